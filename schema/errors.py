@@ -1,0 +1,179 @@
+"""Errors a client may see. Raised once, rendered by each transport: a class is a code, a status, and its docstring the message."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+Path = tuple[str | int, ...]
+CONSTRAINTS: "dict[str, Callable[[], AppError]]" = {}
+"""Name of a database constraint -> the error that a lost race becomes. Filled in by `store/`, beside the tables."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with what was sent, and where (a path of input field names and list positions)."""
+
+    path: Path
+    code: str
+    message: str
+
+
+class AppError(Exception):
+    """Something went wrong."""
+
+    status: ClassVar[int] = 400
+    told_as_data: ClassVar[bool] = True
+    """In a GraphQL mutation: under `userErrors` (what a user can put right) rather than `errors` (what a program got wrong)."""
+
+    def __init__(self, *path: str | int, **details: object) -> None:
+        super().__init__(" ".join((type(self).__doc__ or "").split()).format(**details))
+        self.path: Path = path
+
+    @classmethod
+    def code(cls) -> str:
+        """`INSUFFICIENT_BALANCE` for `InsufficientBalance`; REST writes it in lower case."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).upper()
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """What is wrong, one entry for each place."""
+        return (Problem(self.path, self.code(), str(self)),)
+
+
+class InvalidInput(AppError):
+    """Some of what was sent cannot be used."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__()
+        self._problems = problems
+
+    @classmethod
+    def at(cls, path: str | Path, message: str, code: str = "INVALID") -> "InvalidInput":
+        """One problem in one place."""
+        return cls(Problem((path,) if isinstance(path, str) else path, code, message))
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        return self._problems
+
+
+class WrongCredentials(AppError):
+    """Unable to log in with provided credentials."""
+
+
+class Unauthenticated(AppError):
+    """Authentication credentials were not provided or are not valid. Send `Authorization: Token <token>`."""
+
+    status = 401
+    told_as_data = False
+
+
+class Forbidden(AppError):
+    """This needs the permission {permission}."""
+
+    status = 403
+    told_as_data = False
+
+
+class PartnerOnly(AppError):
+    """This needs a token that belongs to a partner."""
+
+    status = 403
+    told_as_data = False
+
+
+class NotFound(AppError):
+    """No such {thing}."""
+
+    status = 404
+
+
+class CartNotFound(AppError):
+    """Cart not found"""
+
+    status = 404
+
+
+class TooLarge(AppError):
+    """The request is larger than {limit}."""
+
+    status = 413
+    told_as_data = False
+
+
+class UnsupportedMediaType(AppError):
+    """Send {wanted}."""
+
+    status = 415
+    told_as_data = False
+
+
+class TooManyRequests(AppError):
+    """Too many attempts. Try again in {seconds} seconds."""
+
+    status = 429
+    told_as_data = False
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds=seconds)
+        self.retry_after = seconds
+
+
+class Conflict(AppError):
+    """The state of things does not allow this."""
+
+    status = 409
+
+
+class InsufficientBalance(Conflict):
+    """The card holds less than what is asked."""
+
+
+class InvalidTransition(Conflict):
+    """{thing} cannot go from {old} to {new}."""
+
+
+class PaymentsNotActive(Conflict):
+    """Payments of this partner are not active yet."""
+
+
+class IdempotencyMismatch(Conflict):
+    """This Idempotency-Key was used with another request. Use a new key for a new request."""
+
+
+class IdempotencyInProgress(Conflict):
+    """A request with this Idempotency-Key is still running. Try again in a moment."""
+
+    retry_after = 1
+
+
+class AlreadyTaken(AppError):
+    """This {what} is taken."""
+
+
+class PaymentDeclined(AppError):
+    """The payment was declined."""
+
+    status = 402
+
+
+class ProviderFailed(AppError):
+    """The payment provider failed. Nothing was charged twice; try again."""
+
+    status = 502
+    told_as_data = False
+
+
+class ProviderTimedOut(AppError):
+    """The payment provider did not answer in time. The outcome is being looked up; nothing is charged twice."""
+
+    status = 504
+    told_as_data = False
+
+
+class Unavailable(AppError):
+    """{what} cannot be reached at the moment. Try again shortly."""
+
+    status = 503
+    told_as_data = False
