@@ -1,0 +1,107 @@
+"""Who is asking, and what the program works with."""
+
+import uuid
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from schema.errors import Forbidden, PartnerOnly, Unauthenticated
+from schema.permission import Permission
+from store.carts import Carts
+from store.clock import Clock
+from store.db import Database
+from store.kv import KeyValue
+from store.providers.base import PaymentProvider
+from store.rows import Loaders
+from store.sessions import Sessions
+from store.settings import Settings
+
+
+class Role(StrEnum):
+    """How much of the data a caller sees."""
+
+    CUSTOMER = "customer"
+    PARTNER = "partner"
+    MARKETPLACE = "marketplace"
+    MASTER = "master"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Whoever makes a request: a user by token, or the customer of one partner's checkout."""
+
+    role: Role
+    permissions: frozenset[Permission]
+    user_id: int | None = None
+    token_id: int | None = None
+    partner_id: int | None = None
+    marketplace_id: int | None = None
+
+    def may(self, permission: Permission) -> bool:
+        """Whether the caller holds a named permission; the master permission holds them all."""
+        return permission in self.permissions or Permission.MANAGE_MASTERADMIN in self.permissions
+
+    @classmethod
+    def customer(cls, partner_id: int, marketplace_id: int) -> "Caller":
+        """The customer in the checkout of a partner."""
+        return cls(
+            Role.CUSTOMER, frozenset({Permission.CUSTOMER}), partner_id=partner_id, marketplace_id=marketplace_id
+        )
+
+
+@dataclass(frozen=True)
+class Services:
+    """What a process holds: opened at start, closed at stop, shared by all requests."""
+
+    settings: Settings
+    clock: Clock
+    db: Database
+    kv: KeyValue
+    carts: Carts
+    customers: Sessions
+    provider: PaymentProvider
+
+
+@dataclass
+class Context:
+    """All a request carries, built alike for GraphQL, REST and the funnel."""
+
+    services: Services
+    caller: Caller | None = None
+    request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    address: str = ""
+    idempotency_key: str | None = None
+    replayed: bool = False
+    """Set by an operation that answered again what it had answered before."""
+
+    @cached_property
+    def load(self) -> Loaders:
+        """Related rows, in batches."""
+        return Loaders(self.services.db)
+
+    def require(self, permission: Permission) -> None:
+        """Refuse a caller that lacks a permission."""
+        if permission is Permission.PUBLIC:
+            return
+        caller = self.caller
+        if caller is None:
+            raise Unauthenticated
+        if permission is Permission.AUTHENTICATED and caller.role is not Role.CUSTOMER:
+            return
+        if permission is Permission.PARTNER:
+            if caller.role is not Role.PARTNER:
+                raise PartnerOnly
+            return
+        if permission is Permission.CUSTOMER:
+            if caller.role is not Role.CUSTOMER:
+                raise Forbidden(permission=permission)
+            return
+        if not caller.may(permission):
+            raise Forbidden(permission=f"permissions.{permission}")
+
+    @property
+    def asking(self) -> Caller:
+        """The caller, once `require` has passed."""
+        if self.caller is None:
+            raise Unauthenticated
+        return self.caller

@@ -1,0 +1,82 @@
+"""Marketplaces, partners, users and tokens."""
+
+import datetime as dt
+import enum
+import uuid
+
+import strawberry
+from sqlmodel import Field
+
+from schema.values import Fields, choice, moment
+
+
+@strawberry.enum(description="Whether a partner sells.")
+class PartnerStatus(enum.StrEnum):
+    """Whether a partner sells."""
+
+    ACTIVE = "a"
+    INACTIVE = "i"
+    TEST = "t"
+    NEW = "n"
+
+
+@strawberry.pydantic.type(description="A network of partners that accept each other's gift cards and vouchers.")
+class Marketplace(Fields):
+    """A network of partners."""
+
+    id: int
+    uuid: uuid.UUID
+    name: str = Field(max_length=120, description="What customers see.")
+    domain: str = Field(default="", max_length=253, description="Its site, without a scheme.")
+    currency: str = Field(default="EUR", max_length=3, description="ISO 4217 code of all its prices.")
+    time_zone: str = Field(
+        default="Europe/Paris", max_length=64, description="IANA name; times without an offset are read in it."
+    )
+
+
+@strawberry.pydantic.type(description="Who sells: a resort, a restaurant, a spa, a shop.")
+class Partner(Fields):
+    """Who sells."""
+
+    id: int
+    uuid: uuid.UUID
+    source_id: str = Field(max_length=40, description="The id that the network's own systems know it by.")
+    status: PartnerStatus = choice(PartnerStatus, "Whether it sells.", default=PartnerStatus.INACTIVE)
+    name: str = Field(default="", max_length=120, description="Its legal name.")
+    commercial_name: str = Field(max_length=120, description="The name customers see.")
+    short_name: str = Field(max_length=60, description="A short name, for addresses and lists.")
+    site_domain: str = Field(
+        max_length=253, unique=True, description="The host, with a port where there is one, of its checkout funnel."
+    )
+    agency_email: str = Field(default="", max_length=254, description="Where customers and orders reach it.")
+    agency_phone: str = Field(default="", max_length=40, description="Its telephone number.")
+    website: str = Field(default="", max_length=2048, description="Its own site; expired links lead back to it.")
+    accent_colour: str = Field(
+        default="#1f4e5f", max_length=7, description="`#rrggbb`; the colour of its buttons and links."
+    )
+    payments_active: bool = Field(default=False, description="Whether it can be paid by card.")
+
+
+@strawberry.pydantic.type(description="Somebody, or some program, that logs in.")
+class User(Fields):
+    """Somebody that logs in."""
+
+    id: int
+    first_name: str = Field(default="", max_length=80)
+    username: str = Field(max_length=254, unique=True, description="What is typed to log in; often the e-mail address.")
+    email: str = Field(default="", max_length=254)
+
+
+@strawberry.pydantic.type(description="A credential of a user. Its secret is shown once, when it is made.")
+class Token(Fields):
+    """A credential of a user."""
+
+    id: int
+    label: str = Field(default="", max_length=80, description="What it is for.")
+    hint: str = Field(
+        default="", max_length=12, description="The first characters of the secret, to tell tokens apart."
+    )
+    created_on: dt.datetime = moment("When it was made.")
+    expires_on: dt.datetime | None = moment("When it stops working, if ever.", default=None, nullable=True)
+    last_used_on: dt.datetime | None = moment("When it was last used, to the minute.", default=None, nullable=True)
+    revoked_on: dt.datetime | None = moment("When it was revoked.", default=None, nullable=True)

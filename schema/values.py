@@ -1,0 +1,222 @@
+"""How a resource is published: the base of types and inputs, embedded values, relations, columns."""
+
+import datetime as dt
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import strawberry
+from pydantic import BaseModel
+from sqlalchemy import DateTime, Dialect, Enum, Numeric
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Field, SQLModel
+from strawberry.pydantic.error import InputValidationError
+from strawberry.types import get_object_definition
+
+from schema.errors import Problem
+from schema.languages import LANGUAGES
+
+M = TypeVar("M", bound=BaseModel)
+
+SQLModel.metadata.naming_convention = {
+    "ix": "%(table_name)s_%(column_0_N_name)s_idx",
+    "uq": "%(table_name)s_%(column_0_N_name)s_key",
+    "ck": "%(table_name)s_%(constraint_name)s",
+    "fk": "%(table_name)s_%(column_0_N_name)s_fkey",
+    "pk": "%(table_name)s_pkey",
+}
+
+
+class Fields(SQLModel):
+    """The base of every resource and input; it accepts the options Strawberry validates inputs with."""
+
+    @classmethod
+    def model_validate(cls, obj: Any, *, by_alias: Any = None, by_name: Any = None, **options: Any) -> Any:  # noqa: ARG003
+        """Validate; `by_alias` and `by_name`, which SQLModel refuses, change nothing here."""
+        return super().model_validate(obj, **options)
+
+
+# ---- how a published field is read ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Inline:
+    """An embedded value made of this object's own columns: published name -> column."""
+
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Itself:
+    """The row itself, as an edge's node is."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Related resources: the one whose id our column `by` holds, or (`many`) all whose column `by` holds our id."""
+
+    to: Any
+    by: str
+    many: bool = False
+    order: str = "id"
+
+
+def relation(to: Any, by: str, description: str | None = None, *, nullable: bool = False) -> Any:
+    """One related resource, found by our column `by`; one statement for a whole level of a query."""
+    link = Relation(to, by)
+
+    async def resolve(self: Any, info: strawberry.Info) -> Any:
+        return await info.context.load.one(link).load(getattr(self, by))
+
+    kind = to | None if nullable else to
+    return strawberry.pydantic.field(resolve, graphql_type=kind, metadata={"compiled": link}, description=description)
+
+
+def relations(to: Any, by: str, description: str | None = None, *, order: str = "id") -> Any:
+    """The related resources whose column `by` holds our id, ordered by a column of theirs; one statement a level."""
+    link = Relation(to, by, many=True, order=order)
+
+    async def resolve(self: Any, info: strawberry.Info) -> Any:
+        return await info.context.load.one(link).load(self.id)
+
+    return strawberry.pydantic.field(
+        resolve, graphql_type=list[to], metadata={"compiled": link}, description=description
+    )
+
+
+# ---- embedded values --------------------------------------------------------------------------------------------------
+
+
+@strawberry.pydantic.type(description="An exact amount in one currency.")
+class Money(BaseModel):
+    """An exact amount in one currency."""
+
+    amount: Decimal = Field(description="In whole units of the currency, with two decimals: `12.50`.")
+    currency: str = Field(description="ISO 4217 code.")
+
+
+def money(amount: str, currency: str = "currency", description: str | None = None) -> Any:
+    """Publish two columns as one `Money`."""
+
+    def resolve(self: Any) -> Money | None:
+        value = getattr(self, amount)
+        return None if value is None else Money.model_construct(amount=value, currency=getattr(self, currency))
+
+    compiled = Inline({"amount": amount, "currency": currency})
+    return strawberry.pydantic.field(
+        resolve, graphql_type=Money, metadata={"compiled": compiled}, description=description
+    )
+
+
+@strawberry.pydantic.type(description="One text in each language we publish.")
+class Text(BaseModel):
+    """One text in each language we publish."""
+
+    en: str | None = None
+    fr: str | None = None
+    es: str | None = None
+    it: str | None = None
+    de: str | None = None
+    nl: str | None = None
+    ca: str | None = None
+    pt: str | None = None
+
+    def in_language(self, language: str) -> str:
+        """The text in this language, else in English, else in whichever there is, else empty."""
+        return getattr(self, language) or self.en or next((t for t in self.model_dump().values() if t), "")
+
+    def merged(self, changes: "TextInput") -> "Text":
+        """This text with the languages that were sent put in; null and blank clear one."""
+        sent = {k: v.value or None for k in LANGUAGES if (v := getattr(changes, k)) is not None}
+        return self.model_copy(update=sent)
+
+
+@strawberry.pydantic.input(
+    description="One text, in as many languages as you have. A language left out stays as it is; null clears it."
+)
+class TextInput(BaseModel):
+    """Not `TextInput(Text)`: its `= null` defaults are filled in by graphql-core, so that all languages look sent."""
+
+    en: strawberry.Maybe[str | None]
+    fr: strawberry.Maybe[str | None]
+    es: strawberry.Maybe[str | None]
+    it: strawberry.Maybe[str | None]
+    de: strawberry.Maybe[str | None]
+    nl: strawberry.Maybe[str | None]
+    ca: strawberry.Maybe[str | None]
+    pt: strawberry.Maybe[str | None]
+
+
+class TextColumn(TypeDecorator[Text]):
+    """A `Text` as one JSONB column."""
+
+    impl = JSONB
+    cache_ok = True
+
+    def process_bind_param(self, value: Text | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        """To the database: only the languages there are."""
+        return None if value is None else value.model_dump(exclude_none=True)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Text | None:  # noqa: ARG002
+        """From the database."""
+        return None if value is None else Text(**value)
+
+
+# ---- columns ----------------------------------------------------------------------------------------------------------
+
+
+def text(description: str, **options: Any) -> Any:
+    """A translated text: one column, one GraphQL type with a field a language."""
+    return Field(sa_type=TextColumn, description=description, **options)
+
+
+def choice(kind: type[enum.Enum], description: str, **options: Any) -> Any:
+    """A closed set, stored as its values (`a`), not as its names; SQLModel's own choice is a native enum of names."""
+    stored = Enum(kind, native_enum=False, length=20, values_callable=lambda e: [m.value for m in e])
+    return Field(sa_type=stored, description=description, **options)
+
+
+def amount(description: str = "", **options: Any) -> Any:
+    """An exact amount of money or another number with two decimals."""
+    return Field(sa_type=Numeric(12, 2), max_digits=12, decimal_places=2, description=description, **options)
+
+
+def moment(description: str, **options: Any) -> Any:
+    """A point in time, UTC."""
+    return Field(sa_type=DateTime(timezone=True), description=description, **options)
+
+
+def json_column(description: str, **options: Any) -> Any:
+    """Structured data that only we see, as JSONB."""
+    return Field(sa_type=JSONB, description=description, **options)
+
+
+# ---- inputs -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Invalid:
+    """An input that did not validate, kept until the caller's permission and the row are known."""
+
+    problems: tuple[Problem, ...]
+    given: Any = None
+
+
+def writable(cls: type[M]) -> type[M]:
+    """Publish an input whose mistakes are told by the operation, after its permission, not by GraphQL before it."""
+    strawberry.pydantic.input(cls, description=" ".join((cls.__doc__ or "").split()))
+    definition = get_object_definition(cls, strict=True)
+    build: Callable[..., Any] | None = definition.from_input
+    assert build is not None
+
+    def from_input(model: type[M], value: Any, context: Any) -> Any:
+        try:
+            return build(model, value, context)
+        except InputValidationError as error:
+            return Invalid(tuple(Problem(tuple(e.location), "INVALID", e.message) for e in error.errors), value)
+
+    definition.from_input = from_input
+    return cls

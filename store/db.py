@@ -1,0 +1,50 @@
+"""The database: one engine, sessions that an operation opens, autocommit connections for lists."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+
+def _dumps(value: object) -> str:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+class Database:
+    """PostgreSQL, reached through one pool.
+
+    `sessions()` opens a unit of work for an operation; `reading` is the same pool without transactions, for the single
+    statements that lists and relations run.
+    """
+
+    def __init__(self, url: str, *, pool_size: int = 20, max_overflow: int = 20) -> None:
+        self.engine: AsyncEngine = create_async_engine(
+            async_url(url),
+            json_serializer=_dumps,
+            json_deserializer=orjson.loads,
+            pool_size=pool_size,
+            max_overflow=max_overflow,
+            pool_pre_ping=False,
+            query_cache_size=2000,
+        )
+        self.reading: AsyncEngine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        self.sessions = async_sessionmaker(self.engine, class_=AsyncSession, expire_on_commit=False, autoflush=True)
+
+    async def rows(self, statement: Any, parameters: Mapping[str, Any] | None = None) -> Sequence[Any]:
+        """All rows of one statement, run without a transaction."""
+        async with self.reading.connect() as connection:
+            return (await connection.execute(statement, parameters)).all()
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self.engine.dispose()
+
+
+def async_url(url: str) -> str:
+    """Any PostgreSQL address, as SQLAlchemy's asyncpg dialect wants it."""
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme.split("+")[0] not in {"postgres", "postgresql"}:
+        raise ValueError(f"DATABASE_URL must start with postgresql://, not {scheme!r}.")
+    return f"postgresql+asyncpg://{rest}"
