@@ -47,6 +47,8 @@ class Inline:
     """An embedded value made of this object's own columns: published name -> column."""
 
     columns: Mapping[str, str]
+    unless_null: str | None = None
+    """The whole value is null where this column is."""
 
 
 @dataclass(frozen=True)
@@ -98,14 +100,14 @@ class Money(BaseModel):
     currency: str = Field(description="ISO 4217 code.")
 
 
-def money(amount: str, currency: str = "currency", description: str | None = None) -> Any:
-    """Publish two columns as one `Money`."""
+def money(amount: str, currency: str = "currency", description: str | None = None, *, nullable: bool = False) -> Any:
+    """Publish two columns as one `Money`; with `nullable`, null where the amount is."""
 
     def resolve(self: Any) -> Money | None:
         value = getattr(self, amount)
         return None if value is None else Money.model_construct(amount=value, currency=getattr(self, currency))
 
-    compiled = Inline({"amount": amount, "currency": currency})
+    compiled = Inline({"amount": amount, "currency": currency}, amount if nullable else None)
     return strawberry.pydantic.field(
         resolve, graphql_type=Money, metadata={"compiled": compiled}, description=description
     )

@@ -1,0 +1,286 @@
+"""What the checkout shows a customer and takes from one: plain values, no rows. Amounts are decimals in one currency."""
+
+import datetime as dt
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+
+from schema.delivery import DeliveryKind
+from schema.values import Text
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutKey:
+    """Which checkout: the cart, and the browser session that holds the customer's own data."""
+
+    cart_id: uuid.UUID
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One line as the customer wants it. Quantity 0 leaves the line out."""
+
+    product_id: int
+    quantity: int
+    variant_id: int | None = None
+    attribute_values: Mapping[int, str] = field(default_factory=dict)
+
+
+class LineProblem(StrEnum):
+    """Why a line cannot be ordered as it stands."""
+
+    NOT_SOLD = "not_sold"
+    INACTIVE = "inactive"
+    OUT_OF_STOCK = "out_of_stock"
+    NOT_ENOUGH_STOCK = "not_enough_stock"
+    VARIANT_REQUIRED = "variant_required"
+    UNKNOWN_VARIANT = "unknown_variant"
+    ATTRIBUTE_REQUIRED = "attribute_required"
+    UNKNOWN_ATTRIBUTE_VALUE = "unknown_attribute_value"
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedValue:
+    """One value of an attribute: what is sent, and what customers read."""
+
+    value: str
+    label: Text
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedAttribute:
+    """Something to choose about a product: a size, a colour."""
+
+    id: int
+    name: Text
+    is_required: bool
+    values: tuple[OfferedValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedVariant:
+    """A version of a product with its own price and stock. `available` is None where stock is not counted."""
+
+    id: int
+    name: Text
+    price: Decimal
+    available: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedProduct:
+    """A product as the shop offers it now. `available` is None where stock is not counted."""
+
+    id: int
+    name: Text
+    description: Text
+    picture_url: str
+    price: Decimal
+    variants: tuple[OfferedVariant, ...]
+    attributes: tuple[OfferedAttribute, ...]
+    available: int | None
+    is_physical: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutLine:
+    """One line of the cart, priced by the shop; with a problem it has no price and is not ordered."""
+
+    choice: Choice
+    product: OfferedProduct | None
+    variant: OfferedVariant | None
+    unit_price: Decimal | None
+    total: Decimal
+    problem: LineProblem | None = None
+    available: int | None = None
+    """How many there are, for NOT_ENOUGH_STOCK."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryOption:
+    """A way to get the goods. `price` is None while it depends on a country not given yet."""
+
+    id: int
+    kind: DeliveryKind
+    name: Text
+    description: Text
+    price: Decimal | None
+    free_above: Decimal | None
+    countries: tuple[str, ...]
+    """ISO 3166 codes that home delivery goes to; empty: any."""
+    is_available: bool
+    """False when a line can't be delivered this way, or not to the country or at the weight."""
+
+
+class CodeKind(StrEnum):
+    """What a code turned out to be."""
+
+    COUPON = "coupon"
+    GIFT_CARD = "gift_card"
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedCode:
+    """A coupon or gift card in use. `amount` is what it takes off (0 when it takes nothing off the cart as it is now)."""
+
+    code: str
+    kind: CodeKind
+    amount: Decimal
+    applies: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VatAmount:
+    """The VAT of one rate, contained in the total."""
+
+    rate: Decimal
+    net: Decimal
+    vat: Decimal
+    gross: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """products − discount + delivery = total = gift_cards + by_card. `delivery` is None while it is not known."""
+
+    currency: str
+    products: Decimal
+    discount: Decimal
+    delivery: Decimal | None
+    total: Decimal
+    gift_cards: Decimal
+    by_card: Decimal
+    vat: tuple[VatAmount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Buyer:
+    """Who buys, and where home delivery goes. Countries are ISO 3166 alpha-2."""
+
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    phone: str = ""
+    address_line_1: str = ""
+    address_line_2: str = ""
+    postal_code: str = ""
+    city: str = ""
+    country: str = ""
+    recipient_name: str = ""
+    """When the parcel is for somebody else."""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """The partner as customers see it. `accent_ink` is the text colour that is readable on the accent."""
+
+    name: str
+    logo_url: str
+    accent: str
+    accent_ink: str
+    accent_text: str
+    """The accent, darkened until it is readable as text on white."""
+    website: str
+    email: str
+    phone: str
+
+
+class Notice(StrEnum):
+    """Something the customer should know before going on."""
+
+    CART_REPLACED = "cart_replaced"
+    PRICE_CHANGED = "price_changed"
+    CODE_NO_LONGER_VALID = "code_no_longer_valid"
+    PAYMENT_DECLINED = "payment_declined"
+    PAYMENT_CANCELLED = "payment_cancelled"
+    PAYMENT_EXPIRED = "payment_expired"
+    PAYMENT_FAILED = "payment_failed"
+    PAYMENT_REFUNDED = "payment_refunded"
+    """The card was charged, what covers the order was gone by then, and the card is refunded in full."""
+
+
+class Step(StrEnum):
+    """The steps of the checkout, in order."""
+
+    CUSTOMIZATION = "customization"
+    INFORMATION = "information"
+    PAYMENT = "payment"
+    SUMMARY = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """All that any step shows. `reached` is the furthest step that may be opened now."""
+
+    key: CheckoutKey
+    brand: Brand
+    currency: str
+    lines: tuple[CheckoutLine, ...]
+    offered: tuple[OfferedProduct, ...]
+    """The shop's active products, for adding to the cart."""
+    deliveries: tuple[DeliveryOption, ...]
+    delivery_id: int | None
+    buyer: Buyer | None
+    codes: tuple[AppliedCode, ...]
+    totals: Totals
+    reached: Step
+    notices: tuple[Notice, ...]
+    has_return_url: bool
+    pending_attempt: uuid.UUID | None
+    """A payment of this session that is still open at the provider."""
+    pending_url: str | None
+    """Where that payment goes on, while its link lives."""
+
+
+class AttemptStatus(StrEnum):
+    """Where a payment stands. WAITING: at the provider or not known yet; COMPLETED: there is an order."""
+
+    WAITING = "waiting"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    REFUNDED = "refunded"
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentStarted:
+    """What happens after pressing pay: go to the provider, or (wholly covered) the order is there."""
+
+    attempt_id: uuid.UUID
+    status: AttemptStatus
+    redirect_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderLine:
+    """A line of the order, as it was sold. `details` are the variant and the chosen values, for display."""
+
+    name: Text
+    details: tuple[Text, ...]
+    quantity: int
+    unit_price: Decimal
+    total: Decimal
+    picture_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a payment ended, for the summary. The order's parts are set only when COMPLETED."""
+
+    attempt_id: uuid.UUID
+    status: AttemptStatus
+    brand: Brand
+    notice: Notice | None = None
+    return_url: str = ""
+    """Where to send the customer, already carrying the order's number when the partner asked for that."""
+    order_number: str = ""
+    ordered_on: dt.datetime | None = None
+    email: str = ""
+    lines: tuple[OrderLine, ...] = ()
+    totals: Totals | None = None
+    codes: tuple[AppliedCode, ...] = ()
+    delivery_kind: DeliveryKind | None = None
+    delivery_name: Text | None = None
