@@ -130,6 +130,18 @@ class InsufficientBalance(Conflict):
     """The card holds less than what is asked."""
 
 
+class OutOfStock(Conflict):
+    """There is not enough left of a product."""
+
+
+class CouponUsedUp(Conflict):
+    """This coupon has been used as often as it may be."""
+
+
+class CheckoutChanged(Conflict):
+    """What is to be paid has changed since it was shown."""
+
+
 class InvalidTransition(Conflict):
     """{thing} cannot go from {old} to {new}."""
 

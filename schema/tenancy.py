@@ -2,7 +2,7 @@
 
 import datetime as dt
 import enum
-import uuid
+from uuid import UUID
 
 import strawberry
 from sqlmodel import Field
@@ -25,7 +25,7 @@ class Marketplace(Fields):
     """A network of partners."""
 
     id: int
-    uuid: uuid.UUID
+    uuid: UUID
     name: str = Field(max_length=120, description="What customers see.")
     domain: str = Field(default="", max_length=253, description="Its site, without a scheme.")
     currency: str = Field(default="EUR", max_length=3, description="ISO 4217 code of all its prices.")
@@ -39,7 +39,7 @@ class Partner(Fields):
     """Who sells."""
 
     id: int
-    uuid: uuid.UUID
+    uuid: UUID
     source_id: str = Field(max_length=40, description="The id that the network's own systems know it by.")
     status: PartnerStatus = choice(PartnerStatus, "Whether it sells.", default=PartnerStatus.INACTIVE)
     name: str = Field(default="", max_length=120, description="Its legal name.")

@@ -29,22 +29,31 @@ class ProviderName(StrEnum):
 class Settings(BaseSettings):
     """Settings. Each is read from `COFFRET_<NAME>`; those that hosting platforms set by a bare name, from that too."""
 
-    model_config = SettingsConfigDict(env_prefix="COFFRET_", env_ignore_empty=True, extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_prefix="COFFRET_", env_ignore_empty=True, extra="ignore", populate_by_name=True
+    )
 
     environment: Environment = Field(Environment.DEVELOPMENT, validation_alias="ENVIRONMENT")
     host: str = "127.0.0.1"
     port: int = Field(8000, validation_alias="PORT", ge=0, le=65535)
     data_dir: pathlib.Path = pathlib.Path(".coffret")
-    base_url: str = Field("", description="The address clients reach this service at; by default http://127.0.0.1:PORT.")
+    base_url: str = Field(
+        "", description="The address clients reach this service at; by default http://127.0.0.1:PORT."
+    )
     allowed_hosts: Annotated[list[str], NoDecode] = Field(
-        default_factory=list, description="Hosts of the API besides base_url's; partners' site domains are added by themselves."
+        default_factory=list,
+        description="Hosts of the API besides base_url's; partners' site domains are added by themselves.",
     )
     trusted_proxies: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="Addresses or networks whose X-Forwarded-* headers are believed."
     )
     secret: SecretStr = SecretStr(DEVELOPMENT_SECRET)
-    database_url: str = Field("", validation_alias="DATABASE_URL", description="postgresql://…; empty: embedded PostgreSQL.")
-    redis_url: str = Field("", validation_alias="REDIS_URL", description="redis://…, rediss://… or redis+cluster://…; empty: in process.")
+    database_url: str = Field(
+        "", validation_alias="DATABASE_URL", description="postgresql://…; empty: embedded PostgreSQL."
+    )
+    redis_url: str = Field(
+        "", validation_alias="REDIS_URL", description="redis://…, rediss://… or redis+cluster://…; empty: in process."
+    )
     workers: int = Field(1, ge=1)
     demo: bool = Field(True, description="Fill an empty database with demo data; development only.")
     funnel_scheme: str = Field("https", validation_alias="FUNNEL_SCHEME", pattern="^https?$")
@@ -54,7 +63,9 @@ class Settings(BaseSettings):
     mangopay_base_url: str = "https://api.mangopay.com"
     mangopay_client_id: str = ""
     mangopay_api_key: SecretStr = SecretStr("")
-    hook_secret: SecretStr = Field(SecretStr(""), description="The path segment of the provider's notifications; by default made from secret.")
+    hook_secret: SecretStr = Field(
+        SecretStr(""), description="The path segment of the provider's notifications; by default made from secret."
+    )
     graphiql: bool | None = Field(None, description="Serve GraphiQL; by default in development only.")
     introspection: bool | None = Field(None, description="Answer introspection; by default in development only.")
     log_level: str = "INFO"
@@ -79,17 +90,23 @@ class Settings(BaseSettings):
         """Refuse what can't work together, and say how to put it right."""
         if self.environment is Environment.PRODUCTION:
             if self.secret.get_secret_value() == DEVELOPMENT_SECRET:
-                raise ValueError(f"Production needs a secret of its own: set COFFRET_SECRET, for example to {secrets.token_hex(32)}")
+                raise ValueError(
+                    f"Production needs a secret of its own: set COFFRET_SECRET, for example to {secrets.token_hex(32)}"
+                )
             if len(self.secret.get_secret_value()) < 32:
                 raise ValueError("COFFRET_SECRET is too short: use at least 32 characters.")
             if self.provider is ProviderName.SANDBOX:
-                raise ValueError("Production can't take money through the sandbox: set COFFRET_PROVIDER=mangopay and its keys.")
+                raise ValueError(
+                    "Production can't take money through the sandbox: set COFFRET_PROVIDER=mangopay and its keys."
+                )
             if "demo" in self.model_fields_set and self.demo:
                 raise ValueError("Demo data has public passwords and is refused in production: unset COFFRET_DEMO.")
             self.demo = False
         if self.workers > 1 and not self.redis_url:
             raise ValueError("More than one worker needs a shared cart store: set REDIS_URL, or start with one worker.")
-        if self.provider is ProviderName.MANGOPAY and not (self.mangopay_client_id and self.mangopay_api_key.get_secret_value()):
+        if self.provider is ProviderName.MANGOPAY and not (
+            self.mangopay_client_id and self.mangopay_api_key.get_secret_value()
+        ):
             raise ValueError("Mangopay needs COFFRET_MANGOPAY_CLIENT_ID and COFFRET_MANGOPAY_API_KEY.")
         return self
 

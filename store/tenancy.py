@@ -1,7 +1,7 @@
 """Marketplaces, partners, users and tokens, as rows."""
 
-import uuid
 from typing import Any
+from uuid import UUID, uuid4
 
 from sqlalchemy import Column, UniqueConstraint
 from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
@@ -18,7 +18,7 @@ class MarketplaceRow(Marketplace, table=True):
 
     __tablename__ = "marketplace"
     id: int = Field(default=None, primary_key=True)
-    uuid: uuid.UUID = Field(default_factory=uuid.uuid4, unique=True)
+    uuid: UUID = Field(default_factory=uuid4, unique=True)
 
 
 class PartnerRow(Partner, table=True):
@@ -27,7 +27,7 @@ class PartnerRow(Partner, table=True):
     __tablename__ = "partner"
     __table_args__ = (UniqueConstraint("marketplace_id", "source_id", name="partner_source_id_key"),)
     id: int = Field(default=None, primary_key=True)
-    uuid: uuid.UUID = Field(default_factory=uuid.uuid4, unique=True)
+    uuid: UUID = Field(default_factory=uuid4, unique=True)
     marketplace_id: int = Field(foreign_key="marketplace.id", index=True)
     logo_svg: str = Field(default="")
     return_hosts: list[str] = json_column("Hosts that a return_url may name; empty: any.", default_factory=list)
@@ -43,7 +43,7 @@ class UserRow(User, table=True):
 
     __tablename__ = "app_user"
     id: int = Field(default=None, primary_key=True)
-    uuid: uuid.UUID = Field(default_factory=uuid.uuid4, unique=True)
+    uuid: UUID = Field(default_factory=uuid4, unique=True)
     role: str = Field(max_length=20)
     partner_id: int | None = Field(default=None, foreign_key="partner.id", index=True)
     marketplace_id: int | None = Field(default=None, foreign_key="marketplace.id", index=True)

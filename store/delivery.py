@@ -1,0 +1,47 @@
+"""Delivery modes and rates, as rows."""
+
+import datetime as dt
+from decimal import Decimal
+
+from sqlalchemy import CheckConstraint, UniqueConstraint
+from sqlmodel import Field
+
+from schema.delivery import DeliveryMode, DeliveryRate
+from schema.errors import CONSTRAINTS, AlreadyTaken
+from schema.values import amount, moment
+from store.clock import now
+
+
+class DeliveryModeRow(DeliveryMode, table=True):
+    """A delivery mode."""
+
+    __tablename__ = "delivery_mode"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    free_above_amount: Decimal | None = amount(default=None, nullable=True)
+    currency: str = Field(default="EUR", max_length=3)
+    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+
+
+class DeliveryRateRow(DeliveryRate, table=True):
+    """A rate of a delivery mode: one for each country and weight limit."""
+
+    __tablename__ = "delivery_rate"
+    __table_args__ = (
+        UniqueConstraint(
+            "delivery_mode_id",
+            "country",
+            "max_weight_grams",
+            name="delivery_rate_band_key",
+            postgresql_nulls_not_distinct=True,
+        ),
+        CheckConstraint("price_amount >= 0", name="price_not_negative"),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    delivery_mode_id: int = Field(foreign_key="delivery_mode.id", index=True)
+    price_amount: Decimal = amount()
+    currency: str = Field(default="EUR", max_length=3)
+
+
+CONSTRAINTS["delivery_rate_band_key"] = lambda: AlreadyTaken("rates", what="country and weight")

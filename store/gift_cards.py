@@ -1,0 +1,58 @@
+"""Gift cards, as rows: what is left is the sum of entries that are never changed, cached under lock."""
+
+import datetime as dt
+import enum
+from decimal import Decimal
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+from schema.errors import CONSTRAINTS, AlreadyTaken, InsufficientBalance
+from schema.gift_card import GiftCard
+from schema.values import amount, choice, moment
+from store.clock import now
+
+
+class GiftCardRow(GiftCard, table=True):
+    """A gift card. `normal_code` is the code as it is matched: upper case, without spaces and hyphens."""
+
+    __tablename__ = "gift_card"
+    __table_args__ = (
+        UniqueConstraint("normal_code", name="gift_card_code_key"),
+        CheckConstraint("remaining_amount >= 0", name="never_below_zero"),
+        CheckConstraint("remaining_amount <= value_amount", name="never_above_value"),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    normal_code: str = Field(max_length=40)
+    value_amount: Decimal = amount()
+    remaining_amount: Decimal = amount()
+    currency: str = Field(default="EUR", max_length=3)
+    created_on: dt.datetime = moment("When it was issued.", default_factory=now)
+
+
+class GiftCardEntryKind(enum.StrEnum):
+    """Why the money on a card moved."""
+
+    ISSUE = "issue"
+    HOLD = "hold"
+    RELEASE = "release"
+
+
+class GiftCardEntryRow(SQLModel, table=True):
+    """One movement of a card: positive puts on, negative takes off. A hold that is never released is what was spent."""
+
+    __tablename__ = "gift_card_entry"
+    __table_args__ = (UniqueConstraint("gift_card_id", "attempt_id", "kind", name="gift_card_entry_once_key"),)
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    gift_card_id: int = Field(foreign_key="gift_card.id", index=True)
+    kind: GiftCardEntryKind = choice(GiftCardEntryKind, "Why it moved.")
+    amount: Decimal = amount()
+    attempt_id: UUID | None = Field(default=None, foreign_key="checkout_attempt.id", index=True)
+    created_on: dt.datetime = moment("When it moved.", default_factory=now)
+
+
+CONSTRAINTS["gift_card_code_key"] = lambda: AlreadyTaken("code", what="code")
+CONSTRAINTS["gift_card_never_below_zero"] = InsufficientBalance

@@ -1,0 +1,95 @@
+"""Orders, as rows. Written once, by the completion of a checkout attempt."""
+
+import datetime as dt
+from decimal import Decimal
+from uuid import UUID, uuid4
+
+from sqlalchemy import CheckConstraint, UniqueConstraint
+from sqlmodel import Field
+
+from schema.order import Order, OrderDiscount, OrderPayment, OrderProduct, OrderVariant, OrderVat
+from schema.values import amount, moment
+from store.clock import now
+
+
+class OrderRow(Order, table=True):
+    """An order: at most one for a checkout attempt, numbered without gaps for each partner."""
+
+    __tablename__ = "shop_order"
+    __table_args__ = (
+        UniqueConstraint("partner_id", "number", name="order_number_key"),
+        UniqueConstraint("attempt_id", name="order_attempt_key"),
+        CheckConstraint("total_amount = products_amount - discount_amount + delivery_amount", name="adds_up"),
+        CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    uuid: UUID = Field(default_factory=uuid4, unique=True)
+    attempt_id: UUID = Field(foreign_key="checkout_attempt.id")
+    created_on: dt.datetime = moment("When it was made.", default_factory=now, index=True)
+    currency: str = Field(default="EUR", max_length=3)
+    products_amount: Decimal = amount()
+    discount_amount: Decimal = amount()
+    delivery_amount: Decimal = amount()
+    total_amount: Decimal = amount()
+    gift_card_amount: Decimal = amount()
+    card_amount: Decimal = amount()
+
+
+class OrderProductRow(OrderProduct, table=True):
+    """A product of an order."""
+
+    __tablename__ = "order_product"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    order_id: int = Field(foreign_key="shop_order.id", index=True)
+    order_variant_id: int | None = Field(default=None, foreign_key="order_variant.id")
+    currency: str = Field(default="EUR", max_length=3)
+    unit_price_amount: Decimal = amount()
+    total_amount: Decimal = amount()
+
+
+class OrderVariantRow(OrderVariant, table=True):
+    """The version and the choices of a product of an order."""
+
+    __tablename__ = "order_variant"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    order_id: int = Field(foreign_key="shop_order.id", index=True)
+
+
+class OrderVatRow(OrderVat, table=True):
+    """The VAT of one rate in an order."""
+
+    __tablename__ = "order_vat"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    order_id: int = Field(foreign_key="shop_order.id", index=True)
+    currency: str = Field(default="EUR", max_length=3)
+    net_amount: Decimal = amount()
+    vat_amount: Decimal = amount()
+    gross_amount: Decimal = amount()
+
+
+class OrderDiscountRow(OrderDiscount, table=True):
+    """A coupon of an order."""
+
+    __tablename__ = "order_discount"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    order_id: int = Field(foreign_key="shop_order.id", index=True)
+    currency: str = Field(default="EUR", max_length=3)
+    amount: Decimal = amount()
+
+
+class OrderPaymentRow(OrderPayment, table=True):
+    """A payment of an order: one for the card, one for each gift card."""
+
+    __tablename__ = "order_payment"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: UUID = Field(default_factory=uuid4, primary_key=True)
+    order_id: int = Field(foreign_key="shop_order.id", index=True)
+    currency: str = Field(default="EUR", max_length=3)
+    amount: Decimal = amount()
+    created_on: dt.datetime = moment("When it was begun.", default_factory=now)
+    provider_id: str = Field(default="", max_length=128)

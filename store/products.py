@@ -1,0 +1,67 @@
+"""Products, variants and attributes, as rows."""
+
+import datetime as dt
+from decimal import Decimal
+
+from sqlalchemy import CheckConstraint, UniqueConstraint
+from sqlmodel import Field
+
+from schema.errors import CONSTRAINTS, AlreadyTaken, OutOfStock
+from schema.product import AttributeValue, Product, ProductAttribute, ProductVariant
+from schema.values import amount, moment
+from store.clock import now
+
+
+class ProductRow(Product, table=True):
+    """A product. `stock` is what is left to sell: pieces held by a running payment are already out of it."""
+
+    __tablename__ = "product"
+    __table_args__ = (
+        CheckConstraint("stock >= 0", name="stock_never_below_zero"),
+        CheckConstraint("price_amount >= 0", name="price_not_negative"),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    price_amount: Decimal = amount()
+    currency: str = Field(default="EUR", max_length=3)
+    created_on: dt.datetime = moment("When it was made.", default_factory=now)
+    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+
+
+class ProductVariantRow(ProductVariant, table=True):
+    """A variant; its stock is counted like a product's."""
+
+    __tablename__ = "product_variant"
+    __table_args__ = (
+        CheckConstraint("stock >= 0", name="stock_never_below_zero"),
+        CheckConstraint("price_amount >= 0", name="price_not_negative"),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    product_id: int = Field(foreign_key="product.id", index=True)
+    price_amount: Decimal = amount()
+    currency: str = Field(default="EUR", max_length=3)
+
+
+class ProductAttributeRow(ProductAttribute, table=True):
+    """An attribute."""
+
+    __tablename__ = "product_attribute"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    product_id: int = Field(foreign_key="product.id", index=True)
+
+
+class AttributeValueRow(AttributeValue, table=True):
+    """A value of an attribute."""
+
+    __tablename__ = "attribute_value"
+    __table_args__ = (UniqueConstraint("attribute_id", "value", name="attribute_value_value_key"),)
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    attribute_id: int = Field(foreign_key="product_attribute.id", index=True)
+
+
+CONSTRAINTS["attribute_value_value_key"] = lambda: AlreadyTaken("value", what="value")
+CONSTRAINTS["product_stock_never_below_zero"] = OutOfStock
+CONSTRAINTS["product_variant_stock_never_below_zero"] = OutOfStock

@@ -1,0 +1,9 @@
+"""Every table there is: importing this module fills `metadata`, for migrations and tests."""
+
+from sqlmodel import SQLModel
+
+from store import attempts, coupons, delivery, gift_cards, orders, products, tenancy
+
+__all__ = ["attempts", "coupons", "delivery", "gift_cards", "metadata", "orders", "products", "tenancy"]
+
+metadata = SQLModel.metadata
