@@ -2,7 +2,8 @@
 
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, false, select
+from sqlalchemy import ColumnElement, false
+from sqlmodel import select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.context import Caller, Role
@@ -43,7 +44,7 @@ async def find(db: AsyncSession, caller: Caller, row: type[T], thing: str, *, lo
     """The one row that the caller may see with these column values, locked when asked; NotFound otherwise."""
     table: Any = row
     query = select(row).where(*visible(caller, row), *(table.__table__.c[name] == value for name, value in by.items()))
-    found = (await db.execute(query.with_for_update() if lock else query)).scalar_one_or_none()
+    found = (await db.exec(query.with_for_update() if lock else query)).one_or_none()
     if found is None:
         raise NotFound(thing=thing)
     return found

@@ -1,0 +1,64 @@
+"""Bringing the database up to date: run by the program at start, one process at a time."""
+
+import pathlib
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
+from pgqueuer.adapters.persistence.queries import Queries
+from sqlalchemy import Connection, text
+
+from store.db import Database
+
+LOCK = 0x636F6666  # any fixed number: whoever holds it migrates, the others wait
+
+
+def config(connection: Connection | None = None) -> Config:
+    """Alembic's settings, for this connection."""
+    made = Config()
+    made.set_main_option("script_location", str(pathlib.Path(__file__).parent / "migrations"))
+    made.attributes["connection"] = connection
+    return made
+
+
+def head() -> str | None:
+    """The newest revision this program knows."""
+    return ScriptDirectory.from_config(config()).get_current_head()
+
+
+async def current(db: Database) -> str | None:
+    """The revision the database is at; None when it is empty."""
+    async with db.engine.connect() as connection:
+        return await connection.run_sync(lambda c: MigrationContext.configure(c).get_current_revision())
+
+
+async def migrate(db: Database) -> None:
+    """Bring tables and the job queue to what this program needs. Waits while another process does the same."""
+    async with db.engine.connect() as connection:
+        await connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": LOCK})
+        await connection.commit()
+        try:
+            await connection.run_sync(_upgrade)
+            await connection.commit()
+            raw = (await connection.get_raw_connection()).driver_connection
+            queue = Queries(AsyncpgDriver(raw))  # type: ignore[arg-type]
+            if await queue.schema_is_installed():
+                await queue.apply_upgrade()
+            else:
+                await queue.install()
+        finally:
+            await connection.rollback()
+            await connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": LOCK})
+            await connection.commit()
+
+
+def _upgrade(connection: Connection) -> None:
+    command.upgrade(config(connection), "head")
+
+
+async def revise(db: Database, message: str, revision: str) -> None:
+    """Write a new revision with what the tables have become; for maintainers."""
+    async with db.engine.connect() as connection:
+        await connection.run_sync(lambda c: command.revision(config(c), message, autogenerate=True, rev_id=revision))

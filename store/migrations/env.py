@@ -1,0 +1,32 @@
+"""What Alembic runs. The connection is handed over by `store.migrate`; there is no ini file."""
+
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from alembic import context
+from sqlmodel.sql.sqltypes import AutoString
+
+from schema.values import TextColumn
+from store.tables import metadata
+
+
+def plain(kind: str, item: Any, _context: Any) -> str | Literal[False]:
+    """Revisions name database types only, so that they go on running when our own types have moved."""
+    if kind == "type":
+        if isinstance(item, TextColumn):
+            return "postgresql.JSONB()"
+        if isinstance(item, AutoString | sa.Enum):
+            return f"sa.String({item.length or ''})"
+        if isinstance(item, sa.ARRAY) and isinstance(item.item_type, sa.Enum):
+            return f"postgresql.ARRAY(sa.String({item.item_type.length}))"
+    return False
+
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    include_name=lambda name, kind, _parents: kind != "table" or name in metadata.tables,
+    render_item=plain,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,26 @@
+"""Jobs belong to the transaction that wants them."""
+
+from sqlalchemy import text
+
+from store.db import Database
+from store.jobs import Job, enqueue
+
+
+async def waiting(database: Database) -> int:
+    return int((await database.rows(text("SELECT count(*) FROM pgqueuer")))[0][0])
+
+
+async def test_a_job_of_a_transaction_that_rolls_back_is_gone(database: Database) -> None:
+    async with database.sessions() as db:
+        await db.begin()
+        await enqueue(db, Job.SETTLE_ATTEMPT, {"id": "a"})
+        await db.rollback()
+    assert await waiting(database) == 0
+
+
+async def test_a_job_is_there_after_the_commit_and_only_once(database: Database) -> None:
+    for _ in range(2):
+        async with database.sessions() as db, db.begin():
+            await enqueue(db, Job.SETTLE_ATTEMPT, {"id": "a"}, once="a")
+            assert await waiting(database) in (0, 1)
+    assert await waiting(database) == 1
