@@ -51,13 +51,13 @@ class ReceptionMode(enum.StrEnum):
 
 def identifiers(description: str) -> Any:
     """Ids of what a coupon is limited to; empty: not limited."""
-    return Field(default_factory=list, sa_type=ARRAY(BigInteger), description=description)  # type: ignore[call-overload]
+    return Field(default_factory=list, sa_type=ARRAY(BigInteger), description=description)
 
 
 def choices(kind: type[enum.Enum], description: str) -> Any:
     """Several values of a closed set, stored as their values."""
     stored = Enum(kind, native_enum=False, length=40, values_callable=lambda e: [m.value for m in e])
-    return Field(default_factory=list, sa_type=ARRAY(stored), description=description)  # type: ignore[call-overload]
+    return Field(default_factory=list, sa_type=ARRAY(stored), description=description)
 
 
 @strawberry.pydantic.type(description="A reduction for whoever knows the code.")

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from typing import Any
 
 import strawberry
 from sqlalchemy import Numeric
@@ -10,7 +11,7 @@ from sqlmodel import Field
 from schema.values import Fields, Text, moment, money, relations, text
 
 
-def vat_rate() -> Decimal:
+def vat_rate() -> Any:
     """The VAT contained in a price."""
     return Field(
         sa_type=Numeric(5, 2), default=Decimal("20.00"), description="Per cent of VAT contained in the price: `20.00`."

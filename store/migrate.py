@@ -43,7 +43,7 @@ async def migrate(db: Database) -> None:
             await connection.run_sync(_upgrade)
             await connection.commit()
             raw = (await connection.get_raw_connection()).driver_connection
-            queue = Queries(AsyncpgDriver(raw))  # type: ignore[arg-type]
+            queue = Queries(AsyncpgDriver(raw))
             if await queue.schema_is_installed():
                 await queue.apply_upgrade()
             else:

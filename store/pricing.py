@@ -1,0 +1,232 @@
+"""What a basket costs. Pure: rows in, amounts out; every amount is rounded half up to the cent."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from schema.checkout import (
+    AppliedCode,
+    CheckoutLine,
+    Choice,
+    CodeKind,
+    DeliveryOption,
+    LineProblem,
+    OfferedProduct,
+    OfferedVariant,
+    Totals,
+    VatAmount,
+)
+from schema.delivery import DeliveryKind
+from store.coupon_rules import Reduction, reduce_lines
+from store.coupons import CouponRow
+from store.gift_cards import GiftCardRow
+from store.shop import Delivery, SoldProduct
+
+CENT = Decimal("0.01")
+ZERO = Decimal("0.00")
+
+
+def cents(value: Decimal) -> Decimal:
+    """Rounded half up to the cent."""
+    return value.quantize(CENT, ROUND_HALF_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class Basket:
+    """Everything a price depends on."""
+
+    choices: Sequence[Choice]
+    products: Mapping[int, SoldProduct]
+    deliveries: Sequence[Delivery]
+    delivery_id: int | None
+    country: str
+    email: str
+    codes: Sequence[CouponRow | GiftCardRow]
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """What it comes to."""
+
+    lines: tuple[CheckoutLine, ...]
+    deliveries: tuple[DeliveryOption, ...]
+    codes: tuple[AppliedCode, ...]
+    totals: Totals
+
+    @property
+    def good(self) -> tuple[CheckoutLine, ...]:
+        """The lines that can be ordered."""
+        return tuple(line for line in self.lines if line.problem is None and line.choice.quantity > 0)
+
+
+def price(basket: Basket) -> Priced:
+    """Price a basket."""
+    lines = price_lines(basket.choices, basket.products)
+    good = [line for line in lines if line.problem is None and line.choice.quantity > 0]
+    mode = next((d for d in basket.deliveries if d.mode.id == basket.delivery_id), None)
+    coupons = [code for code in basket.codes if isinstance(code, CouponRow)]
+    reduction = reduce_lines(good, coupons, mode.mode.kind if mode else None, basket.email)
+    worth = sum((line.total for line in good), ZERO) - reduction.total
+    options = tuple(_option(d, good, basket, worth, reduction) for d in basket.deliveries)
+    chosen = next((o for o in options if o.id == basket.delivery_id and o.is_available), None)
+    delivery = chosen.price if chosen else None
+    vat = vat_of(good, reduction, basket.products, delivery or ZERO, mode.mode.vat_rate if mode else ZERO)
+    total = worth + (delivery or ZERO)
+    cards, by_card = _cover(total, [code for code in basket.codes if isinstance(code, GiftCardRow)])
+    applied = tuple(
+        _applied(code, reduction.by_coupon.get(code.id) if isinstance(code, CouponRow) else cards[code.id])
+        for code in basket.codes
+    )
+    totals = Totals(
+        currency=basket.currency,
+        products=worth + reduction.total,
+        discount=reduction.total,
+        delivery=delivery,
+        total=total,
+        gift_cards=total - by_card,
+        by_card=by_card,
+        vat=vat,
+    )
+    return Priced(lines, options, applied, totals)
+
+
+# ---- lines ------------------------------------------------------------------------------------------------------------
+
+
+def price_lines(choices: Sequence[Choice], products: Mapping[int, SoldProduct]) -> tuple[CheckoutLine, ...]:
+    """Each line with the shop's price, or with what is wrong with it. Lines of one stock share what there is."""
+    taken: dict[tuple[int, int | None], int] = {}
+    return tuple(_line(choice, products.get(choice.product_id), taken) for choice in choices)
+
+
+def _line(choice: Choice, sold: SoldProduct | None, taken: dict[tuple[int, int | None], int]) -> CheckoutLine:
+    if sold is None:
+        return CheckoutLine(choice, None, None, None, ZERO, LineProblem.NOT_SOLD)
+    product = sold.offered
+    variant = next((v for v in product.variants if v.id == choice.variant_id), None)
+    problem = None if sold.is_active else LineProblem.INACTIVE
+    problem = problem or _variant_problem(product, variant, choice) or _attribute_problem(product, choice)
+    unit_price = variant.price if variant else product.price
+    if problem is not None:
+        return CheckoutLine(choice, product, variant, None, ZERO, problem)
+    stock = variant.available if variant else product.available
+    key = (product.id, variant.id if variant else None)
+    left = None if stock is None else stock - taken.get(key, 0)
+    if left is not None and left < choice.quantity:
+        short = LineProblem.OUT_OF_STOCK if left <= 0 else LineProblem.NOT_ENOUGH_STOCK
+        return CheckoutLine(choice, product, variant, unit_price, ZERO, short, max(left, 0))
+    taken[key] = taken.get(key, 0) + choice.quantity
+    return CheckoutLine(choice, product, variant, unit_price, unit_price * choice.quantity)
+
+
+def _variant_problem(product: OfferedProduct, variant: OfferedVariant | None, choice: Choice) -> LineProblem | None:
+    if choice.variant_id is not None and variant is None:
+        return LineProblem.UNKNOWN_VARIANT
+    if product.variants and variant is None:
+        return LineProblem.VARIANT_REQUIRED
+    return None
+
+
+def _attribute_problem(product: OfferedProduct, choice: Choice) -> LineProblem | None:
+    known = {attribute.id: attribute for attribute in product.attributes}
+    for key, value in choice.attribute_values.items():
+        if key not in known or (value and value not in {v.value for v in known[key].values}):
+            return LineProblem.UNKNOWN_ATTRIBUTE_VALUE
+    if any(a.is_required and not choice.attribute_values.get(a.id) for a in product.attributes):
+        return LineProblem.ATTRIBUTE_REQUIRED
+    return None
+
+
+# ---- delivery ---------------------------------------------------------------------------------------------------------
+
+
+def weight_of(lines: Sequence[CheckoutLine], products: Mapping[int, SoldProduct]) -> int:
+    """What the lines weigh together, in grams."""
+    total = 0
+    for line in lines:
+        sold = products[line.choice.product_id]
+        each = sold.variant_weights[line.variant.id] if line.variant else sold.weight
+        total += each * line.choice.quantity
+    return total
+
+
+def rate_for(delivery: Delivery, country: str, weight: int) -> Decimal | None:
+    """The price to a country at a weight: the tightest band of the country, else of all others; None: not delivered."""
+    for wanted in (country, ""):
+        of_country = [rate for rate in delivery.rates if rate.country == wanted]
+        fitting = [r for r in of_country if r.max_weight_grams is None or weight <= r.max_weight_grams]
+        if of_country:
+            best = min(fitting, key=lambda r: (r.max_weight_grams is None, r.max_weight_grams or 0), default=None)
+            return best.price_amount if best else None
+    return None
+
+
+def _option(
+    delivery: Delivery, lines: Sequence[CheckoutLine], basket: Basket, worth: Decimal, reduction: Reduction
+) -> DeliveryOption:
+    mode = delivery.mode
+    physical = any(line.product and line.product.is_physical for line in lines)
+    countries = tuple(sorted({r.country for r in delivery.rates if r.country}))
+    everywhere = any(not r.country for r in delivery.rates)
+    price: Decimal | None = ZERO
+    available = True
+    if mode.kind is DeliveryKind.DIGITAL:
+        available = not physical
+    elif delivery.rates:
+        known = mode.kind is not DeliveryKind.HOME_DELIVERY or bool(basket.country) or not countries
+        price = rate_for(delivery, basket.country, weight_of(lines, basket.products)) if known else None
+        available = price is not None or not known
+    if price and mode.free_above_amount is not None and worth >= mode.free_above_amount:
+        price = ZERO
+    if mode.kind is DeliveryKind.CLICK_AND_COLLECT and reduction.free_collection and available:
+        price = ZERO
+    return DeliveryOption(
+        id=mode.id,
+        kind=mode.kind,
+        name=mode.name,
+        description=mode.description,
+        price=price if available else None,
+        free_above=mode.free_above_amount,
+        countries=() if everywhere else countries,
+        is_available=available,
+    )
+
+
+# ---- VAT and cover ----------------------------------------------------------------------------------------------------
+
+
+def vat_of(
+    lines: Sequence[CheckoutLine],
+    reduction: Reduction,
+    products: Mapping[int, SoldProduct],
+    delivery: Decimal,
+    delivery_rate: Decimal,
+) -> tuple[VatAmount, ...]:
+    """The VAT contained in what is paid, rate by rate, delivery and reductions included."""
+    gross: dict[Decimal, Decimal] = {}
+    for line, off in zip(lines, reduction.by_line, strict=True):
+        rate = products[line.choice.product_id].vat_rate
+        gross[rate] = gross.get(rate, ZERO) + line.total - off
+    if delivery:
+        gross[delivery_rate] = gross.get(delivery_rate, ZERO) + delivery
+    return tuple(_contained(rate, amount) for rate, amount in sorted(gross.items()) if amount)
+
+
+def _contained(rate: Decimal, gross: Decimal) -> VatAmount:
+    vat = cents(gross * rate / (100 + rate))
+    return VatAmount(rate, gross - vat, vat, gross)
+
+
+def _cover(total: Decimal, cards: Sequence[GiftCardRow]) -> tuple[dict[int, Decimal], Decimal]:
+    """What each gift card takes over, in the order they were given, and what is left for the bank card."""
+    taken: dict[int, Decimal] = {}
+    for card in cards:
+        taken[card.id] = min(card.remaining_amount, total)
+        total -= taken[card.id]
+    return taken, total
+
+
+def _applied(code: CouponRow | GiftCardRow, amount: Decimal | None) -> AppliedCode:
+    kind = CodeKind.COUPON if isinstance(code, CouponRow) else CodeKind.GIFT_CARD
+    return AppliedCode(code.code, kind, amount or ZERO, amount is not None)
