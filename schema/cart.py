@@ -1,0 +1,48 @@
+"""The cart that a shop hands over, as plain data, and the bytes it is kept as."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import orjson
+
+
+@dataclass(frozen=True, slots=True)
+class CartItem:
+    """One line of a cart. Numbers fit 64 bits; attribute ids stand with the value chosen."""
+
+    product_id: int
+    quantity: int
+    variant_id: int | None = None
+    attribute_values: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cart:
+    """What a customer is about to buy. `return_url` is "" where there is none."""
+
+    id: UUID
+    partner_id: int
+    items: tuple[CartItem, ...]
+    return_url: str
+    last_modified: int
+    """Milliseconds since 1970; higher with each write."""
+
+
+def encode_content(items: Sequence[CartItem], return_url: str) -> bytes:
+    """What a shop said of a cart, as compact JSON. Raises TypeError for a number beyond 64 bits or a lone surrogate."""
+    lines = [
+        (item.product_id, item.quantity, item.variant_id, {str(id): text for id, text in item.attribute_values.items()})
+        for item in items
+    ]
+    return orjson.dumps((return_url, lines))
+
+
+def decode_content(value: bytes) -> tuple[tuple[CartItem, ...], str]:
+    """The items and `return_url` that `encode_content` wrote."""
+    return_url, lines = orjson.loads(value)
+    items = tuple(
+        CartItem(product, quantity, variant, {int(id): text for id, text in chosen.items()})
+        for product, quantity, variant, chosen in lines
+    )
+    return items, return_url

@@ -1,0 +1,77 @@
+"""From the address of a store to its engine."""
+
+import datetime as dt
+from typing import Any
+from urllib.parse import urlsplit
+
+from redis.asyncio import Redis, RedisCluster
+from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import ReadOnlyError
+
+from store.clock import Clock
+from store.kv.memory import MemoryKeyValue
+from store.kv.protocol import KeyValue
+from store.kv.server import ServerKeyValue
+
+CONNECTIONS = 64
+"""To each server, from each process."""
+PATIENCE = dt.timedelta(seconds=1)
+"""For a connection, for an answer, and for a turn; a script takes microseconds."""
+RETRIES = 2
+DEFAULT_PORT = 6379
+
+
+def open_kv(redis_url: str, clock: Clock) -> KeyValue:
+    """The engine at an address; it connects when first used.
+
+    `""` is in this process; `redis://host:port/0` and `rediss://…` (TLS) a server; `redis+cluster://host:port,host:port` and
+    `rediss+cluster://…` a cluster, of which any node will do. User, password and the options of redis-py's URLs, such as
+    `?ssl_ca_certs=/etc/ca.pem`, go in the address. Raises ValueError for any other address.
+    """
+    if not redis_url:
+        return MemoryKeyValue(clock)
+    scheme, _, address = redis_url.partition("://")
+    client: Redis | RedisCluster
+    if scheme in {"redis", "rediss"} and address:
+        client = _server(redis_url)
+    elif scheme in {"redis+cluster", "rediss+cluster"} and address:
+        client = _cluster(scheme.removesuffix("+cluster"), address)
+    else:
+        raise ValueError(
+            "REDIS_URL is redis://host:port/0, rediss://host:port/0 (TLS), redis+cluster://host:port,host:port or "
+            "rediss+cluster://host:port,host:port."
+        )
+    return ServerKeyValue(client, clock, connections=CONNECTIONS, patience=PATIENCE)
+
+
+def _server(url: str) -> Redis:
+    # A server that has become a replica refuses writes: connecting anew finds its successor behind the same name.
+    return Redis.from_url(url, retry_on_error=[ReadOnlyError], **_options())
+
+
+def _cluster(scheme: str, address: str) -> RedisCluster:
+    authority, separator, rest = address.partition("/") if "/" in address else address.partition("?")
+    user, at, hosts = authority.rpartition("@")
+    first, *others = hosts.split(",")
+    nodes = [urlsplit(f"//{host}") for host in others]
+    return RedisCluster.from_url(
+        f"{scheme}://{user}{at}{first}{separator}{rest}",
+        startup_nodes=[ClusterNode(node.hostname or "localhost", node.port or DEFAULT_PORT) for node in nodes],
+        # Partners on the nodes that are left are served while another node is down.
+        require_full_coverage=False,
+        **_options(),
+    )
+
+
+def _options() -> dict[str, Any]:
+    seconds = PATIENCE.total_seconds()
+    return {
+        "client_name": "coffret",
+        "health_check_interval": 30,
+        "max_connections": CONNECTIONS,
+        "retry": Retry(ExponentialWithJitterBackoff(base=0.02, cap=0.2), RETRIES),
+        "socket_connect_timeout": seconds,
+        "socket_timeout": seconds,
+    }

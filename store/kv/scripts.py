@@ -1,0 +1,83 @@
+"""What Redis does in one step. Redis runs a script alone, so nothing comes between its reads and its writes.
+
+A record is a deadline and a version, 13 digits each, 8 bytes that name the write, and the value. Both numbers are
+milliseconds, have 13 digits until the year 2286, and so compare as text. The deadline is by Coffret's clock; Redis' own
+expiry only collects what is dead. The name of the write tells a command that was sent again, because its connection broke
+before the answer came, from a second write. A kept answer has the fingerprint's 32 bytes in its place.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script and the digest that Redis knows it by."""
+
+    source: str
+    sha: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sha", hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest())
+
+
+TOUCH = Script("""
+-- KEYS: record. ARGV: now, deadline, life.
+local record = redis.call('GET', KEYS[1])
+if not record or string.sub(record, 1, 13) <= ARGV[1] then return false end
+redis.call('SETRANGE', KEYS[1], 0, ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return record
+""")
+
+WRITE = Script("""
+-- KEYS: record[, kept answer].
+-- ARGV: now, condition, name of the write, deadline, life, value, version[, answer, fingerprint, deadline, life].
+local now, condition, name, version = ARGV[1], ARGV[2], ARGV[3], ARGV[7]
+
+if KEYS[2] then
+  local kept = redis.call('GET', KEYS[2])
+  if kept and string.sub(kept, 1, 13) > now then
+    if string.sub(kept, 27, 58) ~= ARGV[9] then return {'mismatch'} end
+    return {'replayed', string.sub(kept, 14, 26), string.sub(kept, 59)}
+  end
+end
+
+if condition ~= 'always' then
+  local header = redis.call('GETRANGE', KEYS[1], 0, 33)
+  local live, held = string.sub(header, 1, 13) > now, string.sub(header, 14, 26)
+  if live and string.sub(header, 27) == name then return {'written', held} end
+  local met = live and (condition == 'present' or condition == held) or not live and condition == 'absent'
+  if not met then return {'refused'} end
+  if live and held >= version then
+    version = string.format('%013.0f', tonumber(held) + 1)
+    -- The answer tells the version, so it must be made anew.
+    if KEYS[2] then return {'stale', version} end
+  end
+end
+
+redis.call('SET', KEYS[1], ARGV[4] .. version .. name .. ARGV[6], 'PX', ARGV[5])
+if KEYS[2] then redis.call('SET', KEYS[2], ARGV[10] .. version .. ARGV[9] .. ARGV[8], 'PX', ARGV[11]) end
+return {'written', version}
+""")
+
+DELETE = Script("""
+-- KEYS: record. ARGV: now, version or nothing.
+local header = redis.call('GETRANGE', KEYS[1], 0, 25)
+if string.sub(header, 1, 13) <= ARGV[1] then return 0 end
+if ARGV[2] ~= '' and string.sub(header, 14, 26) ~= ARGV[2] then return 0 end
+return redis.call('DEL', KEYS[1])
+""")
+
+INCREMENT = Script("""
+-- KEYS: record, whose version is the count. ARGV: now, deadline, life.
+local header = redis.call('GETRANGE', KEYS[1], 0, 25)
+local deadline, count = string.sub(header, 1, 13), string.sub(header, 14, 26)
+if deadline <= ARGV[1] then
+  redis.call('SET', KEYS[1], ARGV[2] .. '0000000000001', 'PX', ARGV[3])
+  return {ARGV[2], 1}
+end
+count = tonumber(count) + 1
+redis.call('SETRANGE', KEYS[1], 13, string.format('%013.0f', count))
+return {deadline, count}
+""")

@@ -1,0 +1,131 @@
+"""The engine on a server: Redis (or what speaks its protocol, such as Valkey), alone or as a cluster."""
+
+import asyncio
+import datetime as dt
+import os
+from typing import Any
+
+import redis.exceptions as problems
+from redis.asyncio import Redis, RedisCluster
+
+from schema.errors import IdempotencyMismatch, Unavailable
+from store.clock import Clock
+from store.kv.protocol import MILLISECOND, VERSION_DIGITS, Condition, Count, Once, Record, When, Written, next_version
+from store.kv.scripts import DELETE, INCREMENT, TOUCH, WRITE, Script
+
+_Argument = str | bytes | int
+_OUTAGES = (
+    problems.ClusterError,
+    problems.ConnectionError,
+    problems.OutOfMemoryError,
+    problems.ReadOnlyError,
+    problems.RedisClusterException,
+    problems.TimeoutError,
+    problems.TryAgainError,
+    OSError,
+)
+_WHAT = "The cart store"
+_UNNAMED = bytes(8)
+_DEADLINE, _VERSION = VERSION_DIGITS, 2 * VERSION_DIGITS
+_HEADER = _VERSION + len(_UNNAMED)
+
+
+class ServerKeyValue:
+    """A `KeyValue` on Redis. At most `connections` commands run at a time (in a cluster: on each node); others wait."""
+
+    def __init__(self, client: Redis | RedisCluster, clock: Clock, *, connections: int, patience: dt.timedelta) -> None:
+        self._client: Any = client
+        self._clock = clock
+        self._free = asyncio.Semaphore(connections)
+        self._patience = patience.total_seconds()
+
+    async def get(self, key: str) -> Record | None:
+        return self._live(await self._call("GET", key))
+
+    async def touch(self, key: str, life: dt.timedelta) -> Record | None:
+        now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
+        return self._live(await self._run(TOUCH, (key,), _digits(now), _digits(now + milliseconds), milliseconds))
+
+    async def write(
+        self,
+        key: str,
+        value: bytes,
+        life: dt.timedelta,
+        *,
+        when: Condition = When.ALWAYS,
+        once: Once | None = None,
+    ) -> Written | None:
+        now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
+        deadline, version = _digits(now + milliseconds), next_version(when, now)
+        if once is None and when is When.ALWAYS:
+            record = b"%b%b%b%b" % (deadline, _digits(version), _UNNAMED, value)
+            await self._call("SET", key, record, "PX", milliseconds)
+            return Written(version)
+        name, condition = os.urandom(len(_UNNAMED)), when if isinstance(when, When) else _digits(when)
+        arguments = (_digits(now), condition, name, deadline, milliseconds, value)
+        if once is None:
+            return _written(await self._run(WRITE, (key,), *arguments, _digits(version)))
+        kept_for = once.life // MILLISECOND
+        kept = (once.digest(), _digits(now + kept_for), kept_for)
+        while True:
+            answer = once.answer(version)
+            reply = await self._run(WRITE, (key, once.key), *arguments, _digits(version), answer, *kept)
+            if reply[0] != b"stale":
+                return _written(reply, answer)
+            version = int(reply[1])
+
+    async def delete(self, key: str, *, version: int | None = None) -> bool:
+        wanted = b"" if version is None else _digits(version)
+        deleted: int = await self._run(DELETE, (key,), _digits(self._clock.milliseconds()), wanted)
+        return deleted == 1
+
+    async def increment(self, key: str, life: dt.timedelta) -> Count:
+        now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
+        deadline, count = await self._run(INCREMENT, (key,), _digits(now), _digits(now + milliseconds), milliseconds)
+        return Count(count, (int(deadline) - now) * MILLISECOND)
+
+    async def ping(self) -> None:
+        await self._call("PING")
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+    def _live(self, record: bytes | None) -> Record | None:
+        if record is None or int(record[:_DEADLINE]) <= self._clock.milliseconds():
+            return None
+        return Record(record[_HEADER:], int(record[_DEADLINE:_VERSION]))
+
+    async def _run(self, script: Script, keys: tuple[str, ...], *arguments: _Argument) -> Any:
+        try:
+            return await self._call("EVALSHA", script.sha, len(keys), *keys, *arguments)
+        except problems.NoScriptError:
+            return await self._call("EVAL", script.source, len(keys), *keys, *arguments)
+
+    async def _call(self, *command: _Argument) -> Any:
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._free.acquire()
+        except TimeoutError as error:
+            raise Unavailable(what=_WHAT) from error
+        try:
+            return await self._client.execute_command(*command)
+        except _OUTAGES as error:
+            raise Unavailable(what=_WHAT) from error
+        finally:
+            self._free.release()
+
+
+def _digits(number: int) -> bytes:
+    return b"%013d" % number
+
+
+def _written(reply: list[bytes], answer: bytes = b"") -> Written | None:
+    match reply:
+        case [b"written", version]:
+            return Written(int(version), answer)
+        case [b"replayed", version, first]:
+            return Written(int(version), first, replayed=True)
+        case [b"mismatch"]:
+            raise IdempotencyMismatch
+        case _:
+            return None
