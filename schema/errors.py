@@ -58,6 +58,12 @@ class InvalidInput(AppError):
         return self._problems
 
 
+class MalformedBody(AppError):
+    """The body cannot be read: {reason}."""
+
+    told_as_data = False
+
+
 class WrongCredentials(AppError):
     """Unable to log in with provided credentials."""
 

@@ -14,12 +14,14 @@ from store.clock import now
 
 
 class AttemptState(enum.StrEnum):
-    """Where an attempt stands. Everything but the last three holds stock, coupons and gift cards."""
+    """Where an attempt stands. The first two hold stock, coupons and gift cards; a completed one has spent them."""
 
     STARTING = "starting"
     """Written; the provider may or may not know of it yet."""
     OPEN = "open"
     """The customer is at the provider, or the pay-in is not final."""
+    ABANDONED = "abandoned"
+    """What was held is let go, but the pay-in could still be paid: it is watched until it is final."""
     COMPLETED = "completed"
     """There is an order."""
     FAILED = "failed"
@@ -31,12 +33,16 @@ class AttemptState(enum.StrEnum):
 
 
 LIVE = (AttemptState.STARTING, AttemptState.OPEN)
+WATCHED = (*LIVE, AttemptState.ABANDONED, AttemptState.REFUNDING)
 MOVES: dict[AttemptState, frozenset[AttemptState]] = {
     AttemptState.STARTING: frozenset(
-        {AttemptState.OPEN, AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}
+        {AttemptState.OPEN, AttemptState.ABANDONED, AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}
     ),
-    AttemptState.OPEN: frozenset({AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}),
-    AttemptState.FAILED: frozenset({AttemptState.REFUNDING}),
+    AttemptState.OPEN: frozenset(
+        {AttemptState.ABANDONED, AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}
+    ),
+    AttemptState.ABANDONED: frozenset({AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}),
+    AttemptState.FAILED: frozenset({AttemptState.ABANDONED}),
     AttemptState.REFUNDING: frozenset({AttemptState.REFUNDED}),
     AttemptState.COMPLETED: frozenset(),
     AttemptState.REFUNDED: frozenset(),
@@ -57,7 +63,9 @@ class AttemptRow(SQLModel, table=True):
             postgresql_where=text("state IN ('starting', 'open')"),
         ),
         Index(
-            "checkout_attempt_due_idx", "check_on", postgresql_where=text("state IN ('starting', 'open', 'refunding')")
+            "checkout_attempt_due_idx",
+            "check_on",
+            postgresql_where=text("state IN ('starting', 'open', 'abandoned', 'refunding')"),
         ),
         CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
     )
@@ -73,6 +81,12 @@ class AttemptRow(SQLModel, table=True):
     buyer: dict[str, Any] = json_column("Who buys.")
     delivery: dict[str, Any] = json_column("How it is delivered.")
     vat: list[dict[str, Any]] = json_column("The VAT contained in the total.")
+    coupons: list[dict[str, Any]] = json_column("The coupons, and what each takes off.", default_factory=list)
+    cards: list[dict[str, Any]] = json_column("The gift cards, and what each pays.", default_factory=list)
+    held: bool = Field(
+        default=False, description="Whether stock, coupons and gift cards are held for it, or spent by it."
+    )
+    round: int = Field(default=0, description="How often they have been taken.")
     currency: str = Field(max_length=3)
     products_amount: Decimal = amount()
     discount_amount: Decimal = amount()
@@ -90,29 +104,15 @@ class AttemptRow(SQLModel, table=True):
     payin_id: str = Field(default="", max_length=128, index=True)
     refund_id: str = Field(default="", max_length=128)
     redirect_url: str = Field(default="", max_length=2048)
+    fingerprint: str = Field(
+        default="", max_length=64, description="What it pays for, to tell whether a second press is the same."
+    )
     failure_code: str = Field(default="", max_length=20)
     failure_reason: str = Field(default="", max_length=40)
 
 
-class StockHoldRow(SQLModel, table=True):
-    """Pieces taken out of stock for an attempt; put back when it fails, gone for good when it completes."""
-
-    __tablename__ = "stock_hold"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
-    attempt_id: UUID = Field(foreign_key="checkout_attempt.id", index=True)
-    product_id: int = Field(foreign_key="product.id")
-    variant_id: int | None = Field(default=None, foreign_key="product_variant.id")
-    quantity: int
-
-
-class CouponHoldRow(SQLModel, table=True):
-    """A use of a coupon taken for an attempt; given back when it fails."""
-
-    __tablename__ = "coupon_hold"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
-    attempt_id: UUID = Field(foreign_key="checkout_attempt.id", index=True)
-    coupon_id: int = Field(foreign_key="coupon.id")
-    code: str = Field(max_length=40)
-    amount: Decimal = amount()
+def move(attempt: AttemptRow, to: AttemptState) -> None:
+    """Change the state of a locked attempt. A move that the table does not know is a bug, not a refusal."""
+    if to not in MOVES[attempt.state]:
+        raise RuntimeError(f"A checkout attempt does not go from {attempt.state} to {to}.")
+    attempt.state = to

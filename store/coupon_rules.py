@@ -28,13 +28,16 @@ class Reduction:
     free_collection: bool
 
 
-def is_running(coupon: CouponRow, now: dt.datetime) -> bool:
-    """Whether a coupon can be used at all: activated, in its period, not used up, meant for the shop."""
+def is_running(coupon: CouponRow, now: dt.datetime, *, own_uses: int = 0) -> bool:
+    """Whether a coupon can be used at all: activated, in its period, not used up, meant for the shop.
+
+    `own_uses` are uses that whoever asks has already taken.
+    """
     return (
         coupon.is_activated
         and (coupon.starts_on is None or coupon.starts_on <= now)
         and (coupon.ends_on is None or now < coupon.ends_on)
-        and (coupon.max_usage is None or coupon.number_of_usage < coupon.max_usage)
+        and (coupon.max_usage is None or coupon.number_of_usage - own_uses < coupon.max_usage)
         and bool({CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT} & set(coupon.targets))
     )
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import enum
+from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
@@ -32,6 +33,15 @@ class GiftCardRow(GiftCard, table=True):
     created_on: dt.datetime = moment("When it was issued.", default_factory=now)
 
 
+@dataclass(frozen=True, slots=True)
+class UsableCard:
+    """A gift card as pricing sees it: what it could pay now."""
+
+    id: int
+    code: str
+    remaining: Decimal
+
+
 class GiftCardEntryKind(enum.StrEnum):
     """Why the money on a card moved."""
 
@@ -44,13 +54,14 @@ class GiftCardEntryRow(SQLModel, table=True):
     """One movement of a card: positive puts on, negative takes off. A hold that is never released is what was spent."""
 
     __tablename__ = "gift_card_entry"
-    __table_args__ = (UniqueConstraint("gift_card_id", "attempt_id", "kind", name="gift_card_entry_once_key"),)
+    __table_args__ = (UniqueConstraint("gift_card_id", "attempt_id", "round", "kind", name="gift_card_entry_once_key"),)
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     gift_card_id: int = Field(foreign_key="gift_card.id", index=True)
     kind: GiftCardEntryKind = choice(GiftCardEntryKind, "Why it moved.")
     amount: Decimal = amount()
     attempt_id: UUID | None = Field(default=None, foreign_key="checkout_attempt.id", index=True)
+    round: int = Field(default=0)
     created_on: dt.datetime = moment("When it moved.", default_factory=now)
 
 

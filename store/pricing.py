@@ -19,7 +19,7 @@ from schema.checkout import (
 from schema.delivery import DeliveryKind
 from store.coupon_rules import Reduction, reduce_lines
 from store.coupons import CouponRow
-from store.gift_cards import GiftCardRow
+from store.gift_cards import UsableCard
 from store.shop import Delivery, SoldProduct
 
 CENT = Decimal("0.01")
@@ -41,7 +41,7 @@ class Basket:
     delivery_id: int | None
     country: str
     email: str
-    codes: Sequence[CouponRow | GiftCardRow]
+    codes: Sequence[CouponRow | UsableCard]
     currency: str
 
 
@@ -73,7 +73,7 @@ def price(basket: Basket) -> Priced:
     delivery = chosen.price if chosen else None
     vat = vat_of(good, reduction, basket.products, delivery or ZERO, mode.mode.vat_rate if mode else ZERO)
     total = worth + (delivery or ZERO)
-    cards, by_card = _cover(total, [code for code in basket.codes if isinstance(code, GiftCardRow)])
+    cards, by_card = _cover(total, [code for code in basket.codes if isinstance(code, UsableCard)])
     applied = tuple(
         _applied(code, reduction.by_coupon.get(code.id) if isinstance(code, CouponRow) else cards[code.id])
         for code in basket.codes
@@ -218,15 +218,15 @@ def _contained(rate: Decimal, gross: Decimal) -> VatAmount:
     return VatAmount(rate, gross - vat, vat, gross)
 
 
-def _cover(total: Decimal, cards: Sequence[GiftCardRow]) -> tuple[dict[int, Decimal], Decimal]:
+def _cover(total: Decimal, cards: Sequence[UsableCard]) -> tuple[dict[int, Decimal], Decimal]:
     """What each gift card takes over, in the order they were given, and what is left for the bank card."""
     taken: dict[int, Decimal] = {}
     for card in cards:
-        taken[card.id] = min(card.remaining_amount, total)
+        taken[card.id] = min(card.remaining, total)
         total -= taken[card.id]
     return taken, total
 
 
-def _applied(code: CouponRow | GiftCardRow, amount: Decimal | None) -> AppliedCode:
+def _applied(code: CouponRow | UsableCard, amount: Decimal | None) -> AppliedCode:
     kind = CodeKind.COUPON if isinstance(code, CouponRow) else CodeKind.GIFT_CARD
     return AppliedCode(code.code, kind, amount or ZERO, amount is not None)

@@ -33,9 +33,9 @@ class Settings(BaseSettings):
         env_prefix="COFFRET_", env_ignore_empty=True, extra="ignore", populate_by_name=True
     )
 
-    environment: Environment = Field(Environment.DEVELOPMENT, validation_alias="ENVIRONMENT")
+    environment: Environment = Field(default=Environment.DEVELOPMENT, validation_alias="ENVIRONMENT")
     host: str = "127.0.0.1"
-    port: int = Field(8000, validation_alias="PORT", ge=0, le=65535)
+    port: int = Field(default=8000, validation_alias="PORT", ge=0, le=65535)
     data_dir: pathlib.Path = pathlib.Path(".coffret")
     base_url: str = Field(
         "", description="The address clients reach this service at; by default http://127.0.0.1:PORT."
@@ -54,11 +54,11 @@ class Settings(BaseSettings):
     redis_url: str = Field(
         "", validation_alias="REDIS_URL", description="redis://…, rediss://… or redis+cluster://…; empty: in process."
     )
-    workers: int = Field(1, ge=1)
-    demo: bool = Field(True, description="Fill an empty database with demo data; development only.")
-    funnel_scheme: str = Field("https", validation_alias="FUNNEL_SCHEME", pattern="^https?$")
-    funnel_domain: str = Field("localhost", validation_alias="FUNNEL_DOMAIN")
-    service_name: str = Field("coffret", validation_alias="SERVICE_NAME", pattern="^[a-z][a-z0-9_]*$")
+    workers: int = Field(default=1, ge=1)
+    demo: bool = Field(default=True, description="Fill an empty database with demo data; development only.")
+    funnel_scheme: str = Field(default="https", validation_alias="FUNNEL_SCHEME", pattern="^https?$")
+    funnel_domain: str = Field(default="localhost", validation_alias="FUNNEL_DOMAIN")
+    service_name: str = Field(default="coffret", validation_alias="SERVICE_NAME", pattern="^[a-z][a-z0-9_]*$")
     provider: ProviderName = ProviderName.SANDBOX
     mangopay_base_url: str = "https://api.mangopay.com"
     mangopay_client_id: str = ""
@@ -66,10 +66,10 @@ class Settings(BaseSettings):
     hook_secret: SecretStr = Field(
         SecretStr(""), description="The path segment of the provider's notifications; by default made from secret."
     )
-    graphiql: bool | None = Field(None, description="Serve GraphiQL; by default in development only.")
-    introspection: bool | None = Field(None, description="Answer introspection; by default in development only.")
+    graphiql: bool | None = Field(default=None, description="Serve GraphiQL; by default in development only.")
+    introspection: bool | None = Field(default=None, description="Answer introspection; by default in development only.")
     log_level: str = "INFO"
-    log_json: bool | None = Field(None, description="Logs as JSON; by default in production only.")
+    log_json: bool | None = Field(default=None, description="Logs as JSON; by default in production only.")
 
     @field_validator("allowed_hosts", "trusted_proxies", mode="before")
     @classmethod

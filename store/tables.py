@@ -2,8 +2,8 @@
 
 from sqlmodel import SQLModel
 
-from store import attempts, coupons, delivery, gift_cards, orders, products, tenancy
+from store import attempts, coupons, delivery, gift_cards, orders, pictures, products, tenancy
 
-__all__ = ["attempts", "coupons", "delivery", "gift_cards", "metadata", "orders", "products", "tenancy"]
+__all__ = ["attempts", "coupons", "delivery", "gift_cards", "metadata", "orders", "pictures", "products", "tenancy"]
 
 metadata = SQLModel.metadata

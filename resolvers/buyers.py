@@ -1,0 +1,88 @@
+"""Who buys: what must be known, and what is wrong with what was typed."""
+
+import dataclasses
+
+import phonenumbers
+from email_validator import EmailNotValidError, validate_email
+
+from schema.checkout import Buyer, DeliveryOption
+from schema.delivery import DeliveryKind
+from schema.errors import InvalidInput, Problem
+
+REQUIRED = ("first_name", "last_name", "email")
+ADDRESS = ("address_line_1", "postal_code", "city", "country")
+LENGTHS = {
+    "first_name": 80,
+    "last_name": 80,
+    "email": 254,
+    "phone": 40,
+    "address_line_1": 120,
+    "address_line_2": 120,
+    "postal_code": 20,
+    "city": 80,
+    "country": 2,
+    "recipient_name": 160,
+    "message": 1000,
+}
+
+
+def required_of(delivery: DeliveryOption | None) -> tuple[str, ...]:
+    """The fields that must be filled in for a delivery."""
+    home = delivery is not None and delivery.kind is DeliveryKind.HOME_DELIVERY
+    return (*REQUIRED, *ADDRESS) if home else REQUIRED
+
+
+def missing_of(buyer: Buyer, delivery: DeliveryOption | None) -> list[str]:
+    """The required fields that are still empty."""
+    return [name for name in required_of(delivery) if not getattr(buyer, name)]
+
+
+def validated(buyer: Buyer, delivery: DeliveryOption | None) -> Buyer:
+    """The buyer, tidied; InvalidInput with a problem for each field that can't be used."""
+    tidy = Buyer(**{name: _tidy(getattr(buyer, name), name) for name in LENGTHS})
+    problems = [Problem((name,), "REQUIRED", "Fill this in.") for name in missing_of(tidy, delivery)]
+    for name, limit in LENGTHS.items():
+        value = getattr(tidy, name)
+        if len(value) > limit:
+            problems.append(Problem((name,), "TOO_LONG", f"Use at most {limit} characters."))
+    told = {problem.path[0] for problem in problems}
+    email, wrong = _email(tidy.email)
+    if wrong and "email" not in told:
+        problems.append(wrong)
+    phone, wrong = _phone(tidy.phone, tidy.country or "FR")
+    if wrong and "phone" not in told:
+        problems.append(wrong)
+    countries = delivery.countries if delivery else ()
+    if tidy.country and countries and tidy.country not in countries and "address_line_1" in required_of(delivery):
+        problems.append(Problem(("country",), "NOT_DELIVERED", "This delivery does not go to this country."))
+    if problems:
+        raise InvalidInput(*problems)
+    return dataclasses.replace(tidy, email=email, phone=phone)
+
+
+def _tidy(value: str, name: str) -> str:
+    """Without characters that no form sends by intent, and without blanks at the ends."""
+    kept = "".join(c for c in value if c.isprintable() or (name == "message" and c in "\n"))
+    return kept.strip().upper() if name == "country" else kept.strip()
+
+
+def _email(value: str) -> tuple[str, Problem | None]:
+    if not value:
+        return "", None
+    try:
+        return validate_email(value, check_deliverability=False, test_environment=True).normalized, None
+    except EmailNotValidError:
+        return value, Problem(("email",), "INVALID_EMAIL", "Write an e-mail address like name@example.com.")
+
+
+def _phone(value: str, country: str) -> tuple[str, Problem | None]:
+    if not value:
+        return "", None
+    wrong = Problem(("phone",), "INVALID_PHONE", "Write a telephone number, such as +33 6 12 34 56 78.")
+    try:
+        number = phonenumbers.parse(value, country)
+    except phonenumbers.NumberParseException:
+        return value, wrong
+    if not phonenumbers.is_possible_number(number):
+        return value, wrong
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL), None

@@ -1,0 +1,46 @@
+"""How a partner looks to customers, with colours that can be read."""
+
+from schema.checkout import Brand
+from store.tenancy import PartnerRow
+
+AA = 4.5
+"""The least contrast of text in WCAG 2.2 AA."""
+
+
+def brand_of(partner: PartnerRow) -> Brand:
+    """The partner's name, logo and colours."""
+    accent = partner.accent_colour
+    return Brand(
+        name=partner.commercial_name,
+        logo_url=partner.logo_url,
+        accent=accent,
+        accent_ink=max("#ffffff", "#111111", key=lambda ink: contrast(ink, accent)),
+        accent_text=readable(accent),
+        website=partner.website,
+        email=partner.agency_email,
+        phone=partner.agency_phone,
+    )
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _luminance(colour: str) -> float:
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in _channels(colour))]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two `#rrggbb` colours by WCAG, from 1 to 21."""
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def readable(colour: str, on: str = "#ffffff", at_least: float = AA) -> str:
+    """The colour itself where it can be read on the background, else the lightest darker shade that can."""
+    for percent in range(100, -1, -2):
+        shade = "#" + "".join(f"{v * percent // 100:02x}" for v in _channels(colour))
+        if contrast(shade, on) >= at_least:
+            return shade
+    return "#000000"

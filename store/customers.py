@@ -1,0 +1,104 @@
+"""What a customer has told the checkout, kept in the customer's session and nowhere else until an order is begun."""
+
+import dataclasses
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from schema.cart import Cart
+from schema.checkout import Buyer, CheckoutKey, Choice, Notice
+from store.sessions import Sessions
+
+KEPT_CARTS = 10
+TRIES = 20
+
+
+@dataclass(slots=True)
+class CartEdits:
+    """What a customer made of one cart."""
+
+    last_modified: int
+    choices: list[Choice]
+    delivery_id: int | None = None
+    country: str = ""
+    codes: list[str] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Customer:
+    """A customer's session: who buys, and what was made of each cart, latest last."""
+
+    buyer: Buyer | None = None
+    carts: dict[uuid.UUID, CartEdits] = field(default_factory=dict)
+
+    def edits(self, cart: Cart) -> CartEdits:
+        """What was made of this cart; begins with the cart itself, and again when the shop has replaced it."""
+        edits = self.carts.get(cart.id)
+        if edits is None or edits.last_modified != cart.last_modified:
+            choices = [Choice(i.product_id, i.quantity, i.variant_id, i.attribute_values) for i in cart.items]
+            replaced = [Notice.CART_REPLACED] if edits else []
+            codes = edits.codes if edits else []
+            edits = CartEdits(cart.last_modified, choices, codes=codes, notices=replaced)
+            if edits.country == "" and self.buyer:
+                edits.country = self.buyer.country
+            self.carts[cart.id] = edits
+            for old in list(self.carts)[:-KEPT_CARTS]:
+                del self.carts[old]
+        return edits
+
+
+class Customers:
+    """The sessions of customers, changed by one request at a time."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self.sessions = sessions
+
+    async def load(self, partner_id: int, session_id: str) -> Customer:
+        """The session as it is; a new one when there is none."""
+        found = await self.sessions.load(partner_id, session_id)
+        return decoded(found[0]) if found else Customer()
+
+    async def change(
+        self, partner_id: int, key: CheckoutKey, cart: Cart, change: Callable[[Customer, CartEdits], None]
+    ) -> Customer:
+        """Change the session of a customer about one cart; of two changes at once, one is made after the other."""
+        for _ in range(TRIES):
+            found = await self.sessions.load(partner_id, key.session_id)
+            customer, version = (decoded(found[0]), found[1]) if found else (Customer(), 0)
+            change(customer, customer.edits(cart))
+            if await self.sessions.save(partner_id, key.session_id, encoded(customer), version) is not None:
+                return customer
+        raise RuntimeError("A customer's session keeps changing under our hands.")
+
+
+def encoded(customer: Customer) -> bytes:
+    """As it is stored."""
+    return orjson.dumps(customer, option=orjson.OPT_NON_STR_KEYS)
+
+
+def decoded(data: bytes) -> Customer:
+    """As it was stored."""
+    raw: dict[str, Any] = orjson.loads(data)
+    buyer = Buyer(**raw["buyer"]) if raw["buyer"] else None
+    return Customer(buyer, {uuid.UUID(k): _edits(v) for k, v in raw["carts"].items()})
+
+
+def _edits(raw: dict[str, Any]) -> CartEdits:
+    choices = [choice_from(c) for c in raw.pop("choices")]
+    notices = [Notice(n) for n in raw.pop("notices")]
+    return CartEdits(choices=choices, notices=notices, **raw)
+
+
+def choice_from(raw: dict[str, Any]) -> Choice:
+    """A choice from its JSON form, whose object keys are text."""
+    values = {int(k): v for k, v in raw.pop("attribute_values").items()}
+    return Choice(attribute_values=values, **raw)
+
+
+def buyer_data(buyer: Buyer) -> dict[str, str]:
+    """A buyer as JSON-ready data."""
+    return dataclasses.asdict(buyer)

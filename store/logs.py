@@ -1,0 +1,128 @@
+"""Logs: one line an event, JSON for machines or text for people, without what must stay secret."""
+
+import logging
+import re
+import sys
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any, TextIO
+
+import orjson
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from store.settings import Settings
+
+HIDDEN = "***"
+_SECRET_NAME = re.compile(
+    r"password|passwd|secret|authorization|cookie|api_?key|credential|(^|_)(token|tokens|codes?|pin|iban|cvx|card_number)$",
+    re.IGNORECASE,
+)
+_OPEN_NAMES = frozenset({"status_code", "error_code", "country_code", "currency_code", "language_code", "exit_code"})
+_SECRET_TEXT: Sequence[tuple[re.Pattern[str], str]] = (
+    (re.compile(r"(?i)\b(bearer|basic|token)(\s+)[\w.~+/=-]{8,}"), rf"\1\2{HIDDEN}"),
+    (re.compile(r"(?i)\b((?:[\w-]*(?:password|secret|token|api_?key)|code|pin)['\"]?\s*[=:]\s*['\"]?)[^\s&'\",;}]+"), rf"\1{HIDDEN}"),
+    (re.compile(r"(\w://[^\s:/@]*):[^\s/@]+@"), rf"\1:{HIDDEN}@"),
+    (re.compile(r"(?s)\[parameters: .*?\](?=\s*(?:\n|$|\(Background))"), f"[parameters: {HIDDEN}]"),
+)  # fmt: skip
+_QUIET = {
+    "alembic": logging.WARNING,
+    "asyncio": logging.WARNING,
+    "httpcore": logging.WARNING,
+    "httpx": logging.WARNING,  # its lines hold whole addresses
+    "pgqueuer": logging.WARNING,
+    "python_multipart": logging.WARNING,
+}
+
+
+def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
+    """Send all logs of the program, and of the libraries it uses, to one stream (standard error).
+
+    Lines carry what was bound with `structlog.contextvars.bind_contextvars`, such as `request_id`. JSON where
+    `settings.log_json` says so, by default in production. Values named like secrets are hidden, and so are tokens,
+    passwords and the parameters of SQL statements within texts.
+    """
+    as_json = not settings.development if settings.log_json is None else settings.log_json
+    stream = stream or sys.stderr
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=_shared(),
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_last(stream, as_json=as_json)],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(settings.log_level.upper())
+    for name, level in _QUIET.items():
+        logging.getLogger(name).setLevel(max(level, root.level))
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], True
+    logging.captureWarnings(capture=True)
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *_shared(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+
+
+def _shared() -> list[Processor]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        request_line,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+    ]
+
+
+def _last(stream: TextIO, *, as_json: bool) -> list[Processor]:
+    if as_json:
+        transform = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+        rename = structlog.processors.EventRenamer("message")
+        render = structlog.processors.JSONRenderer(serializer=_dumps)
+        return [structlog.processors.ExceptionRenderer(transform), masked, rename, render]
+    colours = stream.isatty()
+    return [
+        structlog.processors.format_exc_info,
+        masked,
+        structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback),
+    ]
+
+
+def _dumps(value: object, **_: Callable[[object], object]) -> str:
+    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def request_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Take uvicorn's access line apart. The query is left out: it may hold codes and addresses."""
+    record = event.get("_record")
+    if isinstance(record, logging.LogRecord) and record.name == "uvicorn.access" and isinstance(record.args, tuple):
+        address, method, path, _version, status = record.args
+        event.update(event="request", address=address, method=method, path=str(path).partition("?")[0], status=status)
+    return event
+
+
+def masked(_logger: WrappedLogger, _method: str, event: EventDict) -> MutableMapping[str, Any]:
+    """Hide what must stay secret, at any depth."""
+    return {name: _masked(name, value) for name, value in event.items()}
+
+
+def _masked(name: str, value: object) -> object:
+    if _SECRET_NAME.search(name) and name.lower() not in _OPEN_NAMES:
+        return HIDDEN if value else value
+    if isinstance(value, Mapping):
+        return {key: _masked(str(key), inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_masked("", inner) for inner in value]
+    if isinstance(value, str):
+        for pattern, replacement in _SECRET_TEXT:
+            value = pattern.sub(replacement, value)
+    return value
