@@ -47,6 +47,7 @@ def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=_shared(),
+            pass_foreign_args=True,
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_last(stream, as_json=as_json)],
         )
     )
@@ -62,6 +63,7 @@ def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
+            structlog.stdlib.PositionalArgumentsFormatter(),
             *_shared(),
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
@@ -76,7 +78,6 @@ def _shared() -> list[Processor]:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
-        structlog.stdlib.PositionalArgumentsFormatter(),
         request_line,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
@@ -103,9 +104,9 @@ def _dumps(value: object, **_: Callable[[object], object]) -> str:
 
 def request_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Take uvicorn's access line apart. The query is left out: it may hold codes and addresses."""
-    record = event.get("_record")
-    if isinstance(record, logging.LogRecord) and record.name == "uvicorn.access" and isinstance(record.args, tuple):
-        address, method, path, _version, status = record.args
+    arguments = event.pop("positional_args", ())
+    if event.get("logger") == "uvicorn.access" and len(arguments) == 5:
+        address, method, path, _version, status = arguments
         event.update(event="request", address=address, method=method, path=str(path).partition("?")[0], status=status)
     return event
 

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-DEVELOPMENT_SECRET = "development-only-" + "0" * 32  # noqa: S105 - refused in production
+DEVELOPMENT_SECRET = "development-only-" + "0" * 32
 
 
 class Environment(StrEnum):
@@ -38,7 +38,7 @@ class Settings(BaseSettings):
     port: int = Field(default=8000, validation_alias="PORT", ge=0, le=65535)
     data_dir: pathlib.Path = pathlib.Path(".coffret")
     base_url: str = Field(
-        "", description="The address clients reach this service at; by default http://127.0.0.1:PORT."
+        default="", description="The address clients reach this service at; by default http://127.0.0.1:PORT."
     )
     allowed_hosts: Annotated[list[str], NoDecode] = Field(
         default_factory=list,
@@ -49,10 +49,12 @@ class Settings(BaseSettings):
     )
     secret: SecretStr = SecretStr(DEVELOPMENT_SECRET)
     database_url: str = Field(
-        "", validation_alias="DATABASE_URL", description="postgresql://…; empty: embedded PostgreSQL."
+        default="", validation_alias="DATABASE_URL", description="postgresql://…; empty: embedded PostgreSQL."
     )
     redis_url: str = Field(
-        "", validation_alias="REDIS_URL", description="redis://…, rediss://… or redis+cluster://…; empty: in process."
+        default="",
+        validation_alias="REDIS_URL",
+        description="redis://…, rediss://… or redis+cluster://…; empty: in process.",
     )
     workers: int = Field(default=1, ge=1)
     demo: bool = Field(default=True, description="Fill an empty database with demo data; development only.")
@@ -64,10 +66,13 @@ class Settings(BaseSettings):
     mangopay_client_id: str = ""
     mangopay_api_key: SecretStr = SecretStr("")
     hook_secret: SecretStr = Field(
-        SecretStr(""), description="The path segment of the provider's notifications; by default made from secret."
+        default=SecretStr(""),
+        description="The path segment of the provider's notifications; by default made from secret.",
     )
     graphiql: bool | None = Field(default=None, description="Serve GraphiQL; by default in development only.")
-    introspection: bool | None = Field(default=None, description="Answer introspection; by default in development only.")
+    introspection: bool | None = Field(
+        default=None, description="Answer introspection; by default in development only."
+    )
     log_level: str = "INFO"
     log_json: bool | None = Field(default=None, description="Logs as JSON; by default in production only.")
 

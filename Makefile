@@ -1,0 +1,75 @@
+# Everything one does with Coffret. Needs make (GNU, 3.81 or newer), Python 3.11 or newer, and uv if you have it.
+
+DATA_DIR = $(or $(COFFRET_DATA_DIR),.coffret)
+BIN = .venv/bin
+INSTALLED = .venv/.installed
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format bench schema messages lock clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf 'make %-10s %s\n' "$$name" "$$text"; done
+
+run: $(INSTALLED) ## Start everything on http://127.0.0.1:$PORT (8000), with demo data
+	@$(BIN)/coffret serve $(ARGS)
+
+test: $(INSTALLED) ## Run all tests; ARGS="tests/store -k carts" runs some
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(INSTALLED) ## Check format, style, types and layers
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy .
+	@$(BIN)/lint-imports
+
+format: $(INSTALLED) ## Format, and repair what can be repaired
+	@$(BIN)/ruff check --quiet --fix .
+	@$(BIN)/ruff format .
+
+bench: $(INSTALLED) ## Measure, each figure beside its floor
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+schema: $(INSTALLED) ## Write schema/schema.graphql from the code
+	@$(BIN)/coffret schema --output schema/schema.graphql
+
+messages: $(INSTALLED) ## Collect the texts to translate, bring the catalogues up to date
+	@$(BIN)/pybabel -q extract --mapping-file pyproject.toml --sort-output --no-location --omit-header --output-file funnel/locale/messages.pot .
+	@$(BIN)/pybabel -q update --input-file funnel/locale/messages.pot --output-dir funnel/locale --no-fuzzy-matching --omit-header
+
+# No address of a registry may get into the lock: it would tie everybody to ours.
+lock: $(INSTALLED) ## Choose the newest versions that pyproject.toml allows; ARGS="--upgrade"
+	@uv=`command -v uv || echo $(BIN)/uv`; \
+	test -x "$$uv" || $(BIN)/python -m pip install --quiet uv; \
+	"$$uv" pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header --quiet --output-file requirements.lock $(ARGS)
+
+clean: ## Remove all data of this installation (COFFRET_DATA_DIR)
+	@case "$(DATA_DIR)" in /|.|..|*/.|*/..|"$(HOME)"|"$(CURDIR)") echo 'make: "$(DATA_DIR)" is more than data; set COFFRET_DATA_DIR' >&2; exit 1;; esac; \
+	pid=`head -n 1 "$(DATA_DIR)/postgres/postmaster.pid" 2>/dev/null || true`; \
+	if [ -n "$$pid" ] && kill -0 "$$pid" 2>/dev/null; then echo 'make: Coffret is running on these data; stop it first' >&2; exit 1; fi; \
+	rm -rf "$(DATA_DIR)"
+
+# The environment: made once, brought up to date when the lock changes.
+$(INSTALLED): requirements.lock pyproject.toml
+	@set -e; \
+	python='$(PYTHON)'; \
+	for name in python3.13 python3.12 python3.11 python3 python; do \
+	  if [ -z "$$python" ] && "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then python=$$name; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo 'make: Coffret needs Python 3.11 or newer and found none. Install one, or name it: make PYTHON=/path/to/python3' >&2; exit 1; \
+	fi; \
+	echo "Installing into .venv, which takes a minute, and only the first time."; \
+	if command -v uv >/dev/null 2>&1; then \
+	  test -x $(BIN)/python || uv venv --quiet --python "$$python" .venv; \
+	  VIRTUAL_ENV="$(CURDIR)/.venv" uv pip install --quiet --require-hashes --requirement requirements.lock; \
+	  VIRTUAL_ENV="$(CURDIR)/.venv" uv pip install --quiet --no-deps --no-build-isolation --editable .; \
+	else \
+	  if ! test -x $(BIN)/pip && ! "$$python" -m venv .venv; then \
+	    echo 'make: Python could not make an environment. On Debian and Ubuntu: apt-get install python3-venv' >&2; rm -rf .venv; exit 1; \
+	  fi; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
+	fi
+	@touch $@
