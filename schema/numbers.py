@@ -1,0 +1,142 @@
+"""Numbers as clients send them: whole numbers and exact amounts, out of JSON, forms, queries and GraphQL alike."""
+
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core.core_schema import (
+    chain_schema,
+    float_schema,
+    int_schema,
+    no_info_plain_validator_function,
+    str_schema,
+    union_schema,
+)
+
+LARGEST_ID = 2**31 - 1
+"""Ids of rows are PostgreSQL integers; no row has a larger one, and GraphQL's Int ends here too."""
+LARGEST_INTEGER = 2**63 - 1
+LARGEST_AMOUNT = Decimal("9999999999.99")
+"""What NUMERIC(12,2) holds."""
+
+CENT = Decimal("0.01")
+FLOAT_TOLERANCE = Decimal("0.000001")
+"""How far from a cent a JSON number may be: other languages print 0.1 + 0.2 as 0.30000000000000004."""
+
+_DECIMAL = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,4})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Annotates an `int` that is sent as a JSON number or in digits: `5`, `5.0` and `"5"` are five; `true` and `5.5` are not."""
+
+    ge: int = -LARGEST_INTEGER - 1
+    le: int = LARGEST_INTEGER
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Validated wholly inside pydantic-core: a cart has up to 600 of these."""
+        digits = str_schema(strict=True, pattern=r"^\s*[+-]?[0-9]{1,40}(\.0+)?\s*$")
+        whole = union_schema(
+            [
+                int_schema(strict=True),
+                chain_schema([digits, int_schema()]),
+                chain_schema([float_schema(strict=True, allow_inf_nan=False), int_schema()]),
+            ],
+            mode="left_to_right",
+            custom_error_type="whole_number",
+            custom_error_message="Send a whole number.",
+        )
+        return chain_schema([whole, int_schema(ge=self.ge, le=self.le)])
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """As OpenAPI shows it."""
+        return {"type": "integer", "minimum": self.ge, "maximum": self.le}
+
+
+WholeNumber = Annotated[int, Whole()]
+"""A whole number of at most 64 bits."""
+RowId = Annotated[int, Whole(ge=1, le=LARGEST_ID)]
+"""The id of something in the database."""
+
+
+def exact_amount(value: object) -> Decimal:
+    """An amount of money out of a JSON number, a string or a Decimal, exact to the cent.
+
+    A JSON number within 0.000001 of a cent is that cent. A string is taken as it stands, with two decimals at most. NaN,
+    infinities, true and false, and what exceeds twelve digits are refused with a `PydanticCustomError`.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        raise PydanticCustomError("amount", "Send an amount, such as 12.50.")
+    if isinstance(value, float):
+        return _from_float(value)
+    if isinstance(value, str):
+        text = value.strip()
+        if not _DECIMAL.fullmatch(text):
+            raise PydanticCustomError("amount", "Send an amount, such as 12.50.")
+        value = Decimal(text)
+    if isinstance(value, int):
+        value = Decimal(value)
+    if not value.is_finite():
+        raise PydanticCustomError("amount", "Send an amount, such as 12.50.")
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)  # of a finite number
+    if abs(value) > LARGEST_AMOUNT:
+        raise PydanticCustomError("amount_too_large", "This is more than 9999999999.99.")
+    if exponent < -2:
+        raise PydanticCustomError("amount_decimals", "An amount has two decimals at most.")
+    return value.quantize(CENT) + 0  # + 0: there is no -0.00
+
+
+def _from_float(value: float) -> Decimal:
+    if not math.isfinite(value):
+        raise PydanticCustomError("amount", "Send an amount, such as 12.50.")
+    if abs(value) > LARGEST_AMOUNT:
+        raise PydanticCustomError("amount_too_large", "This is more than 9999999999.99.")
+    sent = Decimal(repr(value))
+    cents = sent.quantize(CENT)
+    if abs(sent - cents) > FLOAT_TOLERANCE:
+        raise PydanticCustomError("amount_decimals", "An amount has two decimals at most.")
+    return cents + 0
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Annotates a `Decimal` that is money, sent as a JSON number or a string, within bounds that are told when missed."""
+
+    ge: Decimal = -LARGEST_AMOUNT
+    le: Decimal = LARGEST_AMOUNT
+    positive: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """One function; see `exact_amount`."""
+        return no_info_plain_validator_function(self.read)
+
+    def read(self, value: object) -> Decimal:
+        """The amount, when it is one and within the bounds."""
+        amount = exact_amount(value)
+        if self.positive and amount <= 0:
+            raise PydanticCustomError("amount_too_small", "Send an amount above zero.")
+        if amount < self.ge:
+            raise PydanticCustomError("amount_too_small", "Send at least {least}.", {"least": str(self.ge)})
+        if amount > self.le:
+            raise PydanticCustomError("amount_too_large", "Send at most {most}.", {"most": str(self.le)})
+        return amount
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """As OpenAPI shows it."""
+        least: dict[str, Any] = {"exclusiveMinimum": 0} if self.positive else {"minimum": float(self.ge)}
+        number = {"type": "number", "multipleOf": 0.01, "maximum": float(self.le), **least}
+        return {"anyOf": [number, {"type": "string", "pattern": r"^-?\d{1,10}(\.\d{1,2})?$"}]}
+
+
+MoneyAmount = Annotated[Decimal, Amount(ge=Decimal(0))]
+"""An amount of money, zero or more."""
+PositiveAmount = Annotated[Decimal, Amount(positive=True)]
+"""An amount of money above zero."""
+SignedAmount = Annotated[Decimal, Amount()]
+"""An amount of money of either sign."""
