@@ -13,6 +13,8 @@ from store.clock import clock
 from store.db import Database
 from store.migrate import migrate
 
+pytest_plugins = ["tests.redis_servers"]
+
 _numbers = itertools.count(1)
 
 

@@ -1,0 +1,218 @@
+"""Real Redis servers and clusters for tests, on free ports, gone when the tests end."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from store.clock import clock
+from store.kv import KeyValue, open_kv
+
+SLOTS = 16_384
+STARTS_WITHIN = 20.0
+CLUSTERED = ("--cluster-enabled", "yes", "--repl-diskless-sync-delay", "0")
+
+
+class RedisServer:
+    """One `redis-server` process, which a test may kill, pause and start again."""
+
+    def __init__(self, folder: pathlib.Path, *options: str) -> None:
+        self.port = free_port()
+        self._folder = folder / str(self.port)
+        self._folder.mkdir(parents=True)
+        self._options = options
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"redis://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start and wait until it answers."""
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", *self._options],
+                cwd=self._folder,
+                stdout=log,
+                stderr=log,
+            )
+        until(lambda: self.tell("PING") is True, redis.ConnectionError)
+
+    def kill(self) -> None:
+        """End it at once, as a crash would."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def pause(self) -> None:
+        """Keep its connections but answer nothing."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        self._signal(signal.SIGCONT)
+
+    def tell(self, *command: str | bytes | int) -> Any:
+        """Send a command on a connection of its own, and return the answer."""
+        with redis.Redis(port=self.port, retry=Retry(NoBackoff(), 0)) as client:
+            return client.execute_command(*command)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+
+class RedisCluster:
+    """A Redis Cluster of processes on this machine."""
+
+    def __init__(self, folder: pathlib.Path, *, masters: int, replicas: int = 0) -> None:
+        self.nodes = [
+            RedisServer(folder, *CLUSTERED, "--cluster-port", str(free_port())) for _ in range(masters + replicas)
+        ]
+        self._masters = masters
+
+    @property
+    def url(self) -> str:
+        """Its address, of which all nodes are part."""
+        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
+
+    def start(self) -> None:
+        """Start the nodes, share the slots out and wait until all agree."""
+        for node in self.nodes:
+            node.start()
+        first, masters = self.nodes[0], self.nodes[: self._masters]
+        for number, node in enumerate(masters):
+            node.tell("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+            start, end = number * SLOTS // self._masters, (number + 1) * SLOTS // self._masters - 1
+            node.tell("CLUSTER", "ADDSLOTSRANGE", start, end)
+        bus = first._options[-1]
+        for node in self.nodes[1:]:
+            node.tell("CLUSTER", "MEET", "127.0.0.1", first.port, bus)
+        until(lambda: all(self._knows_all(node) for node in self.nodes))
+        for node in self.nodes[self._masters :]:
+            node.tell("CLUSTER", "REPLICATE", first.tell("CLUSTER", "MYID"))
+        until(
+            lambda: all(replica.tell("INFO")["master_link_status"] == "up" for replica in self.nodes[self._masters :])
+        )
+
+    def kill(self) -> None:
+        """End all nodes."""
+        for node in self.nodes:
+            node.kill()
+
+    def _knows_all(self, node: RedisServer) -> bool:
+        info: list[bytes] = node.tell("CLUSTER", "INFO").split()
+        wanted = f"cluster_known_nodes:{len(self.nodes)}", f"cluster_size:{self._masters}", "cluster_state:ok"
+        return all(fact.encode() in info for fact in wanted)
+
+
+def free_port() -> int:
+    """A port that nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def until(true: Callable[[], bool], *passing: type[Exception]) -> None:
+    """Wait until something is so; some exceptions mean that it is not so yet."""
+    deadline = time.monotonic() + STARTS_WITHIN
+    while time.monotonic() < deadline:
+        with contextlib.suppress(*passing):
+            if true():
+                return
+        time.sleep(0.02)
+    raise TimeoutError(f"Not so within {STARTS_WITHIN} s.")
+
+
+@pytest.fixture(scope="session")
+def redis_folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Where servers may be started; a test that asks for it is skipped where there is no `redis-server`."""
+    if shutil.which("redis-server") is None:
+        missing = "redis-server is not installed: apt-get install redis-server"
+        if os.environ.get("CI") == "true":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return tmp_path_factory.mktemp("redis")
+
+
+@pytest.fixture(scope="session")
+def shared_server(redis_folder: pathlib.Path) -> Iterator[RedisServer]:
+    """A server for all tests that leave it running."""
+    server = RedisServer(redis_folder)
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def shared_cluster(redis_folder: pathlib.Path) -> Iterator[RedisCluster]:
+    """Three masters for all tests that leave them running."""
+    cluster = RedisCluster(redis_folder, masters=3)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.kill()
+
+
+@pytest.fixture
+def redis_server(shared_server: RedisServer) -> RedisServer:
+    """An empty Redis server."""
+    shared_server.tell("FLUSHALL")
+    shared_server.tell("SCRIPT", "FLUSH")
+    return shared_server
+
+
+@pytest.fixture
+def redis_cluster(shared_cluster: RedisCluster) -> RedisCluster:
+    """An empty Redis Cluster of three masters."""
+    for node in shared_cluster.nodes:
+        node.tell("FLUSHALL")
+        node.tell("SCRIPT", "FLUSH")
+    return shared_cluster
+
+
+@pytest.fixture
+def own_server(redis_folder: pathlib.Path) -> Iterator[RedisServer]:
+    """A server that the test may kill, pause and start again."""
+    server = RedisServer(redis_folder)
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def own_cluster(redis_folder: pathlib.Path) -> Iterator[RedisCluster]:
+    """A master and its replica, in that order, either of which the test may kill."""
+    cluster = RedisCluster(redis_folder, masters=1, replicas=1)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.kill()
+
+
+ENGINES = ("memory", pytest.param("server", marks=pytest.mark.redis), pytest.param("cluster", marks=pytest.mark.redis))
+
+
+@pytest.fixture(params=ENGINES)
+async def kv(request: pytest.FixtureRequest) -> AsyncIterator[KeyValue]:
+    """An empty store, once for each engine."""
+    url = "" if request.param == "memory" else request.getfixturevalue(f"redis_{request.param}").url
+    store = open_kv(url, clock)
+    yield store
+    await store.aclose()
