@@ -37,8 +37,11 @@ def missing_of(buyer: Buyer, delivery: DeliveryOption | None) -> list[str]:
     return [name for name in required_of(delivery) if not getattr(buyer, name)]
 
 
-def validated(buyer: Buyer, delivery: DeliveryOption | None) -> Buyer:
-    """The buyer, tidied; InvalidInput with a problem for each field that can't be used."""
+def validated(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buyer:
+    """The buyer, tidied; InvalidInput with a problem for each field that can't be used.
+
+    `region` is the country that telephone numbers without a country code are of, where the buyer's is not known.
+    """
     tidy = Buyer(**{name: _tidy(getattr(buyer, name), name) for name in LENGTHS})
     problems = [Problem((name,), "REQUIRED", "Fill this in.") for name in missing_of(tidy, delivery)]
     for name, limit in LENGTHS.items():
@@ -49,7 +52,7 @@ def validated(buyer: Buyer, delivery: DeliveryOption | None) -> Buyer:
     email, wrong = _email(tidy.email)
     if wrong and "email" not in told:
         problems.append(wrong)
-    phone, wrong = _phone(tidy.phone, tidy.country or "FR")
+    phone, wrong = _phone(tidy.phone, tidy.country or region)
     if wrong and "phone" not in told:
         problems.append(wrong)
     countries = delivery.countries if delivery else ()
@@ -62,7 +65,7 @@ def validated(buyer: Buyer, delivery: DeliveryOption | None) -> Buyer:
 
 def _tidy(value: str, name: str) -> str:
     """Without characters that no form sends by intent, and without blanks at the ends."""
-    kept = "".join(c for c in value if c.isprintable() or (name == "message" and c in "\n"))
+    kept = "".join(c for c in value if c.isprintable() or (name == "message" and c == "\n"))
     return kept.strip().upper() if name == "country" else kept.strip()
 
 
@@ -80,7 +83,7 @@ def _phone(value: str, country: str) -> tuple[str, Problem | None]:
         return "", None
     wrong = Problem(("phone",), "INVALID_PHONE", "Write a telephone number, such as +33 6 12 34 56 78.")
     try:
-        number = phonenumbers.parse(value, country)
+        number = phonenumbers.parse(value, country or None)
     except phonenumbers.NumberParseException:
         return value, wrong
     if not phonenumbers.is_possible_number(number):

@@ -1,6 +1,5 @@
 """What a customer has told the checkout, kept in the customer's session and nowhere else until an order is begun."""
 
-import dataclasses
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ import orjson
 
 from schema.cart import Cart
 from schema.checkout import Buyer, CheckoutKey, Choice, Notice
-from store.sessions import Sessions
+from store.sessions import NEW, Sessions
 
 KEPT_CARTS = 10
 TRIES = 20
@@ -60,7 +59,7 @@ class Customers:
     async def load(self, partner_id: int, session_id: str) -> Customer:
         """The session as it is; a new one when there is none."""
         found = await self.sessions.load(partner_id, session_id)
-        return decoded(found[0]) if found else Customer()
+        return decoded(found.value) if found else Customer()
 
     async def change(
         self, partner_id: int, key: CheckoutKey, cart: Cart, change: Callable[[Customer, CartEdits], None]
@@ -68,7 +67,7 @@ class Customers:
         """Change the session of a customer about one cart; of two changes at once, one is made after the other."""
         for _ in range(TRIES):
             found = await self.sessions.load(partner_id, key.session_id)
-            customer, version = (decoded(found[0]), found[1]) if found else (Customer(), 0)
+            customer, version = (decoded(found.value), found.version) if found else (Customer(), NEW)
             change(customer, customer.edits(cart))
             if await self.sessions.save(partner_id, key.session_id, encoded(customer), version) is not None:
                 return customer
@@ -97,8 +96,3 @@ def choice_from(raw: dict[str, Any]) -> Choice:
     """A choice from its JSON form, whose object keys are text."""
     values = {int(k): v for k, v in raw.pop("attribute_values").items()}
     return Choice(attribute_values=values, **raw)
-
-
-def buyer_data(buyer: Buyer) -> dict[str, str]:
-    """A buyer as JSON-ready data."""
-    return dataclasses.asdict(buyer)

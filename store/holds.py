@@ -7,7 +7,7 @@ for each other. The attempt is locked, or not yet visible to others, whenever th
 import datetime as dt
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import update
 from sqlmodel import col, select
@@ -95,12 +95,11 @@ def _by_stock(lines: Iterable[dict[str, Any]], key: str) -> list[tuple[int, list
     return sorted(grouped.items())
 
 
-async def _take_stock(
-    db: AsyncSession, table: type[Stocked], identifier: int, pieces: int
-) -> bool:
+async def _take_stock(db: AsyncSession, table: type[Stocked], identifier: int, pieces: int) -> bool:
     """Take pieces out of stock; False where stock is not counted."""
     query = select(table).where(col(table.id) == identifier, col(table.is_active)).with_for_update()
-    row: Stocked | None = (await db.exec(query.execution_options(populate_existing=True))).one_or_none()
+    found = (await db.exec(query.execution_options(populate_existing=True))).one_or_none()
+    row = cast("Stocked | None", found)
     if row is None or (row.stock is not None and row.stock < pieces):
         raise CheckoutChanged
     if row.stock is None:

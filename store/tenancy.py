@@ -30,6 +30,7 @@ class PartnerRow(Partner, table=True):
     uuid: UUID = Field(default_factory=uuid4, unique=True)
     marketplace_id: int = Field(foreign_key="marketplace.id", index=True)
     logo_url: str = Field(default="", max_length=300)
+    hq_country: str = Field(default="", max_length=2)
     return_hosts: list[str] = json_column("Hosts that a return_url may name; empty: any.", default_factory=list)
     return_with_order_number: bool = Field(default=False)
     provider_user_id: str = Field(default="", max_length=128)

@@ -1,0 +1,105 @@
+"""What a customer is told at the end of a payment."""
+
+from decimal import Decimal
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.checkout import FAILURES
+from resolvers.context import Services
+from schema.checkout import AppliedCode, AttemptStatus, CodeKind, Notice, OrderLine, Outcome, Totals, VatAmount
+from schema.delivery import DeliveryKind
+from schema.values import Text
+from store.attempts import AttemptRow, AttemptState
+from store.brand import brand_of
+from store.codes import grouped
+from store.orders import OrderRow
+from store.return_urls import allowed
+from store.tenancy import PartnerRow
+
+STATUS = {
+    AttemptState.STARTING: AttemptStatus.WAITING,
+    AttemptState.OPEN: AttemptStatus.WAITING,
+    AttemptState.ABANDONED: AttemptStatus.WAITING,
+    AttemptState.COMPLETED: AttemptStatus.COMPLETED,
+    AttemptState.FAILED: AttemptStatus.FAILED,
+    AttemptState.REFUNDING: AttemptStatus.REFUNDED,
+    AttemptState.REFUNDED: AttemptStatus.REFUNDED,
+}
+
+
+async def outcome_of(services: Services, attempt: AttemptRow) -> Outcome:
+    """How an attempt stands, with its order when there is one."""
+    async with services.db.sessions() as db:
+        partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
+        status, brand = STATUS[attempt.state], brand_of(partner)
+        if status is AttemptStatus.COMPLETED:
+            return await _ordered(db, attempt, partner)
+    notice = None
+    if status is AttemptStatus.FAILED:
+        notice = FAILURES.get(attempt.failure_reason, Notice.PAYMENT_DECLINED)
+    if status is AttemptStatus.REFUNDED:
+        notice = Notice.PAYMENT_REFUNDED
+    return Outcome(attempt.id, status, brand, notice, totals=_totals(attempt))
+
+
+async def _ordered(db: AsyncSession, attempt: AttemptRow, partner: PartnerRow) -> Outcome:
+    order = (await db.exec(select(OrderRow).where(col(OrderRow.attempt_id) == attempt.id))).one()
+    return Outcome(
+        attempt_id=attempt.id,
+        status=AttemptStatus.COMPLETED,
+        brand=brand_of(partner),
+        return_url=_return_url(attempt.return_url, partner, order),
+        order_number=str(order.number),
+        ordered_on=order.created_on,
+        email=order.buyer_email,
+        lines=tuple(_line(line) for line in attempt.lines),
+        totals=_totals(attempt),
+        codes=_codes(attempt),
+        delivery_kind=DeliveryKind(attempt.delivery["kind"]),
+        delivery_name=Text(**attempt.delivery["name"]),
+    )
+
+
+def _return_url(url: str, partner: PartnerRow, order: OrderRow) -> str:
+    """The shop's address, checked again now that it is used; with the order's number when the partner asked for that."""
+    if not url or not allowed(url, partner.return_hosts):
+        return ""
+    if not partner.return_with_order_number:
+        return url
+    parts = urlsplit(url)
+    query = urlencode([*parse_qsl(parts.query, keep_blank_values=True), ("order", str(order.number))])
+    return parts._replace(query=query).geturl()
+
+
+def _line(line: dict[str, object]) -> OrderLine:
+    details = [Text.model_validate(line[key]) for key in ("variant", "choices") if line[key]]
+    return OrderLine(
+        name=Text.model_validate(line["name"]),
+        details=tuple(details),
+        quantity=int(str(line["quantity"])),
+        unit_price=Decimal(str(line["unit_price"])),
+        total=Decimal(str(line["total"])),
+        picture_url=str(line["picture_url"]),
+    )
+
+
+def _totals(attempt: AttemptRow) -> Totals:
+    vat = tuple(VatAmount(**{name: Decimal(value) for name, value in entry.items()}) for entry in attempt.vat)
+    return Totals(
+        currency=attempt.currency,
+        products=attempt.products_amount,
+        discount=attempt.discount_amount,
+        delivery=attempt.delivery_amount,
+        total=attempt.total_amount,
+        gift_cards=attempt.gift_card_amount,
+        by_card=attempt.card_amount,
+        vat=vat,
+    )
+
+
+def _codes(attempt: AttemptRow) -> tuple[AppliedCode, ...]:
+    coupons = [AppliedCode(c["code"], CodeKind.COUPON, Decimal(c["amount"]), True) for c in attempt.coupons]
+    cards = [AppliedCode(grouped(c["code"]), CodeKind.GIFT_CARD, Decimal(c["amount"]), True) for c in attempt.cards]
+    return (*coupons, *cards)

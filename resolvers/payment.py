@@ -1,0 +1,184 @@
+"""Paying in the checkout: start, come back, give up, see how it ended."""
+
+import uuid
+from decimal import Decimal
+
+import structlog
+from sqlalchemy import text
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.checkout import delivery_of, desk_of, partner_of, priced, reached, view
+from resolvers.context import Services
+from resolvers.operation import Call, operation
+from resolvers.outcomes import outcome_of
+from resolvers.settlement import abandon, complete, fail, next_check, note_payin, read_attempt, settle
+from schema.checkout import AttemptStatus, Checkout, CheckoutKey, Notice, Outcome, PaymentStarted, Step
+from schema.errors import CheckoutChanged, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut
+from schema.permission import Permission
+from store.attempts import LIVE, AttemptRow, AttemptState
+from store.checkout import latest_attempt, locked_attempt, session_digest
+from store.holds import take
+from store.ordering import new_attempt
+from store.providers.base import (
+    Declined,
+    InvalidRequest,
+    Key,
+    MinorAmount,
+    NotAllowed,
+    PaymentRequest,
+    Person,
+    ProviderError,
+    Transaction,
+)
+from store.tenancy import PartnerRow
+
+log = structlog.get_logger(__name__)
+
+
+@operation(Permission.CUSTOMER, transaction=False)
+async def start_payment(
+    call: Call, key: CheckoutKey, agreed_total: Decimal, language: str, return_base: str
+) -> PaymentStarted:
+    """Begin to pay exactly `agreed_total`. Pressing twice, or in two tabs, begins one payment.
+
+    The attempt is written before the provider hears of it. Raises CheckoutChanged when the total is no longer what the
+    customer has seen, or when something can't be had any more.
+    """
+    attempt = await _begin(call, key, agreed_total, language)
+    if attempt.state is AttemptState.STARTING:
+        if attempt.card_amount == 0:
+            attempt = await complete(call.services, attempt.id, None)
+        else:
+            attempt = await _send(call.services, attempt, f"{return_base}{attempt.id}/")
+    status = AttemptStatus.COMPLETED if attempt.state is AttemptState.COMPLETED else AttemptStatus.WAITING
+    return PaymentStarted(attempt.id, status, attempt.redirect_url or None)
+
+
+async def _begin(call: Call, key: CheckoutKey, agreed_total: Decimal, language: str) -> AttemptRow:
+    """The live attempt of this customer for exactly this checkout, written now if there is none."""
+    async with call.services.db.sessions() as db, db.begin():
+        await _one_at_a_time(db, key)
+        desk = await desk_of(call, db, key)
+        basket, result = await priced(call, db, desk, others=False)
+        delivery, buyer = delivery_of(desk, result), desk.customer.buyer
+        if Notice.CART_REPLACED in desk.edits.notices or reached(desk, result) is not Step.PAYMENT:
+            raise CheckoutChanged
+        if delivery is None or buyer is None or result.totals.total != agreed_total:
+            raise CheckoutChanged
+        attempt = new_attempt(desk.cart, key, basket, result, delivery, buyer, language)
+        live = await latest_attempt(db, desk.partner.id, key, live=True, lock=True)
+        now = call.services.clock.now()
+        if live is not None:
+            payable = live.link_expires_on is None or now < live.link_expires_on
+            if live.fingerprint == attempt.fingerprint and payable:
+                return live
+            await abandon(db, live)
+            await db.flush()
+        if attempt.card_amount and not (desk.partner.payments_active and desk.partner.provider_wallet_id):
+            raise PaymentsNotActive
+        attempt.created_on, attempt.check_on = now, next_check(attempt, now)
+        db.add(attempt)
+        await db.flush()
+        await take(db, attempt, now)
+        return attempt
+
+
+async def _one_at_a_time(db: AsyncSession, key: CheckoutKey) -> None:
+    """Presses of the same customer wait for each other; the lock goes with the transaction."""
+    name = f"{key.cart_id}:{session_digest(key.session_id)}"
+    await (await db.connection()).execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name}
+    )
+
+
+async def _send(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:
+    """Tell the provider. Whatever happens here, the attempt stands, and its keys make every call happen once."""
+    try:
+        payin = await _ask(services, attempt, return_url)
+    except Declined as declined:
+        failure = declined.transaction.failure
+        return await fail(services, attempt.id, declined.code, failure.reason if failure else "unknown")
+    except (InvalidRequest, NotAllowed) as error:
+        log.exception("the provider refused to start a payment", attempt=str(attempt.id), code=error.code)
+        await fail(services, attempt.id, error.code, "provider_technical")
+        raise ProviderFailed from error
+    except ProviderError as error:
+        log.warning("a payment could not be started for now", attempt=str(attempt.id), error=str(error))
+        raise ProviderTimedOut from error
+    async with services.db.sessions() as db, db.begin():
+        locked = await locked_attempt(db, attempt.id)
+        assert locked is not None
+        if locked.state in (AttemptState.STARTING, AttemptState.OPEN, AttemptState.FAILED, AttemptState.ABANDONED):
+            note_payin(locked, payin)
+            locked.check_on = next_check(locked, services.clock.now())
+    if locked.state is AttemptState.ABANDONED:
+        raise ProviderTimedOut
+    return locked
+
+
+async def _ask(services: Services, attempt: AttemptRow, return_url: str) -> Transaction:
+    provider, buyer = services.provider, attempt.buyer
+    async with services.db.sessions() as db:
+        partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
+    person = Person(buyer["first_name"], buyer["last_name"], buyer["email"])
+    payer_id = await provider.create_payer(person, str(attempt.id), key=Key(str(attempt.payer_key)))
+    request = PaymentRequest(
+        reference=str(attempt.id),
+        payer_id=payer_id,
+        wallet_id=partner.provider_wallet_id,
+        amount=MinorAmount.of(attempt.card_amount, attempt.currency),
+        fee=MinorAmount(attempt.currency, 0),
+        return_url=return_url,
+        language=attempt.language,
+    )
+    return await provider.create_payment(request, key=Key(str(attempt.payin_key)))
+
+
+@operation(Permission.CUSTOMER, transaction=False)
+async def settle_payment(call: Call, session_id: str, attempt_id: uuid.UUID) -> Outcome:
+    """How a payment stands, asked of the provider now. Only the browser that began it is told more than nothing."""
+    attempt = await _own(call, attempt_id)
+    try:
+        attempt = await settle(call.services, attempt.id)
+    except ProviderError as error:  # the customer is told to wait, and the worker goes on asking
+        log.warning("a payment could not be settled for now", attempt=str(attempt_id), error=str(error))
+        attempt = await read_attempt(call.services, attempt_id)
+    if attempt.session_digest != session_digest(session_id):
+        raise NotFound(thing="payment")
+    return await outcome_of(call.services, attempt)
+
+
+async def _own(call: Call, attempt_id: uuid.UUID) -> AttemptRow:
+    attempt = await read_attempt(call.services, attempt_id)
+    if attempt.partner_id != partner_of(call):
+        raise NotFound(thing="payment")
+    return attempt
+
+
+@operation(Permission.CUSTOMER, transaction=False)
+async def payment_outcome(call: Call, key: CheckoutKey) -> Outcome:
+    """How the last payment of this browser for this cart ended. NotFound when there was none."""
+    async with call.services.db.sessions() as db:
+        attempt = await latest_attempt(db, partner_of(call), key)
+    if attempt is None:
+        raise NotFound(thing="payment")
+    return await outcome_of(call.services, attempt)
+
+
+@operation(Permission.CUSTOMER, transaction=False)
+async def cancel_payment(call: Call, key: CheckoutKey) -> Checkout:
+    """Give up the payment that is open, to change something. If it turns out to be paid already, it stands."""
+    async with call.services.db.sessions() as db:
+        live = await latest_attempt(db, partner_of(call), key, live=True)
+    if live is not None:
+        try:
+            await settle(call.services, live.id)
+        except ProviderError as error:
+            log.warning("a payment is given up without the provider's word", attempt=str(live.id), error=str(error))
+        async with call.services.db.sessions() as db, db.begin():
+            locked = await locked_attempt(db, live.id)
+            if locked is not None and locked.state in LIVE:
+                await abandon(db, locked)
+    async with call.services.db.sessions() as db:
+        return await view(call, db, key, await desk_of(call, db, key))

@@ -1,0 +1,248 @@
+"""How a checkout attempt ends: the one completion function, called by the customer's return, the provider's notification
+and the worker alike. Any number of calls, at once or after a crash, end in one order or one refund."""
+
+import datetime as dt
+import uuid
+from contextlib import suppress
+
+import structlog
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.context import Services
+from schema.errors import CheckoutChanged, NotFound, Unavailable
+from store.attempts import LIVE, AttemptRow, AttemptState, move
+from store.checkout import locked_attempt
+from store.holds import release, spend, take
+from store.jobs import Job, enqueue
+from store.ordering import write_order
+from store.providers.base import (
+    Declined,
+    Key,
+    MinorAmount,
+    RefundRequest,
+    Transaction,
+    TransactionKind,
+    TransactionStatus,
+)
+
+log = structlog.get_logger(__name__)
+
+GRACE = dt.timedelta(minutes=3)
+"""How long the call that starts a payment may still be on its way to the provider."""
+HOLDS_OUTLIVE_LINK = dt.timedelta(minutes=20)
+PAUSES = (
+    (dt.timedelta(minutes=3), dt.timedelta(seconds=30)),
+    (dt.timedelta(minutes=45), dt.timedelta(minutes=1)),
+    (dt.timedelta(days=1), dt.timedelta(minutes=15)),
+)
+LONGEST_PAUSE = dt.timedelta(hours=6)
+
+
+def next_check(attempt: AttemptRow, now: dt.datetime) -> dt.datetime:
+    """When the worker looks again: often at first, ever more rarely later."""
+    age = now - attempt.created_on
+    return now + next((pause for until, pause in PAUSES if age < until), LONGEST_PAUSE)
+
+
+async def read_attempt(services: Services, attempt_id: uuid.UUID) -> AttemptRow:
+    """An attempt as it is now."""
+    async with services.db.sessions() as db:
+        attempt = await db.get(AttemptRow, attempt_id)
+    if attempt is None:
+        raise NotFound(thing="payment")
+    return attempt
+
+
+async def settle(services: Services, attempt_id: uuid.UUID) -> AttemptRow:
+    """Ask the provider how an attempt stands, and act on it. Raises ProviderError when the provider can't tell now."""
+    attempt = await read_attempt(services, attempt_id)
+    if attempt.state is AttemptState.REFUNDING:
+        return await give_back(services, attempt)
+    if attempt.state not in (*LIVE, AttemptState.ABANDONED):
+        return attempt
+    payin = await _payin_of(services, attempt)
+    if payin is None:
+        unsent = services.clock.now() - attempt.created_on > GRACE
+        return (
+            await fail(services, attempt_id, "", "provider_technical") if unsent else await wait(services, attempt_id)
+        )
+    if payin.status is TransactionStatus.SUCCEEDED:
+        return await complete(services, attempt_id, payin)
+    if payin.status is TransactionStatus.FAILED:
+        failure = payin.failure
+        return await fail(
+            services, attempt_id, failure.code if failure else "", failure.reason if failure else "unknown"
+        )
+    return await wait(services, attempt_id, payin)
+
+
+async def _payin_of(services: Services, attempt: AttemptRow) -> Transaction | None:
+    """The pay-in as the provider has it; None when it has never heard of it."""
+    if attempt.payin_id:
+        return await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
+    try:
+        found = await services.provider.resolve(Key(str(attempt.payin_key)), sent_at=attempt.created_on)
+    except Declined as declined:
+        return declined.transaction
+    return found if isinstance(found, Transaction) else None
+
+
+async def wait(services: Services, attempt_id: uuid.UUID, payin: Transaction | None = None) -> AttemptRow:
+    """Not final: note what is known, let the holds go when the customer can't be paying any more, look again later."""
+    async with services.db.sessions() as db, db.begin():
+        attempt = await _locked(db, attempt_id)
+        now = services.clock.now()
+        if payin is not None:
+            note_payin(attempt, payin)
+        over = attempt.link_expires_on is not None and now > attempt.link_expires_on + HOLDS_OUTLIVE_LINK
+        if attempt.state in LIVE and over:
+            await abandon(db, attempt)
+        attempt.check_on = next_check(attempt, now)
+        return attempt
+
+
+def note_payin(attempt: AttemptRow, payin: Transaction) -> None:
+    """Remember the pay-in of a locked attempt, and where the customer goes to pay."""
+    attempt.payin_id, attempt.payer_id = payin.id, payin.payer_id
+    if payin.action is not None:
+        attempt.redirect_url = payin.action.url
+        attempt.link_expires_on = payin.action.expires_at
+    if attempt.state is AttemptState.STARTING:
+        move(attempt, AttemptState.OPEN)
+    elif attempt.state is AttemptState.FAILED:
+        move(attempt, AttemptState.ABANDONED)
+
+
+async def abandon(db: AsyncSession, attempt: AttemptRow) -> None:
+    """Let go what a live, locked attempt holds; its pay-in is watched until it is final."""
+    await release(db, attempt)
+    move(attempt, AttemptState.ABANDONED)
+
+
+async def fail(services: Services, attempt_id: uuid.UUID, code: str, reason: str) -> AttemptRow:
+    """Nothing was charged: let go what is held."""
+    async with services.db.sessions() as db, db.begin():
+        attempt = await _locked(db, attempt_id)
+        if attempt.state not in (*LIVE, AttemptState.ABANDONED):
+            return attempt
+        await release(db, attempt)
+        move(attempt, AttemptState.FAILED)
+        attempt.failure_code, attempt.failure_reason, attempt.check_on = code[:20], reason[:40], None
+        return attempt
+
+
+async def complete(services: Services, attempt_id: uuid.UUID, payin: Transaction | None) -> AttemptRow:
+    """The money is there (or none was needed): make the order, or give the money back when it is no longer covered."""
+    async with services.db.sessions() as db, db.begin():
+        attempt = await _locked(db, attempt_id)
+        if attempt.state not in (*LIVE, AttemptState.ABANDONED):
+            return attempt
+        if payin is not None:
+            attempt.payin_id, attempt.payer_id = payin.id, payin.payer_id
+        now = services.clock.now()
+        covered = _paid_in_full(attempt, payin) and await _cover(db, attempt, now)
+        attempt = await _locked(db, attempt_id)
+        if covered:
+            move(attempt, AttemptState.COMPLETED)
+            attempt.check_on = None
+            await write_order(db, attempt, now)
+            cart = {
+                "partner_id": attempt.partner_id,
+                "cart_id": attempt.cart_id,
+                "last_modified": attempt.cart_last_modified,
+            }
+            await enqueue(db, Job.DROP_CART, cart)
+        else:
+            await release(db, attempt)
+            move(attempt, AttemptState.REFUNDING)
+            attempt.refund_key, attempt.check_on = uuid.uuid4(), now
+            await enqueue(db, Job.SETTLE_ATTEMPT, {"id": attempt.id}, once=str(attempt.id))
+    log.info("checkout attempt ended", attempt=str(attempt.id), state=attempt.state)
+    if attempt.state is AttemptState.COMPLETED:
+        with suppress(Unavailable):  # the job does it once the store is back
+            await drop_cart(services, attempt.partner_id, attempt.cart_id, attempt.cart_last_modified)
+    return attempt
+
+
+async def drop_cart(services: Services, partner_id: int, cart_id: uuid.UUID, last_modified: int) -> None:
+    """Delete the cart of an order, unless the shop has replaced it since."""
+    await services.carts.delete_if_unchanged(partner_id, cart_id, last_modified)
+
+
+def _paid_in_full(attempt: AttemptRow, payin: Transaction | None) -> bool:
+    """Whether the provider's pay-in is the one that this attempt asked for."""
+    if payin is None:
+        return attempt.card_amount == 0
+    expected = MinorAmount.of(attempt.card_amount, attempt.currency)
+    good = payin.amount == expected and payin.reference == str(attempt.id)
+    if not good:
+        log.error("a pay-in is not what was asked for", attempt=str(attempt.id), payin=payin.id, amount=payin.amount)
+    return good
+
+
+async def _cover(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> bool:
+    """Spend what is held, taking it again if it had been let go; False, and nothing taken, when it is not there."""
+    if not attempt.held and await _superseded(db, attempt):
+        return False
+    try:
+        async with db.begin_nested():
+            if not attempt.held:
+                await take(db, attempt, now)
+            await spend(db, attempt, now)
+    except CheckoutChanged:
+        return False
+    return True
+
+
+async def _superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
+    """Whether the customer has begun or made another payment for the same cart since this one was given up."""
+    others = select(AttemptRow.id).where(
+        col(AttemptRow.partner_id) == attempt.partner_id,
+        col(AttemptRow.cart_id) == attempt.cart_id,
+        col(AttemptRow.session_digest) == attempt.session_digest,
+        col(AttemptRow.id) != attempt.id,
+        col(AttemptRow.state).in_((*LIVE, AttemptState.COMPLETED)),
+    )
+    return (await db.exec(others.limit(1))).first() is not None
+
+
+async def give_back(services: Services, attempt: AttemptRow) -> AttemptRow:
+    """Refund the whole pay-in of an attempt that has no order. Repeated until the card has its money back."""
+    assert attempt.refund_key is not None
+    key = Key(str(attempt.refund_key))
+    refund = await _refund_so_far(services, attempt)
+    if refund is None:
+        amount = MinorAmount.of(attempt.card_amount, attempt.currency)
+        nothing = MinorAmount(attempt.currency, 0)
+        request = RefundRequest(str(attempt.id), attempt.payin_id, attempt.payer_id, amount, nothing)
+        try:
+            refund = await services.provider.refund(request, key=key)
+        except Declined as declined:
+            refund = declined.transaction
+    async with services.db.sessions() as db, db.begin():
+        locked = await _locked(db, attempt.id)
+        if locked.state is not AttemptState.REFUNDING:
+            return locked
+        locked.refund_id = refund.id
+        locked.check_on = next_check(locked, services.clock.now())
+        if refund.status is TransactionStatus.SUCCEEDED:
+            move(locked, AttemptState.REFUNDED)
+            locked.check_on = None
+        elif refund.status is TransactionStatus.FAILED and locked.refund_key == uuid.UUID(key):
+            log.error("a refund failed", attempt=str(locked.id), refund=refund.id, failure=refund.failure)
+            locked.refund_key = uuid.uuid4()
+        return locked
+
+
+async def _refund_so_far(services: Services, attempt: AttemptRow) -> Transaction | None:
+    """The refund that is made or under way already, whatever became of the answer that told us."""
+    made = await services.provider.list_children(TransactionKind.PAYIN, attempt.payin_id)
+    return next((refund for refund in made if refund.status is not TransactionStatus.FAILED), None)
+
+
+async def _locked(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:
+    attempt = await locked_attempt(db, attempt_id)
+    if attempt is None:
+        raise NotFound(thing="payment")
+    return attempt

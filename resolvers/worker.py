@@ -1,0 +1,128 @@
+"""What runs beside the requests: jobs, and the looks at attempts that are not final. Any number of workers, one effect."""
+
+import asyncio
+import datetime as dt
+import uuid
+
+import asyncpg
+import orjson
+import structlog
+from pgqueuer import PgQueuer
+from pgqueuer.domain.models import Job as QueuedJob
+from pgqueuer.domain.models import Schedule
+from sqlmodel import col, select
+
+from resolvers.context import Services
+from resolvers.settlement import drop_cart, settle
+from store.attempts import WATCHED, AttemptRow
+from store.jobs import Job, enqueue
+from store.providers.base import NotFound as UnknownToProvider
+from store.providers.base import ProviderError, TransactionKind
+
+log = structlog.get_logger(__name__)
+EACH_SWEEP = 200
+CATCH_UP = dt.timedelta(hours=2)
+
+
+async def settle_attempt(services: Services, attempt_id: uuid.UUID) -> None:
+    """One look at one attempt. A provider that can't answer now is asked again by a later sweep."""
+    try:
+        await settle(services, attempt_id)
+    except ProviderError as error:
+        log.warning("the provider could not tell how an attempt stands", attempt=str(attempt_id), error=str(error))
+
+
+async def follow_hint(services: Services, kind: TransactionKind, transaction_id: str) -> None:
+    """Something happened at the provider: look at the attempt it belongs to, if it is one of ours."""
+    column = AttemptRow.payin_id if kind is TransactionKind.PAYIN else AttemptRow.refund_id
+    found = await _attempt_with(services, column, transaction_id) or await _attempt_named(
+        services, kind, transaction_id
+    )
+    if found is not None:
+        await settle_attempt(services, found)
+
+
+async def _attempt_with(services: Services, column: object, value: str) -> uuid.UUID | None:
+    async with services.db.sessions() as db:
+        return (await db.exec(select(AttemptRow.id).where(col(column) == value))).first()  # type: ignore[arg-type]
+
+
+async def _attempt_named(services: Services, kind: TransactionKind, transaction_id: str) -> uuid.UUID | None:
+    """By the reference the transaction carries: for one that we have not been told the id of."""
+    try:
+        reference = uuid.UUID((await services.provider.get_transaction(kind, transaction_id)).reference)
+    except (ProviderError, UnknownToProvider, ValueError):
+        return None
+    return await _attempt_with(services, AttemptRow.id, str(reference))
+
+
+async def sweep(services: Services) -> int:
+    """Enqueue a look at every attempt that is due; answers how many."""
+    async with services.db.sessions() as db, db.begin():
+        due = (
+            select(AttemptRow)
+            .where(col(AttemptRow.state).in_(WATCHED), col(AttemptRow.check_on) <= services.clock.now())
+            .order_by(col(AttemptRow.check_on))
+            .limit(EACH_SWEEP)
+            .with_for_update(skip_locked=True)
+        )
+        rows = (await db.exec(due)).all()
+        for row in rows:
+            await enqueue(db, Job.SETTLE_ATTEMPT, {"id": row.id}, once=str(row.id))
+        return len(rows)
+
+
+async def catch_up(services: Services) -> int:
+    """Read the provider's events of the last hours, for notifications that never came; answers how many there were."""
+    count = 0
+    async for hint in services.provider.events_since(services.clock.now() - CATCH_UP):
+        count += 1
+        async with services.db.sessions() as db, db.begin():
+            payload = {"kind": hint.kind, "id": hint.resource_id}
+            await enqueue(db, Job.PROVIDER_HINT, payload, once=f"{hint.kind}:{hint.resource_id}")
+    return count
+
+
+def queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
+    """The job queue with a handler for every kind of job."""
+    made = PgQueuer.from_asyncpg_pool(pool)
+
+    @made.entrypoint(Job.SETTLE_ATTEMPT)
+    async def _settle(job: QueuedJob) -> None:
+        await settle_attempt(services, uuid.UUID(orjson.loads(job.payload or b"{}")["id"]))
+
+    @made.entrypoint(Job.DROP_CART)
+    async def _drop(job: QueuedJob) -> None:
+        said = orjson.loads(job.payload or b"{}")
+        await drop_cart(services, said["partner_id"], uuid.UUID(said["cart_id"]), said["last_modified"])
+
+    @made.entrypoint(Job.PROVIDER_HINT)
+    async def _hint(job: QueuedJob) -> None:
+        said = orjson.loads(job.payload or b"{}")
+        await follow_hint(services, TransactionKind(said["kind"]), said["id"])
+
+    @made.schedule("sweep_attempts", "* * * * *")
+    async def _sweep(_schedule: Schedule) -> None:
+        await sweep(services)
+
+    @made.schedule("provider_catch_up", "*/15 * * * *")
+    async def _catch_up(_schedule: Schedule) -> None:
+        try:
+            await catch_up(services)
+        except ProviderError as error:
+            log.warning("the provider's events could not be read", error=str(error))
+
+    return made
+
+
+async def work(services: Services, dsn: str) -> None:
+    """Run jobs until cancelled; a lost database connection is opened again."""
+    while True:
+        try:
+            async with asyncpg.create_pool(dsn, min_size=1, max_size=4) as pool:
+                await queue(services, pool).run(
+                    dequeue_timeout=dt.timedelta(seconds=5), shutdown_on_listener_failure=True
+                )
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            log.warning("the worker lost the database", error=str(error))
+        await asyncio.sleep(1)

@@ -1,0 +1,217 @@
+"""From a priced checkout to an attempt, and from an attempt to an order."""
+
+import dataclasses
+import datetime as dt
+import hashlib
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from sqlalchemy import update
+from sqlmodel import col
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.cart import Cart
+from schema.checkout import Buyer, CheckoutKey, CheckoutLine, CodeKind, DeliveryOption
+from schema.delivery import DeliveryKind
+from schema.languages import LANGUAGES
+from schema.order import PaymentMethod, PaymentStatus
+from schema.values import Text
+from store.attempts import AttemptRow
+from store.checkout import session_digest
+from store.coupons import CouponRow
+from store.gift_cards import UsableCard
+from store.orders import (
+    OrderDiscountRow,
+    OrderPaymentRow,
+    OrderProductRow,
+    OrderRow,
+    OrderVariantRow,
+    OrderVatRow,
+)
+from store.pricing import Basket, Priced
+from store.tenancy import PartnerRow
+
+
+def new_attempt(
+    cart: Cart, key: CheckoutKey, basket: Basket, result: Priced, delivery: DeliveryOption, buyer: Buyer, language: str
+) -> AttemptRow:
+    """All that the order will need, as it is at this moment."""
+    totals = result.totals
+    uses = [(code, applied) for code, applied in zip(basket.codes, result.codes, strict=True) if applied.applies]
+    coupons = [
+        {"id": code.id, "code": code.code, "amount": str(applied.amount)}
+        for code, applied in uses
+        if applied.kind is CodeKind.COUPON and isinstance(code, CouponRow)
+    ]
+    cards = [
+        {"id": code.id, "code": code.code, "amount": str(applied.amount)}
+        for code, applied in uses
+        if applied.kind is CodeKind.GIFT_CARD and isinstance(code, UsableCard) and applied.amount > 0
+    ]
+    attempt = AttemptRow(
+        partner_id=cart.partner_id,
+        cart_id=cart.id,
+        cart_last_modified=cart.last_modified,
+        session_digest=session_digest(key.session_id),
+        language=language,
+        return_url=cart.return_url,
+        lines=[_line(line, basket) for line in result.good],
+        buyer=dataclasses.asdict(buyer),
+        delivery={"mode_id": delivery.id, "kind": delivery.kind, "name": delivery.name.model_dump(exclude_none=True)},
+        vat=[{k: str(v) for k, v in dataclasses.asdict(v).items()} for v in totals.vat],
+        coupons=coupons,
+        cards=cards,
+        currency=totals.currency,
+        products_amount=totals.products,
+        discount_amount=totals.discount,
+        delivery_amount=delivery.price or Decimal("0.00"),
+        total_amount=totals.total,
+        gift_card_amount=totals.gift_cards,
+        card_amount=totals.by_card,
+    )
+    attempt.fingerprint = _fingerprint(attempt)
+    return attempt
+
+
+def _fingerprint(attempt: AttemptRow) -> str:
+    """What tells a second press of the same button from a checkout that has changed since."""
+    said = (attempt.cart_last_modified, attempt.lines, attempt.buyer, attempt.delivery, attempt.coupons, attempt.cards)
+    return hashlib.sha256(orjson.dumps((*said, str(attempt.total_amount)), option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _line(line: CheckoutLine, basket: Basket) -> dict[str, Any]:
+    assert line.product is not None
+    chosen = _chosen(line)
+    return {
+        "product_id": line.product.id,
+        "variant_id": line.variant.id if line.variant else None,
+        "name": line.product.name.model_dump(exclude_none=True),
+        "variant": line.variant.name.model_dump(exclude_none=True) if line.variant else None,
+        "choices": chosen,
+        "quantity": line.choice.quantity,
+        "unit_price": str(line.unit_price),
+        "total": str(line.total),
+        "vat_rate": str(basket.products[line.product.id].vat_rate),
+        "picture_url": line.product.picture_url,
+    }
+
+
+def _chosen(line: CheckoutLine) -> dict[str, str] | None:
+    """The chosen attribute values, as a text in each language: `Colour: sage; Ribbon: gold`."""
+    assert line.product is not None
+    pairs = [
+        (attribute.name, value.label)
+        for attribute in line.product.attributes
+        for value in attribute.values
+        if line.choice.attribute_values.get(attribute.id) == value.value
+    ]
+    if not pairs:
+        return None
+    return {
+        language: "; ".join(f"{name.in_language(language)}: {label.in_language(language)}" for name, label in pairs)
+        for language in LANGUAGES
+    }
+
+
+async def write_order(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> OrderRow:
+    """The order of an attempt. Its number is taken last and in the same transaction, so that there are no gaps."""
+    order = OrderRow(
+        partner_id=attempt.partner_id,
+        number=await _next_number(db, attempt.partner_id),
+        attempt_id=attempt.id,
+        created_on=now,
+        language=attempt.language,
+        cart_id=attempt.cart_id,
+        message=attempt.buyer["message"],
+        recipient_name=attempt.buyer["recipient_name"],
+        delivery_kind=DeliveryKind(attempt.delivery["kind"]),
+        delivery_name=Text(**attempt.delivery["name"]),
+        currency=attempt.currency,
+        products_amount=attempt.products_amount,
+        discount_amount=attempt.discount_amount,
+        delivery_amount=attempt.delivery_amount,
+        total_amount=attempt.total_amount,
+        gift_card_amount=attempt.gift_card_amount,
+        card_amount=attempt.card_amount,
+        **_who(attempt),
+        **_address(attempt),
+    )
+    db.add(order)
+    await db.flush()
+    await _write_lines(db, order, attempt.lines)
+    _write_parts(db, order, attempt)
+    await db.flush()
+    return order
+
+
+def _who(attempt: AttemptRow) -> dict[str, Any]:
+    return {f"buyer_{name}": attempt.buyer[name] for name in ("first_name", "last_name", "email", "phone")}
+
+
+def _address(attempt: AttemptRow) -> dict[str, Any]:
+    if attempt.delivery["kind"] != DeliveryKind.HOME_DELIVERY:
+        return {}
+    names = ("address_line_1", "address_line_2", "postal_code", "city", "country")
+    return {name: attempt.buyer[name] for name in names}
+
+
+async def _next_number(db: AsyncSession, partner_id: int) -> int:
+    counted = update(PartnerRow).where(col(PartnerRow.id) == partner_id)
+    counted = counted.values(last_order_number=col(PartnerRow.last_order_number) + 1)
+    found = await db.exec(counted.returning(col(PartnerRow.last_order_number)))
+    return int(found.scalar_one())
+
+
+async def _write_lines(db: AsyncSession, order: OrderRow, lines: Sequence[dict[str, Any]]) -> None:
+    for line in lines:
+        variant = None
+        if line["variant"] or line["choices"]:
+            variant = OrderVariantRow(
+                partner_id=order.partner_id,
+                order_id=order.id,
+                variant_id=line["variant_id"],
+                name=Text(**line["variant"]) if line["variant"] else None,
+                choices=Text(**line["choices"]) if line["choices"] else None,
+            )
+            db.add(variant)
+            await db.flush()
+        db.add(
+            OrderProductRow(
+                partner_id=order.partner_id,
+                order_id=order.id,
+                product_id=line["product_id"],
+                order_variant_id=variant.id if variant else None,
+                name=Text(**line["name"]),
+                quantity=line["quantity"],
+                unit_price_amount=Decimal(line["unit_price"]),
+                total_amount=Decimal(line["total"]),
+                vat_rate=Decimal(line["vat_rate"]),
+                picture_url=line["picture_url"],
+                currency=order.currency,
+            )
+        )
+
+
+def _write_parts(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
+    of_order: dict[str, Any] = {"partner_id": order.partner_id, "order_id": order.id, "currency": order.currency}
+    for vat in attempt.vat:
+        amounts: dict[str, Any] = {f"{name}_amount": Decimal(vat[name]) for name in ("net", "vat", "gross")}
+        db.add(OrderVatRow(**of_order, rate=Decimal(vat["rate"]), **amounts))
+    for coupon in attempt.coupons:
+        amount = Decimal(coupon["amount"])
+        db.add(OrderDiscountRow(**of_order, coupon_id=coupon["id"], code=coupon["code"], amount=amount))
+    paid: dict[str, Any] = {"status": PaymentStatus.OK, "created_on": attempt.created_on}
+    for card in attempt.cards:
+        amount = Decimal(card["amount"])
+        method = PaymentMethod.GIFT_CARD
+        db.add(OrderPaymentRow(**of_order, **paid, method=method, amount=amount, gift_card_id=card["id"]))
+    if attempt.card_amount:
+        method = PaymentMethod.CREDIT_CARD
+        card_payment: dict[str, Any] = {
+            "method": method,
+            "amount": attempt.card_amount,
+            "provider_id": attempt.payin_id,
+        }
+        db.add(OrderPaymentRow(**of_order, **paid, **card_payment))
