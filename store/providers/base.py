@@ -175,7 +175,7 @@ class PaymentRequest:
 
     The buyer pays `amount`; `fee` of it is ours and the rest goes to the wallet. `reference` is our own name for it and
     comes back on the transaction; `return_url` is where the buyer comes back to, whatever the outcome. `language` is one
-    of ours (`en`, `fr`, …); `statement` shows on the bank statement, at most 10 letters and digits.
+    of ours (`en`, `fr`, …); `statement` shows on the bank statement, as much of it as the provider allows.
     """
 
     reference: str
@@ -347,9 +347,9 @@ class PaymentProvider(Protocol):
     async def resolve(self, key: Key, *, sent_at: dt.datetime) -> Transaction | str | None:
         """What became of the creating call with this key, first sent at `sent_at`.
 
-        A transaction as it is now, or the id of the payer or wallet. None: the provider has no answer under this key, so
-        make the same call with the same key again. Raises what the call would have raised, and `UnknownOutcome` when
-        the provider remembers no keys that old: then only `events_since` or a person can tell.
+        A transaction as it is now (FAILED ones too), or the id of the payer or wallet. None: the provider has no answer
+        under this key, so make the same call with the same key again. Raises the refusal that was the answer to the call,
+        and `UnknownOutcome` when the provider remembers no keys that old: then only `events_since` or a person can tell.
         """
         ...
 
