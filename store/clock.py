@@ -15,6 +15,11 @@ class Clock:
         """The present moment, in UTC, with microseconds."""
         return dt.datetime.now(dt.UTC) + self._ahead
 
+    @property
+    def ahead(self) -> dt.timedelta:
+        """How far `advance` has moved it in all."""
+        return self._ahead
+
     def timestamp(self) -> float:
         """Seconds since 1970, UTC."""
         return self.now().timestamp()

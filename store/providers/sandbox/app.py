@@ -1,0 +1,92 @@
+"""The sandbox as an ASGI application, and what its host does with it."""
+
+import asyncio
+import logging
+import sqlite3
+
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+
+from store.providers.sandbox import events, hooks, payins, refunds, tokens, users, wallets
+from store.providers.sandbox.control import Control
+from store.providers.sandbox.core import Sandbox
+from store.providers.sandbox.pages import views
+from store.providers.sandbox.settings import SandboxSettings
+from store.providers.sandbox.wire import idempotency
+from store.providers.sandbox.wire.dispatch import Wire
+from store.providers.sandbox.wire.endpoints import Interface
+from store.providers.sandbox.wire.unmodelled import UNMODELLED
+
+INTERFACE = Interface(
+    (
+        *tokens.ENDPOINTS,
+        *users.ENDPOINTS,
+        *wallets.ENDPOINTS,
+        *payins.ENDPOINTS,
+        *refunds.ENDPOINTS,
+        *hooks.ENDPOINTS,
+        *events.ENDPOINTS,
+        *idempotency.ENDPOINTS,
+        *UNMODELLED,
+    )
+)
+METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH"]
+
+logger = logging.getLogger(__name__)
+
+
+class SandboxRefused(RuntimeError):
+    """The sandbox takes no real money and must not stand where real money is expected."""
+
+
+def sandbox_app(settings: SandboxSettings, *, production: bool = False) -> Starlette:
+    """The sandbox, to be mounted where `settings.public_url` leads.
+
+    It serves the provider's wire protocol under `/v2.01/`, its hosted pages under `/pay/`, and the control plane under
+    `/_sb/`. In production it refuses to be made. Its host calls `run_background`, or `tick` now and then, and `close`.
+    """
+    if production:
+        raise SandboxRefused(
+            "The sandbox provider takes no real money and does not run in production: configure the real provider."
+        )
+    sandbox = Sandbox(settings)
+    app = Starlette(
+        routes=[
+            Route("/v2.01/{path:path}", Wire(sandbox, INTERFACE).answer, methods=METHODS),
+            Mount("/_sb", routes=Control(sandbox).routes()),
+            *views.routes(sandbox),
+        ]
+    )
+    app.state.sandbox = sandbox
+    return app
+
+
+async def tick(app: Starlette) -> None:
+    """Let time pass: end pay-ins whose time is up, send notifications that are due."""
+    await of(app).tick()
+
+
+async def run_background(app: Starlette, stop: asyncio.Event, every: float = 0.5) -> None:
+    """Tick every so many seconds until `stop` is set."""
+    while not stop.is_set():
+        try:
+            await tick(app)
+        except sqlite3.OperationalError:
+            logger.exception("The sandbox's state is locked or unreadable; trying again")
+        try:
+            async with asyncio.timeout(every):
+                await stop.wait()
+        except TimeoutError:
+            continue
+
+
+async def close(app: Starlette) -> None:
+    """Let notifications that are under way end, and close the state's file."""
+    await of(app).close()
+
+
+def of(app: Starlette) -> Sandbox:
+    """The sandbox inside an application that `sandbox_app` made."""
+    sandbox = app.state.sandbox
+    assert isinstance(sandbox, Sandbox)
+    return sandbox

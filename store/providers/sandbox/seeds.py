@@ -1,0 +1,74 @@
+"""Owners and wallets under given ids, as demonstrations and tests need them."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from store.providers.sandbox import users, wallets
+from store.providers.sandbox.database import Session
+from store.providers.sandbox.wire.bodies import Currency
+
+Id = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+class Seed(BaseModel):
+    """A legal owner who has authenticated and, by default, proven its identity, with one wallet."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    user_id: Id
+    wallet_id: Id
+    name: Annotated[str, Field(min_length=1, max_length=255)]
+    email: str = "accept@example.com"
+    currency: Currency = "EUR"
+    kyc_level: Literal["LIGHT", "REGULAR"] = "REGULAR"
+
+
+def sow(session: Session, seed: Seed) -> dict[str, Any]:
+    """Create what is missing; what exists stays as it is. Answers both."""
+    if not session.row("SELECT 1 FROM user WHERE id = ?", seed.user_id):
+        users.add(session, seed.user_id, users.LEGAL, seed.name, owner(session, seed))
+    if not session.row("SELECT 1 FROM wallet WHERE id = ?", seed.wallet_id):
+        wallets.add(session, seed.wallet_id, seed.user_id, seed.currency, description=f"Wallet of {seed.name}"[:255])
+    return {
+        "user": users.present(session, seed.user_id),
+        "wallet": wallets.present(session, wallets.find(session, seed.wallet_id)),
+    }
+
+
+def owner(session: Session, seed: Seed) -> dict[str, Any]:
+    """The owner as a call would have left it."""
+    address = {
+        "AddressLine1": "1 rue du Test",
+        "AddressLine2": None,
+        "City": "Paris",
+        "Region": None,
+        "PostalCode": "75001",
+        "Country": "FR",
+    }
+    return {
+        "UserCategory": "OWNER",
+        "TermsAndConditionsAccepted": True,
+        "TermsAndConditionsAcceptedDate": int(session.now),
+        "CreationDate": int(session.now),
+        "LegalPersonType": "BUSINESS",
+        "Name": seed.name,
+        "Email": seed.email,
+        "CompanyNumber": "123456789",
+        "HeadquartersAddress": address,
+        "LegalRepresentativeAddress": None,
+        "LegalRepresentative": {
+            "FirstName": "Demo",
+            "LastName": "Partner",
+            "Email": seed.email,
+            "Birthday": 0,
+            "Nationality": "FR",
+            "CountryOfResidence": "FR",
+            "PhoneNumber": None,
+            "PhoneNumberCountry": None,
+        },
+        "KYCLevel": seed.kyc_level,
+        "UserStatus": "ACTIVE",
+        "PendingUserAction": None,
+        "Tag": None,
+    }

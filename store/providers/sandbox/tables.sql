@@ -1,0 +1,142 @@
+CREATE TABLE IF NOT EXISTS kept (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS token (
+    digest TEXT PRIMARY KEY,
+    expires_at REAL NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS call_count (
+    kind TEXT PRIMARY KEY,
+    calls INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS call_minute (
+    minute INTEGER PRIMARY KEY,
+    calls INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS response (
+    key TEXT PRIMARY KEY,
+    created_at REAL NOT NULL,
+    reservation TEXT NOT NULL,
+    status INTEGER,             -- null while the call is running
+    url TEXT NOT NULL,
+    body TEXT
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS fault (
+    id INTEGER PRIMARY KEY,
+    method TEXT NOT NULL,
+    path TEXT NOT NULL,
+    times INTEGER NOT NULL,
+    spec TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS user (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    person_type TEXT NOT NULL,
+    category TEXT NOT NULL,
+    name TEXT NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS wallet (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    owner_id TEXT NOT NULL REFERENCES user (id),
+    currency TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS wallet_of_owner ON wallet (owner_id);
+
+-- Every movement of money: pay-ins and refunds, later transfers and payouts.
+CREATE TABLE IF NOT EXISTS movement (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    type TEXT NOT NULL,
+    nature TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'CREATED' CHECK (status IN ('CREATED', 'SUCCEEDED', 'FAILED')),
+    result_code TEXT,
+    author_id TEXT NOT NULL REFERENCES user (id),
+    credited_user_id TEXT NOT NULL REFERENCES user (id),
+    debited_wallet_id TEXT REFERENCES wallet (id),
+    credited_wallet_id TEXT REFERENCES wallet (id),
+    parent_id TEXT REFERENCES movement (id),
+    currency TEXT NOT NULL,
+    debited INTEGER NOT NULL CHECK (debited > 0),
+    fees INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    executed_at INTEGER,
+    tag TEXT,
+    body TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS movement_of_parent ON movement (parent_id);
+CREATE INDEX IF NOT EXISTS movement_of_author ON movement (author_id);
+CREATE INDEX IF NOT EXISTS movement_from_wallet ON movement (debited_wallet_id);
+CREATE INDEX IF NOT EXISTS movement_to_wallet ON movement (credited_wallet_id);
+
+-- The hosted page of a web card pay-in: where its buyer is.
+CREATE TABLE IF NOT EXISTS checkout (
+    payin_id TEXT PRIMARY KEY REFERENCES movement (id),
+    token TEXT NOT NULL UNIQUE,
+    stage TEXT NOT NULL,
+    due_at REAL NOT NULL,
+    card TEXT,
+    wrong_codes INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX IF NOT EXISTS checkout_due ON checkout (due_at) WHERE stage <> 'done';
+
+-- Double entry, written once: the entries of one movement sum to zero, and no movement is entered twice.
+CREATE TABLE IF NOT EXISTS posting (
+    seq INTEGER PRIMARY KEY,
+    movement_id TEXT NOT NULL REFERENCES movement (id),
+    account TEXT NOT NULL,
+    currency TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    posted_at INTEGER NOT NULL,
+    UNIQUE (movement_id, account)
+) STRICT;
+CREATE INDEX IF NOT EXISTS posting_of_account ON posting (account, currency, amount);
+CREATE TRIGGER IF NOT EXISTS posting_never_changed BEFORE UPDATE ON posting
+BEGIN SELECT RAISE(ABORT, 'postings are never changed'); END;
+CREATE TRIGGER IF NOT EXISTS posting_never_deleted BEFORE DELETE ON posting
+BEGIN SELECT RAISE(ABORT, 'postings are never deleted'); END;
+
+CREATE TABLE IF NOT EXISTS hook (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    event_type TEXT NOT NULL UNIQUE,
+    url TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'ENABLED',
+    validity TEXT NOT NULL DEFAULT 'UNKNOWN',
+    tag TEXT,
+    email TEXT,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS event (
+    seq INTEGER PRIMARY KEY,
+    type TEXT NOT NULL,
+    resource_id TEXT NOT NULL,
+    date INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS event_of_type ON event (type, date);
+
+CREATE TABLE IF NOT EXISTS delivery (
+    id INTEGER PRIMARY KEY,
+    hook_id TEXT NOT NULL REFERENCES hook (id),
+    event_type TEXT NOT NULL,
+    resource_id TEXT NOT NULL,
+    date INTEGER NOT NULL,
+    due_at REAL,                -- null while held until a flush
+    claimed_until REAL NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'given_up')),
+    outcome TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS delivery_due ON delivery (due_at, id) WHERE state = 'pending';

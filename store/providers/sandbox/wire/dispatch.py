@@ -1,0 +1,141 @@
+"""One wire call from its arrival to its answer: token, fault, idempotency key, the work itself, headers."""
+
+import json
+from dataclasses import dataclass, field, replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from store.providers.sandbox import stats, tokens
+from store.providers.sandbox.core import Sandbox
+from store.providers.sandbox.database import Session
+from store.providers.sandbox.wire import faults, idempotency, limits
+from store.providers.sandbox.wire.endpoints import Call, Endpoint, Interface, Page
+from store.providers.sandbox.wire.errors import ForbiddenResource, InjectedFailure, RateLimit, WireError
+from store.providers.sandbox.wire.faults import Fault, FaultKind
+from store.providers.sandbox.wire.paging import page_headers
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back: a status, a JSON text and headers."""
+
+    status: int
+    body: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A call that may run."""
+
+    call: Call
+    endpoint: Endpoint
+    fault: Fault | None
+    reservation: str | None
+
+
+class Wire:
+    """Answers `/v2.01/…`."""
+
+    def __init__(self, sandbox: Sandbox, interface: Interface) -> None:
+        self._sandbox = sandbox
+        self._interface = interface
+
+    async def answer(self, request: Request) -> Response:
+        """Answer one request."""
+        call = await self._arrived(request)
+        admitted = await self._sandbox.run(self._admit, call)
+        if isinstance(admitted, Answer):
+            return respond(admitted)
+        fault = admitted.fault
+        if fault and fault.when == "before":
+            spoilt = await self._meet(fault, None)
+            if not fault.executes:
+                return spoilt or respond(await self._sandbox.run(refused, InjectedFailure(500)))
+        try:
+            performed = respond(await self._sandbox.run(perform, admitted))
+        except BaseException:
+            await self._sandbox.run(idempotency.release, admitted.reservation)
+            raise
+        if fault and fault.when == "after":
+            return await self._meet(fault, performed) or performed
+        return performed
+
+    async def _arrived(self, request: Request) -> Call:
+        address = "/" + request.path_params["path"]
+        url = f"{self._sandbox.settings.public_url}/v2.01{address}"
+        return Call(
+            method=request.method,
+            address=address,
+            url=f"{url}?{request.url.query}" if request.url.query else url,
+            authorization=request.headers.get("authorization", ""),
+            key=request.headers.get("idempotency-key"),
+            content_type=request.headers.get("content-type", "").lower(),
+            content=await request.body(),
+            query={name: request.query_params.getlist(name) for name in request.query_params},
+        )
+
+    def _admit(self, session: Session, call: Call) -> Admitted | Answer:
+        limits.count(session)
+        try:
+            return self._authorised(session, call)
+        except WireError as error:
+            return refused(session, error)
+
+    def _authorised(self, session: Session, call: Call) -> Admitted:
+        client, _, rest = call.address.lstrip("/").partition("/")
+        public = client.lower() in {"oauth", "countries"}
+        address = call.address if public else f"/{rest}"
+        if not public:
+            tokens.check(session, call.authorization)
+            if client != session.settings.client_id:
+                raise ForbiddenResource("The token does not belong to the client in the address.")
+        endpoint, path = self._interface.find(call.method, address, public=public)
+        call = replace(call, path=path, address=address)
+        stats.count(session, endpoint.kind)
+        fault = faults.take(session, call.method, address)
+        if fault and fault.when == "before" and not fault.executes:
+            return Admitted(call, endpoint, fault, None)
+        if fault and fault.kind is FaultKind.FAILED:
+            call = replace(call, fail_with=fault.code)
+        return Admitted(call, endpoint, fault, idempotency.reserve(session, call) if endpoint.modelled else None)
+
+    async def _meet(self, fault: Fault, answer: Response | None) -> Response | None:
+        if fault.kind is FaultKind.STATUS:
+            return respond(await self._sandbox.run(refused, InjectedFailure(fault.status)))
+        if fault.kind is FaultKind.RATE_LIMIT:
+            error = RateLimit("Rate limit exceeded, as asked for at /_sb/faults")
+            return respond(await self._sandbox.run(refused, error, exhausted=True))
+        return await faults.spoil(fault, answer)
+
+
+def perform(session: Session, admitted: Admitted) -> Answer:
+    """Do what the call asks, and keep its answer for its idempotency key, a refusal too."""
+    call = admitted.call
+    headers = limits.headers(session)
+    try:
+        with session.savepoint():
+            result = admitted.endpoint.handle(session, call)
+    except WireError as error:
+        answer = refused(session, error)
+    else:
+        if isinstance(result, Page):
+            headers |= page_headers(result, call.url, call.query)
+            result_json = json.dumps(result.items, ensure_ascii=False)
+        else:
+            result_json = json.dumps(result, ensure_ascii=False)
+        answer = Answer(200, result_json, headers)
+    idempotency.keep(session, admitted.reservation, answer.status, answer.body)
+    return answer
+
+
+def refused(session: Session, error: WireError, *, exhausted: bool = False) -> Answer:
+    """The answer that an error makes."""
+    body = json.dumps(error.body(session.mint(""), session.now), ensure_ascii=False)
+    return Answer(error.status, body, {**limits.headers(session, exhausted=exhausted), **error.headers})
+
+
+def respond(answer: Answer) -> Response:
+    """The HTTP answer."""
+    return Response(answer.body, answer.status, {**answer.headers, "Content-Type": "application/json; charset=utf-8"})
