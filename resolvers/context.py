@@ -4,6 +4,7 @@ import uuid
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from schema.errors import Forbidden, PartnerOnly, Unauthenticated
 from schema.permission import Permission
@@ -15,6 +16,9 @@ from store.providers.base import PaymentProvider
 from store.rows import Loaders
 from store.sessions import Sessions
 from store.settings import Settings
+
+if TYPE_CHECKING:
+    from resolvers.callers import Callers
 
 
 class Role(StrEnum):
@@ -36,6 +40,10 @@ class Caller:
     token_id: int | None = None
     partner_id: int | None = None
     marketplace_id: int | None = None
+    site_domain: str = ""
+    """Of the caller's partner: the host of its funnel."""
+    return_hosts: tuple[str, ...] = ()
+    """Of the caller's partner: where its customers may be sent back to; empty: anywhere."""
 
     def may(self, permission: Permission) -> bool:
         """Whether the caller holds a named permission; the master permission holds them all."""
@@ -60,6 +68,7 @@ class Services:
     carts: Carts
     customers: Sessions
     provider: PaymentProvider
+    callers: "Callers"
 
 
 @dataclass

@@ -44,14 +44,14 @@ async def follow_hint(services: Services, kind: TransactionKind, transaction_id:
 
 async def _attempt_with(services: Services, column: object, value: str) -> uuid.UUID | None:
     async with services.db.sessions() as db:
-        return (await db.exec(select(AttemptRow.id).where(col(column) == value))).first()  # type: ignore[arg-type]
+        return (await db.exec(select(AttemptRow.id).where(col(column) == value))).first()
 
 
 async def _attempt_named(services: Services, kind: TransactionKind, transaction_id: str) -> uuid.UUID | None:
     """By the reference the transaction carries: for one that we have not been told the id of."""
     try:
         reference = uuid.UUID((await services.provider.get_transaction(kind, transaction_id)).reference)
-    except (ProviderError, UnknownToProvider, ValueError):
+    except (UnknownToProvider, ValueError):
         return None
     return await _attempt_with(services, AttemptRow.id, str(reference))
 

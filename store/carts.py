@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from schema.cart import Cart, CartItem, decode_content, encode_content
+from schema.ecommerce_cart import CART_LIFE
 from store import kv
 
-CART_LIFE = dt.timedelta(hours=2)
 ANSWER_LIFE = dt.timedelta(hours=24)
 _ID_BYTES = 16
 

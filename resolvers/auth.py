@@ -1,0 +1,80 @@
+"""Logging in, and what a caller is."""
+
+from uuid import UUID
+
+from sqlalchemy import func, update
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.operation import Call, operation
+from schema.errors import NotFound, WrongCredentials
+from schema.permission import Permission
+from schema.tenancy import Token
+from schema.viewer import IssuedToken, ObtainToken, RevokeToken, Viewer
+from store.clock import Clock
+from store.credentials import PREFIX, digest_of, matches, new_secret
+from store.tenancy import MarketplaceRow, PartnerRow, TokenRow, UserRow
+
+LIVE_TOKENS = 100
+
+
+@operation(Permission.PUBLIC)
+async def obtain_token(call: Call, input: ObtainToken) -> IssuedToken:
+    """Log in: make a new token for a user name and a password. A user has at most 100; the longest unused goes first."""
+    query = select(UserRow).where(func.lower(col(UserRow.username)) == input.username.strip().lower())
+    user = (await call.db.exec(query)).one_or_none()
+    good = await matches(user.password_hash if user else None, input.password)
+    if user is None or not good or not user.is_active:
+        raise WrongCredentials
+    secret = await issue_token(call.db, user, input.label, call.services.clock)
+    return IssuedToken(token=secret, uuid=await _owner_uuid(call.db, user), user=user)
+
+
+async def issue_token(db: AsyncSession, user: UserRow, label: str, clock: Clock) -> str:
+    """A new token of a user; its secret is in the answer only."""
+    secret, now = new_secret(), clock.now()
+    row = TokenRow(
+        user_id=user.id, label=label[:80], hint=secret[: len(PREFIX) + 4], digest=digest_of(secret), created_on=now
+    )
+    db.add(row)
+    await db.flush()
+    used = func.coalesce(col(TokenRow.last_used_on), col(TokenRow.created_on))
+    live = select(TokenRow.id).where(col(TokenRow.user_id) == user.id, col(TokenRow.revoked_on).is_(None))
+    surplus = live.order_by((col(TokenRow.id) == row.id).desc(), used.desc(), col(TokenRow.id).desc()).offset(
+        LIVE_TOKENS
+    )
+    await db.exec(update(TokenRow).where(col(TokenRow.id).in_(surplus)).values(revoked_on=now))
+    return secret
+
+
+async def _owner_uuid(db: AsyncSession, user: UserRow) -> UUID:
+    if user.partner_id is not None:
+        return (await db.get_one(PartnerRow, user.partner_id)).uuid
+    if user.marketplace_id is not None:
+        return (await db.get_one(MarketplaceRow, user.marketplace_id)).uuid
+    return user.uuid
+
+
+@operation(Permission.AUTHENTICATED)
+async def me(call: Call) -> Viewer:
+    """The caller, and what it may do."""
+    caller = call.caller
+    user = await call.db.get_one(UserRow, caller.user_id)
+    partner = await call.db.get_one(PartnerRow, caller.partner_id) if caller.partner_id is not None else None
+    market = await call.db.get_one(MarketplaceRow, caller.marketplace_id) if caller.marketplace_id is not None else None
+    return Viewer(user=user, partner=partner, marketplace=market, permissions=sorted(caller.permissions))
+
+
+@operation(Permission.AUTHENTICATED)
+async def revoke_token(call: Call, input: RevokeToken) -> Token:
+    """Revoke one of the caller's own tokens. It stops working everywhere within five seconds; revoking again changes nothing."""
+    query = select(TokenRow).where(
+        col(TokenRow.id) == (input.id if input.id is not None else call.caller.token_id),
+        col(TokenRow.user_id) == call.caller.user_id,
+    )
+    token = (await call.db.exec(query.with_for_update())).one_or_none()
+    if token is None:
+        raise NotFound("id", thing="token")
+    token.revoked_on = token.revoked_on or call.services.clock.now()
+    call.services.callers.forget(token.id)
+    return token

@@ -1,0 +1,107 @@
+"""From the credential of a request to its caller."""
+
+import time
+from collections import OrderedDict
+
+from sqlalchemy import or_, update
+from sqlmodel import col, select
+
+from resolvers.context import Caller, Role
+from schema.errors import Unauthenticated
+from schema.permission import NAMED, Permission
+from store.clock import Clock
+from store.credentials import digest_of
+from store.db import Database
+from store.tenancy import PartnerRow, TokenRow, UserRow
+
+KEPT_SECONDS = 5.0
+"""How long a token that was good is believed without asking the database: a revoked one works at most that much longer."""
+KEPT_CALLERS = 10_000
+NOT_OF_PARTNERS = frozenset(
+    {
+        Permission.CREATE_PARTNER,
+        Permission.UPDATE_PARTNER,
+        Permission.VALIDATE_PAYOUT,
+        Permission.REOPEN_VOUCHER,
+        Permission.CREATE_NETWORK_GIFTCARD,
+        Permission.MANAGE_MASTERADMIN,
+        Permission.MANAGE_USER,
+    }
+)
+NOT_OF_MARKETPLACES = frozenset({Permission.MANAGE_MASTERADMIN})
+
+
+def permissions_of(user: UserRow) -> frozenset[Permission]:
+    """What a user may do: what was granted, else what the role has by default."""
+    if user.permissions is not None:
+        return frozenset(Permission(name) for name in user.permissions) & NAMED
+    return NAMED - {Role.PARTNER: NOT_OF_PARTNERS, Role.MARKETPLACE: NOT_OF_MARKETPLACES}.get(
+        Role(user.role), frozenset()
+    )
+
+
+class Callers:
+    """Who a token belongs to, remembered for a few seconds."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+        self._kept: OrderedDict[bytes, tuple[float, Caller]] = OrderedDict()
+
+    async def by_header(self, authorization: str | None) -> Caller | None:
+        """The caller of `Authorization: Token <secret>`; None without the header, Unauthenticated for a bad one."""
+        if authorization is None:
+            return None
+        scheme, _, secret = authorization.partition(" ")
+        if scheme.lower() not in {"token", "bearer"} or not secret.strip():
+            raise Unauthenticated
+        return await self.by_secret(secret.strip())
+
+    async def by_secret(self, secret: str) -> Caller:
+        """The caller of a token; Unauthenticated when it is unknown, revoked, expired, or its user may not log in."""
+        digest = digest_of(secret)
+        kept = self._kept.get(digest)
+        if kept is not None and time.monotonic() < kept[0]:
+            return kept[1]
+        caller = await self._read(digest)
+        self._kept[digest] = (time.monotonic() + KEPT_SECONDS, caller)
+        self._kept.move_to_end(digest)
+        while len(self._kept) > KEPT_CALLERS:
+            self._kept.popitem(last=False)
+        return caller
+
+    def forget(self, token_id: int) -> None:
+        """Stop believing a token at once, in this process."""
+        for digest in [d for d, (_, caller) in self._kept.items() if caller.token_id == token_id]:
+            del self._kept[digest]
+
+    async def _read(self, digest: bytes) -> Caller:
+        now = self._clock.now()
+        query = (
+            select(TokenRow, UserRow, PartnerRow)
+            .join(UserRow, col(UserRow.id) == col(TokenRow.user_id))
+            .outerjoin(PartnerRow, col(PartnerRow.id) == col(UserRow.partner_id))
+            .where(
+                col(TokenRow.digest) == digest,
+                col(TokenRow.revoked_on).is_(None),
+                or_(col(TokenRow.expires_on).is_(None), col(TokenRow.expires_on) > now),
+                col(UserRow.is_active),
+            )
+        )
+        async with self._db.sessions() as db, db.begin():
+            found = (await db.exec(query)).one_or_none()
+            if found is None:
+                raise Unauthenticated
+            token, user, partner = found
+            if token.last_used_on is None or (now - token.last_used_on).total_seconds() > 60:
+                await db.exec(update(TokenRow).where(col(TokenRow.id) == token.id).values(last_used_on=now))
+        return Caller(
+            role=Role(user.role),
+            permissions=permissions_of(user),
+            user_id=user.id,
+            token_id=token.id,
+            partner_id=user.partner_id,
+            marketplace_id=partner.marketplace_id if partner else user.marketplace_id,
+            site_domain=partner.site_domain if partner else "",
+            return_hosts=tuple(partner.return_hosts) if partner else (),
+        )

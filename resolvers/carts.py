@@ -1,0 +1,68 @@
+"""The cart that a shop hands over."""
+
+import hashlib
+from uuid import UUID
+
+import orjson
+
+from resolvers.operation import Call, operation
+from schema.cart import CartItem
+from schema.cart_input import CartInput
+from schema.ecommerce_cart import EcommerceCart, published
+from schema.errors import CartNotFound, InvalidInput
+from schema.permission import Permission
+from store.carts import Once
+from store.return_urls import problem_of
+
+
+@operation(Permission.PARTNER, transaction=False)
+async def save_ecommerce_cart(call: Call, input: CartInput) -> EcommerceCart:
+    """Hand a cart over: a new one, or, with the id of a live cart of yours, in its place. Send the customer to `funnelUrl`.
+
+    Products, stock and prices are looked at in the checkout, not here. With an `Idempotency-Key`, repeating the request
+    answers the first cart again.
+    """
+    partner_id = call.caller.partner_id
+    assert partner_id is not None
+    if input.return_url and (problem := problem_of(input.return_url, call.caller.return_hosts)):
+        raise InvalidInput.at("return_url", problem)
+    items = [CartItem(i.product_id, i.quantity, i.variant_id, i.attribute_values) for i in input.items]
+    once = _once(call, input)
+    if input.id is None:
+        saved = await call.services.carts.create(partner_id, items, input.return_url, once=once)
+    else:
+        replaced = await call.services.carts.replace(partner_id, input.id, items, input.return_url, once=once)
+        if replaced is None:
+            raise InvalidInput.at(
+                "id", "No cart of yours has this id. It may have expired: leave the id out for a new cart."
+            )
+        saved = replaced
+    call.context.replayed = saved.replayed
+    funnel_url = saved.answer.decode() or funnel_url_of(call, saved.cart.id)
+    return published(saved.cart, funnel_url, created=input.id is None)
+
+
+def _once(call: Call, input: CartInput) -> Once | None:
+    key = call.context.idempotency_key
+    if key is None:
+        return None
+    assert call.caller.token_id is not None
+    said = orjson.dumps(input.model_dump(), option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+    fingerprint = hashlib.sha256(b"save_ecommerce_cart" + said).digest()
+    return Once(call.caller.token_id, key, fingerprint, lambda cart: funnel_url_of(call, cart.id).encode())
+
+
+@operation(Permission.PARTNER, transaction=False)
+async def ecommerce_cart(call: Call, id: UUID) -> EcommerceCart:
+    """A cart of yours, while it lives. Reading it does not make it live longer."""
+    assert call.caller.partner_id is not None
+    cart = await call.services.carts.get(call.caller.partner_id, id)
+    if cart is None:
+        raise CartNotFound
+    return published(cart, funnel_url_of(call, cart.id))
+
+
+def funnel_url_of(call: Call, cart_id: UUID) -> str:
+    """Where the customer of this cart checks out: on the partner's own domain."""
+    scheme = call.services.settings.funnel_scheme
+    return f"{scheme}://{call.caller.site_domain}/ecommerce/shop/customization/?cart={cart_id}"
