@@ -1,0 +1,54 @@
+"""The application: puts the rooms together."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Mount
+
+from coffret import media, notifications, watching
+from coffret.middleware import KnownHosts, RequestId, TrustedProxies
+from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
+from resolvers.context import Context
+from store.settings import Settings
+
+
+async def context_of(request: Request) -> Context:
+    """All a request carries. Raises Unauthenticated when it brings a credential that is not good."""
+    services = request.app.state.house.services
+    return Context(
+        services=services,
+        caller=await services.callers.by_header(request.headers.get("authorization")),
+        request_id=request.state.request_id,
+        address=request.client.host if request.client else "",
+        idempotency_key=request.headers.get("idempotency-key"),
+    )
+
+
+def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
+    """The application of one process. Its lifespan opens what the settings name, and closes it.
+
+    `run_background=False` leaves the worker out: tests then say themselves when jobs run.
+    """
+    sandbox = make_sandbox(settings)
+    routes: list[BaseRoute] = [*watching.ROUTES, *notifications.ROUTES, *media.ROUTES]
+    if sandbox is not None:
+        routes.append(Mount(SANDBOX_PATH, sandbox))
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            house: House = await stack.enter_async_context(open_house(settings, sandbox))
+            app.state.house = house
+            if run_background:
+                await stack.enter_async_context(background(house))
+            yield
+
+    middleware = [
+        Middleware(RequestId),
+        Middleware(TrustedProxies, proxies=settings.trusted_proxies),
+        Middleware(KnownHosts, settings=settings),
+    ]
+    return Starlette(routes=routes, middleware=middleware, lifespan=lifespan)

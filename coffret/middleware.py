@@ -1,0 +1,107 @@
+"""What stands before every request: who is believed, which hosts are ours, an id for each request."""
+
+import ipaddress
+import re
+import time
+import uuid
+from collections.abc import Iterable
+
+import structlog
+from prometheus_client import Histogram
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rest_compat.answers import as_json
+from store.settings import Settings
+
+SANE_ID = re.compile(rb"[A-Za-z0-9._:+/=-]{1,128}")
+ANY_HOST = ("/ecommerce/", "/static/", "/media/", "/healthz", "/readyz")
+SECONDS = Histogram("coffret_http_request_seconds", "Time to answer a request.", ["method", "status"])
+
+
+class RequestId:
+    """Gives each request an id (the caller's own when it is sane), tells it in the answer and in every log line."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        given = next((v for k, v in scope["headers"] if k == b"x-request-id"), b"")
+        request_id = given.decode() if SANE_ID.fullmatch(given) else str(uuid.uuid4())
+        scope.setdefault("state", {})["request_id"] = request_id
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        begun, status = time.perf_counter(), 500
+
+        async def tell(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+            await send(message)
+
+        try:
+            await self.app(scope, receive, tell)
+        finally:
+            SECONDS.labels(scope["method"], status).observe(time.perf_counter() - begun)
+
+
+class TrustedProxies:
+    """Believes `X-Forwarded-For`, `-Proto` and `-Host` from the proxies named in the settings, and from nobody else."""
+
+    def __init__(self, app: ASGIApp, proxies: Iterable[str]) -> None:
+        self.app = app
+        self.networks = [ipaddress.ip_network(entry, strict=False) for entry in proxies]
+
+    def trusts(self, address: str) -> bool:
+        """Whether an address is a proxy of ours."""
+        try:
+            parsed = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        return any(parsed in network for network in self.networks)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, as if the proxy were not there."""
+        client = scope.get("client")
+        if scope["type"] == "http" and self.networks and client and self.trusts(client[0]):
+            headers = {k: v.decode("latin-1") for k, v in scope["headers"] if k.startswith(b"x-forwarded-")}
+            hops = [hop.strip() for hop in headers.get(b"x-forwarded-for", "").split(",") if hop.strip()]
+            origin = next((hop for hop in reversed(hops) if not self.trusts(hop)), hops[0] if hops else client[0])
+            scope = {**scope, "client": (origin, 0)}
+            if headers.get(b"x-forwarded-proto") in {"http", "https"}:
+                scope["scheme"] = headers[b"x-forwarded-proto"]
+            if host := headers.get(b"x-forwarded-host"):
+                others = [(k, v) for k, v in scope["headers"] if k != b"host"]
+                scope["headers"] = [(b"host", host.encode("latin-1")), *others]
+        await self.app(scope, receive, send)
+
+
+class KnownHosts:
+    """Answers the API on its own hosts only. The checkout looks after its hosts, the partners' domains, itself."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self.development = settings.development
+        own = settings.public_url.partition("://")[2].lower()
+        self.hosts = {own, own.partition(":")[0], *(host.lower() for host in settings.allowed_hosts)}
+
+    def knows(self, host: str) -> bool:
+        """Whether a `Host` header names us."""
+        name = re.sub(r":\d+$", "", host)
+        if self.development and (name in {"localhost", "127.0.0.1", "[::1]"} or name.endswith(".localhost")):
+            return True
+        return host in self.hosts or name in self.hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or refuse it."""
+        if scope["type"] == "http" and not scope["path"].startswith(ANY_HOST):
+            host = next((v.decode("latin-1").lower() for k, v in scope["headers"] if k == b"host"), "")
+            if not self.knows(host):
+                await as_json({"detail": "This host is not served here."}, 400).send(send)
+                return
+        await self.app(scope, receive, send)

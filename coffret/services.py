@@ -1,0 +1,133 @@
+"""What a process opens at start and closes at stop."""
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import structlog
+from starlette.applications import Starlette
+
+from resolvers.callers import Callers
+from resolvers.context import Services
+from resolvers.worker import work
+from store.carts import Carts
+from store.clock import clock
+from store.db import Database
+from store.kv import open_kv
+from store.providers.base import ProviderError
+from store.providers.mangopay import Mangopay
+from store.providers.sandbox import SandboxSettings, close, run_background, sandbox_app
+from store.sessions import Sessions
+from store.settings import ProviderName, Settings
+
+log = structlog.get_logger(__name__)
+SANDBOX_PATH = "/_provider"
+HOOK_PATH = "/provider/hooks"
+
+
+@dataclass(frozen=True)
+class House:
+    """The services of a process, and the sandbox where there is one."""
+
+    services: Services
+    sandbox: Starlette | None
+
+
+def hook_secret(settings: Settings) -> str:
+    """The part of the notification address that only the provider knows."""
+    given = settings.hook_secret.get_secret_value()
+    return (
+        given
+        or hmac.new(settings.secret.get_secret_value().encode(), b"provider hooks", hashlib.sha256).hexdigest()[:40]
+    )
+
+
+def make_sandbox(settings: Settings) -> Starlette | None:
+    """The sandbox provider, where it is the one that is used."""
+    if settings.provider is not ProviderName.SANDBOX:
+        return None
+    sandbox = SandboxSettings(
+        public_url=f"{settings.public_url}{SANDBOX_PATH}", path=settings.data_dir / "sandbox.sqlite", clock=clock
+    )
+    return sandbox_app(sandbox, production=not settings.development)
+
+
+def make_provider(settings: Settings, sandbox: Starlette | None) -> Mangopay:
+    """The client of the payment provider. The sandbox is reached through the same one, inside this process."""
+    secret = hook_secret(settings)
+    if sandbox is not None:
+        transport = httpx.ASGITransport(sandbox, raise_app_exceptions=True)
+        return Mangopay("http://sandbox", "sandbox", "sandbox", secret, transport=transport)
+    key = settings.mangopay_api_key.get_secret_value()
+    return Mangopay(settings.mangopay_base_url, settings.mangopay_client_id, key, secret)
+
+
+@contextlib.asynccontextmanager
+async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIterator[House]:
+    """Open all services; close them in reverse order."""
+    async with contextlib.AsyncExitStack() as stack:
+        db = Database(settings.database_url)
+        stack.push_async_callback(db.aclose)
+        kv = open_kv(settings.redis_url, clock)
+        stack.push_async_callback(kv.aclose)
+        provider = make_provider(settings, sandbox)
+        stack.push_async_callback(provider.aclose)
+        services = Services(
+            settings=settings,
+            clock=clock,
+            db=db,
+            kv=kv,
+            carts=Carts(kv),
+            customers=Sessions(kv),
+            provider=provider,
+            callers=Callers(db, clock),
+        )
+        yield House(services, sandbox)
+
+
+@contextlib.asynccontextmanager
+async def background(house: House) -> AsyncIterator[None]:
+    """What runs beside the requests: the worker, the sandbox's time, the provider's notifications being asked for."""
+    tasks = [asyncio.create_task(_kept_running(work(house.services, dsn_of(house.services.settings))), name="worker")]
+    stop = asyncio.Event()
+    if house.sandbox is not None:
+        tasks.append(asyncio.create_task(run_background(house.sandbox, stop), name="sandbox"))
+    tasks.append(asyncio.create_task(ask_for_hooks(house.services), name="hooks"))
+    try:
+        yield
+    finally:
+        stop.set()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if house.sandbox is not None:
+            await close(house.sandbox)
+
+
+async def _kept_running(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except Exception:
+        log.exception("the worker stopped")
+        raise
+
+
+async def ask_for_hooks(services: Services) -> None:
+    """Have the provider notify us; asked for again every hour, and repaired where the provider has given up."""
+    while True:
+        try:
+            await services.provider.ensure_webhooks(f"{services.settings.public_url}{HOOK_PATH}")
+            await asyncio.sleep(3600)
+        except ProviderError as error:
+            log.warning("the provider could not be asked for notifications", error=str(error))
+            await asyncio.sleep(30)
+
+
+def dsn_of(settings: Settings) -> str:
+    """The database address as asyncpg takes it."""
+    return "postgresql://" + settings.database_url.partition("://")[2]
