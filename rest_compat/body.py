@@ -1,0 +1,182 @@
+"""What a client sent: its size, its media type, its JSON or form, in the order in which each is refused."""
+
+import enum
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl
+
+import orjson
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message
+
+from schema.errors import MalformedBody, Path, Problem, TooLarge, UnsupportedMediaType
+
+MEBIBYTE = 1024 * 1024
+BODY_LIMIT = MEBIBYTE
+UPLOAD_LIMIT = 10 * MEBIBYTE
+MOST_FIELDS = 200
+
+_SURROGATE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Accepts(enum.Enum):
+    """What a route's body may be."""
+
+    JSON = "application/json"
+    FORM = "application/json, application/x-www-form-urlencoded or multipart/form-data"
+    UPLOAD = "multipart/form-data"
+
+    @property
+    def limit(self) -> int:
+        """How large a body may be, in bytes."""
+        return UPLOAD_LIMIT if self is Accepts.UPLOAD else BODY_LIMIT
+
+    def refuse(self) -> NoReturn:
+        """Say what would have been read."""
+        raise UnsupportedMediaType(wanted=self.value)
+
+
+@dataclass(slots=True)
+class Sent:
+    """A body that could be read."""
+
+    data: Any
+    """Whatever JSON it is, or the fields and files of a form as a dict."""
+    problems: tuple[Problem, ...] = ()
+    """Texts in it that no database takes."""
+
+    async def close(self) -> None:
+        """Let go of uploaded files."""
+        if isinstance(self.data, dict):
+            for value in self.data.values():
+                if isinstance(value, UploadFile):
+                    await value.close()
+
+
+async def sent_body(request: Request, accepts: Accepts) -> Sent:
+    """The body of a request; an empty one is `{}`, one without `Content-Type` is JSON."""
+    raw = await _read(request, accepts.limit)
+    if not raw:
+        return Sent({})
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise UnsupportedMediaType(wanted="the body without Content-Encoding")
+    kind, _, options = request.headers.get("content-type", "").partition(";")
+    kind = kind.strip().lower()
+    if not kind or kind == "application/json":
+        if accepts is Accepts.UPLOAD or (options and not _utf8(options)):
+            accepts.refuse()
+        data = parsed(raw)
+        return Sent(data, unstorable(data)) if _may_hold_unstorable(raw) else Sent(data)
+    if accepts is not Accepts.JSON and kind == "multipart/form-data":
+        data = await _multipart(request, raw)
+        return Sent(data, unstorable(data))
+    if accepts is Accepts.FORM and kind == "application/x-www-form-urlencoded":
+        data = _urlencoded(raw)
+        return Sent(data, unstorable(data))
+    raise UnsupportedMediaType(wanted=accepts.value)
+
+
+def parsed(raw: bytes) -> Any:
+    """JSON. Of a key sent twice the last one counts; NaN, infinities and nesting beyond 1024 levels are no JSON."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        if _SURROGATE.search(raw):
+            return _with_lone_surrogates(raw)
+        raise MalformedBody(reason=str(error)) from None
+
+
+def unstorable(data: Any) -> tuple[Problem, ...]:
+    """The texts that no database takes (NUL, half a surrogate pair): the path of each, of a bad key that of its object."""
+    bad: list[Path] = []
+    todo: list[tuple[Path, Any]] = [((), data)]
+    while todo:
+        path, value = todo.pop()
+        if isinstance(value, str):
+            if _UNSTORABLE.search(value):
+                bad.append(path)
+        elif isinstance(value, list):
+            todo.extend(((*path, at), inner) for at, inner in enumerate(value))
+        elif isinstance(value, dict):
+            for key, inner in value.items():
+                if _UNSTORABLE.search(key):
+                    bad.append(path)
+                else:
+                    todo.append(((*path, key), inner))
+    message = "This text holds a character that cannot be stored."
+    return tuple(Problem(path, "INVALID", message) for path in dict.fromkeys(bad))
+
+
+def _may_hold_unstorable(raw: bytes) -> bool:
+    """Whether it is worth looking: both are written as escapes, as neither can stand in UTF-8 JSON as it is."""
+    return b"\\u" in raw and (b"\\u0000" in raw or _SURROGATE.search(raw) is not None)
+
+
+async def _read(request: Request, limit: int) -> bytes:
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > limit:
+        raise TooLarge(limit=_readable(limit))
+    message = await request.receive()
+    body = _chunk(message)
+    if message.get("more_body", False):
+        chunks, size = [body], len(body)
+        while message.get("more_body", False) and size <= limit:
+            message = await request.receive()
+            chunks.append(_chunk(message))
+            size += len(chunks[-1])
+        body = b"".join(chunks)
+    if len(body) > limit:
+        raise TooLarge(limit=_readable(limit))
+    return body
+
+
+def _chunk(message: Message) -> bytes:
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    chunk: bytes = message.get("body", b"")
+    return chunk
+
+
+def _readable(limit: int) -> str:
+    return f"{limit // MEBIBYTE} MiB"
+
+
+def _utf8(options: str) -> bool:
+    name, _, value = options.strip().partition("=")
+    return name.strip().lower() != "charset" or value.strip().strip('"').lower() in {"utf-8", "utf8"}
+
+
+def _with_lone_surrogates(raw: bytes) -> Any:
+    """JSON that orjson refuses for half a surrogate pair, read so that the field it stands in can be named."""
+
+    def refuse(constant: str) -> NoReturn:
+        raise ValueError(f"{constant} is no JSON")
+
+    try:
+        return json.loads(raw, parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        raise MalformedBody(reason=str(error)) from None
+
+
+async def _multipart(request: Request, raw: bytes) -> dict[str, str | UploadFile]:
+    async def receive() -> Message:
+        return {"type": "http.request", "body": raw, "more_body": False}
+
+    try:
+        form = await Request(request.scope, receive).form(max_files=1, max_fields=MOST_FIELDS, max_part_size=MEBIBYTE)
+    except (MultiPartException, HTTPException) as error:
+        raise MalformedBody(reason=error.message if isinstance(error, MultiPartException) else error.detail) from None
+    return dict(form)
+
+
+def _urlencoded(raw: bytes) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(raw.decode(), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS))
+    except ValueError:
+        raise MalformedBody(reason="it is no form in UTF-8") from None

@@ -1,0 +1,105 @@
+"""From the keys that shops send to the fields of an input, and back for what is wrong with them."""
+
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from schema.errors import Path, Problem
+from schema.languages import LANGUAGES
+from schema.messages import problems
+from schema.values import Invalid, TextInput
+
+Renamed = Mapping[str, str]
+"""REST key -> field of the input, where they differ."""
+
+NOT_AN_OBJECT = (Problem((), "INVALID", "Send an object."),)
+
+
+class InputReader:
+    """Reads one kind of input. Translated texts are flat in REST (`name_en`, `name_fr`), at every depth."""
+
+    def __init__(self, model: type[BaseModel], renamed: Renamed | None = None) -> None:
+        self.model = model
+        self.renamed = renamed or {}
+        self.texts = [name for name, kind in _kinds(model) if kind is TextInput]
+        self._flat = {f"{name}_{at}": (name, at) for name in self.texts for at in LANGUAGES}
+        self.nested = {name: reader for name, kind in _kinds(model) if (reader := _nested(kind)) is not None}
+        self._taken = frozenset(self.renamed.values()) - frozenset(self.renamed)
+        self.as_sent = not (self.renamed or self.texts or self.nested)
+        """Whether keys and fields are the same."""
+        self.keys = frozenset(self._sent_names(name) for name in model.model_fields) | frozenset(self._flat)
+
+    def read(self, sent: Any, path: Mapping[str, Any], wrong: tuple[Problem, ...] = ()) -> BaseModel | Invalid:
+        """The input, with the parameters of the path put in; or what is wrong with it, for the operation to tell.
+
+        `wrong` is what was found before, by key: it counts where it is about a key that there is.
+        """
+        if not isinstance(sent, dict):
+            return Invalid((*wrong, *NOT_AN_OBJECT), path)
+        fields = sent if self.as_sent else self.fields(sent)
+        if path:
+            fields = {**fields, **path}
+        known = tuple(p for p in wrong if not p.path or p.path[0] in self.keys)
+        if known:
+            return Invalid(known, fields)
+        try:
+            return self.model.model_validate(fields)
+        except ValidationError as error:
+            return Invalid(tuple(Problem(self.names(p.path), p.code, p.message) for p in problems(error)), fields)
+
+    def fields(self, sent: Mapping[str, Any]) -> dict[str, Any]:
+        """What was sent, by field."""
+        fields: dict[str, Any] = {}
+        for key, value in sent.items():
+            if key in self._flat:
+                name, language = self._flat[key]
+                fields.setdefault(name, {})[language] = value
+                continue
+            field = self.renamed.get(key, key)
+            if key in self._taken or field in self.texts:
+                continue  # a name of ours: no key
+            nested = self.nested.get(field)
+            fields[field] = value if nested is None else nested.fields_of(value)
+        return fields
+
+    def fields_of(self, value: Any) -> Any:
+        """The same for whatever stands where an object, or a list of objects, should."""
+        if isinstance(value, list):
+            return [self.fields_of(item) for item in value]
+        return self.fields(value) if isinstance(value, dict) else value
+
+    def names(self, path: Path) -> Path:
+        """From the path of a field to the path of the key that was sent, or should have been."""
+        if not path:
+            return path
+        field, rest = path[0], path[1:]
+        if isinstance(field, int):
+            return (field, *self.names(rest))
+        if field in self.texts:
+            language, rest = (str(rest[0]), rest[1:]) if rest else (LANGUAGES[0], ())
+            return (f"{field}_{language}", *rest)
+        nested = self.nested.get(field)
+        return (self._sent_names(field), *(rest if nested is None else nested.names(rest)))
+
+    def _sent_names(self, field: str) -> str:
+        return next((key for key, name in self.renamed.items() if name == field), field)
+
+
+def _nested(kind: Any) -> InputReader | None:
+    if not (isinstance(kind, type) and issubclass(kind, BaseModel)) or kind is TextInput:
+        return None
+    reader = InputReader(kind)
+    return None if reader.as_sent else reader
+
+
+def _kinds(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
+    """Each field of an input with the type it is about: `TextInput` for `Maybe[TextInput | None]`."""
+    for name, field in model.model_fields.items():
+        yield name, _innermost(field.annotation)
+
+
+def _innermost(annotation: Any) -> Any:
+    arguments = [a for a in typing.get_args(annotation) if a is not type(None)]
+    return _innermost(arguments[0]) if arguments else annotation

@@ -1,0 +1,67 @@
+"""The keys of a shape: the path each is read from, and how it is written."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from rest_compat import writers
+from rest_compat.writers import Writer
+from schema.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from rest_compat.shapes import Shape
+
+
+class ShapeError(LookupError):
+    """A documented key cannot be read from the types as they are: the program does not start."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """Where a documented key is read from, and how it is written (None: by its type)."""
+
+    path: str
+    writer: Writer | None = None
+    nullable: bool = False
+    """Documented as a string "or null". Other strings are empty where there is nothing; what is no string is null."""
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A documented object, or array of objects, in a shape of its own."""
+
+    path: str
+    shape: "Shape"
+
+
+Spec: TypeAlias = str | Key | Nested
+
+
+def decimal_string(path: str) -> Key:
+    """An amount as `"100.00"`."""
+    return Key(path, writers.DECIMAL_STRING)
+
+
+def number(path: str) -> Key:
+    """An amount as an exact JSON number: `10.00` stays `10.00`."""
+    return Key(path, writers.NUMBER)
+
+
+def or_null(path: str, writer: Writer | None = None) -> Key:
+    """A string that is documented as null where there is nothing."""
+    return Key(path, writer, nullable=True)
+
+
+def per_language(key: str, path: str | None = None, *, nullable: bool = False) -> dict[str, Key]:
+    """A translated text as one key a language: `name_en`, `name_fr`, …."""
+    return {f"{key}_{at}": Key(f"{path or key}.{at}", nullable=nullable) for at in LANGUAGES}
+
+
+def path_of(spec: Spec) -> str:
+    """The path a key is read from."""
+    return spec if isinstance(spec, str) else spec.path
+
+
+def with_path(spec: Spec, path: str) -> Spec:
+    """The same key, read from elsewhere."""
+    return path if isinstance(spec, str) else dataclasses.replace(spec, path=path)

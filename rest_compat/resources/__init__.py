@@ -1,0 +1,1 @@
+"""The documented shapes, a module a family of resources."""

@@ -1,0 +1,198 @@
+"""The documented keys of a resource, in order, each with the path it is read from; checked when the program starts."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rest_compat import writers
+from rest_compat.fields import Source, field_names, is_enum, source
+from rest_compat.keys import Key, Nested, ShapeError, Spec, path_of, with_path
+from rest_compat.writers import Schema, Writer
+from schema.values import Inline, Relation
+from store.projection import Each, Leaf, Link, Load, Part, Projection, Same, Wanted
+
+
+class Shape:
+    """The documented keys of a resource, in order. Keys read through one relation share one load.
+
+    Raises `ShapeError` when a key cannot be read from the type as it is, or not written the way it is documented.
+    """
+
+    def __init__(self, name: str, kind: Any, keys: Mapping[str, Spec]) -> None:
+        self.name, self.kind, self.keys = name, kind, keys
+        self.properties: dict[str, Schema | Shape | tuple[Shape]] = {}
+        """How OpenAPI shows each key: a JSON schema, the shape of an object, or (in a tuple) that of each item of an array."""
+        self.texts: list[str] = []
+        self.inner: list[tuple[str, Shape]] = []
+        self.wanted = tuple(self._read())
+        self.projection = Projection(self.wanted)
+
+    @property
+    def columns(self) -> list[str] | None:
+        """The columns to select for `render`; None: it wants whole objects."""
+        return None if self.projection.rows is None else self.projection.rows.columns
+
+    async def render(self, rows: Sequence[Any], load: Load, *, columns: bool = False) -> list[dict[str, Any]]:
+        """Objects, or (`columns`) tuples of the wanted columns, as data ready for JSON."""
+        return self.finished(await self.projection.render(rows, load, columns))
+
+    # ---- writing what is not there --------------------------------------------------------------------------------------
+
+    def finished(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The rows with "" where a string is documented and there is nothing."""
+        for key in self.texts:
+            for row in rows:
+                if row[key] is None:
+                    row[key] = ""
+        for key, shape in self.inner:
+            if shape.texts or shape.inner:
+                for row in rows:
+                    inner = row[key]
+                    shape.finished(inner if isinstance(inner, list) else [inner] if inner is not None else [])
+        return rows
+
+    # ---- reading the types, at start ------------------------------------------------------------------------------------
+
+    def _read(self) -> Iterator[Wanted]:
+        through: dict[str, dict[str, Spec]] = {}
+        """Relation -> the keys read through it, with what is left of their paths."""
+        for key, spec in self.keys.items():
+            step, _, rest = path_of(spec).partition(".")
+            if rest and isinstance(self._source(key, step).where, Relation):
+                through.setdefault(step, {})[key] = with_path(spec, rest)
+        for key, spec in self.keys.items():
+            step, _, rest = path_of(spec).partition(".")
+            if step not in through or not rest:
+                yield self._one(key, spec, step, rest)
+            elif key == next(iter(through[step])):
+                yield self._link(key, step, through[step])
+            else:
+                yield Same(key, None)  # written with the first key through this relation
+
+    def _link(self, key: str, step: str, keys: Mapping[str, Spec]) -> Link:
+        relation = self._source(key, step).where
+        assert isinstance(relation, Relation)
+        if relation.many:
+            raise ShapeError(f"{self._named(key)} reads one value of many: {step!r} is a list. Nest a shape there.")
+        related = Shape(self.name, relation.to, keys)
+        self.properties.update(related.properties)
+        self.inner.extend(related.inner)
+        self.texts.extend(k for k, spec in keys.items() if related.is_text(k, spec))
+        return Link(key, relation, related.projection, spread=True)
+
+    def is_text(self, key: str, spec: Spec) -> bool:
+        schema = self.properties[key]
+        nullable = isinstance(spec, Key) and spec.nullable
+        return isinstance(schema, Mapping) and schema.get("type") == "string" and not nullable
+
+    def _one(self, key: str, spec: Spec, step: str, rest: str) -> Wanted:
+        found = self._source(key, step)
+        if isinstance(spec, Nested):
+            return self._nested(key, spec, found, rest)
+        spec = Key(spec) if isinstance(spec, str) else spec
+        if isinstance(found.where, Inline):
+            if rest not in found.where.columns:
+                raise ShapeError(
+                    f"{self._named(key)} reads {rest!r} of {step}, which has {_list(found.where.columns)}."
+                )
+            return self._leaf(key, spec, self._inside(key, found, rest), found.where.columns[rest], nullable=True)
+        if not isinstance(found.where, str):
+            raise ShapeError(f"{self._named(key)} reads {step!r}, which is a resource of its own. Nest a shape there.")
+        if not rest:
+            return self._leaf(key, spec, found, found.where, nullable=found.holds.nullable)
+        inner = self._inside(key, found, rest)
+        nullable = found.holds.nullable or inner.holds.nullable
+        return self._leaf(key, spec, inner, f"{found.where}.{rest}", nullable=nullable)
+
+    def _leaf(self, key: str, spec: Key, found: Source, path: str, *, nullable: bool) -> Leaf:
+        writer = self._writer(key, spec, found)
+        schema = writer.schema
+        each = found.holds.many and not writer.many
+        if each:
+            schema = {"type": "array", "items": schema}
+        elif nullable and (spec.nullable or not writer.text):
+            schema = _or_null(schema)
+        elif nullable:
+            self.texts.append(key)
+        self.properties[key] = schema
+        write = writer.write
+        if each and write is not None:
+            write = _each(write)
+        return Leaf(key, path, write)
+
+    def _nested(self, key: str, spec: Nested, found: Source, rest: str) -> Wanted:
+        if rest:
+            raise ShapeError(f"{self._named(key)} nests a shape under {spec.path!r}: nest it where the resource is.")
+        if isinstance(found.where, Relation):
+            self.inner.append((key, spec.shape))
+            self.properties[key] = (spec.shape,) if found.where.many else spec.shape
+            return Link(key, found.where, spec.shape.projection)
+        if not isinstance(found.where, str) or not field_names(found.holds.type):
+            raise ShapeError(f"{self._named(key)} nests a shape in {spec.path!r}, which is not an object.")
+        self.inner.append((key, spec.shape))
+        if found.holds.many:
+            self.properties[key] = (spec.shape,)
+            return Each(key, found.where, spec.shape.wanted)
+        self.properties[key] = spec.shape
+        return Part(key, found.where, spec.shape.wanted)
+
+    def _source(self, key: str, step: str) -> Source:
+        found = source(self.kind, step)
+        if found is None:
+            raise ShapeError(
+                f"{self._named(key)} reads {step!r}, which {self.kind.__name__} does not publish; "
+                f"it publishes {_list(field_names(self.kind))}."
+            )
+        return found
+
+    def _inside(self, key: str, found: Source, rest: str) -> Source:
+        """What a dotted path ends at, inside a value."""
+        for step in rest.split("."):
+            inner = source(found.holds.type, step)
+            if inner is None:
+                offers = _list(field_names(found.holds.type))
+                raise ShapeError(
+                    f"{self._named(key)} reads {step!r} of {found.holds.type.__name__}, which has {offers}."
+                )
+            found = inner
+        return found
+
+    def _writer(self, key: str, spec: Key, found: Source) -> Writer:
+        kind = found.holds.type
+        if spec.writer is not None:
+            if kind not in spec.writer.reads:
+                raise ShapeError(
+                    f"{self._named(key)} writes {spec.path} as {spec.writer.name}, but {self.kind.__name__}.{spec.path} "
+                    f"is {getattr(kind, '__name__', kind)}."
+                )
+            return spec.writer
+        if is_enum(kind):
+            return writers.of_enum(kind)
+        if kind is dict and found.holds.key is int:
+            return writers.BY_ID
+        try:
+            return writers.BY_TYPE[kind]
+        except (KeyError, TypeError):
+            name = getattr(kind, "__name__", kind)
+            raise ShapeError(f"{self._named(key)} reads a {name} and does not say how it is written.") from None
+
+    def _named(self, key: str) -> str:
+        return f"The documented key {key!r} of {self.name}"
+
+
+def _or_null(schema: Schema) -> Schema:
+    if "enum" in schema:
+        schema = {**schema, "enum": [*schema["enum"], None]}
+    return {**schema, "type": [*_types(schema), "null"]}
+
+
+def _types(schema: Schema) -> list[str]:
+    given = schema["type"]
+    return [given] if isinstance(given, str) else [t for t in given if t != "null"]
+
+
+def _each(write: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda values: [write(value) for value in values]
+
+
+def _list(names: Any) -> str:
+    return ", ".join(names) or "nothing"
