@@ -31,7 +31,10 @@ _QUIET = {
     "httpx": logging.WARNING,  # its lines hold whole addresses
     "pgqueuer": logging.WARNING,
     "python_multipart": logging.WARNING,
+    "uvicorn.error": logging.WARNING,
 }
+_PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Asked every few seconds by those who watch; told only when they fail."""
 
 
 def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
@@ -59,6 +62,7 @@ def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], True
+    logging.getLogger("uvicorn.access").addFilter(no_probe)
     logging.captureWarnings(capture=True)
     structlog.configure(
         processors=[
@@ -100,6 +104,12 @@ def _last(stream: TextIO, *, as_json: bool) -> list[Processor]:
 
 def _dumps(value: object, **_: Callable[[object], object]) -> str:
     return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def no_probe(record: logging.LogRecord) -> bool:
+    """Whether an access line is worth writing."""
+    arguments = record.args if isinstance(record.args, tuple) else ()
+    return len(arguments) != 5 or arguments[2] not in _PROBES or arguments[4] != 200
 
 
 def request_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

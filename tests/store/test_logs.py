@@ -64,6 +64,12 @@ def test_requests_are_told_without_their_query(written: io.StringIO) -> None:
     assert "ABCD" not in written.getvalue()
 
 
+def test_probes_are_told_only_when_they_fail(written: io.StringIO) -> None:
+    for path, status in (("/healthz", 200), ("/readyz", 503), ("/metrics", 200)):
+        logging.getLogger("uvicorn.access").info('%s - "%s %s HTTP/%s" %d', "127.0.0.1:5", "GET", path, "1.1", status)
+    assert [(line["path"], line["status"]) for line in lines(written)] == [("/readyz", 503)]
+
+
 @pytest.mark.parametrize(
     "name", ["password", "new_password", "token", "access_token", "code", "gift_code", "codes", "api_key", "apiKey",
              "Authorization", "cookie", "pin", "client_secret", "iban"],

@@ -1,0 +1,105 @@
+"""`coffret user …` and `coffret token …`."""
+
+import datetime as dt
+import secrets
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.prompt import Prompt
+from rich.table import Table
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from coffret.command_error import CommandError
+from coffret.installation import opened, read_settings
+from resolvers import accounts
+from resolvers.accounts import NewUser
+from schema.errors import AppError
+from store.clock import clock
+from store.tenancy import TokenRow, UserRow
+
+
+@asynccontextmanager
+async def transaction() -> AsyncIterator[AsyncSession]:
+    """A transaction on this installation's database; what the business refuses becomes a CommandError."""
+    try:
+        async with opened(read_settings()) as db, db.sessions() as session, session.begin():
+            yield session
+    except AppError as error:
+        raise CommandError("\n".join(problem.message for problem in error.problems)) from None
+
+
+def ask_password(*, from_input: bool, generate: bool) -> str:
+    """A password: made, read from a pipe, or typed twice."""
+    if generate:
+        return secrets.token_urlsafe(18)
+    if from_input:
+        return sys.stdin.readline().rstrip("\n")
+    if not sys.stdin.isatty():
+        raise CommandError("There is no terminal to type a password on: use --password-stdin or --generate-password.")
+    password = Prompt.ask("Password", password=True)
+    if Prompt.ask("Once more", password=True) != password:
+        raise CommandError("The two passwords differ.")
+    return password
+
+
+async def create_user(new: NewUser, *, tell_password: bool) -> None:
+    """Make a user and say so."""
+    async with transaction() as db:
+        user = await accounts.create_user(db, new)
+    console = Console(highlight=False)
+    console.print(f"Made user {escape(user.username)} ({new.role}, id {user.id}).", soft_wrap=True)
+    if tell_password:
+        console.print(f"Password, shown this once: {escape(new.password)}", soft_wrap=True)
+
+
+async def create_token(username: str, label: str, days: int | None) -> None:
+    """Make a token. Its secret alone goes to standard output, so that a script can take it."""
+    async with transaction() as db:
+        life = None if days is None else dt.timedelta(days=days)
+        row, secret = await accounts.create_token(db, username, label, clock, life)
+    end = f"until {row.expires_on:%Y-%m-%d %H:%M} UTC" if row.expires_on else "until it is revoked"
+    Console(stderr=True, highlight=False).print(
+        f"Made token {row.id}; it works {end}. Its secret is shown this once:", soft_wrap=True
+    )
+    Console(highlight=False).print(secret, markup=False, soft_wrap=True)
+
+
+async def list_tokens(username: str | None) -> None:
+    """Show tokens, without their secrets."""
+    async with transaction() as db:
+        found = await accounts.tokens_of(db, username)
+    Console(highlight=False).print(token_table(found) if found else "There are no tokens.")
+
+
+def token_table(found: Sequence[tuple[TokenRow, UserRow]]) -> Table:
+    """Tokens as a table."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("id", "user", "secret", "label", "made", "last used", "state"):
+        table.add_column(heading, overflow="fold")
+    for token, user in found:
+        made, used = (
+            f"{moment:%Y-%m-%d %H:%M}" if moment else "never" for moment in (token.created_on, token.last_used_on)
+        )
+        table.add_row(
+            str(token.id), escape(user.username), f"{token.hint}…", escape(token.label), made, used, state(token)
+        )
+    return table
+
+
+def state(token: TokenRow) -> str:
+    """Whether a token works, and until when."""
+    if token.revoked_on:
+        return f"revoked {token.revoked_on:%Y-%m-%d}"
+    if token.expires_on and token.expires_on <= clock.now():
+        return f"expired {token.expires_on:%Y-%m-%d}"
+    return f"until {token.expires_on:%Y-%m-%d}" if token.expires_on else "works"
+
+
+async def revoke_token(token_id: int) -> None:
+    """Revoke a token."""
+    async with transaction() as db:
+        await accounts.revoke(db, token_id, clock)
+    Console(highlight=False).print(f"Token {token_id} is revoked; a running server believes it five seconds longer.")

@@ -1,0 +1,260 @@
+"""`coffret doctor`: what is wrong with this installation, and how to put it right."""
+
+import asyncio
+import dataclasses
+import datetime as dt
+import os
+import resource
+import shutil
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from enum import StrEnum
+
+from redis.exceptions import RedisError
+from sqlalchemy import text
+
+from coffret.command_error import CommandError
+from coffret.installation import (
+    OLDEST_POSTGRES,
+    connected,
+    database_address,
+    read_settings,
+    unknown_variables,
+)
+from store.clock import clock
+from store.db import Database
+from store.kv.connect import open_kv
+from store.migrate import current, head
+from store.settings import DEVELOPMENT_SECRET, ProviderName, Settings
+
+ROOM = 1024**3
+"""Bytes that the data directory's disk should have left."""
+FILES = 4096
+"""Open files that a process should be allowed: a connection of a client is one."""
+SKEW = dt.timedelta(seconds=2)
+"""Between our clock and the database's."""
+
+
+class State(StrEnum):
+    """What a check found."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What one check found: a line on how it is, and one on how to put it right, empty where all is well."""
+
+    name: str
+    state: State
+    found: str
+    remedy: str = ""
+
+
+def well(name: str, found: str) -> Finding:
+    """All is well."""
+    return Finding(name, State.OK, found)
+
+
+def doubtful(name: str, found: str, remedy: str) -> Finding:
+    """It works, and could work better."""
+    return Finding(name, State.WARNING, found, remedy)
+
+
+def wrong(name: str, found: str, remedy: str) -> Finding:
+    """It does not work."""
+    return Finding(name, State.FAILED, found, remedy)
+
+
+async def examine() -> AsyncIterator[Finding]:
+    """Every finding, as soon as it is made. Without usable settings only the first few can be."""
+    yield python_version(sys.version_info[:3])
+    yield open_files(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    unknown = unknown_variables(os.environ)
+    for name, meant in unknown.items():
+        yield doubtful("settings", f"{name} is no setting.", f"Set {meant} instead." if meant else f"Unset {name}.")
+    try:
+        settings = read_settings()
+    except CommandError as error:
+        for line in str(error).splitlines():
+            yield wrong("settings", line, "Correct it; the README lists every setting.")
+        return
+    yield well("settings", f"can be used; this is a {settings.environment} installation.")
+    for check in SETTINGS_CHECKS:
+        yield check(settings)
+    yield await redis(settings)
+    async for finding in database(settings):
+        yield finding
+
+
+def python_version(version: tuple[int, int, int]) -> Finding:
+    """Whether Python is new enough."""
+    told = ".".join(map(str, version))
+    if version < (3, 11):
+        return wrong("python", f"is {told}.", "Install Python 3.11 or newer, remove .venv, and run make again.")
+    return well("python", f"is {told}.")
+
+
+def open_files(limit: int) -> Finding:
+    """Whether a process may have as many connections as a busy day brings."""
+    if limit != resource.RLIM_INFINITY and limit < FILES:
+        return doubtful("open files", f"at most {limit} for each process.", f"Raise the limit: ulimit -n {FILES * 4}")
+    return well("open files", "as many as wanted." if limit == resource.RLIM_INFINITY else f"at most {limit}.")
+
+
+def data_directory(settings: Settings) -> Finding:
+    """Whether data can be written, and how much."""
+    name = "data directory"
+    folder = settings.data_dir.expanduser().resolve()
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not there.is_dir():
+        return wrong(name, f"{there} is not a directory.", "Set COFFRET_DATA_DIR to a directory.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        return wrong(
+            name,
+            f"{there} cannot be written.",
+            f"Give it to this account, or set COFFRET_DATA_DIR: chown {os.geteuid()} {there}",
+        )
+    free = shutil.disk_usage(there).free
+    told = f"{folder} has {free / 1024**3:.1f} GiB free."
+    return (
+        well(name, told)
+        if free >= ROOM
+        else doubtful(name, told, "Make room, or set COFFRET_DATA_DIR to a larger disk.")
+    )
+
+
+def port(settings: Settings) -> Finding:
+    """Whether the port is free for `coffret serve`."""
+    with socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((settings.host, settings.port))
+        except OSError as error:
+            return doubtful(
+                "port", f"{settings.host} port {settings.port} cannot be had: {error.strerror}.",
+                "If that is not Coffret itself, stop what uses it, or set PORT (and COFFRET_HOST).",
+            )  # fmt: skip
+    return well("port", f"{settings.host} port {settings.port} is free.")
+
+
+def secret(settings: Settings) -> Finding:
+    """Whether what signs sessions can be guessed."""
+    value = settings.secret.get_secret_value()
+    remedy = "Set COFFRET_SECRET to the output of: python3 -c 'import secrets; print(secrets.token_hex(32))'"
+    if value == DEVELOPMENT_SECRET:
+        return well("secret", "is the one for development, which production refuses.")
+    if len(set(value)) < 8:
+        return wrong("secret", f"repeats {len(set(value))} characters, so it can be guessed.", remedy)
+    if len(value) < 32:
+        return doubtful("secret", "is shorter than 32 characters.", remedy)
+    return well("secret", f"has {len(value)} characters.")
+
+
+def provider(settings: Settings) -> Finding:
+    """Whether money moves, and where."""
+    if settings.provider is ProviderName.SANDBOX:
+        return well("payments", "go to the sandbox inside this program; no money moves.")
+    if not settings.mangopay_base_url.startswith("https://"):
+        return wrong("payments", f"{settings.mangopay_base_url} is not https.", "Correct COFFRET_MANGOPAY_BASE_URL.")
+    if settings.development:
+        return doubtful(
+            "payments", f"go to {settings.mangopay_base_url} from a development installation.",
+            "Set ENVIRONMENT=production, or COFFRET_PROVIDER=sandbox.",
+        )  # fmt: skip
+    return well("payments", f"go to {settings.mangopay_base_url} as {settings.mangopay_client_id}.")
+
+
+def workers(settings: Settings) -> Finding:
+    """Whether the processes share what they must."""
+    cores = os.cpu_count() or 1
+    if settings.workers > cores:
+        return doubtful("workers", f"{settings.workers} on {cores} cores.", f"Set COFFRET_WORKERS to {cores} or fewer.")
+    if not settings.development and not settings.redis_url:
+        return doubtful("workers", "carts live in this process and end with it.", "Set REDIS_URL to a Redis server.")
+    return well("workers", f"{settings.workers}, with carts {'in Redis' if settings.redis_url else 'in the process'}.")
+
+
+def addresses(settings: Settings) -> Finding:
+    """Whether customers are sent where they can get."""
+    name = "addresses"
+    if settings.development:
+        return well(name, f"the API at {settings.public_url}, checkouts below {settings.funnel_domain}.")
+    if not settings.public_url.startswith("https://"):
+        return wrong(name, f"{settings.public_url} is not https.", "Set COFFRET_BASE_URL to the public https address.")
+    if settings.funnel_scheme != "https":
+        return wrong(name, "checkouts would be opened over http.", "Unset FUNNEL_SCHEME.")
+    try:
+        socket.getaddrinfo(f"any-partner.{settings.funnel_domain}", None)
+    except OSError:
+        return doubtful(
+            name, f"no address is found for hosts below {settings.funnel_domain}.",
+            f"Add a DNS record for *.{settings.funnel_domain}, unless every partner has a domain of its own.",
+        )  # fmt: skip
+    return well(name, f"the API at {settings.public_url}, checkouts below {settings.funnel_domain}.")
+
+
+SETTINGS_CHECKS: tuple[Callable[[Settings], Finding], ...] = (
+    data_directory, port, secret, provider, workers, addresses,
+)  # fmt: skip
+
+
+async def redis(settings: Settings) -> Finding:
+    """Whether the cart store answers."""
+    if not settings.redis_url:
+        return well("carts", "are kept in the process; no Redis is needed.")
+    try:
+        store = open_kv(settings.redis_url, clock)
+    except ValueError as error:
+        return wrong("carts", "REDIS_URL cannot be read.", str(error))
+    try:
+        await asyncio.wait_for(store.ping(), timeout=5)
+    except (OSError, TimeoutError, RedisError) as error:
+        return wrong(
+            "carts", f"Redis does not answer: {error or type(error).__name__}.", "Start it, or correct REDIS_URL."
+        )
+    finally:
+        await store.aclose()
+    return well("carts", "are kept in Redis, which answers.")
+
+
+async def database(settings: Settings) -> AsyncIterator[Finding]:
+    """Whether the database answers, is new enough, has today's tables and tells the same time."""
+    try:
+        with database_address(settings) as url:
+            async with connected(url) as db:
+                yield await server_version(db)
+                yield await tables(db, embedded=not settings.database_url)
+                yield await time(db)
+    except CommandError as error:
+        yield wrong("database", str(error), "Correct it and run coffret doctor again.")
+
+
+async def server_version(db: Database) -> Finding:
+    """Whether PostgreSQL is new enough."""
+    number = int((await db.rows(text("SELECT current_setting('server_version_num')")))[0][0])
+    major = number // 10000
+    if major < OLDEST_POSTGRES:
+        return wrong("database", f"is PostgreSQL {major}.", f"Upgrade it to PostgreSQL {OLDEST_POSTGRES} or newer.")
+    return well("database", f"PostgreSQL {major} answers.")
+
+
+async def tables(db: Database, *, embedded: bool) -> Finding:
+    """Whether the tables are those of this release."""
+    found = await current(db)
+    if found == head():
+        return well("tables", f"are at revision {found}, the newest.")
+    if embedded:
+        return well("tables", "will be brought up to date at the next start.")
+    return wrong("tables", f"are at revision {found or 'none'}, not {head()}.", "Run: coffret migrate")
+
+
+async def time(db: Database) -> Finding:
+    """Whether the database and we agree on the time; links and holds end by it."""
+    theirs: dt.datetime = (await db.rows(text("SELECT clock_timestamp()")))[0][0]
+    apart = abs(theirs - clock.now())
+    told = f"{apart.total_seconds():.1f} s between this machine and the database."
+    return well("clock", told) if apart <= SKEW else wrong("clock", told, "Set both machines by NTP.")

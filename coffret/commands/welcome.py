@@ -1,0 +1,56 @@
+"""What `coffret serve` tells whoever started it, once it is ready."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from store.settings import Settings
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The demo data, as far as a newcomer wants to know it."""
+
+    shops: tuple[str, ...]
+    """Site domains of the partners."""
+    usernames: tuple[str, ...]
+    password: str
+    token: str
+    """A fresh token of the first partner."""
+    cart: Mapping[str, object]
+    """A cart of its products, as the API takes it."""
+
+
+def show(settings: Settings, demo: Demo | None) -> None:
+    """Print addresses, log-ins and a curl that can be pasted as it stands."""
+    console = Console(highlight=False, soft_wrap=True)
+    base = settings.public_url
+    console.print(f"\n[bold]Coffret is ready[/] at {base} (Ctrl-C stops it)\n")
+    console.print(f"  GraphQL         {base}/graphql/")
+    console.print(f"  REST            {base}/api/")
+    if demo is None:
+        console.print("\n  Make a partner's user and a token with: coffret user create, coffret token create\n")
+        return
+    for shop in demo.shops:
+        console.print(f"  Shop            {settings.funnel_scheme}://{shop}/")
+    console.print(f"\n  Log-ins, all with password [bold]{demo.password}[/]:")
+    for username in demo.usernames:
+        console.print(f"    {username}")
+    console.print("\n  Create a cart, then open the funnel_url that it answers:\n")
+    console.print(curl(base, demo), markup=False)
+    console.print()
+
+
+def curl(base: str, demo: Demo) -> str:
+    """The command that creates the demo's cart."""
+    body = shlex.quote(json.dumps(demo.cart, ensure_ascii=False))
+    lines = (
+        f"curl -sS {base}/api/v2/ecommerce/cart/",
+        f"-H 'Authorization: Token {demo.token}'",
+        "-H 'Content-Type: application/json'",
+        f"-d {body}",
+    )
+    return " \\\n  ".join(lines)

@@ -1,0 +1,136 @@
+"""Users and tokens as whoever runs the installation manages them: of anybody, without a caller or a permission."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+from email_validator import EmailNotValidError, validate_email
+from sqlalchemy import func
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.auth import issue_token
+from resolvers.context import Role
+from schema.errors import AlreadyTaken, InvalidInput, NotFound
+from store.clock import Clock
+from store.credentials import digest_of, hashed
+from store.tenancy import MarketplaceRow, PartnerRow, TokenRow, UserRow
+
+SHORTEST_PASSWORD = 12
+
+
+@dataclass(frozen=True)
+class NewUser:
+    """A user to be made. A partner's user names its partner, a marketplace's its marketplace, a master neither."""
+
+    username: str
+    password: str
+    role: Role
+    partner: str = ""
+    """Its site domain, its id, or its source id."""
+    marketplace: str = ""
+    """Its name or its id."""
+    email: str = ""
+    first_name: str = ""
+
+
+async def create_user(db: AsyncSession, new: NewUser) -> UserRow:
+    """Make a user. Raises InvalidInput, NotFound or AlreadyTaken, each naming the field."""
+    username = new.username.strip()
+    if not username or len(username) > 254:
+        raise InvalidInput.at("username", "A user name has 1 to 254 characters.")
+    if len(new.password) < SHORTEST_PASSWORD:
+        raise InvalidInput.at("password", f"A password has at least {SHORTEST_PASSWORD} characters.")
+    taken = select(UserRow.id).where(func.lower(col(UserRow.username)) == username.lower())
+    if (await db.exec(taken)).first() is not None:
+        raise AlreadyTaken("username", what="user name")
+    partner_id, marketplace_id = await _belonging(db, new)
+    row = UserRow(
+        username=username,
+        email=_email(new.email or (username if "@" in username else "")),
+        first_name=new.first_name[:80],
+        role=new.role,
+        partner_id=partner_id,
+        marketplace_id=marketplace_id,
+        password_hash=await hashed(new.password),
+    )
+    db.add(row)
+    await db.flush()
+    return row
+
+
+async def create_token(
+    db: AsyncSession, username: str, label: str, clock: Clock, life: dt.timedelta | None = None
+) -> tuple[TokenRow, str]:
+    """A new token of a user and its secret, which nobody can read again; without a `life` it never expires."""
+    if life is not None and life <= dt.timedelta():
+        raise InvalidInput.at("days", "A token lives at least a day.")
+    user = await find_user(db, username)
+    if not user.is_active:
+        raise InvalidInput.at("username", f"{user.username} may not log in.")
+    secret = await issue_token(db, user, label, clock)
+    row = (await db.exec(select(TokenRow).where(col(TokenRow.digest) == digest_of(secret)))).one()
+    row.expires_on = clock.now() + life if life else None
+    return row, secret
+
+
+async def tokens_of(db: AsyncSession, username: str | None) -> list[tuple[TokenRow, UserRow]]:
+    """All tokens with their users, or those of one user; the newest first."""
+    query = select(TokenRow, UserRow).join(UserRow, col(UserRow.id) == col(TokenRow.user_id))
+    if username is not None:
+        query = query.where(col(UserRow.id) == (await find_user(db, username)).id)
+    return list((await db.exec(query.order_by(col(TokenRow.id).desc()))).all())
+
+
+async def revoke(db: AsyncSession, token_id: int, clock: Clock) -> TokenRow:
+    """Stop a token from working; running servers believe it five seconds longer. Revoking again changes nothing."""
+    row = (await db.exec(select(TokenRow).where(col(TokenRow.id) == token_id).with_for_update())).one_or_none()
+    if row is None:
+        raise NotFound("id", thing="token")
+    row.revoked_on = row.revoked_on or clock.now()
+    return row
+
+
+async def find_user(db: AsyncSession, username: str) -> UserRow:
+    """A user by name, whatever its case."""
+    query = select(UserRow).where(func.lower(col(UserRow.username)) == username.strip().lower())
+    row = (await db.exec(query)).one_or_none()
+    if row is None:
+        raise NotFound("username", thing=f"user {username}")
+    return row
+
+
+async def _belonging(db: AsyncSession, new: NewUser) -> tuple[int | None, int | None]:
+    """The ids of the partner and of the marketplace that a user is of."""
+    if bool(new.partner) is not (new.role is Role.PARTNER):
+        raise InvalidInput.at("partner", "A partner's user names its partner, and no other user does.")
+    if bool(new.marketplace) is not (new.role is Role.MARKETPLACE):
+        raise InvalidInput.at("marketplace", "A marketplace's user names its marketplace, and no other user does.")
+    if new.partner:
+        named = (col(PartnerRow.site_domain) == new.partner.lower()) | (col(PartnerRow.source_id) == new.partner)
+        partners = (
+            await db.exec(select(PartnerRow.id).where(named | (col(PartnerRow.id) == _number(new.partner))))
+        ).all()
+        if len(partners) != 1:
+            raise NotFound("partner", thing=f"partner {new.partner}")
+        return partners[0], None
+    if new.marketplace:
+        called = func.lower(col(MarketplaceRow.name)) == new.marketplace.lower()
+        query = select(MarketplaceRow.id).where(called | (col(MarketplaceRow.id) == _number(new.marketplace)))
+        marketplaces = (await db.exec(query)).all()
+        if len(marketplaces) != 1:
+            raise NotFound("marketplace", thing=f"marketplace {new.marketplace}")
+        return None, marketplaces[0]
+    return None, None
+
+
+def _number(given: str) -> int:
+    return int(given) if given.isdecimal() and len(given) < 10 else 0
+
+
+def _email(given: str) -> str:
+    if not given:
+        return ""
+    try:
+        return validate_email(given, check_deliverability=False, test_environment=True).normalized
+    except EmailNotValidError as error:
+        raise InvalidInput.at("email", str(error)) from None
