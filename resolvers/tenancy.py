@@ -3,7 +3,7 @@
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, false
-from sqlmodel import select
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.context import Caller, Role
@@ -30,9 +30,7 @@ def visible(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
         return [own]
     if "partner_id" in columns:
         if caller.role is Role.MARKETPLACE:
-            partners = select(PartnerRow.__table__.c.id).where(
-                PartnerRow.__table__.c.marketplace_id == caller.marketplace_id
-            )  # type: ignore[attr-defined]
+            partners = select(col(PartnerRow.id)).where(col(PartnerRow.marketplace_id) == caller.marketplace_id)
             return [columns.partner_id.in_(partners)]
         return [columns.partner_id == caller.partner_id]
     if "marketplace_id" in columns:

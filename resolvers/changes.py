@@ -1,0 +1,67 @@
+"""From an input to a row: what was sent is written, what was left out stays."""
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+import strawberry
+from sqlmodel import SQLModel, col, select
+
+from resolvers.context import Role
+from resolvers.operation import Call
+from resolvers.tenancy import find, visible
+from schema.errors import InvalidInput
+from schema.values import Text, TextInput
+from store.tenancy import MarketplaceRow, PartnerRow
+
+NOT_COLUMNS = frozenset({"id", "partner_uuid"})
+
+
+def text_of(sent: TextInput | None) -> Text:
+    """A new text out of the languages that were sent."""
+    return Text() if sent is None else Text().merged(sent)
+
+
+def values_of(input: SQLModel, skip: Collection[str] = ()) -> dict[str, Any]:
+    """The columns of a new row, from an input whose fields are named like them (`price` for `price_amount`)."""
+    fields = set(type(input).model_fields) - NOT_COLUMNS - set(skip)
+    values = {name: getattr(input, name) for name in fields}
+    return {_column(name): text_of(v) if isinstance(v, TextInput) else v for name, v in values.items() if v is not None}
+
+
+def apply(row: Any, input: SQLModel, skip: Collection[str] = ()) -> None:
+    """Write what was sent of a change: a text language by language, everything else whole."""
+    for name in set(type(input).model_fields) - NOT_COLUMNS - set(skip):
+        sent = getattr(input, name)
+        if not isinstance(sent, strawberry.Some):
+            continue
+        value, column = sent.value, _column(name)
+        setattr(row, column, getattr(row, column).merged(value) if isinstance(value, TextInput) else value)
+
+
+def _column(name: str) -> str:
+    return f"{name}_amount" if name in {"price", "free_above"} else name
+
+
+async def owner_of(call: Call, partner_uuid: UUID | None) -> PartnerRow:
+    """The partner that something is made for: the caller's own, or the one it names and may see."""
+    if partner_uuid is not None:
+        query = select(PartnerRow).where(*visible(call.caller, PartnerRow), col(PartnerRow.uuid) == partner_uuid)
+        named = (await call.db.exec(query)).one_or_none()
+        if named is None:
+            raise InvalidInput.at("partner_uuid", "No partner of yours has this uuid.")
+        return named
+    if call.caller.role is not Role.PARTNER:
+        raise InvalidInput.at("partner_uuid", "Say for which partner.")
+    return await find(call.db, call.caller, PartnerRow, "partner", id=call.caller.partner_id)
+
+
+async def currency_of(call: Call, partner: PartnerRow) -> str:
+    """The currency that a partner sells in."""
+    return (await call.db.get_one(MarketplaceRow, partner.marketplace_id)).currency
+
+
+def given_id(given: Any) -> int:
+    """The id in an input that could not be used otherwise; 0, which no row has, when even that is missing."""
+    found = given.get("id") if isinstance(given, dict) else None
+    return found if isinstance(found, int) and 0 < found < 2**31 else 0

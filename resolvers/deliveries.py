@@ -1,0 +1,81 @@
+"""How a shop delivers."""
+
+import enum
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import strawberry
+from sqlmodel import col, delete
+
+from resolvers.changes import apply, currency_of, given_id, owner_of, text_of, values_of
+from resolvers.listing import Filter, Listing, Where
+from resolvers.operation import Call, operation
+from resolvers.tenancy import find
+from schema.delivery import DeliveryKind, DeliveryMode
+from schema.permission import Permission
+from schema.shop_input import CreateDeliveryMode, DeliveryRateData, UpdateDeliveryMode
+from schema.values import writable
+from store.delivery import DeliveryModeRow, DeliveryRateRow
+
+
+@strawberry.enum(description="How to order delivery modes.")
+class DeliveryModeOrder(enum.StrEnum):
+    """How to order delivery modes."""
+
+    RANKING = "ranking"
+
+
+@writable
+class DeliveryModeFilter(Filter):
+    """Which delivery modes."""
+
+    is_active: Annotated[bool | None, Where("is_active")] = None
+    kind: Annotated[DeliveryKind | None, Where("kind")] = None
+
+
+delivery_modes = Listing(
+    DeliveryMode, DeliveryModeFilter, DeliveryModeOrder, Permission.VIEW_CATALOGUE, "How the shops you see deliver."
+)
+
+
+async def _mode(call: Call, given: Any, *, lock: bool = False) -> DeliveryModeRow:
+    return await find(call.db, call.caller, DeliveryModeRow, "delivery mode", lock=lock, id=given_id(given))
+
+
+@operation(Permission.VIEW_CATALOGUE)
+async def delivery_mode(call: Call, id: int) -> DeliveryMode:
+    """A delivery mode by its id."""
+    return await _mode(call, {"id": id})
+
+
+@operation(Permission.MANAGE_CATALOGUE)
+async def create_delivery_mode(call: Call, input: CreateDeliveryMode) -> DeliveryMode:
+    """Add a way to deliver. A mode without rates costs nothing; home delivery goes where its rates lead."""
+    partner = await owner_of(call, input.partner_uuid)
+    columns = {"description": text_of(input.description), **values_of(input, skip={"rates"})}
+    row = DeliveryModeRow(partner_id=partner.id, currency=await currency_of(call, partner), **columns)
+    call.db.add(row)
+    await call.db.flush()
+    await _put_rates(call, row, input.rates)
+    return row
+
+
+@operation(Permission.MANAGE_CATALOGUE, exists=_mode)
+async def update_delivery_mode(call: Call, input: UpdateDeliveryMode) -> DeliveryMode:
+    """Change a way to deliver."""
+    row = await _mode(call, {"id": input.id}, lock=True)
+    apply(row, input, skip={"rates"})
+    if input.rates is not None:
+        await call.db.exec(delete(DeliveryRateRow).where(col(DeliveryRateRow.delivery_mode_id) == row.id))
+        await _put_rates(call, row, input.rates.value)
+    await call.db.flush()
+    return row
+
+
+async def _put_rates(call: Call, mode: DeliveryModeRow, rates: Sequence[DeliveryRateData]) -> None:
+    for rate in rates:
+        columns = values_of(rate)
+        call.db.add(
+            DeliveryRateRow(partner_id=mode.partner_id, delivery_mode_id=mode.id, currency=mode.currency, **columns)
+        )
+    await call.db.flush()

@@ -1,0 +1,179 @@
+"""The products of a shop."""
+
+import enum
+from typing import Annotated, Any
+
+import strawberry
+from sqlmodel import col, delete, select
+
+from resolvers.changes import apply, currency_of, given_id, owner_of, text_of, values_of
+from resolvers.listing import Filter, Listing, Where
+from resolvers.operation import Call, operation
+from resolvers.tenancy import find
+from schema.errors import InvalidInput
+from schema.permission import Permission
+from schema.product import Product, ProductAttribute, ProductVariant
+from schema.shop_input import (
+    AttributeValueData,
+    CreateProduct,
+    CreateProductAttribute,
+    CreateProductVariant,
+    DeleteProductAttribute,
+    UpdateProduct,
+    UpdateProductAttribute,
+    UpdateProductVariant,
+)
+from schema.values import Text, writable
+from store.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
+
+
+@strawberry.enum(description="How to order products.")
+class ProductOrder(enum.StrEnum):
+    """How to order products."""
+
+    RANKING = "ranking"
+    NEWEST = "-created_on"
+    OLDEST = "created_on"
+    PRICE = "price_amount"
+    PRICE_DESCENDING = "-price_amount"
+
+
+@writable
+class ProductFilter(Filter):
+    """Which products."""
+
+    is_active: Annotated[bool | None, Where("is_active")] = None
+    is_physical: Annotated[bool | None, Where("is_physical")] = None
+    ids: Annotated[list[int] | None, Where("id", "in")] = None
+
+
+products = Listing(
+    Product,
+    ProductFilter,
+    ProductOrder,
+    Permission.VIEW_CATALOGUE,
+    "The products of the shops you see, best ranked first.",
+)
+
+
+async def _product(call: Call, given: Any, *, lock: bool = False) -> ProductRow:
+    return await find(call.db, call.caller, ProductRow, "product", lock=lock, id=given_id(given))
+
+
+async def _variant(call: Call, given: Any, *, lock: bool = False) -> ProductVariantRow:
+    return await find(call.db, call.caller, ProductVariantRow, "variant", lock=lock, id=given_id(given))
+
+
+async def _attribute(call: Call, given: Any, *, lock: bool = False) -> ProductAttributeRow:
+    return await find(call.db, call.caller, ProductAttributeRow, "attribute", lock=lock, id=given_id(given))
+
+
+@operation(Permission.VIEW_CATALOGUE)
+async def product(call: Call, id: int) -> Product:
+    """A product by its id."""
+    return await _product(call, {"id": id})
+
+
+@operation(Permission.MANAGE_CATALOGUE)
+async def create_product(call: Call, input: CreateProduct) -> Product:
+    """Add a product to a shop."""
+    partner = await owner_of(call, input.partner_uuid)
+    _named(text_of(input.name))
+    row = ProductRow(
+        partner_id=partner.id, currency=await currency_of(call, partner), **{"description": Text(), **values_of(input)}
+    )
+    call.db.add(row)
+    await call.db.flush()
+    return row
+
+
+def _named(name: Text) -> None:
+    if not any(name.model_dump().values()):
+        raise InvalidInput.at("name", "Give a name in at least one language.")
+
+
+@operation(Permission.MANAGE_CATALOGUE, exists=_product)
+async def update_product(call: Call, input: UpdateProduct) -> Product:
+    """Change a product. Orders keep the name and the price of their day."""
+    row = await _product(call, {"id": input.id}, lock=True)
+    apply(row, input)
+    _named(row.name)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_CATALOGUE)
+async def create_product_variant(call: Call, input: CreateProductVariant) -> ProductVariant:
+    """Add a version to a product. From then on it is versions that are sold, at their own price and from their own stock."""
+    owner = await find(call.db, call.caller, ProductRow, "product", id=input.product_id)
+    _named(text_of(input.name))
+    row = ProductVariantRow(partner_id=owner.partner_id, currency=owner.currency, **values_of(input))
+    call.db.add(row)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_CATALOGUE, exists=_variant)
+async def update_product_variant(call: Call, input: UpdateProductVariant) -> ProductVariant:
+    """Change a version of a product."""
+    row = await _variant(call, {"id": input.id}, lock=True)
+    apply(row, input)
+    _named(row.name)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_CATALOGUE)
+async def create_product_attribute(call: Call, input: CreateProductAttribute) -> ProductAttribute:
+    """Add something to choose about a product."""
+    owner = await find(call.db, call.caller, ProductRow, "product", id=input.product_id)
+    _named(text_of(input.name))
+    row = ProductAttributeRow(partner_id=owner.partner_id, **values_of(input, skip={"values"}))
+    call.db.add(row)
+    await call.db.flush()
+    await _put_values(call, row, input.values)
+    return row
+
+
+@operation(Permission.MANAGE_CATALOGUE, exists=_attribute)
+async def update_product_attribute(call: Call, input: UpdateProductAttribute) -> ProductAttribute:
+    """Change something to choose about a product."""
+    row = await _attribute(call, {"id": input.id}, lock=True)
+    apply(row, input, skip={"values"})
+    _named(row.name)
+    if input.values is not None:
+        await _put_values(call, row, input.values.value)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_CATALOGUE, exists=_attribute)
+async def delete_product_attribute(call: Call, input: DeleteProductAttribute) -> ProductAttribute:
+    """Stop asking about something. Orders keep what was chosen."""
+    row = await _attribute(call, {"id": input.id}, lock=True)
+    await call.db.exec(delete(AttributeValueRow).where(col(AttributeValueRow.attribute_id) == row.id))
+    await call.db.delete(row)
+    await call.db.flush()
+    return row
+
+
+async def _put_values(call: Call, attribute: ProductAttributeRow, wanted: list[AttributeValueData]) -> None:
+    """Make the values of an attribute these, in this order."""
+    query = select(AttributeValueRow).where(col(AttributeValueRow.attribute_id) == attribute.id)
+    there = {row.value: row for row in (await call.db.exec(query)).all()}
+    for position, sent in enumerate(wanted):
+        if sent.value in {earlier.value for earlier in wanted[:position]}:
+            raise InvalidInput.at(("values", position, "value"), "Send each value once.")
+        row = there.pop(sent.value, None)
+        if row is None:
+            label = text_of(sent.label)
+            row = AttributeValueRow(
+                partner_id=attribute.partner_id, attribute_id=attribute.id, value=sent.value, label=label
+            )
+            call.db.add(row)
+        elif sent.label is not None:
+            row.label = row.label.merged(sent.label)
+        row.ranking = position + 1
+    for gone in there.values():
+        await call.db.delete(gone)
+    await call.db.flush()

@@ -1,0 +1,152 @@
+"""What managing a shop takes: products and what belongs to them, delivery modes."""
+
+from decimal import Decimal
+from typing import Annotated
+from uuid import UUID
+
+import strawberry
+from pydantic import Field
+
+from schema.delivery import DeliveryKind
+from schema.numbers import Amount, MoneyAmount
+from schema.values import Fields, TextInput, writable
+
+VatRate = Annotated[Decimal, Amount(ge=Decimal(0), le=Decimal(100))]
+Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+Country = Annotated[str, Field(pattern="^([A-Z]{2})?$")]
+STANDARD_VAT = Decimal("20.00")
+
+
+@writable
+class CreateProduct(Fields):
+    """A product to sell. Only marketplaces and masters say for which partner."""
+
+    partner_uuid: UUID | None = None
+    name: TextInput
+    description: TextInput | None = None
+    price: MoneyAmount
+    vat_rate: VatRate = STANDARD_VAT
+    stock: Count | None = None
+    weight_grams: Count = 0
+    is_physical: bool = True
+    is_active: bool = True
+    ranking: Count = 1
+    picture_url: str = Field(default="", max_length=300, pattern="^(/media/[A-Za-z0-9._-]+)?$")
+
+
+@writable
+class UpdateProduct(Fields):
+    """What is left out stays as it is; null clears."""
+
+    id: int
+    name: strawberry.Maybe[TextInput]
+    description: strawberry.Maybe[TextInput]
+    price: strawberry.Maybe[MoneyAmount]
+    vat_rate: strawberry.Maybe[VatRate]
+    stock: strawberry.Maybe[Count | None]
+    weight_grams: strawberry.Maybe[Count]
+    is_physical: strawberry.Maybe[bool]
+    is_active: strawberry.Maybe[bool]
+    ranking: strawberry.Maybe[Count]
+    picture_url: strawberry.Maybe[Annotated[str, Field(max_length=300, pattern="^(/media/[A-Za-z0-9._-]+)?$")]]
+
+
+@writable
+class CreateProductVariant(Fields):
+    """A version of a product, with its own price and stock."""
+
+    product_id: int
+    name: TextInput
+    price: MoneyAmount
+    stock: Count | None = None
+    weight_grams: Count = 0
+    is_active: bool = True
+    ranking: Count = 1
+
+
+@writable
+class UpdateProductVariant(Fields):
+    """What is left out stays as it is; null clears."""
+
+    id: int
+    name: strawberry.Maybe[TextInput]
+    price: strawberry.Maybe[MoneyAmount]
+    stock: strawberry.Maybe[Count | None]
+    weight_grams: strawberry.Maybe[Count]
+    is_active: strawberry.Maybe[bool]
+    ranking: strawberry.Maybe[Count]
+
+
+@writable
+class AttributeValueData(Fields):
+    """One value that can be chosen."""
+
+    value: str = Field(min_length=1, max_length=120)
+    label: TextInput | None = None
+
+
+@writable
+class CreateProductAttribute(Fields):
+    """Something to choose about a product, and the values there are, in their order."""
+
+    product_id: int
+    name: TextInput
+    values: list[AttributeValueData] = Field(min_length=1, max_length=200)
+    is_required: bool = False
+    ranking: Count = 1
+
+
+@writable
+class UpdateProductAttribute(Fields):
+    """What is left out stays as it is. Values, where given, replace those there are; one of the same value keeps its id."""
+
+    id: int
+    name: strawberry.Maybe[TextInput]
+    values: strawberry.Maybe[Annotated[list[AttributeValueData], Field(min_length=1, max_length=200)]]
+    is_required: strawberry.Maybe[bool]
+    ranking: strawberry.Maybe[Count]
+
+
+@writable
+class DeleteProductAttribute(Fields):
+    """An attribute that is no longer asked about."""
+
+    id: int
+
+
+@writable
+class DeliveryRateData(Fields):
+    """What delivery costs to a country (empty: every country without rates of its own), up to a weight (null: any)."""
+
+    country: Country = ""
+    max_weight_grams: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+    price: MoneyAmount
+
+
+@writable
+class CreateDeliveryMode(Fields):
+    """A way to deliver, with what it costs."""
+
+    partner_uuid: UUID | None = None
+    kind: DeliveryKind
+    name: TextInput
+    description: TextInput | None = None
+    rates: list[DeliveryRateData] = Field(default_factory=list, max_length=1000)
+    free_above: MoneyAmount | None = None
+    vat_rate: VatRate = STANDARD_VAT
+    is_active: bool = True
+    ranking: Count = 1
+
+
+@writable
+class UpdateDeliveryMode(Fields):
+    """What is left out stays as it is; null clears. Rates, where given, replace those there are."""
+
+    id: int
+    name: strawberry.Maybe[TextInput]
+    description: strawberry.Maybe[TextInput]
+    rates: strawberry.Maybe[Annotated[list[DeliveryRateData], Field(max_length=1000)]]
+    free_above: strawberry.Maybe[MoneyAmount | None]
+    vat_rate: strawberry.Maybe[VatRate]
+    is_active: strawberry.Maybe[bool]
+    ranking: strawberry.Maybe[Count]
