@@ -31,8 +31,9 @@ class NewRefund(Body):
     @model_validator(mode="after")
     def amounts_together(self) -> Self:
         """One amount without the other says too little."""
-        if (self.debited_funds is None) != (self.fees is None):
-            raise ValueError("DebitedFunds and Fees must be given together, or neither")
+        missing = "DebitedFunds" if self.debited_funds is None else "Fees" if self.fees is None else ""
+        if missing and (self.debited_funds or self.fees):
+            raise ParamError({missing: "DebitedFunds and Fees must be given together, or neither."})
         return self
 
 

@@ -27,7 +27,9 @@ class NewUser(Body):
     def owners_accept_terms(self) -> Self:
         """An owner can't be created without having accepted the provider's terms."""
         if self.user_category == "OWNER" and not self.terms_and_conditions_accepted:
-            raise ValueError("TermsAndConditionsAccepted must be true for an OWNER")
+            raise ParamError(
+                {"TermsAndConditionsAccepted": "The field TermsAndConditionsAccepted must be true for an OWNER."}
+            )
         return self
 
 
@@ -46,8 +48,14 @@ class NewNatural(NewUser):
     @model_validator(mode="after")
     def owners_are_known(self) -> Self:
         """An owner also has a birthday, a nationality and a country of residence."""
-        if self.user_category == "OWNER" and None in {self.birthday, self.nationality, self.country_of_residence}:
-            raise ValueError("Birthday, Nationality and CountryOfResidence are required for an OWNER")
+        needed = {
+            "Birthday": self.birthday,
+            "Nationality": self.nationality,
+            "CountryOfResidence": self.country_of_residence,
+        }
+        missing = [name for name, value in needed.items() if value is None]
+        if self.user_category == "OWNER" and missing:
+            raise ParamError({name: f"The {name} field is required." for name in missing})
         return self
 
 
@@ -78,7 +86,7 @@ class NewLegal(NewUser):
     def businesses_are_registered(self) -> Self:
         """A business has a number in its country's register."""
         if self.legal_person_type == "BUSINESS" and not self.company_number:
-            raise ValueError("CompanyNumber is required for a BUSINESS")
+            raise ParamError({"CompanyNumber": "The CompanyNumber field is required for a BUSINESS."})
         return self
 
 

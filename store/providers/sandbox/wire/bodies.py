@@ -46,7 +46,7 @@ class Body(BaseModel):
             for name in value:
                 right = known.get(str(name).lower())
                 if right is not None and name != right:
-                    raise ValueError(f"{name} must be written {right}")
+                    raise ParamError({str(name): f"The field {name} is unknown: it is written {right}."})
         return value
 
     @classmethod
@@ -95,7 +95,7 @@ class Address(Body):
     def region_where_needed(self) -> Self:
         """Three countries have addresses that need a region."""
         if self.country in {"US", "CA", "MX"} and not self.region:
-            raise ValueError("Region is required for US, CA and MX")
+            raise ParamError({"Region": "The Region field is required for US, CA and MX."})
         return self
 
 

@@ -48,16 +48,18 @@ class Wire:
         admitted = await self._sandbox.run(self._admit, call)
         if isinstance(admitted, Answer):
             return respond(admitted)
-        fault = admitted.fault
-        if fault and fault.when == "before":
-            spoilt = await self._meet(fault, None)
-            if not fault.executes:
-                return spoilt or respond(await self._sandbox.run(refused, InjectedFailure(500)))
         try:
-            performed = respond(await self._sandbox.run(perform, admitted))
+            return await self._carry_out(admitted)
         except BaseException:
             await self._sandbox.run(idempotency.release, admitted.reservation)
             raise
+
+    async def _carry_out(self, admitted: Admitted) -> Response:
+        """The call's work, with the failure that it meets before or after."""
+        fault = admitted.fault
+        if fault and fault.when == "before" and (spoilt := await self._meet(fault, None)):
+            return spoilt
+        performed = respond(await self._sandbox.run(perform, admitted))
         if fault and fault.when == "after":
             return await self._meet(fault, performed) or performed
         return performed
