@@ -146,6 +146,7 @@ async def view(call: Call, db: AsyncSession, key: CheckoutKey, desk: Desk) -> Ch
         offered=tuple(s.offered for s in basket.products.values() if s.is_active),
         deliveries=result.deliveries,
         delivery_id=desk.edits.delivery_id,
+        country=basket.country,
         buyer=desk.customer.buyer,
         codes=tuple(_shown(code) for code in result.codes),
         totals=result.totals,

@@ -224,6 +224,8 @@ class Checkout:
     """The shop's active products, for adding to the cart."""
     deliveries: tuple[DeliveryOption, ...]
     delivery_id: int | None
+    country: str
+    """The country that delivery is priced for: the one chosen, else the buyer's; empty while neither is known."""
     buyer: Buyer | None
     codes: tuple[AppliedCode, ...]
     totals: Totals
