@@ -1,0 +1,1 @@
+"""What a development installation starts with: a marketplace, two shops, log-ins."""
