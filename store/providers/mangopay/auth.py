@@ -1,0 +1,75 @@
+"""The access token: fetched when it is needed, kept for its life, renewed once however many calls wait for it."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncGenerator
+
+import httpx
+import structlog
+
+from store.clock import Clock
+from store.providers.base import NotAllowed, Transient
+from store.providers.mangopay.errors import error_in, json_of, where_to_authenticate
+from store.providers.mangopay.objects import Token, Unreadable, read
+
+_EARLY = 60.0
+"""Seconds before its end that a token is renewed, unless it lives so short that this would be at once."""
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+class TokenAuth(httpx.Auth):
+    """A bearer token by client credentials, for `httpx.AsyncClient` only.
+
+    Raises `Transient` or `NotAllowed` when there is none to be had; the call that wanted it was not sent then.
+    """
+
+    def __init__(self, token_url: str, client_id: str, api_key: str, clock: Clock) -> None:
+        self._token_url = token_url
+        self._basic = httpx.BasicAuth(client_id, api_key)
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._token: str | None = None
+        self._renew_at = clock.now()
+
+    async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        """Send with the token. A 401 that is about the token drops it and sends once more."""
+        for last in (False, True):
+            async with self._lock:
+                if self._token is None or self._clock.now() >= self._renew_at:
+                    await self._keep((yield self._renewal(request)))
+                token = self._token
+            request.headers["Authorization"] = f"Bearer {token}"
+            response = yield request
+            if last or response.status_code != httpx.codes.UNAUTHORIZED or where_to_authenticate(response.headers):
+                return
+            await response.aread()  # or waiting calls would hold all connections, and the renewal would get none
+            if self._token == token:
+                self._token = None
+
+    def _renewal(self, request: httpx.Request) -> httpx.Request:
+        renewal = httpx.Request(
+            "POST",
+            self._token_url,
+            data={"grant_type": "client_credentials"},
+            headers={"User-Agent": request.headers["User-Agent"], "Accept": "application/json"},
+            extensions={"timeout": request.extensions["timeout"]},
+        )
+        return next(self._basic.sync_auth_flow(renewal))
+
+    async def _keep(self, response: httpx.Response) -> None:
+        await response.aread()
+        if not response.is_success:
+            error = error_in(response, self._clock.now())
+            if isinstance(error, Transient):
+                raise error
+            raise NotAllowed(
+                "The provider refuses the client id or the API key.", code=error.code, request_id=error.request_id
+            )
+        try:
+            token = read(Token, json_of(response))
+        except Unreadable as error:
+            raise Transient("The provider's answer to the request for an access token cannot be read.") from error
+        self._token = token.access_token
+        self._renew_at = self._clock.now() + dt.timedelta(seconds=max(token.expires_in - _EARLY, token.expires_in / 2))
+        log.debug("access token renewed", provider="mangopay", seconds=token.expires_in)

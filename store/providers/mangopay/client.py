@@ -1,0 +1,273 @@
+"""Calls over the wire, with what makes a creating call happen once although answers get lost."""
+
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+from urllib.parse import quote
+
+import httpx
+import structlog
+
+from store.clock import Clock
+from store.providers.base import InvalidRequest, Key, NotFound, ProviderError, Transient, UnknownOutcome
+from store.providers.mangopay.auth import TokenAuth
+from store.providers.mangopay.errors import KEY_NOT_KNOWN, error_in, error_of, json_of, refusal_in, refusal_of
+from store.providers.mangopay.objects import Json, KeptAnswer, Unreadable, W, read
+
+Sleep = Callable[[float], Awaitable[None]]
+Query = Mapping[str, str | int]
+T = TypeVar("T")
+Attempt = Callable[[str, str, Callable[[httpx.Response], KeptAnswer]], Awaitable[KeptAnswer]]
+
+PAUSES = (0.2, 0.5, 1.0, 2.0)
+"""Seconds between the attempts of one call: five attempts in all."""
+PAGE = 100
+
+_KEY = re.compile("[A-Za-z0-9-]{16,36}")
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Made(Generic[W]):
+    """A created object. `looked_up`: told by the kept answer, a snapshot of the moment it was made."""
+
+    object: W
+    looked_up: bool
+
+
+class Interrupted(Exception):
+    """The request may have arrived, its answer did not."""
+
+
+class Unsettled(Exception):
+    """A creating call may have been done. `known`: the provider has seen its key, so that asking is all there is to do."""
+
+    def __init__(self, message: str, *, known: bool = False) -> None:
+        super().__init__(message)
+        self.known = known
+
+
+class Client:
+    """The API of one account. Paths are relative to it and start with a slash."""
+
+    def __init__(
+        self,
+        base_url: str,
+        client_id: str,
+        api_key: str,
+        *,
+        transport: httpx.AsyncBaseTransport | None,
+        clock: Clock,
+        sleep: Sleep,
+    ) -> None:
+        root = f"{base_url.rstrip('/')}/v2.01"
+        self._account = f"{root}/{quote(client_id, safe='')}"
+        self._clock = clock
+        self._sleep = sleep
+        self._http = httpx.AsyncClient(
+            auth=TokenAuth(f"{root}/oauth/token", client_id, api_key, clock),
+            headers={"User-Agent": "Coffret", "Accept": "application/json"},
+            timeout=httpx.Timeout(30, connect=5),
+            transport=transport,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def get(self, path: str, shape: type[W]) -> W:
+        """One object. Raises `NotFound`, and `Transient` once the attempts are used up."""
+        return await self._repeatedly("GET", path, lambda response: read(shape, json_of(response)))
+
+    async def put(self, path: str, body: Json, shape: type[W]) -> W:
+        """Set an object's state. It is repeated like a read, as setting the same state twice changes nothing more."""
+        return await self._repeatedly("PUT", path, lambda response: read(shape, json_of(response)), body=body)
+
+    async def list(self, path: str, shape: type[W], query: Query) -> AsyncIterator[W]:
+        """Every object of every page."""
+        number, more = 1, True
+        while more:
+            on_page = {**query, "page": number, "per_page": PAGE}
+            objects, more = await self._repeatedly("GET", path, _page_of(shape, number), query=on_page)
+            for each in objects:
+                yield each
+            number += 1
+
+    async def create(self, path: str, body: Json, shape: type[W], key: Key) -> Made[W]:
+        """Make an object once. The key must be stored before, so that its outcome can be asked for after a crash.
+
+        Raises a refusal; `Transient` when no attempt can have arrived; `UnknownOutcome` when one may have.
+        """
+        if not _KEY.fullmatch(key):
+            raise ValueError("An idempotency key has 16 to 36 letters, digits and hyphens.")
+        pauses = iter(PAUSES)
+        while True:
+            try:
+                return Made(await self._post(path, body, shape, key), looked_up=False)
+            except Unsettled as error:
+                return await self._settle(path, body, shape, key, pauses, known=error.known)
+            except Transient as error:
+                if error.retry_after is not None or not await self._pause(pauses):
+                    raise
+
+    async def kept(self, key: Key) -> Json | None:
+        """The object that the call with this key made, as it was then; None when the provider has no answer to it.
+
+        Raises the refusal that was the answer, `Transient`, or `UnknownOutcome` when the answer settles nothing.
+        """
+        try:
+            kept = await self._lookup(key, self._repeatedly)
+        except Unsettled:
+            raise UnknownOutcome(key) from None
+        return None if kept is None else self._resource(kept)
+
+    async def _settle(
+        self, path: str, body: Json, shape: type[W], key: Key, pauses: Iterator[float], *, known: bool
+    ) -> Made[W]:
+        """Find out about a call that may have been done. It is sent again only when the provider denies its key."""
+        while True:
+            try:
+                kept = await self._lookup(key, self._once)
+                if kept is not None:
+                    break
+                if not known:
+                    return Made(await self._post(path, body, shape, key), looked_up=False)
+            except Unsettled as error:
+                known = known or error.known
+            except ProviderError as error:
+                # This attempt was refused. The earlier one may be done all the same: only its kept answer can tell.
+                log.debug("creating call still unsettled", provider="mangopay", path=path, error=str(error))
+            if not await self._pause(pauses):
+                raise UnknownOutcome(key)
+        try:
+            return Made(read(shape, self._resource(kept)), looked_up=True)
+        except Unreadable as error:
+            raise UnknownOutcome(key) from error
+
+    async def _post(self, path: str, body: Json, shape: type[W], key: Key) -> W:
+        """Send a creating call once. Raises `Unsettled` when it may have been done, else a refusal or `Transient`."""
+        try:
+            response = await self._exchange("POST", path, body=body, key=key)
+            if response.is_success:
+                return read(shape, json_of(response))
+        except (Interrupted, Unreadable) as error:
+            raise Unsettled(str(error)) from error
+        if response.status_code == httpx.codes.CONFLICT:
+            raise Unsettled("The key was used before.", known=True)
+        refusal = error_in(response, self._clock.now())
+        if isinstance(refusal, Transient) and response.status_code != httpx.codes.TOO_MANY_REQUESTS:
+            raise Unsettled(str(refusal)) from refusal
+        raise refusal
+
+    async def _lookup(self, key: Key, attempt: Attempt) -> KeptAnswer | None:
+        """The answer kept for a key, None when the provider denies the key; `Unsettled` when the answer is an accident."""
+        path = f"/responses/{segment(key)}"
+        try:
+            kept = await attempt("GET", path, lambda response: read(KeptAnswer, json_of(response)))
+        except InvalidRequest as error:
+            if error.code == KEY_NOT_KNOWN:
+                return None
+            raise
+        if kept.status_code >= httpx.codes.INTERNAL_SERVER_ERROR or kept.resource is None:
+            raise Unsettled(f"The kept answer is {kept.status_code}.", known=True)
+        return kept
+
+    def _resource(self, kept: KeptAnswer) -> Json:
+        if kept.resource is None or kept.status_code >= httpx.codes.BAD_REQUEST:
+            raise error_of(kept.status_code, refusal_of(kept.resource), {}, self._clock.now())
+        return kept.resource
+
+    async def _repeatedly(
+        self,
+        method: str,
+        path: str,
+        parse: Callable[[httpx.Response], T],
+        *,
+        query: Query | None = None,
+        body: Json | None = None,
+    ) -> T:
+        pauses = iter(PAUSES)
+        while True:
+            try:
+                return await self._once(method, path, parse, query=query, body=body)
+            except Transient as error:
+                if error.retry_after is not None or not await self._pause(pauses):
+                    raise
+
+    async def _once(
+        self,
+        method: str,
+        path: str,
+        parse: Callable[[httpx.Response], T],
+        *,
+        query: Query | None = None,
+        body: Json | None = None,
+    ) -> T:
+        try:
+            response = await self._exchange(method, path, query=query, body=body)
+            if response.is_success:
+                return parse(response)
+        except (Interrupted, Unreadable) as error:
+            raise Transient(str(error)) from error
+        raise error_in(response, self._clock.now())
+
+    async def _exchange(
+        self, method: str, path: str, *, query: Query | None = None, body: Json | None = None, key: Key | None = None
+    ) -> httpx.Response:
+        """One request and its answer, whatever it is. Raises `Transient` when it was not sent, else `Interrupted`."""
+        request = self._http.build_request(
+            method,
+            self._account + path,
+            params=query,
+            json=body,
+            headers={"Idempotency-Key": key} if key else None,
+        )
+        started = time.perf_counter()
+        told: dict[str, object] = {}
+        try:
+            response = await self._http.send(request)
+            told = {"status": response.status_code}
+            if not response.is_success:
+                told["provider_request_id"] = refusal_in(response).id
+        except httpx.RequestError as error:
+            told = {"error": type(error).__name__}
+            if isinstance(error, _NOT_SENT) or error.request is not request:  # the other request is that for a token
+                raise Transient(f"The provider cannot be reached: {type(error).__name__}.") from error
+            raise Interrupted(f"The provider did not answer: {type(error).__name__}.") from error
+        finally:
+            milliseconds = round((time.perf_counter() - started) * 1000, 1)
+            log.debug("provider call", provider="mangopay", method=method, path=path, ms=milliseconds, **told)
+        return response
+
+    async def _pause(self, pauses: Iterator[float]) -> bool:
+        """Wait before the next attempt; False when there is none left."""
+        pause = next(pauses, None)
+        if pause is None:
+            return False
+        await self._sleep(pause)
+        return True
+
+
+def segment(id: str) -> str:
+    """An id as one segment of a path. What cannot be an id names nothing: `NotFound`."""
+    if id in {"", ".", ".."}:
+        raise NotFound(f"{id!r} is no id of the provider.")
+    return quote(id, safe="")
+
+
+def _page_of(shape: type[W], number: int) -> Callable[[httpx.Response], tuple[list[W], bool]]:
+    """Reads one page of a list, and whether there is another after it."""
+
+    def parse(response: httpx.Response) -> tuple[list[W], bool]:
+        items = json_of(response)
+        if not isinstance(items, list):
+            raise Unreadable("The answer is not a list.")
+        pages = response.headers.get("X-Number-Of-Pages", "")
+        more = number < int(pages) if pages.isdecimal() else len(items) == PAGE
+        return [read(shape, item) for item in items], more
+
+    return parse

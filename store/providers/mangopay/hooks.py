@@ -1,0 +1,114 @@
+"""Notifications and the list of events. They are hints: what happened is read from the object itself."""
+
+import datetime as dt
+import hmac
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from urllib.parse import parse_qs, quote, unquote
+
+import structlog
+
+from store.providers.base import (
+    EventHint,
+    InboundWebhook,
+    InvalidRequest,
+    TransactionKind,
+    WebhookRejected,
+    new_key,
+)
+from store.providers.mangopay.client import Client, Query, segment
+from store.providers.mangopay.objects import Event, Hook, Json
+
+EVENT_TYPES: Mapping[str, TransactionKind] = {
+    "PAYIN_NORMAL_CREATED": TransactionKind.PAYIN,
+    "PAYIN_NORMAL_SUCCEEDED": TransactionKind.PAYIN,
+    "PAYIN_NORMAL_FAILED": TransactionKind.PAYIN,
+    "PAYIN_REFUND_SUCCEEDED": TransactionKind.REFUND,
+    "PAYIN_REFUND_FAILED": TransactionKind.REFUND,
+}
+"""The types of event that concern us, and what kind of object each is about."""
+
+EVENTS_KEPT = dt.timedelta(days=45) - dt.timedelta(hours=1)
+"""How far back the list of events goes, less what our clock and the provider's may differ."""
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+def read_notification(request: InboundWebhook, secret: str) -> Sequence[EventHint]:
+    """What a notification says happened. Its path must end with the secret: the provider signs nothing."""
+    given = unquote(request.path.rstrip("/").rpartition("/")[2])
+    if not hmac.compare_digest(given.encode(), secret.encode()):
+        raise WebhookRejected("The notification does not hold the secret.")
+    if request.method != "GET":
+        raise WebhookRejected(f"The provider notifies by GET, not {request.method}.")
+    query = parse_qs(request.query, keep_blank_values=True)
+    type, resource_id, date = (_only(query, name) for name in ("EventType", "RessourceId", "Date"))
+    if len(resource_id) > 128 or not resource_id.isprintable():
+        raise WebhookRejected("The notification's RessourceId is no id.")
+    hint = _hint(type, resource_id, _moment(date))
+    return [hint] if hint else []
+
+
+async def register(client: Client, base_url: str, secret: str) -> None:
+    """Have every type of event notified to `base_url`/`secret`, and mend what is registered otherwise or broken."""
+    url = f"{base_url.rstrip('/')}/{quote(secret, safe='')}"
+    try:
+        await _register(client, url)
+    except InvalidRequest:
+        # A type has one hook: another process may have registered it meanwhile. Then the second round finds it.
+        await _register(client, url)
+
+
+async def events(client: Client, since: dt.datetime, now: dt.datetime) -> AsyncIterator[EventHint]:
+    """The events from a moment on, type after type: the provider lists one type at a time."""
+    oldest = max(since, now - EVENTS_KEPT)
+    for type in EVENT_TYPES:
+        query: Query = {"EventType": type, "AfterDate": int(oldest.timestamp()) - 1, "Sort": "Date:ASC"}
+        async for event in client.list("/events", Event, query):
+            if hint := _hint(event.event_type, event.resource_id, event.date):
+                yield hint
+
+
+async def _register(client: Client, url: str) -> None:
+    registered: dict[str, Hook] = {}
+    async for hook in client.list("/hooks", Hook, {}):
+        registered.setdefault(hook.event_type, hook)
+    for type in EVENT_TYPES:
+        if type in registered:
+            await _mend(client, registered[type], url)
+        else:
+            await client.create("/hooks", {"EventType": type, "Url": url}, Hook, new_key())
+            log.info("provider notification registered", provider="mangopay", event_type=type)
+
+
+async def _mend(client: Client, hook: Hook, url: str) -> None:
+    broken = hook.validity == "INVALID"
+    if hook.url == url and hook.status == "ENABLED" and not broken:
+        return
+    path = f"/hooks/{segment(hook.id)}"
+    enabled: Json = {"Url": url, "Status": "ENABLED"}
+    if broken and hook.status == "ENABLED":
+        await client.put(path, {"Status": "DISABLED"}, Hook)  # only enabling makes an invalid hook valid again
+    await client.put(path, enabled, Hook)
+    log.info("provider notification mended", provider="mangopay", event_type=hook.event_type, validity=hook.validity)
+
+
+def _hint(type: str, resource_id: str, at: dt.datetime) -> EventHint | None:
+    kind = EVENT_TYPES.get(type)
+    if kind is None:
+        return None
+    return EventHint(f"{type}:{resource_id}:{int(at.timestamp())}", type, kind, resource_id, at)
+
+
+def _only(query: Mapping[str, Sequence[str]], name: str) -> str:
+    match query.get(name):
+        case [value] if value:
+            return value
+        case _:
+            raise WebhookRejected(f"The notification must have one {name}.")
+
+
+def _moment(text: str) -> dt.datetime:
+    if not re.fullmatch("[0-9]{1,11}", text):
+        raise WebhookRejected("The notification's Date is no time.")
+    return dt.datetime.fromtimestamp(int(text), dt.UTC)

@@ -1,0 +1,178 @@
+"""Mangopay behind the port: its objects for our calls. How calls are made safe is in `client`."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator, Sequence
+
+import httpx
+import structlog
+
+from store.clock import Clock, clock
+from store.providers.base import (
+    Declined,
+    EventHint,
+    InboundWebhook,
+    Key,
+    MinorAmount,
+    PaymentRequest,
+    Person,
+    ProviderError,
+    RefundRequest,
+    Transaction,
+    TransactionKind,
+    TransactionStatus,
+    UnknownOutcome,
+)
+from store.providers.mangopay import hooks
+from store.providers.mangopay.client import Client, Made, Sleep, segment
+from store.providers.mangopay.objects import Created, Json, Movement, Unreadable, read
+
+KEYS_KEPT = dt.timedelta(hours=24) - dt.timedelta(minutes=5)
+"""How long the provider remembers keys, less what our clock and the provider's may differ."""
+
+_CULTURES = {"ca": "ES"}
+"""The languages of ours that the provider's pages lack, and the nearest they have."""
+_STATEMENT_LENGTH = 10
+_COLLECTIONS = {TransactionKind.PAYIN: "/payins", TransactionKind.REFUND: "/refunds"}
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+class Mangopay:
+    """A `PaymentProvider` over Mangopay's REST API, version 2.01.
+
+    `base_url` may have a path: `https://api.mangopay.com`, or `http://127.0.0.1:8000/_provider` for a sandbox.
+    `hook_secret` is the last segment of the path that notifications come to. `transport` replaces the network, `sleep` the
+    waiting between attempts.
+    """
+
+    name = "mangopay"
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        client_id: str,
+        api_key: str,
+        hook_secret: str,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Clock = clock,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        if not hook_secret:
+            raise ValueError("Notifications need a secret, or anybody could send them.")
+        self._client = Client(base_url, client_id, api_key, transport=transport, clock=clock, sleep=sleep)
+        self._hook_secret = hook_secret
+        self._clock = clock
+
+    async def create_payer(self, person: Person, reference: str, *, key: Key) -> str:
+        """See `PaymentProvider`."""
+        body = {
+            "FirstName": person.first_name,
+            "LastName": person.last_name,
+            "Email": person.email,
+            "UserCategory": "PAYER",
+            "TermsAndConditionsAccepted": False,
+            "Tag": reference,
+        }
+        return (await self._client.create("/sca/users/natural", body, Created, key)).object.id
+
+    async def open_wallet(self, owner_id: str, currency: str, label: str, *, key: Key) -> str:
+        """See `PaymentProvider`."""
+        body = {"Owners": [owner_id], "Description": label, "Currency": currency}
+        return (await self._client.create("/wallets", body, Created, key)).object.id
+
+    async def create_payment(self, request: PaymentRequest, *, key: Key) -> Transaction:
+        """See `PaymentProvider`."""
+        body: Json = {
+            "AuthorId": request.payer_id,
+            "CreditedWalletId": request.wallet_id,
+            "DebitedFunds": _money(request.amount),
+            "Fees": _money(request.fee),
+            "ReturnURL": request.return_url,
+            "CardType": "CB_VISA_MASTERCARD",
+            "Culture": _CULTURES.get(request.language, request.language.upper()),
+            "SecureMode": "DEFAULT",
+            "Tag": request.reference,
+        }
+        if statement := _statement(request.statement):
+            body["StatementDescriptor"] = statement
+        return await self._made(await self._client.create("/payins/card/web", body, Movement, key))
+
+    async def refund(self, request: RefundRequest, *, key: Key) -> Transaction:
+        """See `PaymentProvider`. The buyer gets what leaves the wallet plus the fees given back, which are negative."""
+        body = {
+            "AuthorId": request.payer_id,
+            "DebitedFunds": _money(request.amount - request.fee_back),
+            "Fees": _money(MinorAmount(request.fee_back.currency, -request.fee_back.minor)),
+            "Tag": request.reference,
+        }
+        path = f"/payins/{segment(request.payment_id)}/refunds"
+        return await self._made(await self._client.create(path, body, Movement, key))
+
+    async def get_transaction(self, kind: TransactionKind, id: str) -> Transaction:
+        """See `PaymentProvider`."""
+        return (await self._client.get(f"{_COLLECTIONS[kind]}/{segment(id)}", Movement)).transaction()
+
+    async def list_children(self, kind: TransactionKind, id: str) -> Sequence[Transaction]:
+        """See `PaymentProvider`."""
+        if kind is TransactionKind.REFUND:
+            return []
+        found = self._client.list(f"/payins/{segment(id)}/refunds", Movement, {"Sort": "CreationDate:ASC"})
+        return [refund.transaction() async for refund in found]
+
+    async def resolve(self, key: Key, *, sent_at: dt.datetime) -> Transaction | str | None:
+        """See `PaymentProvider`. The provider keeps answers for 24 hours."""
+        resource = await self._client.kept(key)
+        if resource is None:
+            if self._clock.now() - sent_at >= KEYS_KEPT:
+                raise UnknownOutcome(key)
+            return None
+        try:
+            if "Nature" not in resource:
+                return read(Created, resource).id
+            made = read(Movement, resource).transaction()
+        except Unreadable as error:
+            raise UnknownOutcome(key) from error
+        return await self.get_transaction(made.kind, made.id)
+
+    def read_webhook(self, request: InboundWebhook) -> Sequence[EventHint]:
+        """See `PaymentProvider`."""
+        return hooks.read_notification(request, self._hook_secret)
+
+    async def ensure_webhooks(self, base_url: str) -> None:
+        """See `PaymentProvider`. The address registered is `base_url`/`hook_secret`, at most 255 characters."""
+        await hooks.register(self._client, base_url, self._hook_secret)
+
+    def events_since(self, moment: dt.datetime) -> AsyncIterator[EventHint]:
+        """See `PaymentProvider`. At most 45 days back: older events are gone."""
+        return hooks.events(self._client, moment, self._clock.now())
+
+    async def aclose(self) -> None:
+        """See `PaymentProvider`."""
+        await self._client.aclose()
+
+    async def _made(self, made: Made[Movement]) -> Transaction:
+        transaction = made.object.transaction()
+        if made.looked_up:
+            transaction = await self._latest(transaction)
+        if transaction.status is TransactionStatus.FAILED:
+            raise Declined(transaction)
+        return transaction
+
+    async def _latest(self, snapshot: Transaction) -> Transaction:
+        """The transaction as it is now. It exists, so that a failure to read it must not look like one to make it."""
+        try:
+            return await self.get_transaction(snapshot.kind, snapshot.id)
+        except ProviderError as error:
+            log.warning("new transaction could not be read again", provider=self.name, id=snapshot.id, error=str(error))
+            return snapshot
+
+
+def _money(amount: MinorAmount) -> Json:
+    return {"Currency": amount.currency, "Amount": amount.minor}
+
+
+def _statement(text: str) -> str:
+    """What the provider lets stand on bank statements: ten letters and digits."""
+    return "".join(letter for letter in text if letter.isascii() and letter.isalnum())[:_STATEMENT_LENGTH]

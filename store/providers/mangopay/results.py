@@ -1,0 +1,46 @@
+"""What the provider's result codes mean in our own words."""
+
+from collections.abc import Iterator, Mapping
+
+from store.providers.base import FailureReason as Reason
+
+
+def _codes(*ranges: tuple[int, int] | int) -> Iterator[str]:
+    for entry in ranges:
+        first, last = (entry, entry) if isinstance(entry, int) else entry
+        yield from (f"{code:06d}" for code in range(first, last + 1))
+
+
+_MEANINGS: Mapping[Reason, Iterator[str]] = {
+    Reason.ISSUER_DECLINED: _codes(101101, 101103, 101199),
+    Reason.LIMIT: _codes(101102, 101104, 101112, 101115),
+    Reason.CARD_INVALID: _codes(101105, 101106, 101410, (105101, 105104), (105202, 105206)),
+    Reason.AUTHENTICATION_FAILED: _codes((101301, 101304), 101399),
+    Reason.CANCELLED_BY_BUYER: _codes(1031, 101002),
+    # 001030 and 001032 say that the buyer never got to the form or left it: normal while open, and too late once failed.
+    Reason.EXPIRED: _codes(1030, (1032, 1034), 101001, 101109),
+    Reason.VELOCITY: _codes(101111, 101113, 101116, 101118, 8505),
+    Reason.FRAUD_REFUSED: _codes((8001, 8007), (8500, 8504), (8506, 8700), 8999),
+    Reason.PROVIDER_TECHNICAL: _codes(9101, 9103, 9199, 9499, 9999, 1999),
+    Reason.ALREADY_REFUNDED: _codes(1401),
+    Reason.REFUND_TOO_LATE: _codes(1403),
+    Reason.REFUND_OVER_AMOUNT: _codes(5403),
+    Reason.REFUND_OVER_FEE: _codes(5404),
+    Reason.FEE_WALLET_EMPTY: _codes(5405),
+    Reason.REFUND_REPEATED: _codes(5407),
+    Reason.INSUFFICIENT_WALLET: _codes(1001, 121003),
+    Reason.WRONG_OWNER: _codes(1002, 121002, 121007),
+    Reason.AMOUNT: _codes((1011, 1014)),
+    Reason.CATEGORY: _codes(2701),
+    Reason.KYC_REQUIRED: _codes(2704, 2951, (2996, 2999)),
+    Reason.TRANSFER_AUTHENTICATION: _codes(7101, 7102),
+    Reason.PAYOUT_FAILED: _codes(121001, (121004, 121006), 121008, 121009, 121012, 121030, 121999, 130011),
+}
+_REASONS = {code: reason for reason, codes in _MEANINGS.items() for code in codes}
+
+
+def reason(code: str) -> Reason:
+    """Our word for a result code; UNKNOWN for one that is not known, which keeps its code and text besides."""
+    if code in _REASONS:
+        return _REASONS[code]
+    return Reason.FRAUD_REFUSED if code.startswith("008") else Reason.UNKNOWN
