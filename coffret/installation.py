@@ -114,7 +114,8 @@ async def opened(settings: Settings) -> AsyncIterator[Database]:
 
 def unreachable(error: Exception) -> str:
     """Why the database cannot be used, and what to do, without the address, which may hold a password."""
-    cause = getattr(error, "orig", None) or error
+    wrapped = getattr(error, "orig", None)  # SQLAlchemy's error holds its dialect's, and that the driver's
+    cause = (wrapped and wrapped.__cause__) or wrapped or error
     kind = type(cause).__name__
     told = " ".join(str(cause).split()) or kind
     hints = {

@@ -1,6 +1,5 @@
 """`coffret doctor`: what is wrong with this installation, and how to put it right."""
 
-import asyncio
 import dataclasses
 import datetime as dt
 import os
@@ -11,7 +10,8 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from enum import StrEnum
 
-from redis.exceptions import RedisError
+from redis.asyncio import Redis
+from redis.exceptions import NoPermissionError
 from sqlalchemy import text
 
 from coffret.command_error import CommandError
@@ -22,6 +22,7 @@ from coffret.installation import (
     read_settings,
     unknown_variables,
 )
+from schema.errors import Unavailable
 from store.clock import clock
 from store.db import Database
 from store.kv.connect import open_kv
@@ -30,6 +31,7 @@ from store.settings import DEVELOPMENT_SECRET, ProviderName, Settings
 
 ROOM = 1024**3
 """Bytes that the data directory's disk should have left."""
+OLDEST_REDIS = (6, 2)
 FILES = 4096
 """Open files that a process should be allowed: a connection of a client is one."""
 SKEW = dt.timedelta(seconds=2)
@@ -203,7 +205,7 @@ SETTINGS_CHECKS: tuple[Callable[[Settings], Finding], ...] = (
 
 
 async def redis(settings: Settings) -> Finding:
-    """Whether the cart store answers."""
+    """Whether the cart store answers, and keeps what it is given."""
     if not settings.redis_url:
         return well("carts", "are kept in the process; no Redis is needed.")
     try:
@@ -211,14 +213,30 @@ async def redis(settings: Settings) -> Finding:
     except ValueError as error:
         return wrong("carts", "REDIS_URL cannot be read.", str(error))
     try:
-        await asyncio.wait_for(store.ping(), timeout=5)
-    except (OSError, TimeoutError, RedisError) as error:
+        await store.ping()
+    except Unavailable as error:
         return wrong(
-            "carts", f"Redis does not answer: {error or type(error).__name__}.", "Start it, or correct REDIS_URL."
+            "carts", f"Redis does not answer: {str(error.__cause__).rstrip('.')}.", "Start it, or correct REDIS_URL."
         )
     finally:
         await store.aclose()
-    return well("carts", "are kept in Redis, which answers.")
+    if "+cluster" in settings.redis_url:
+        return well("carts", "are kept in a Redis Cluster, which answers.")
+    try:
+        async with Redis.from_url(settings.redis_url) as client:
+            told = await client.info()
+    except NoPermissionError:
+        return well("carts", "are kept in Redis, which answers, but may not be asked for its version.")
+    version = str(told["redis_version"])
+    if tuple(map(int, version.split(".")[:2])) < OLDEST_REDIS:
+        oldest = ".".join(map(str, OLDEST_REDIS))
+        return wrong("carts", f"are kept in Redis {version}.", f"Upgrade it to Redis {oldest} or newer, or to Valkey.")
+    if told.get("maxmemory") and told["maxmemory_policy"] != "noeviction":
+        return doubtful(
+            "carts", f"are thrown away by Redis when it is full (maxmemory-policy {told['maxmemory_policy']}).",
+            "Set maxmemory-policy to noeviction, on a server that holds nothing else.",
+        )  # fmt: skip
+    return well("carts", f"are kept in Redis {version}, which answers.")
 
 
 async def database(settings: Settings) -> AsyncIterator[Finding]:
