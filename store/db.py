@@ -5,7 +5,10 @@ from typing import Any
 
 import orjson
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
+from sqlalchemy.util import greenlet_spawn
 from sqlmodel.ext.asyncio.session import AsyncSession
+
+from store.statements import Statements
 
 
 def _dumps(value: object) -> str:
@@ -15,8 +18,8 @@ def _dumps(value: object) -> str:
 class Database:
     """PostgreSQL, reached through one pool.
 
-    `sessions()` opens a unit of work for an operation; `reading` is the same pool without transactions, for the single
-    statements that lists and relations run.
+    `sessions()` opens a unit of work for an operation; `reading` is the same pool without transactions; `kept` runs the
+    single statements of lists and relations.
     """
 
     def __init__(self, url: str, *, pool_size: int = 20, max_overflow: int = 20) -> None:
@@ -30,12 +33,28 @@ class Database:
             query_cache_size=2000,
         )
         self.reading: AsyncEngine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        self.kept = Statements(self.engine.dialect, self.fetch)
         self.sessions = async_sessionmaker(self.engine, class_=AsyncSession, expire_on_commit=False, autoflush=True)
 
     async def rows(self, statement: Any, parameters: Mapping[str, Any] | None = None) -> Sequence[Any]:
         """All rows of one statement, run without a transaction."""
         async with self.reading.connect() as connection:
             return (await connection.execute(statement, parameters)).all()
+
+    async def fetch(self, sql: str, *arguments: Any) -> Sequence[Any]:
+        """All rows of one statement in the driver's own words (`$1`, plain values), run without a transaction.
+
+        A quarter of what the same costs through `rows`: for statements kept by `store.statements`.
+        """
+        pooled = await greenlet_spawn(self.engine.sync_engine.pool.connect)
+        driver = pooled.driver_connection
+        assert driver is not None
+        try:
+            found: Sequence[Any] = await driver.fetch(sql, *arguments)
+        finally:
+            # A connection that died is taken out of the pool rather than given to the next request.
+            await greenlet_spawn(pooled.invalidate if driver.is_closed() else pooled.close)
+        return found
 
     async def aclose(self) -> None:
         """Close every connection."""

@@ -4,11 +4,13 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from sqlalchemy import ARRAY, ColumnElement, any_, bindparam
 from sqlmodel import select
 from strawberry.dataloader import DataLoader
 
 from schema.values import Relation
 from store.db import Database
+from store.statements import Statement
 
 
 def table_of(kind: Any) -> Any:
@@ -21,6 +23,12 @@ def column(table: Any, name: str) -> Any:
     return table.__table__.c[name]
 
 
+def among(tested: Any, values: Sequence[Any] | None = None, name: str | None = None) -> ColumnElement[bool]:
+    """Whether a column is one of these values: one parameter, however many they are, so that the statement is kept."""
+    found: ColumnElement[bool] = tested == any_(bindparam(name, values, type_=ARRAY(tested.type), required=False))
+    return found
+
+
 class Loaders:
     """Related rows in batches, one statement a level; made anew for each request."""
 
@@ -31,29 +39,35 @@ class Loaders:
     async def level(
         self, link: Relation, keys: Sequence[Any], columns: Sequence[str] | None = None
     ) -> Mapping[Any, Any]:
-        """The related rows by key: whole objects, or tuples of (key, id, *columns)."""
-        table = table_of(link.to)
-        wanted = {k for k in keys if k is not None}
+        """The related rows by key: whole objects, or tuples of plain data (key, id, *columns)."""
+        wanted = list({k for k in keys if k is not None})
         if not wanted:
             return {}
-        key = link.by if link.many else "id"
-        what = [table] if columns is None else [column(table, c) for c in (key, "id", *columns)]
-        order = [column(table, c) for c in dict.fromkeys((link.order, "id"))]
-        statement: Any = select(*what).where(column(table, key).in_(wanted)).order_by(*order)
-        of: Callable[[Any], Any]
-        if columns is None:
-            async with self.db.sessions() as session:
-                rows: Sequence[Any] = (await session.exec(statement)).all()
-            of = operator.attrgetter(key)
-        else:
-            rows = await self.db.rows(statement)
-            of = operator.itemgetter(0)
+        rows = await (self._objects(link, wanted) if columns is None else self._tuples(link, wanted, tuple(columns)))
+        of: Callable[[Any], Any] = operator.itemgetter(0) if columns is not None else operator.attrgetter(_key(link))
         if not link.many:
             return {of(row): row for row in rows}
         grouped: dict[Any, list[Any]] = {k: [] for k in wanted}
         for row in rows:
             grouped[of(row)].append(row)
         return grouped
+
+    async def _objects(self, link: Relation, keys: list[Any]) -> Sequence[Any]:
+        table = table_of(link.to)
+        statement: Any = select(table).where(among(column(table, _key(link)), keys)).order_by(*_order(link))
+        async with self.db.sessions() as session:
+            found: Sequence[Any] = (await session.exec(statement)).all()
+        return found
+
+    async def _tuples(self, link: Relation, keys: list[Any], columns: tuple[str, ...]) -> Sequence[Any]:
+        def build() -> Statement:
+            table = table_of(link.to)
+            key = column(table, _key(link))
+            wanted = (column(table, name) for name in ("id", *columns))
+            made: Statement = select(key, *wanted).where(among(key, name="keys")).order_by(*_order(link))
+            return made
+
+        return await self.db.kept.rows((link, columns), build, {"keys": keys})
 
     def one(self, link: Relation) -> DataLoader[Any, Any]:
         """The same for graphql-core, which asks object by object."""
@@ -65,3 +79,11 @@ class Loaders:
 
             self.loaders[link] = DataLoader(load_fn=load)
         return self.loaders[link]
+
+
+def _key(link: Relation) -> str:
+    return link.by if link.many else "id"
+
+
+def _order(link: Relation) -> list[Any]:
+    return [column(table_of(link.to), name) for name in dict.fromkeys((link.order, "id"))]

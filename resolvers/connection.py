@@ -1,0 +1,233 @@
+"""Rows not fetched yet, and what is published of them: connections, edges, pages."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast
+
+import asyncpg
+import sqlmodel
+import strawberry
+from sqlalchemy import ColumnElement, Integer, bindparam, exists, func, literal_column, or_, select, union_all
+
+from schema.errors import InvalidInput, NotFound
+from store.db import Database
+from store.keyset import Order, Position, Tests
+from store.rows import among, column
+from store.statements import Statement
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The rows of one page, in the list's order, and whether there are more in the direction it was read."""
+
+    rows: Sequence[Any]
+    more: bool
+
+
+@dataclass(eq=False)
+class Rows(Generic[T]):
+    """A page of a list, not fetched yet: whoever writes it says which columns it wants.
+
+    Read from the list's end when `turned`. `offset` is for numbered pages only.
+    """
+
+    order: Order
+    tests: tuple[ColumnElement[bool], ...]
+    db: Database
+    size: int
+    turned: bool = False
+    after: Position | None = None
+    before: Position | None = None
+    offset: int = 0
+    _objects: "asyncio.Task[tuple[list[T], bool]] | None" = field(default=None, init=False)
+
+    @property
+    def table(self) -> Any:
+        """The table they come from."""
+        return self.order.table
+
+    async def page(self, columns: Sequence[str]) -> Sequence[Any]:
+        """The rows as tuples of plain data: (order column, id, *columns)."""
+        return (await self.cut(columns)).rows
+
+    async def cut(self, columns: Sequence[str]) -> Cut:
+        """The same with whether there are more."""
+        branches = self._branches
+
+        def build() -> Statement:
+            keys = self.order.columns
+            wanted = [*keys, *(column(self.table, name) for name in columns)]
+            limit = bindparam("size", type_=Integer)
+            found = [
+                select(*wanted).where(*self.tests, *b).order_by(*self.order.clauses(turned=self.turned)).limit(limit)
+                for b in branches
+            ]
+            if len(found) == 1:
+                return found[0].offset(bindparam("offset", type_=Integer)) if self.offset else found[0]
+            direction = " DESC" if self.order.down is not self.turned else ""
+            return union_all(*found).order_by(*(literal_column(f"{n}{direction}") for n in (1, 2))).limit(limit)
+
+        key = ("page", self.order, self.turned, tuple(columns), bool(self.offset), tuple(map(len, branches)))
+        values = {"size": self.size + 1} | ({"offset": self.offset} if self.offset else {})
+        rows = await self._run(key, build, values, [t for b in branches for t in b])
+        kept = rows[: self.size]
+        return Cut(kept[::-1] if self.turned else kept, len(rows) > self.size)
+
+    @cached_property
+    def _branches(self) -> list[Tests]:
+        """The ranges of the order that the window spans."""
+        after = [[]] if self.after is None else self.order.beyond(self.after)
+        before = [[]] if self.before is None else self.order.beyond(self.before, before=True)
+        return [[*a, *b] for a in after for b in before]
+
+    async def _run(
+        self, key: Any, build: Any, values: dict[str, Any], ranges: Sequence[ColumnElement[bool]] = ()
+    ) -> Sequence[Any]:
+        try:
+            return await self.db.kept.rows(key, build, values, (*self.tests, *ranges))
+        except asyncpg.DataError as error:
+            raise InvalidInput.at((), "A value of the filter or cursor is beyond what is stored.") from error
+
+    async def objects(self) -> list[T]:
+        """The rows as objects, for whoever cannot name columns; fetched once however often it is asked."""
+        return (await self._fetched())[0]
+
+    async def _fetched(self) -> tuple[list[T], bool]:
+        if self._objects is None:
+            self._objects = asyncio.ensure_future(self._fetch())
+        return await self._objects
+
+    async def _fetch(self) -> tuple[list[T], bool]:
+        cut = await self.cut(())
+        ids = [row[1] for row in cut.rows]
+        async with self.db.sessions() as session:
+            found = (await session.exec(sqlmodel.select(self.table).where(among(column(self.table, "id"), ids)))).all()
+        by_id = {row.id: row for row in found}
+        return [by_id[id] for id in ids if id in by_id], cut.more
+
+    async def count(self) -> int:
+        """How many rows the whole list has."""
+        found = await self._run(
+            ("count", self.table), lambda: select(func.count()).select_from(self.table).where(*self.tests), {}
+        )
+        return int(found[0][0])
+
+    async def has_next(self, more: bool) -> bool:
+        """Whether any row of the list follows the page; `more` is what fetching the page told."""
+        return (more and not self.turned) or (self.before is not None and await self._any(self.before, before=False))
+
+    async def has_previous(self, more: bool) -> bool:
+        """Whether any row of the list precedes the page."""
+        if self.offset or (more and self.turned):
+            return True
+        return self.after is not None and await self._any(self.after, before=True)
+
+    async def _any(self, at: Position, *, before: bool) -> bool:
+        ranges = self.order.beyond(at, before=before, inclusive=True)
+
+        def build() -> Statement:
+            return select(or_(*(exists(select(1).select_from(self.table).where(*self.tests, *r)) for r in ranges)))
+
+        key = ("any", self.order, before, tuple(map(len, ranges)))
+        return bool((await self._run(key, build, {}, [t for r in ranges for t in r]))[0][0])
+
+    def cursor_of(self, row: Any) -> str:
+        """The cursor of one of the objects."""
+        return self.order.cursor(getattr(row, self.order.by), row.id)
+
+
+@dataclass(eq=False)
+class Found(Generic[T]):
+    """One row, not fetched yet."""
+
+    rows: Rows[T]
+    thing: str
+
+    async def page(self, columns: Sequence[str]) -> Any:
+        """It as a tuple of plain data: (id, id, *columns); NotFound when the caller may see no such row."""
+        rows = await self.rows.page(columns)
+        if not rows:
+            raise NotFound(thing=self.thing)
+        return rows[0]
+
+    async def object(self) -> T:
+        """It as an object; NotFound when the caller may see no such row."""
+        rows = await self.rows.objects()
+        if not rows:
+            raise NotFound(thing=self.thing)
+        return rows[0]
+
+
+def published(description: str) -> Callable[[Callable[[Any], R]], R]:
+    """Publish what a method answers, described for the readers of the schema."""
+    made: Callable[[Callable[[Any], R]], R] = strawberry.field(description=description)
+    return made
+
+
+@strawberry.type(description="Where a page stands in its list.")
+class PageInfo:
+    """Where a page stands in its list."""
+
+    rows: strawberry.Private[Rows[Any]]
+
+    @published("Whether the list goes on after this page.")
+    async def has_next_page(self) -> bool:
+        """Whether the list goes on after this page."""
+        return await self.rows.has_next((await self.rows._fetched())[1])  # noqa: SLF001 - of the same module
+
+    @published("Whether the list begins before this page.")
+    async def has_previous_page(self) -> bool:
+        """Whether the list begins before this page."""
+        return await self.rows.has_previous((await self.rows._fetched())[1])  # noqa: SLF001 - of the same module
+
+    @published("The cursor of the page's first row, to go back `before`; null on an empty page.")
+    async def start_cursor(self) -> str | None:
+        """The cursor of the first row."""
+        found = await self.rows.objects()
+        return self.rows.cursor_of(found[0]) if found else None
+
+    @published("The cursor of the page's last row, to go on `after`; null on an empty page.")
+    async def end_cursor(self) -> str | None:
+        """The cursor of the last row."""
+        found = await self.rows.objects()
+        return self.rows.cursor_of(found[-1]) if found else None
+
+
+@strawberry.type(description="A row of a list, and its place there.")
+class Edge(Generic[T]):
+    """A row of a list, and its place there."""
+
+    node: T = strawberry.field(description="The row.")
+    cursor: str = strawberry.field(description="Its place, for `after` and `before`.")
+
+
+@strawberry.type(description="One page of a list.")
+class Connection(Generic[T]):
+    """One page of a list. Its resolvers are the plain path; the compiled executor reads `rows` itself."""
+
+    rows: strawberry.Private[Rows[T]]
+
+    @published("The rows of the page with their cursors.")
+    async def edges(self) -> list[Edge[T]]:
+        """The rows with their cursors."""
+        return [Edge(node=row, cursor=self.rows.cursor_of(row)) for row in await self.rows.objects()]
+
+    @published("The rows of the page.")
+    async def nodes(self) -> list[T]:
+        """The rows."""
+        return await self.rows.objects()
+
+    @published("Where the page stands in the list.")
+    def page_info(self) -> PageInfo:
+        """Where the page stands."""
+        return PageInfo(rows=cast("Rows[Any]", self.rows))
+
+    @published("How many rows the whole list has, counted only when this is asked for.")
+    async def total_count(self) -> int:
+        """How many rows the whole list has."""
+        return await self.rows.count()

@@ -1,0 +1,198 @@
+"""An example house for the tests of lists and of GraphQL: cards with issuers and uses, in tables of their own."""
+
+import dataclasses
+import datetime as dt
+import enum
+import uuid
+from decimal import Decimal
+from typing import Annotated, Any
+
+import strawberry
+from sqlalchemy import Index, MetaData
+from sqlmodel import Field
+
+from resolvers.context import Caller, Context, Role, Services
+from resolvers.listing import Filter, Listing, Lookup, Where
+from schema.permission import Permission
+from schema.values import Fields, Text, amount, choice, moment, money, relation, relations, text, writable
+from store.clock import clock
+from store.db import Database
+from store.settings import Settings
+
+METADATA = MetaData()
+START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+
+@strawberry.enum(description="Whether a card can be spent.")
+class CardStatus(enum.StrEnum):
+    """Whether a card can be spent."""
+
+    ACTIVE = "a"
+    BLOCKED = "b"
+
+
+@strawberry.pydantic.type(description="Who issues cards.")
+class Issuer(Fields):
+    """Who issues cards."""
+
+    id: int
+    slug: str = Field(max_length=40, description="The name used in addresses.")
+    name: Text = text("The name customers see.")
+
+    @strawberry.pydantic.field(description="The name, shouted.")
+    def loud(self) -> str:
+        """A value that Python works out."""
+        return self.slug.upper()
+
+
+@strawberry.pydantic.type(description="One spending.")
+class Use(Fields):
+    """One spending."""
+
+    id: int
+    label: str = Field(max_length=40)
+    issuer = relation(Issuer, by="issuer_id", nullable=True)
+
+
+@strawberry.pydantic.type(description="Prepaid money.")
+class Card(Fields):
+    """Prepaid money."""
+
+    id: int
+    uuid: uuid.UUID
+    code: str = Field(max_length=32, description="The code printed on it.")
+    status: CardStatus = choice(CardStatus, "Whether it can be spent.", default=CardStatus.ACTIVE)
+    title: Text = text("What is printed on it.")
+    message: str | None = Field(default=None, max_length=200)
+    nights: int = 1
+    gifted: bool = False
+    weight: float = 0.5
+    rate: Decimal = amount("Per cent.", default=Decimal("20.00"))
+    issued_on: dt.date = dt.date(2026, 1, 1)
+    created_at: dt.datetime = moment("When it was issued.")
+    expires_at: dt.datetime | None = moment("When it stops working.", default=None, nullable=True)
+    balance = money("balance_amount", description="What is left.")
+    issuer = relation(Issuer, by="issuer_id")
+    uses = relations(Use, by="card_id")
+
+    @strawberry.pydantic.field(description="The code in small letters.")
+    def whisper(self) -> str:
+        """A value that Python works out."""
+        return self.code.lower()
+
+    @strawberry.pydantic.field(description="The code, repeated.")
+    def echo(self, times: int = 2) -> str:
+        """A field with an argument is for graphql-core."""
+        return self.code * times
+
+
+class IssuerRow(Issuer, table=True):
+    """Issuers."""
+
+    __tablename__ = "house_issuer"
+    metadata = METADATA
+    id: int = Field(default=None, primary_key=True)
+    name: Text = text("The name customers see.", nullable=True)
+    secret_note: str = "hidden"
+
+
+class CardRow(Card, table=True):
+    """Cards."""
+
+    __tablename__ = "house_card"
+    metadata = METADATA
+    __table_args__ = (
+        Index("house_card_newest", "partner_id", "created_at", "id"),
+        Index("house_card_expiring", "partner_id", "expires_at", "id"),
+    )
+    id: int = Field(default=None, primary_key=True)
+    partner_id: int = 1
+    issuer_id: int = 1
+    balance_amount: Decimal | None = amount("", nullable=True, default=Decimal("10.00"))
+    currency: str = "EUR"
+    pin_hash: str = "hidden"
+
+
+class UseRow(Use, table=True):
+    """Uses."""
+
+    __tablename__ = "house_use"
+    metadata = METADATA
+    id: int = Field(default=None, primary_key=True)
+    card_id: int = 0
+    issuer_id: int | None = None
+
+
+@strawberry.enum(description="Orders of cards.")
+class CardOrder(enum.StrEnum):
+    """Orders of cards."""
+
+    NEWEST = "-created_at"
+    OLDEST = "created_at"
+    EXPIRING_FIRST = "expires_at"
+    EXPIRING_LAST = "-expires_at"
+    STATUS = "status"
+    RATE = "-rate"
+    ID = "id"
+
+
+@writable
+class CardFilter(Filter):
+    """Which cards."""
+
+    status: Annotated[CardStatus | None, Where("status")] = None
+    statuses: Annotated[list[CardStatus] | None, Where("status", "in")] = None
+    code: Annotated[str | None, Where("code")] = None
+    code_contains: Annotated[str | None, Where("code", "contains")] = None
+    issued_after: Annotated[dt.datetime | None, Where("created_at", ">=")] = None
+    issued_before: Annotated[dt.datetime | None, Where("created_at", "<=")] = None
+    ids: Annotated[list[int] | None, Where("id", "in")] = None
+
+
+cards = Listing(Card, CardFilter, CardOrder, Permission.VIEW_GIFTCARD, "Cards, newest first.")
+card = Lookup(Card, "id", "card", Permission.VIEW_GIFTCARD, "One card.")
+
+
+def services(db: Database) -> Services:
+    """What a process holds, as far as lists need it."""
+    held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services)}
+    return Services(**(held | {"settings": Settings(), "clock": clock, "db": db}))
+
+
+def context(db: Database, partner_id: int = 1, *permissions: Permission) -> Context:
+    """A request of a partner's user."""
+    held = frozenset(permissions or {Permission.VIEW_GIFTCARD})
+    return Context(services(db), Caller(Role.PARTNER, held, partner_id=partner_id, marketplace_id=1))
+
+
+async def fill(db: Database, rows: int = 250) -> None:
+    """Cards of partner 1 (every third never expires, many share a moment), and ten of partner 2."""
+    async with db.engine.begin() as connection:
+        await connection.run_sync(METADATA.create_all)
+    async with db.sessions() as session, session.begin():
+        names = [Text(en=f"Issuer {i}", fr=f"Émetteur {i}") for i in range(5)]
+        session.add_all(IssuerRow(id=i + 1, slug=f"i{i}", name=name) for i, name in enumerate(names))
+        session.add_all(_card(i, 1) for i in range(rows))
+        session.add_all(_card(i, 2) for i in range(rows, rows + 10))
+        session.add_all(
+            UseRow(card_id=1 + i // 2, label=f"u{i}", issuer_id=None if i % 3 else 1 + i % 5) for i in range(rows)
+        )
+
+
+def _card(i: int, partner_id: int) -> CardRow:
+    created = START + dt.timedelta(minutes=i // 3)
+    return CardRow(
+        id=i + 1,
+        uuid=uuid.UUID(int=i),
+        code=f"C{i:05}" if i % 50 else f"100%_{i}",
+        status=CardStatus.BLOCKED if i % 4 == 3 else CardStatus.ACTIVE,
+        title=Text(en="Gift", fr="Cadeau"),
+        message=f"m{i}" if i % 2 else None,
+        nights=i % 7,
+        gifted=bool(i % 2),
+        rate=Decimal(i % 10),
+        created_at=created,
+        expires_at=None if i % 3 == 0 else created + dt.timedelta(days=30 + i % 5),
+        issuer_id=1 + i % 5,
+        partner_id=partner_id,
+    )
