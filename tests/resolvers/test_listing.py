@@ -13,6 +13,7 @@ from resolvers.listing import Filter, Listing, Lookup, Where, Window
 from schema.errors import AppError, Forbidden, InvalidInput, NotFound, Unauthenticated
 from schema.permission import Permission
 from store.db import Database
+from store.rows import column
 from tests.house import Card, CardFilter, CardOrder, CardRow, card, cards, context, fill
 
 
@@ -229,7 +230,7 @@ async def _row_at(db: Database, order: CardOrder, place: int) -> list[str]:
     key, id = cards.orders[order].columns
     found = await db.rows(
         select(key, id)
-        .where(CardRow.__table__.c.partner_id == 1)
+        .where(column(CardRow, "partner_id") == 1)
         .order_by(*cards.orders[order].clauses())
         .offset(place)
         .limit(1)
