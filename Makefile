@@ -60,12 +60,13 @@ $(INSTALLED): requirements.lock pyproject.toml
 	if [ -z "$$python" ]; then \
 	  echo 'make: Coffret needs Python 3.11 or newer and found none. Install one, or name it: make PYTHON=/path/to/python3' >&2; exit 1; \
 	fi; \
-	echo "Installing into .venv, which takes a minute, and only the first time."; \
+	if test -d .venv; then echo "Bringing .venv up to date."; else echo "Installing into .venv; this takes a minute, once."; fi; \
 	if command -v uv >/dev/null 2>&1; then \
-	  test -x $(BIN)/python || uv venv --quiet --python "$$python" .venv; \
+	  test -x $(BIN)/python || { rm -rf .venv; uv venv --quiet --python "$$python" .venv; }; \
 	  VIRTUAL_ENV="$(CURDIR)/.venv" uv pip install --quiet --require-hashes --requirement requirements.lock; \
 	  VIRTUAL_ENV="$(CURDIR)/.venv" uv pip install --quiet --no-deps --no-build-isolation --editable .; \
 	else \
+	  test -x $(BIN)/python || rm -rf .venv; \
 	  if ! test -x $(BIN)/pip && ! "$$python" -m venv .venv; then \
 	    echo 'make: Python could not make an environment. On Debian and Ubuntu: apt-get install python3-venv' >&2; rm -rf .venv; exit 1; \
 	  fi; \
