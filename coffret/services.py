@@ -62,9 +62,15 @@ def make_provider(settings: Settings, sandbox: Starlette | None) -> Mangopay:
     secret = hook_secret(settings)
     if sandbox is not None:
         transport = httpx.ASGITransport(sandbox, raise_app_exceptions=True)
-        return Mangopay("http://sandbox", "sandbox", "sandbox", secret, transport=transport)
-    key = settings.mangopay_api_key.get_secret_value()
-    return Mangopay(settings.mangopay_base_url, settings.mangopay_client_id, key, secret)
+        return Mangopay(
+            base_url="http://sandbox", client_id="sandbox", api_key="sandbox", hook_secret=secret, transport=transport
+        )
+    return Mangopay(
+        base_url=settings.mangopay_base_url,
+        client_id=settings.mangopay_client_id,
+        api_key=settings.mangopay_api_key.get_secret_value(),
+        hook_secret=secret,
+    )
 
 
 @contextlib.asynccontextmanager

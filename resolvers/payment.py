@@ -1,7 +1,6 @@
 """Paying in the checkout: start, come back, give up, see how it ended."""
 
 import uuid
-from decimal import Decimal
 
 import structlog
 from sqlalchemy import text
@@ -13,7 +12,7 @@ from resolvers.context import Services
 from resolvers.operation import Call, operation
 from resolvers.outcomes import outcome_of
 from resolvers.settlement import abandon, complete, fail, next_check, note_payin, read_attempt, settle
-from schema.checkout import AttemptStatus, Checkout, CheckoutKey, Notice, Outcome, PaymentStarted, Step
+from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Notice, Outcome, PaymentStarted, Step
 from schema.errors import CheckoutChanged, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut
 from schema.permission import Permission
 from store.attempts import LIVE, AttemptRow, AttemptState
@@ -38,14 +37,14 @@ log = structlog.get_logger(__name__)
 
 @operation(Permission.CUSTOMER, transaction=False)
 async def start_payment(
-    call: Call, key: CheckoutKey, agreed_total: Decimal, language: str, return_base: str
+    call: Call, key: CheckoutKey, agreed: Agreed, language: str, return_base: str
 ) -> PaymentStarted:
-    """Begin to pay exactly `agreed_total`. Pressing twice, or in two tabs, begins one payment.
+    """Begin to pay exactly what was `agreed`. Pressing twice, or in two tabs, begins one payment.
 
-    The attempt is written before the provider hears of it. Raises CheckoutChanged when the total is no longer what the
-    customer has seen, or when something can't be had any more.
+    The attempt is written before the provider hears of it; the customer comes back to `return_base` + its id. Raises
+    CheckoutChanged when the amounts are no longer what the customer has seen, or something can't be had any more.
     """
-    attempt = await _begin(call, key, agreed_total, language)
+    attempt = await _begin(call, key, agreed, language)
     if attempt.state is AttemptState.STARTING:
         if attempt.card_amount == 0:
             attempt = await complete(call.services, attempt.id, None)
@@ -55,7 +54,7 @@ async def start_payment(
     return PaymentStarted(attempt.id, status, attempt.redirect_url or None)
 
 
-async def _begin(call: Call, key: CheckoutKey, agreed_total: Decimal, language: str) -> AttemptRow:
+async def _begin(call: Call, key: CheckoutKey, agreed: Agreed, language: str) -> AttemptRow:
     """The live attempt of this customer for exactly this checkout, written now if there is none."""
     async with call.services.db.sessions() as db, db.begin():
         await _one_at_a_time(db, key)
@@ -64,7 +63,7 @@ async def _begin(call: Call, key: CheckoutKey, agreed_total: Decimal, language: 
         delivery, buyer = delivery_of(desk, result), desk.customer.buyer
         if Notice.CART_REPLACED in desk.edits.notices or reached(desk, result) is not Step.PAYMENT:
             raise CheckoutChanged
-        if delivery is None or buyer is None or result.totals.total != agreed_total:
+        if delivery is None or buyer is None or Agreed.of(result.totals) != agreed:
             raise CheckoutChanged
         attempt = new_attempt(desk.cart, key, basket, result, delivery, buyer, language)
         live = await latest_attempt(db, desk.partner.id, key, live=True, lock=True)

@@ -157,6 +157,19 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
+class Agreed:
+    """What the customer has seen and agrees to pay: in all, and of that by bank card."""
+
+    total: Decimal
+    by_card: Decimal
+
+    @classmethod
+    def of(cls, totals: Totals) -> "Agreed":
+        """The amounts of these totals."""
+        return cls(totals.total, totals.by_card)
+
+
+@dataclass(frozen=True, slots=True)
 class Buyer:
     """Who buys, and where home delivery goes. Countries are ISO 3166 alpha-2."""
 

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import os
 import pathlib
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 
 import asyncpg
@@ -11,7 +12,11 @@ import pytest
 
 from store.clock import clock
 from store.db import Database
+from store.embedded import EmbeddedPostgres
+from store.kv import open_kv
 from store.migrate import migrate
+from store.providers.sandbox import close
+from tests.shop_world import Shop, open_shop, sandbox_and_provider, services_over
 
 pytest_plugins = ["tests.redis_servers"]
 
@@ -19,22 +24,17 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a PostgreSQL server for this run: `DATABASE_URL` of the environment, or an embedded one."""
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server for this run: `TEST_DATABASE_URL` of the environment, or an embedded one."""
     given = os.environ.get("TEST_DATABASE_URL")
     if given:
         yield given
         return
-    from store.embedded import embedded_postgres
-
-    async def opened() -> tuple[object, str]:
-        manager = embedded_postgres(pathlib.Path(tmp_path_factory.mktemp("postgres")), fast=True)
-        return manager, await manager.__aenter__()
-
-    with asyncio.Runner() as runner:
-        manager, url = runner.run(opened())
+    with (
+        tempfile.TemporaryDirectory(prefix="coffret-tests-", ignore_cleanup_errors=True) as folder,
+        EmbeddedPostgres(pathlib.Path(folder), fast=True) as url,
+    ):
         yield url.replace("postgresql+asyncpg://", "postgresql://")
-        runner.run(manager.__aexit__(None, None, None))  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
@@ -69,6 +69,17 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     db = Database(database_url)
     yield db
     await db.aclose()
+
+
+@pytest.fixture
+async def shop(database: Database) -> AsyncIterator[Shop]:
+    """A shop to buy from, with everything in this process but PostgreSQL."""
+    sandbox, provider = sandbox_and_provider()
+    kv = open_kv("", clock)
+    yield await open_shop(services_over(database, kv, provider), sandbox)
+    await provider.aclose()
+    await close(sandbox)
+    await kv.aclose()
 
 
 @pytest.fixture(autouse=True)

@@ -37,7 +37,8 @@ def upgrade() -> None:
     sa.Column('accent_colour', sa.String(7), nullable=False),
     sa.Column('payments_active', sa.Boolean(), nullable=False),
     sa.Column('marketplace_id', sa.Integer(), nullable=False),
-    sa.Column('logo_svg', sa.String(), nullable=False),
+    sa.Column('logo_url', sa.String(300), nullable=False),
+    sa.Column('hq_country', sa.String(2), nullable=False),
     sa.Column('return_hosts', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
     sa.Column('return_with_order_number', sa.Boolean(), nullable=False),
     sa.Column('provider_user_id', sa.String(128), nullable=False),
@@ -84,6 +85,10 @@ def upgrade() -> None:
     sa.Column('buyer', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
     sa.Column('delivery', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
     sa.Column('vat', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+    sa.Column('coupons', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+    sa.Column('cards', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+    sa.Column('held', sa.Boolean(), nullable=False),
+    sa.Column('round', sa.Integer(), nullable=False),
     sa.Column('currency', sa.String(3), nullable=False),
     sa.Column('products_amount', sa.Numeric(precision=12, scale=2), nullable=False),
     sa.Column('discount_amount', sa.Numeric(precision=12, scale=2), nullable=False),
@@ -101,13 +106,14 @@ def upgrade() -> None:
     sa.Column('payin_id', sa.String(128), nullable=False),
     sa.Column('refund_id', sa.String(128), nullable=False),
     sa.Column('redirect_url', sa.String(2048), nullable=False),
+    sa.Column('fingerprint', sa.String(64), nullable=False),
     sa.Column('failure_code', sa.String(20), nullable=False),
     sa.Column('failure_reason', sa.String(40), nullable=False),
     sa.CheckConstraint('total_amount = gift_card_amount + card_amount', name=op.f('checkout_attempt_is_paid')),
     sa.ForeignKeyConstraint(['partner_id'], ['partner.id'], name=op.f('checkout_attempt_partner_id_fkey')),
     sa.PrimaryKeyConstraint('id', name=op.f('checkout_attempt_pkey'))
     )
-    op.create_index('checkout_attempt_due_idx', 'checkout_attempt', ['check_on'], unique=False, postgresql_where=sa.text("state IN ('starting', 'open', 'refunding')"))
+    op.create_index('checkout_attempt_due_idx', 'checkout_attempt', ['check_on'], unique=False, postgresql_where=sa.text("state IN ('starting', 'open', 'abandoned', 'refunding')"))
     op.create_index('checkout_attempt_one_live_key', 'checkout_attempt', ['partner_id', 'cart_id', 'session_digest'], unique=True, postgresql_where=sa.text("state IN ('starting', 'open')"))
     op.create_index(op.f('checkout_attempt_partner_id_idx'), 'checkout_attempt', ['partner_id'], unique=False)
     op.create_index(op.f('checkout_attempt_payin_id_idx'), 'checkout_attempt', ['payin_id'], unique=False)
@@ -189,6 +195,14 @@ def upgrade() -> None:
     sa.UniqueConstraint('normal_code', name='gift_card_code_key')
     )
     op.create_index(op.f('gift_card_partner_id_idx'), 'gift_card', ['partner_id'], unique=False)
+    op.create_table('picture',
+    sa.Column('partner_id', sa.Integer(), nullable=False),
+    sa.Column('name', sa.String(80), nullable=False),
+    sa.Column('content', sa.LargeBinary(), nullable=False),
+    sa.ForeignKeyConstraint(['partner_id'], ['partner.id'], name=op.f('picture_partner_id_fkey')),
+    sa.PrimaryKeyConstraint('name', name=op.f('picture_pkey'))
+    )
+    op.create_index(op.f('picture_partner_id_idx'), 'picture', ['partner_id'], unique=False)
     op.create_table('product',
     sa.Column('name', postgresql.JSONB(), nullable=False),
     sa.Column('description', postgresql.JSONB(), nullable=False),
@@ -211,20 +225,6 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('product_pkey'))
     )
     op.create_index(op.f('product_partner_id_idx'), 'product', ['partner_id'], unique=False)
-    op.create_table('coupon_hold',
-    sa.Column('partner_id', sa.Integer(), nullable=False),
-    sa.Column('id', sa.Integer(), nullable=False),
-    sa.Column('attempt_id', sa.Uuid(), nullable=False),
-    sa.Column('coupon_id', sa.Integer(), nullable=False),
-    sa.Column('code', sa.String(40), nullable=False),
-    sa.Column('amount', sa.Numeric(precision=12, scale=2), nullable=False),
-    sa.ForeignKeyConstraint(['attempt_id'], ['checkout_attempt.id'], name=op.f('coupon_hold_attempt_id_fkey')),
-    sa.ForeignKeyConstraint(['coupon_id'], ['coupon.id'], name=op.f('coupon_hold_coupon_id_fkey')),
-    sa.ForeignKeyConstraint(['partner_id'], ['partner.id'], name=op.f('coupon_hold_partner_id_fkey')),
-    sa.PrimaryKeyConstraint('id', name=op.f('coupon_hold_pkey'))
-    )
-    op.create_index(op.f('coupon_hold_attempt_id_idx'), 'coupon_hold', ['attempt_id'], unique=False)
-    op.create_index(op.f('coupon_hold_partner_id_idx'), 'coupon_hold', ['partner_id'], unique=False)
     op.create_table('delivery_rate',
     sa.Column('country', sa.String(2), nullable=False),
     sa.Column('max_weight_grams', sa.Integer(), nullable=True),
@@ -248,12 +248,13 @@ def upgrade() -> None:
     sa.Column('kind', sa.String(20), nullable=False),
     sa.Column('amount', sa.Numeric(precision=12, scale=2), nullable=False),
     sa.Column('attempt_id', sa.Uuid(), nullable=True),
+    sa.Column('round', sa.Integer(), nullable=False),
     sa.Column('created_on', sa.DateTime(timezone=True), nullable=False),
     sa.ForeignKeyConstraint(['attempt_id'], ['checkout_attempt.id'], name=op.f('gift_card_entry_attempt_id_fkey')),
     sa.ForeignKeyConstraint(['gift_card_id'], ['gift_card.id'], name=op.f('gift_card_entry_gift_card_id_fkey')),
     sa.ForeignKeyConstraint(['partner_id'], ['partner.id'], name=op.f('gift_card_entry_partner_id_fkey')),
     sa.PrimaryKeyConstraint('id', name=op.f('gift_card_entry_pkey')),
-    sa.UniqueConstraint('gift_card_id', 'attempt_id', 'kind', name='gift_card_entry_once_key')
+    sa.UniqueConstraint('gift_card_id', 'attempt_id', 'round', 'kind', name='gift_card_entry_once_key')
     )
     op.create_index(op.f('gift_card_entry_attempt_id_idx'), 'gift_card_entry', ['attempt_id'], unique=False)
     op.create_index(op.f('gift_card_entry_gift_card_id_idx'), 'gift_card_entry', ['gift_card_id'], unique=False)
@@ -419,21 +420,6 @@ def upgrade() -> None:
     )
     op.create_index(op.f('order_vat_order_id_idx'), 'order_vat', ['order_id'], unique=False)
     op.create_index(op.f('order_vat_partner_id_idx'), 'order_vat', ['partner_id'], unique=False)
-    op.create_table('stock_hold',
-    sa.Column('partner_id', sa.Integer(), nullable=False),
-    sa.Column('id', sa.Integer(), nullable=False),
-    sa.Column('attempt_id', sa.Uuid(), nullable=False),
-    sa.Column('product_id', sa.Integer(), nullable=False),
-    sa.Column('variant_id', sa.Integer(), nullable=True),
-    sa.Column('quantity', sa.Integer(), nullable=False),
-    sa.ForeignKeyConstraint(['attempt_id'], ['checkout_attempt.id'], name=op.f('stock_hold_attempt_id_fkey')),
-    sa.ForeignKeyConstraint(['partner_id'], ['partner.id'], name=op.f('stock_hold_partner_id_fkey')),
-    sa.ForeignKeyConstraint(['product_id'], ['product.id'], name=op.f('stock_hold_product_id_fkey')),
-    sa.ForeignKeyConstraint(['variant_id'], ['product_variant.id'], name=op.f('stock_hold_variant_id_fkey')),
-    sa.PrimaryKeyConstraint('id', name=op.f('stock_hold_pkey'))
-    )
-    op.create_index(op.f('stock_hold_attempt_id_idx'), 'stock_hold', ['attempt_id'], unique=False)
-    op.create_index(op.f('stock_hold_partner_id_idx'), 'stock_hold', ['partner_id'], unique=False)
     op.create_table('order_product',
     sa.Column('product_id', sa.Integer(), nullable=False),
     sa.Column('name', postgresql.JSONB(), nullable=False),
@@ -462,9 +448,6 @@ def downgrade() -> None:
     op.drop_index(op.f('order_product_partner_id_idx'), table_name='order_product')
     op.drop_index(op.f('order_product_order_id_idx'), table_name='order_product')
     op.drop_table('order_product')
-    op.drop_index(op.f('stock_hold_partner_id_idx'), table_name='stock_hold')
-    op.drop_index(op.f('stock_hold_attempt_id_idx'), table_name='stock_hold')
-    op.drop_table('stock_hold')
     op.drop_index(op.f('order_vat_partner_id_idx'), table_name='order_vat')
     op.drop_index(op.f('order_vat_order_id_idx'), table_name='order_vat')
     op.drop_table('order_vat')
@@ -498,11 +481,10 @@ def downgrade() -> None:
     op.drop_index(op.f('delivery_rate_partner_id_idx'), table_name='delivery_rate')
     op.drop_index(op.f('delivery_rate_delivery_mode_id_idx'), table_name='delivery_rate')
     op.drop_table('delivery_rate')
-    op.drop_index(op.f('coupon_hold_partner_id_idx'), table_name='coupon_hold')
-    op.drop_index(op.f('coupon_hold_attempt_id_idx'), table_name='coupon_hold')
-    op.drop_table('coupon_hold')
     op.drop_index(op.f('product_partner_id_idx'), table_name='product')
     op.drop_table('product')
+    op.drop_index(op.f('picture_partner_id_idx'), table_name='picture')
+    op.drop_table('picture')
     op.drop_index(op.f('gift_card_partner_id_idx'), table_name='gift_card')
     op.drop_table('gift_card')
     op.drop_index(op.f('delivery_mode_partner_id_idx'), table_name='delivery_mode')
@@ -512,7 +494,7 @@ def downgrade() -> None:
     op.drop_index(op.f('checkout_attempt_payin_id_idx'), table_name='checkout_attempt')
     op.drop_index(op.f('checkout_attempt_partner_id_idx'), table_name='checkout_attempt')
     op.drop_index('checkout_attempt_one_live_key', table_name='checkout_attempt', postgresql_where=sa.text("state IN ('starting', 'open')"))
-    op.drop_index('checkout_attempt_due_idx', table_name='checkout_attempt', postgresql_where=sa.text("state IN ('starting', 'open', 'refunding')"))
+    op.drop_index('checkout_attempt_due_idx', table_name='checkout_attempt', postgresql_where=sa.text("state IN ('starting', 'open', 'abandoned', 'refunding')"))
     op.drop_table('checkout_attempt')
     op.drop_index(op.f('app_user_partner_id_idx'), table_name='app_user')
     op.drop_index(op.f('app_user_marketplace_id_idx'), table_name='app_user')
