@@ -1,18 +1,15 @@
 """An answer on its way out: bytes and headers, straight to the server."""
 
-import re
-import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from starlette.types import Scope, Send
+from starlette.types import Send
 
 Header = tuple[bytes, bytes]
 
 JSON = (b"content-type", b"application/json")
-_SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:+/=-]{1,128}")
 
 
 @dataclass(slots=True)
@@ -50,18 +47,3 @@ class Streamed:
 def as_json(data: Any, status: int = 200, *headers: Header) -> Answer:
     """Data that orjson can write, as an answer."""
     return Answer(orjson.dumps(data), status, [JSON, *headers])
-
-
-def request_id(scope: Scope) -> tuple[str, list[Header]]:
-    """The id of this request, and the header that tells it, unless whoever gave the id tells it already.
-
-    It is the caller's own `X-Request-Id` when that is a sane one.
-    """
-    state: dict[str, Any] = scope.setdefault("state", {})
-    known = state.get("request_id")
-    if known is not None:
-        return str(known), []
-    sent = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-    own = sent if _SANE_REQUEST_ID.fullmatch(sent) else str(uuid.uuid4()).encode()
-    state["request_id"] = own.decode()
-    return own.decode(), [(b"x-request-id", own)]

@@ -22,7 +22,7 @@ UPLOAD_LIMIT = 10 * MEBIBYTE
 MOST_FIELDS = 200
 
 _SURROGATE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Accepts(enum.Enum):
@@ -99,13 +99,13 @@ def unstorable(data: Any) -> tuple[Problem, ...]:
     while todo:
         path, value = todo.pop()
         if isinstance(value, str):
-            if _UNSTORABLE.search(value):
+            if UNSTORABLE.search(value):
                 bad.append(path)
         elif isinstance(value, list):
             todo.extend(((*path, at), inner) for at, inner in enumerate(value))
         elif isinstance(value, dict):
             for key, inner in value.items():
-                if _UNSTORABLE.search(key):
+                if UNSTORABLE.search(key):
                     bad.append(path)
                 else:
                     todo.append(((*path, key), inner))

@@ -78,6 +78,11 @@ def _written(node: dict[Any, Any]) -> Any:
     if len(positions) == len(node):
         if messages is not None:  # what is wrong with the list as a whole goes before its items
             return messages
-        return [_written(node.get(at, {})) for at in range(max(positions) + 1)]
+        return [_item(_written(node.get(at, {}))) for at in range(max(positions) + 1)]
     inner = {str(step): _written(below) for step, below in node.items()}
     return inner if messages is None else {NO_FIELD: messages, **inner}
+
+
+def _item(written: Any) -> Any:
+    """An item of a list; what is wrong with it as a whole is of no one field."""
+    return {NO_FIELD: written} if isinstance(written, list) else written

@@ -37,7 +37,7 @@ class InputReader:
         `wrong` is what was found before, by key: it counts where it is about a key that there is.
         """
         if not isinstance(sent, dict):
-            return Invalid((*wrong, *NOT_AN_OBJECT), path)
+            return Invalid((*(p for p in wrong if not p.path), *NOT_AN_OBJECT), path)
         fields = sent if self.as_sent else self.fields(sent)
         if path:
             fields = {**fields, **path}

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from resolvers.listing import Listing
+from resolvers.listing import Listing, Lookup
 from resolvers.operation import Operation
 from rest_compat.body import Accepts
 from rest_compat.parameters import Ordering, Parameter
@@ -58,7 +58,7 @@ class Route:
 
     methods: str
     path: str
-    operation: Operation[Any, Any] | Listing[Any]
+    operation: Operation[..., Any] | Listing[Any] | Lookup[Any]
     shape: Shape
     envelope: Envelope = Envelope.OBJECT
     status: int | Status = 200

@@ -13,8 +13,8 @@ class Branch(Generic[T]):
 
     fixed: "dict[str, Branch[T]]" = field(default_factory=dict)
     open: "Branch[T] | None" = None
-    methods: dict[str, tuple[T, tuple[str, ...]]] = field(default_factory=dict)
-    """Method -> what answers, and the names of the path's parameters."""
+    methods: dict[str, T] = field(default_factory=dict)
+    """Method -> what answers."""
 
     def next(self, segment: str) -> "Branch[T]":
         """The branch for one more segment of a route's path, made where there is none."""
@@ -36,15 +36,14 @@ class PathTable(Generic[T]):
         segments = path.strip("/").split("/")
         for segment in segments:
             branch = branch.next(segment)
-        names = tuple(s[1:-1] for s in segments if s.startswith("{"))
         for method in methods:
             if method in branch.methods:
                 raise ValueError(f"Two routes answer {method} {path}.")
-            branch.methods[method] = (target, names)
+            branch.methods[method] = target
         if "GET" in branch.methods:
             branch.methods.setdefault("HEAD", branch.methods["GET"])
 
-    def find(self, path: str) -> tuple[Mapping[str, tuple[T, tuple[str, ...]]], list[str]] | None:
+    def find(self, path: str) -> tuple[Mapping[str, T], list[str]] | None:
         """What answers a path, by method, and the values of its parameters; None when no route has it."""
         segments = path[1:-1].split("/") if path.endswith("/") else path[1:].split("/")
         values: list[str] = []

@@ -1,0 +1,132 @@
+"""Routes that run an operation, or look one row up."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_type_hints
+
+import orjson
+from pydantic import BaseModel, create_model
+from starlette.requests import Request
+
+from resolvers.context import Context
+from resolvers.listing import Lookup
+from resolvers.operation import Operation
+from rest_compat.answers import JSON, Answer
+from rest_compat.body import sent_body
+from rest_compat.endpoint import WRITES, ContextOf, Endpoint, idempotency_key, query_of
+from rest_compat.errors import snake_case
+from rest_compat.inputs import InputReader
+from rest_compat.path_values import PathValues
+from rest_compat.route import Envelope, Route, Status
+from schema.errors import Path
+from schema.values import Invalid
+
+
+class OperationEndpoint(Endpoint):
+    """Runs an operation.
+
+    The body (of a GET: the query) and the path together make its `input`, or else its single arguments.
+    """
+
+    def __init__(self, route: Route, context_of: ContextOf, names: Sequence[str]) -> None:
+        operation = route.operation
+        assert isinstance(operation, Operation)
+        kinds = arguments_of(operation)
+        self.operation = operation
+        self.takes_input = "input" in kinds
+        model = (route.body or kinds["input"]) if self.takes_input else _model_of(operation, kinds, names)
+        self.reader = InputReader(model, route.renamed)
+        self.path_only = not self.takes_input and not model.model_fields
+        in_path = {name: _kind_in_path(route, name, kinds, model, takes_input=self.takes_input) for name in names}
+        super().__init__(route, context_of, PathValues(names, in_path))
+
+    async def answer(self, request: Request, context: Context, given: Sequence[str]) -> Answer:
+        """Read, run, write."""
+        if self.path_only and request.method not in WRITES:
+            return await self.written(await self.operation(context, **self.path_values(context, given)), context)
+        if request.method not in WRITES:
+            query, wrong = query_of(request, self.reader.keys)
+            return await self.run(context, query, wrong, given)
+        sent = await sent_body(request, self.route.accepts)
+        try:
+            wrong = sent.problems
+            if self.route.idempotent:
+                wrong += idempotency_key(request, context)
+            return await self.run(context, sent.data, wrong, given)
+        finally:
+            await sent.close()
+
+    async def run(self, context: Context, sent: Any, wrong: Any, given: Sequence[str]) -> Answer:
+        """Run the operation on what was sent."""
+        path = self.path_values(context, given)
+        if self.takes_input:
+            made = self.reader.read(sent, {self.route.renamed.get(name, name): path[name] for name in path}, wrong)
+            return await self.written(await self.operation(context, input=made), context)
+        made = self.reader.read(sent, {}, wrong)
+        if isinstance(made, Invalid):
+            return await self.written(await self.operation(context, made), context)
+        arguments = {name: getattr(made, name) for name in type(made).model_fields}
+        return await self.written(await self.operation(context, **path, **arguments), context)
+
+    async def written(self, result: Any, context: Context) -> Answer:
+        """The answer, in the documented shape and envelope."""
+        route = self.route
+        several = route.envelope is Envelope.ARRAY
+        rows = await route.shape.render(result if several else [result], context.load.level)
+        data = rows if several or route.envelope is Envelope.ARRAY_OF_ONE else rows[0]
+        status = route.status.choose(result) if isinstance(route.status, Status) else route.status
+        return Answer(orjson.dumps(data), status, [JSON])
+
+    def names(self, path: Path) -> Path:
+        """Operations tell of the fields of their input; the keys of REST have other names."""
+        return self.reader.names(snake_case(path))
+
+
+class LookupEndpoint(Endpoint):
+    """Looks one row up, by the one parameter of its path; selects only the columns that the shape wants."""
+
+    def __init__(self, route: Route, context_of: ContextOf, names: Sequence[str]) -> None:
+        assert isinstance(route.operation, Lookup)
+        self.lookup = route.operation
+        if len(names) != 1:
+            raise TypeError(f"{route.path} looks one row up, so it has one parameter.")
+        kind = self.lookup.table.model_fields[self.lookup.by].annotation
+        super().__init__(route, context_of, PathValues(names, {names[0]: kind}))
+
+    async def answer(self, request: Request, context: Context, given: Sequence[str]) -> Answer:  # noqa: ARG002
+        """Find and write."""
+        (value,) = self.path_values(context, given).values()
+        found, columns = await self.lookup(context, value), self.route.shape.columns
+        row = await (found.object() if columns is None else found.page(columns))
+        rows = await self.route.shape.render([row], context.load.level, columns=columns is not None)
+        return Answer(orjson.dumps(rows[0]))
+
+
+def arguments_of(operation: Operation[Any, Any]) -> dict[str, Any]:
+    """What an operation takes besides the call: name -> type."""
+    function: Callable[..., Any] = operation.function
+    hints = get_type_hints(function, include_extras=True)
+    return {name: hints[name] for name in list(inspect.signature(function).parameters)[1:]}
+
+
+def _model_of(operation: Operation[Any, Any], kinds: Mapping[str, Any], in_path: Sequence[str]) -> type[BaseModel]:
+    """The arguments that come from the query or the body, as one model."""
+    parameters = inspect.signature(operation.function).parameters
+    fields: dict[str, Any] = {
+        name: (kind, ... if parameters[name].default is inspect.Parameter.empty else parameters[name].default)
+        for name, kind in kinds.items()
+        if name not in in_path
+    }
+    made: type[BaseModel] = create_model(f"{operation.name}_arguments", **fields)
+    return made
+
+
+def _kind_in_path(
+    route: Route, name: str, kinds: Mapping[str, Any], model: type[BaseModel], *, takes_input: bool
+) -> Any:
+    field = route.renamed.get(name, name)
+    if takes_input and field in model.model_fields:
+        return model.model_fields[field].annotation
+    if not takes_input and name in kinds:
+        return kinds[name]
+    raise TypeError(f"{route.path}: its operation takes no {field!r}.")

@@ -1,0 +1,90 @@
+"""The whole REST interface on a page: one line a route."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.routing import BaseRoute, Match, NoMatchFound
+from starlette.types import Receive, Scope, Send
+
+from resolvers.auth import me, obtain_token
+from resolvers.carts import ecommerce_cart, save_ecommerce_cart
+from resolvers.listing import Listing, Lookup
+from rest_compat.body import Accepts
+from rest_compat.endpoint import ContextOf, Endpoint
+from rest_compat.errors import method_not_allowed, not_found
+from rest_compat.lists import ListEndpoint
+from rest_compat.operations import LookupEndpoint, OperationEndpoint
+from rest_compat.resources.auth import PERMISSIONS, TOKEN
+from rest_compat.resources.cart import CART, CartBody
+from rest_compat.route import Route, Status
+from rest_compat.table import PathTable
+from schema.errors import CartNotFound
+
+CREATED_OR_REPLACED = Status(
+    lambda cart: 201 if cart.created else 200, ((201, "A new cart."), (200, "A cart in place of the one before."))
+)
+
+ROUTES: Sequence[Route] = (
+    Route("POST", "/api-token-auth/", obtain_token, TOKEN, accepts=Accepts.FORM, idempotent=False),
+    Route("GET", "/api/permissions/", me, PERMISSIONS),
+    Route("POST", "/api/v2/ecommerce/cart/", save_ecommerce_cart, CART, status=CREATED_OR_REPLACED, body=CartBody),
+    Route("GET", "/api/v2/ecommerce/cart/{id}/", ecommerce_cart, CART, missing=CartNotFound),
+)
+
+
+class RestRoutes(BaseRoute):
+    """All routes as one, so that finding the right one costs the same however many there are.
+
+    Whatever is under `/api/` is answered here, paths that no route has included.
+    """
+
+    def __init__(self, routes: Sequence[Route], context_of: ContextOf) -> None:
+        self.table: PathTable[Endpoint] = PathTable()
+        for route in routes:
+            self.table.add(route.verbs, route.path, endpoint(route, context_of))
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether a request is for one of the routes."""
+        if scope["type"] != "http":
+            return Match.NONE, {}
+        path: str = scope["path"]
+        root: str = scope.get("root_path", "")
+        found = self.table.find(path.removeprefix(root))
+        if found is None and not path.startswith(f"{root}/api/"):
+            return Match.NONE, {}
+        return Match.FULL, {"endpoint": self, "rest": found}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request."""
+        found = scope["rest"]
+        method: str = scope["method"]
+        if found is None:
+            await not_found().send(send, head=method == "HEAD")
+            return
+        methods, given = found
+        target = methods.get(method)
+        if target is None:
+            await method_not_allowed(method, methods).send(send)
+            return
+        await target(scope, receive, send, given)
+
+    def url_path_for(self, name: str, /, **path_params: Any) -> Any:
+        """Routes have no names here."""
+        raise NoMatchFound(name, path_params)
+
+
+def endpoint(route: Route, context_of: ContextOf) -> Endpoint:
+    """What answers a route."""
+    names = [segment[1:-1] for segment in route.path.split("/") if segment.startswith("{")]
+    match route.operation:
+        case Listing():
+            return ListEndpoint(route, context_of, names)
+        case Lookup():
+            return LookupEndpoint(route, context_of, names)
+        case _:
+            return OperationEndpoint(route, context_of, names)
+
+
+def rest_routes(context_of: ContextOf) -> list[BaseRoute]:
+    """All there is to mount. `context_of` makes the context of a request; it refuses a token that is not good."""
+    return [RestRoutes(ROUTES, context_of)]

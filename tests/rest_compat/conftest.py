@@ -1,0 +1,154 @@
+"""The REST routes, served in process: the real ones over a real database, and those that a test makes up."""
+
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.types import ASGIApp
+
+from coffret.app import context_of
+from coffret.middleware import RequestId
+from coffret.services import House
+from resolvers.auth import issue_token
+from resolvers.callers import Callers
+from resolvers.context import Caller, Context, Role, Services
+from rest_compat.route import Route
+from rest_compat.routes import ROUTES, RestRoutes, rest_routes
+from store.carts import Carts
+from store.clock import clock
+from store.credentials import hashed
+from store.db import Database
+from store.kv import open_kv
+from store.settings import Settings
+from store.tenancy import MarketplaceRow, PartnerRow, UserRow
+
+PASSWORD = "correct horse battery staple"
+
+
+def client_of(app: ASGIApp, token: str | None = None) -> httpx.AsyncClient:
+    """A client of an application in this process."""
+    headers = {} if token is None else {"Authorization": f"Token {token}"}
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://api.test", headers=headers)
+
+
+def made_up(routes: Sequence[Route], context: Callable[[], Context]) -> Starlette:
+    """An application of these routes, all of whose requests have this context."""
+
+    async def of(request: Request) -> Context:
+        made = context()
+        made.request_id = request.state.request_id
+        return made
+
+    return Starlette(routes=[RestRoutes(routes, of)], middleware=[Middleware(RequestId)])
+
+
+def services_with(**parts: Any) -> Services:
+    """What a process holds, as far as a test needs it."""
+    held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services)}
+    return Services(**(held | {"settings": Settings(), "clock": clock} | parts))
+
+
+@dataclass(frozen=True)
+class World:
+    """A marketplace of two partners, and who logs in there."""
+
+    app: Starlette
+    services: Services
+    partner: PartnerRow
+    user: UserRow
+    token: str
+    other_token: str
+    marketplace_token: str
+
+
+async def filled(services: Services) -> dict[str, Any]:
+    """Two partners, a user of each and one of their marketplace."""
+    async with services.db.sessions() as db, db.begin():
+        market = MarketplaceRow(name="Network")
+        db.add(market)
+        await db.flush()
+        partners = [
+            PartnerRow(
+                marketplace_id=market.id,
+                source_id=str(n),
+                commercial_name=f"Shop {n}",
+                short_name=f"shop{n}",
+                site_domain=f"shop{n}.example",
+            )
+            for n in (1, 2)
+        ]
+        db.add_all(partners)
+        await db.flush()
+        password = await hashed(PASSWORD)
+        users = [
+            UserRow(
+                username=f"{role}{n}@shop.example",
+                first_name="Ada",
+                email=f"{role}{n}@shop.example",
+                role=role,
+                partner_id=partner and partner.id,
+                marketplace_id=None if partner else market.id,
+                password_hash=password,
+            )
+            for n, (role, partner) in enumerate(
+                [("partner", partners[0]), ("partner", partners[1]), ("marketplace", None)]
+            )
+        ]
+        db.add_all(users)
+        await db.flush()
+        tokens = [await issue_token(db, user, "test", clock) for user in users]
+    names = ("token", "other_token", "marketplace_token")
+    return {"partner": partners[0], "user": users[0], **dict(zip(names, tokens, strict=True))}
+
+
+@pytest.fixture
+async def world(database: Database) -> AsyncIterator[World]:
+    """The real routes over a filled database; carts in process."""
+    kv = open_kv("", clock)
+    services = services_with(db=database, kv=kv, carts=Carts(kv), callers=Callers(database, clock))
+    app = Starlette(routes=rest_routes(context_of), middleware=[Middleware(RequestId)])
+    app.state.house = House(services, None)
+    yield World(app=app, services=services, **await filled(services))
+    await kv.aclose()
+
+
+@dataclass(frozen=True)
+class Shops:
+    """The real routes over carts in this process, with callers that are known: nothing needs a database."""
+
+    services: Services
+
+    def client(self, partner_id: int | None = 1) -> httpx.AsyncClient:
+        """A client of a partner's shop, or (None) of the marketplace."""
+        role = Role.MARKETPLACE if partner_id is None else Role.PARTNER
+        caller = Caller(
+            role,
+            frozenset(),
+            user_id=9,
+            token_id=partner_id,
+            partner_id=partner_id,
+            marketplace_id=1,
+            site_domain=f"shop{partner_id}.example",
+        )
+        return client_of(made_up(ROUTES, lambda: Context(self.services, caller)))
+
+
+@pytest.fixture
+async def shops() -> AsyncIterator[Shops]:
+    """Shops that hand carts over."""
+    kv = open_kv("", clock)
+    yield Shops(services_with(kv=kv, carts=Carts(kv)))
+    await kv.aclose()
+
+
+@pytest.fixture
+async def shop(shops: Shops) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the first partner's shop."""
+    async with shops.client() as client:
+        yield client
