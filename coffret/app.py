@@ -12,6 +12,7 @@ from coffret import media, notifications, watching
 from coffret.middleware import KnownHosts, RequestId, TrustedProxies
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
 from resolvers.context import Context
+from rest_compat.routes import rest_routes
 from store.settings import Settings
 
 
@@ -33,7 +34,7 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
     `run_background=False` leaves the worker out: tests then say themselves when jobs run.
     """
     sandbox = make_sandbox(settings)
-    routes: list[BaseRoute] = [*watching.ROUTES, *notifications.ROUTES, *media.ROUTES]
+    routes: list[BaseRoute] = [*watching.ROUTES, *notifications.ROUTES, *media.ROUTES, *rest_routes(context_of)]
     if sandbox is not None:
         routes.append(Mount(SANDBOX_PATH, sandbox))
 
