@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import strawberry
 
 from resolvers.changes import apply, given_id, owner_of, values_of
-from resolvers.listing import Filter, Listing, Where
+from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.coupon import Coupon, DiscountType
@@ -42,10 +42,7 @@ async def _coupon(call: Call, given: Any, *, lock: bool = False) -> CouponRow:
     return await find(call.db, call.caller, CouponRow, "coupon", lock=lock, id=given_id(given))
 
 
-@operation(Permission.VIEW_CATALOGUE)
-async def coupon(call: Call, id: int) -> Coupon:
-    """A coupon by its id."""
-    return await _coupon(call, {"id": id})
+coupon = Lookup(Coupon, "id", "coupon", Permission.VIEW_CATALOGUE, "A coupon by its id.")
 
 
 @operation(Permission.MANAGE_CATALOGUE)

@@ -8,7 +8,7 @@ import strawberry
 from sqlmodel import col, delete
 
 from resolvers.changes import apply, currency_of, given_id, owner_of, text_of, values_of
-from resolvers.listing import Filter, Listing, Where
+from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.delivery import DeliveryKind, DeliveryMode
@@ -42,10 +42,7 @@ async def _mode(call: Call, given: Any, *, lock: bool = False) -> DeliveryModeRo
     return await find(call.db, call.caller, DeliveryModeRow, "delivery mode", lock=lock, id=given_id(given))
 
 
-@operation(Permission.VIEW_CATALOGUE)
-async def delivery_mode(call: Call, id: int) -> DeliveryMode:
-    """A delivery mode by its id."""
-    return await _mode(call, {"id": id})
+delivery_mode = Lookup(DeliveryMode, "id", "delivery mode", Permission.VIEW_CATALOGUE, "A delivery mode by its id.")
 
 
 @operation(Permission.MANAGE_CATALOGUE)

@@ -7,15 +7,12 @@ from uuid import UUID
 
 import strawberry
 
-from resolvers.listing import Filter, Listing, Where
-from resolvers.operation import Call, operation
-from resolvers.tenancy import find
+import store.orders  # noqa: F401 - the table of orders
+from resolvers.listing import Filter, Listing, Lookup, Where
 from schema.delivery import DeliveryKind
-from schema.errors import InvalidInput
 from schema.order import Order, OrderStatus
 from schema.permission import Permission
 from schema.values import writable
-from store.orders import OrderRow
 
 
 @strawberry.enum(description="How to order orders.")
@@ -44,11 +41,5 @@ class OrderFilter(Filter):
 orders = Listing(Order, OrderFilter, OrderOrder, Permission.VIEW_ORDER, "The orders you see, newest first.")
 
 
-@operation(Permission.VIEW_ORDER)
-async def order(call: Call, id: int | None = None, uuid: UUID | None = None) -> Order:
-    """An order, by its id or its uuid."""
-    if id is not None and uuid is None:
-        return await find(call.db, call.caller, OrderRow, "order", id=id)
-    if uuid is not None and id is None:
-        return await find(call.db, call.caller, OrderRow, "order", uuid=uuid)
-    raise InvalidInput.at("id", "Give either the id or the uuid.")
+order = Lookup(Order, "id", "order", Permission.VIEW_ORDER, "An order by its id.")
+order_by_uuid = Lookup(Order, "uuid", "order", Permission.VIEW_ORDER, "An order by its uuid.")

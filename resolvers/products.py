@@ -7,7 +7,7 @@ import strawberry
 from sqlmodel import col, delete, select
 
 from resolvers.changes import apply, currency_of, given_id, owner_of, text_of, values_of
-from resolvers.listing import Filter, Listing, Where
+from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.errors import InvalidInput
@@ -68,10 +68,7 @@ async def _attribute(call: Call, given: Any, *, lock: bool = False) -> ProductAt
     return await find(call.db, call.caller, ProductAttributeRow, "attribute", lock=lock, id=given_id(given))
 
 
-@operation(Permission.VIEW_CATALOGUE)
-async def product(call: Call, id: int) -> Product:
-    """A product by its id."""
-    return await _product(call, {"id": id})
+product = Lookup(Product, "id", "product", Permission.VIEW_CATALOGUE, "A product by its id.")
 
 
 @operation(Permission.MANAGE_CATALOGUE)
