@@ -21,7 +21,7 @@ from store.kv import KeyValue, open_kv
 
 SLOTS = 16_384
 STARTS_WITHIN = 20.0
-CLUSTERED = ("--cluster-enabled", "yes", "--repl-diskless-sync-delay", "0")
+CLUSTERED = ["--cluster-enabled", "yes", "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"]
 
 
 class RedisServer:
@@ -104,9 +104,7 @@ class RedisCluster:
         until(lambda: all(self._knows_all(node) for node in self.nodes))
         for node in self.nodes[self._masters :]:
             node.tell("CLUSTER", "REPLICATE", first.tell("CLUSTER", "MYID"))
-        until(
-            lambda: all(replica.tell("INFO")["master_link_status"] == "up" for replica in self.nodes[self._masters :])
-        )
+        until(lambda: all(self._lists_all(node) for node in self.nodes))
 
     def kill(self) -> None:
         """End all nodes."""
@@ -117,6 +115,11 @@ class RedisCluster:
         info: list[bytes] = node.tell("CLUSTER", "INFO").split()
         wanted = f"cluster_known_nodes:{len(self.nodes)}", f"cluster_size:{self._masters}", "cluster_state:ok"
         return all(fact.encode() in info for fact in wanted)
+
+    def _lists_all(self, node: RedisServer) -> bool:
+        listed = [node for _, _, *nodes in node.tell("CLUSTER", "SLOTS") for node in nodes]
+        role = node.tell("ROLE")
+        return len(listed) == len(self.nodes) and (role[0] == b"master" or role[3] == b"connected")
 
 
 def free_port() -> int:
@@ -210,9 +213,17 @@ ENGINES = ("memory", pytest.param("server", marks=pytest.mark.redis), pytest.par
 
 
 @pytest.fixture(params=ENGINES)
-async def kv(request: pytest.FixtureRequest) -> AsyncIterator[KeyValue]:
+def kv_url(request: pytest.FixtureRequest) -> str:
+    """The address of an empty store, once for each engine."""
+    if request.param == "memory":
+        return ""
+    address: str = request.getfixturevalue(f"redis_{request.param}").url
+    return address
+
+
+@pytest.fixture
+async def kv(kv_url: str) -> AsyncIterator[KeyValue]:
     """An empty store, once for each engine."""
-    url = "" if request.param == "memory" else request.getfixturevalue(f"redis_{request.param}").url
-    store = open_kv(url, clock)
+    store = open_kv(kv_url, clock)
     yield store
     await store.aclose()

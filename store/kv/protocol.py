@@ -71,6 +71,9 @@ class Count(NamedTuple):
 class KeyValue(Protocol):
     """Bytes under keys, each for a limited time by Coffret's clock. Every operation is atomic and one round trip.
 
+    (A write `once` over a record of the same millisecond, or of a clock that is ahead, takes a second one: its answer tells
+    the version, and is made anew.)
+
     An engine out of reach raises `Unavailable`. A connection lost half-way is tried again, which no operation but
     `increment` (it may count twice) can tell from a single try, as long as nobody else writes the key in between.
     """

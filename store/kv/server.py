@@ -82,7 +82,7 @@ class ServerKeyValue:
     async def increment(self, key: str, life: dt.timedelta) -> Count:
         now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
         deadline, count = await self._run(INCREMENT, (key,), _digits(now), _digits(now + milliseconds), milliseconds)
-        return Count(count, (int(deadline) - now) * MILLISECOND)
+        return Count(count, min(life, (int(deadline) - now) * MILLISECOND))
 
     async def ping(self) -> None:
         await self._call("PING")
@@ -108,6 +108,8 @@ class ServerKeyValue:
         except TimeoutError as error:
             raise Unavailable(what=_WHAT) from error
         try:
+            # A cluster client that does not know its nodes yet would send a script to any of them.
+            await self._client.initialize()
             return await self._client.execute_command(*command)
         except _OUTAGES as error:
             raise Unavailable(what=_WHAT) from error
