@@ -9,7 +9,7 @@ import datetime as dt
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact
 from enum import StrEnum
 from typing import NewType, Protocol, Self
 
@@ -22,6 +22,8 @@ _EXPONENTS = {
     **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
     **dict.fromkeys(("CLF", "UYW"), 4),
 }
+_EXACT = Context(prec=60, traps=[Inexact])
+"""Whatever the program's own decimal context rounds to, amounts of money are not rounded here."""
 
 
 def new_key() -> Key:
@@ -44,7 +46,7 @@ class MinorAmount:
     @classmethod
     def of(cls, amount: Decimal, currency: str) -> Self:
         """From whole units; refuses with ValueError what the currency cannot pay exactly, such as 0.005 €."""
-        scaled = amount.scaleb(exponent(currency))
+        scaled = amount.scaleb(exponent(currency), _EXACT)
         minor = int(scaled)
         if minor != scaled:
             raise ValueError(f"{amount} {currency} has more decimals than the currency.")
@@ -53,7 +55,7 @@ class MinorAmount:
     @property
     def decimal(self) -> Decimal:
         """In whole units, with as many decimals as the currency has: `Decimal("12.60")`."""
-        return Decimal(self.minor).scaleb(-exponent(self.currency))
+        return Decimal(self.minor).scaleb(-exponent(self.currency), _EXACT)
 
     def __add__(self, other: "MinorAmount") -> "MinorAmount":
         return MinorAmount(self._shared(other), self.minor + other.minor)

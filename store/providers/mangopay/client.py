@@ -130,19 +130,24 @@ class Client:
     ) -> Made[W]:
         """Find out about a call that may have been done. It is sent again only when the provider denies its key."""
         while True:
+            denied = False
             try:
                 kept = await self._lookup(key, self._once)
                 if kept is not None:
                     break
-                if not known:
-                    return Made(await self._post(path, body, shape, key), looked_up=False)
-            except Unsettled as error:
-                known = known or error.known
-            except ProviderError as error:
-                # This attempt was refused. The earlier one may be done all the same: only its kept answer can tell.
-                log.debug("creating call still unsettled", provider="mangopay", path=path, error=str(error))
+                denied = True
+            except (Unsettled, ProviderError) as error:
+                log.debug("creating call cannot be looked up", provider="mangopay", path=path, error=str(error))
             if not await self._pause(pauses):
                 raise UnknownOutcome(key)
+            if denied and not known:
+                try:
+                    return Made(await self._post(path, body, shape, key), looked_up=False)
+                except Unsettled as error:
+                    known = error.known
+                except ProviderError as error:
+                    # What refused this attempt says nothing about the earlier one: only its kept answer can tell.
+                    log.debug("creating call refused", provider="mangopay", path=path, error=str(error))
         try:
             return Made(read(shape, self._resource(kept)), looked_up=True)
         except Unreadable as error:
@@ -173,7 +178,7 @@ class Client:
                 return None
             raise
         if kept.status_code >= httpx.codes.INTERNAL_SERVER_ERROR or kept.resource is None:
-            raise Unsettled(f"The kept answer is {kept.status_code}.", known=True)
+            raise Unsettled(f"The kept answer is {kept.status_code}.")
         return kept
 
     def _resource(self, kept: KeptAnswer) -> Json:
