@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_origin
+from urllib.parse import quote
 
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
@@ -37,12 +38,12 @@ class PathValues:
 
     def deprecation(self, deprecated: Deprecated, request: Request, given: Sequence[str]) -> list[Header]:
         """The headers that tell of a better form of this address."""
-        path = deprecated.successor.format(**dict(zip(self.names, given, strict=True)))
+        path = deprecated.successor.format(**dict(zip(self.names, map(quote, given), strict=True)))
         successor = request.url.replace(path=path, query="")
         since = dt.datetime.combine(deprecated.since, dt.time.min, dt.UTC)
         return [
             (b"deprecation", f"@{int(since.timestamp())}".encode()),
-            (b"link", f'<{successor}>; rel="successor-version"'.encode("latin-1", "replace")),
+            (b"link", f'<{successor}>; rel="successor-version"'.encode("latin-1")),
         ]
 
 

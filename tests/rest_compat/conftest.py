@@ -92,7 +92,7 @@ async def filled(services: Services) -> dict[str, Any]:
                 first_name="Ada",
                 email=f"{role}{n}@shop.example",
                 role=role,
-                partner_id=partner and partner.id,
+                partner_id=partner.id if partner else None,
                 marketplace_id=None if partner else market.id,
                 password_hash=password,
             )

@@ -182,7 +182,7 @@ async def test_the_same_key_answers_the_first_cart_again(shops: Shops, shop: htt
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "caf\u00e9", "tab\there"])
 async def test_a_malformed_key_is_refused(shop: httpx.AsyncClient, key: str) -> None:
-    response = await shop.post(CART, json={"items": []}, headers={"Idempotency-Key": key.encode()})
+    response = await shop.post(CART, json={"items": []}, headers={b"Idempotency-Key": key.encode()})
     assert response.status_code == 400
     assert list(response.json()) == ["non_field_errors"]
 

@@ -1,0 +1,99 @@
+"""Log-in and permissions over REST, on the real database."""
+
+import uuid
+
+import httpx
+import pytest
+
+from schema.permission import NAMED
+from tests.rest_compat.conftest import PASSWORD, World, client_of
+
+TOKEN = "/api-token-auth/"
+
+
+async def test_a_log_in_answers_a_new_token_every_time(world: World) -> None:
+    sent = {"username": world.user.username, "password": PASSWORD}
+    async with client_of(world.app) as client:
+        first, second = await client.post(TOKEN, json=sent), await client.post(TOKEN, json=sent)
+        assert first.status_code == 200
+        body = first.json()
+        assert list(body) == ["token", "uuid", "user"]
+        assert body["uuid"] == str(world.partner.uuid)
+        assert body["user"] == {
+            "id": world.user.id,
+            "first_name": "Ada",
+            "username": world.user.username,
+            "email": world.user.email,
+        }
+        assert body["token"] != second.json()["token"]
+    async with client_of(world.app, body["token"]) as client:
+        assert (await client.get("/api/permissions/")).status_code == 200
+
+
+async def test_a_log_in_may_be_a_form(world: World) -> None:
+    sent = {"username": world.user.username, "password": PASSWORD}
+    async with client_of(world.app) as client:
+        assert (await client.post(TOKEN, data=sent)).status_code == 200
+        assert (await client.post(TOKEN, files={k: (None, v) for k, v in sent.items()})).status_code == 200
+
+
+async def test_wrong_user_and_wrong_password_are_the_same_answer(world: World) -> None:
+    async with client_of(world.app) as client:
+        answers = [
+            await client.post(TOKEN, json={"username": name, "password": password})
+            for name, password in ((world.user.username, "wrong"), ("nobody", PASSWORD))
+        ]
+    assert {a.status_code for a in answers} == {400}
+    assert answers[0].content == answers[1].content
+    assert answers[0].json() == {"non_field_errors": ["Unable to log in with provided credentials."]}
+
+
+async def test_missing_fields_are_named(world: World) -> None:
+    async with client_of(world.app) as client:
+        response = await client.post(TOKEN, json={})
+    assert response.status_code == 400
+    assert response.json() == {"username": ["This field is required."], "password": ["This field is required."]}
+
+
+@pytest.mark.parametrize("text", ["\x00", "a\x00b"])
+async def test_a_text_that_cannot_be_stored_is_refused_by_name(world: World, text: str) -> None:
+    async with client_of(world.app) as client:
+        for response in (
+            await client.post(TOKEN, json={"username": text, "password": "x"}),
+            await client.post(TOKEN, data={"username": text, "password": "x"}),
+            await client.post(TOKEN, files={"username": (None, text), "password": (None, "x")}),
+        ):
+            assert response.status_code == 400
+            assert list(response.json()) == ["username"]
+
+
+async def test_a_stale_token_does_not_keep_anyone_from_logging_in(world: World) -> None:
+    async with client_of(world.app, "coffret_stale") as client:
+        response = await client.post(TOKEN, json={"username": world.user.username, "password": PASSWORD})
+        assert response.status_code == 200
+
+
+async def test_permissions_are_listed_by_their_documented_names(world: World) -> None:
+    listed = {}
+    for name, token in (("partner", world.token), ("marketplace", world.marketplace_token)):
+        async with client_of(world.app, token) as client:
+            response = await client.get("/api/permissions/")
+        assert list(response.json()) == ["permissions"]
+        listed[name] = set(response.json()["permissions"])
+    assert listed["marketplace"] == {f"permissions.{p}" for p in NAMED} - {"permissions.manage_masteradmin"}
+    assert "permissions.use_voucher" in listed["partner"]
+    assert "permissions.create_partner" not in listed["partner"]
+
+
+@pytest.mark.parametrize("token", [None, "", "coffret_unknown", "x" * 5000, str(uuid.uuid4())])
+async def test_without_a_good_token_there_is_only_401(world: World, token: str | None) -> None:
+    async with client_of(world.app, token) as client:
+        responses: list[httpx.Response] = [
+            await client.get("/api/permissions/"),
+            await client.post("/api/v2/ecommerce/cart/", content=b"not json", headers={"content-type": "text/x"}),
+            await client.get("/api/v2/ecommerce/cart/nonsense"),
+        ]
+    for response in responses:
+        assert response.status_code == 401
+        assert response.headers["www-authenticate"] == "Token"
+        assert list(response.json()) == ["detail"]
