@@ -63,7 +63,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	if test -d .venv; then echo "Bringing .venv up to date."; else echo "Installing into .venv; this takes a minute, once."; fi; \
 	if command -v uv >/dev/null 2>&1; then \
 	  test -x $(BIN)/python || { rm -rf .venv; uv venv --quiet --python "$$python" .venv; }; \
-	  VIRTUAL_ENV="$(CURDIR)/.venv" uv pip install --quiet --require-hashes --requirement requirements.lock; \
+	  VIRTUAL_ENV="$(CURDIR)/.venv" uv pip install --quiet --compile-bytecode --require-hashes --requirement requirements.lock; \
 	  VIRTUAL_ENV="$(CURDIR)/.venv" uv pip install --quiet --no-deps --no-build-isolation --editable .; \
 	else \
 	  test -x $(BIN)/python || rm -rf .venv; \

@@ -30,11 +30,9 @@ app.add_typer(tokens, name="token")
 
 @app.command()
 def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on.", envvar="COFFRET_HOST")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 0: any free one.", envvar="PORT")] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes; more than one need REDIS_URL.", envvar="COFFRET_WORKERS")
-    ] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0: any free one.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; more than one need REDIS_URL.")] = None,
 ) -> None:
     """Serve the API, the checkout and the jobs, with embedded PostgreSQL unless DATABASE_URL is set."""
     for variable, value in (("COFFRET_HOST", host), ("PORT", port), ("COFFRET_WORKERS", workers)):

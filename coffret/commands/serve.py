@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import http.client
+import importlib
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -33,6 +34,8 @@ log = structlog.get_logger(__name__)
 
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Embedded PostgreSQL is started before, and stopped after, all else."""
+    # The application takes as long to import as the database to start, so both go at once.
+    threading.Thread(target=importlib.import_module, args=("coffret.app",), daemon=True).start()
     with stopping_in_order(), listening(settings) as listener:
         settings.port = listener.getsockname()[1]
         if settings.development and "funnel_scheme" not in settings.model_fields_set:

@@ -1,0 +1,230 @@
+"""`coffret serve` as its users start and end it: real processes, real signals, nothing left behind."""
+
+import http.client
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from tests.redis_servers import RedisServer, free_port
+
+READY_WITHIN = 60.0
+"""Seconds; generous, since tests run on busy machines."""
+
+
+class Program:
+    """A running `coffret serve`."""
+
+    def __init__(self, data: pathlib.Path, port: int, *options: str, **environment: str) -> None:
+        self.port = port
+        self.output = data.with_name(f"output-{port}-{time.monotonic_ns()}")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("COFFRET_")}
+        settings = {"COFFRET_DATA_DIR": str(data), "PORT": str(port), "COFFRET_DEMO": "false", **environment}
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "coffret.cli", "serve", *options],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**kept, **settings}, start_new_session=True,
+            )  # fmt: skip
+
+    def told(self) -> str:
+        """All it has written so far."""
+        return self.output.read_text()
+
+    def wait_until_ready(self) -> None:
+        deadline = time.monotonic() + READY_WITHIN
+        while "Coffret is ready" not in self.told():
+            assert self.process.poll() is None, self.told()
+            assert time.monotonic() < deadline, self.told()
+            time.sleep(0.02)
+
+    def ask(self, path: str) -> int:
+        """The status that a path answers."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    def end(self, number: signal.Signals) -> int:
+        """The exit code after a signal."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=30)
+
+
+@pytest.fixture
+def folder() -> Iterator[pathlib.Path]:
+    """A short path, and nothing running in it afterwards."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="coffret-serve-", dir="/tmp"))
+    yield path
+    for pid in processes(path):
+        os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def data(folder: pathlib.Path) -> pathlib.Path:
+    """The data directory."""
+    return folder / "data"
+
+
+def processes(folder: pathlib.Path) -> list[int]:
+    """Every process that names a folder in its arguments."""
+    listed = psutil.process_iter(["pid", "status", "cmdline"])
+    return [
+        process.info["pid"]
+        for process in listed
+        if process.info["status"] != psutil.STATUS_ZOMBIE and str(folder) in " ".join(process.info["cmdline"] or ())
+    ]
+
+
+def gone(*pids: int) -> bool:
+    """Whether processes have ended, within ten seconds."""
+    deadline = time.monotonic() + 10
+    while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not any(alive(pid) for pid in pids)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended may stay listed where nobody asks for its exit code."""
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ends_in_order_with_everything_it_started(data: pathlib.Path, number: signal.Signals) -> None:
+    program = Program(data, free_port())
+    program.wait_until_ready()
+    assert program.ask("/healthz") == program.ask("/readyz") == 200
+    started = processes(data.parent)
+    assert len(started) >= 2
+    assert program.end(number) == 0, program.told()
+    assert processes(data.parent) == []
+    assert "Traceback" not in program.told()
+    assert not (data / "postgres/postmaster.pid").exists()
+
+
+def test_starts_again_after_it_was_killed(data: pathlib.Path) -> None:
+    program = Program(data, free_port())
+    program.wait_until_ready()
+    started = processes(data.parent)
+    assert program.end(signal.SIGKILL) == -signal.SIGKILL
+    assert gone(*started), "the database goes when its only user is gone"
+    again = Program(data, program.port)
+    again.wait_until_ready()
+    assert again.ask("/readyz") == 200
+    assert again.end(signal.SIGTERM) == 0
+    assert processes(data.parent) == []
+
+
+def test_starts_again_after_all_was_killed(data: pathlib.Path) -> None:
+    program = Program(data, free_port())
+    program.wait_until_ready()
+    for pid in (*processes(data.parent), program.process.pid):
+        os.kill(pid, signal.SIGKILL)
+    program.process.wait()
+    again = Program(data, program.port)
+    again.wait_until_ready()
+    assert again.ask("/readyz") == 200
+    assert again.end(signal.SIGTERM) == 0
+
+
+def test_a_signal_while_it_starts_ends_it_too(data: pathlib.Path) -> None:
+    program = Program(data, free_port())
+    deadline = time.monotonic() + READY_WITHIN
+    while not (data / "postgres/postmaster.pid").exists() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    started = processes(data.parent)
+    assert program.end(signal.SIGTERM) == 0, program.told()
+    assert gone(*started)
+    assert "Traceback" not in program.told()
+
+
+def test_takes_a_free_port_and_tells_which(data: pathlib.Path) -> None:
+    program = Program(data, 0)
+    program.wait_until_ready()
+    match = re.search(r"ready at http://127\.0\.0\.1:(\d+) ", program.told())
+    assert match
+    program.port = int(match[1])
+    assert program.ask("/healthz") == 200
+    assert program.end(signal.SIGTERM) == 0
+
+
+def test_a_port_in_use_is_told_before_anything_starts(data: pathlib.Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        program = Program(data, other.getsockname()[1])
+        assert program.process.wait(timeout=60) == 1
+    assert re.search(rf"port {program.port}: Address already in use\. .* PORT={program.port + 1}", program.told())
+    assert "Traceback" not in program.told()
+    assert not data.exists()
+
+
+def test_two_on_one_data_directory_share_its_database(data: pathlib.Path) -> None:
+    first, second = Program(data, free_port()), Program(data, free_port())
+    first.wait_until_ready()
+    second.wait_until_ready()
+    assert first.end(signal.SIGTERM) == 0
+    assert second.ask("/readyz") == 200
+    started = processes(data.parent)
+    assert second.end(signal.SIGTERM) == 0
+    assert gone(*started)
+
+
+def test_several_processes_on_one_port(data: pathlib.Path, redis_server: RedisServer) -> None:
+    program = Program(data, free_port(), "--workers", "2", REDIS_URL=redis_server.url)
+    program.wait_until_ready()
+    assert [program.ask("/readyz") for _ in range(8)] == [200] * 8
+    assert program.end(signal.SIGINT) == 0, program.told()
+    assert processes(data.parent) == []
+
+
+def test_worker_processes_end_with_the_one_that_started_them(data: pathlib.Path, redis_server: RedisServer) -> None:
+    program = Program(data, free_port(), "--workers", "2", REDIS_URL=redis_server.url)
+    program.wait_until_ready()
+    children = [process.pid for process in psutil.Process(program.process.pid).children()]
+    assert len(children) >= 3
+    program.end(signal.SIGKILL)
+    assert gone(*children)
+    again = Program(data, program.port)
+    again.wait_until_ready()
+    assert again.end(signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"COFFRET_WORKERS": "2"}, "More than one worker needs a shared cart store: set REDIS_URL"),
+        ({"ENVIRONMENT": "production"}, "Production needs a secret of its own: set COFFRET_SECRET"),
+        ({"PORT": "http"}, "PORT: must be a valid integer, not 'http'."),
+        ({"ENVIRONMENT": "prod"}, "ENVIRONMENT: must be 'development' or 'production', not 'prod'."),
+        ({"DATABASE_URL": "mysql://x"}, "DATABASE_URL must start with postgresql://"),
+        (
+            {"DATABASE_URL": "postgresql://a:hush@127.0.0.1:1/x"},
+            "start PostgreSQL, or correct host and port in DATABASE_URL",
+        ),
+    ],
+)
+def test_what_it_cannot_work_with_is_told_in_a_sentence(
+    data: pathlib.Path, environment: dict[str, str], said: str
+) -> None:
+    program = Program(data, free_port(), **environment)
+    assert program.process.wait(timeout=60) == 1
+    assert said in program.told()
+    assert "Traceback" not in program.told()
+    assert "hush" not in program.told()
+    assert not (data / "postgres").exists()
