@@ -74,7 +74,7 @@ def create_web(session: Session, call: Call) -> Json:
             debited=body.debited_funds.amount,
             fees=body.fees.amount,
             tag=body.tag,
-            body={**web_part(body), "RedirectURL": f"{session.settings.public_url}/pay/{token}"},
+            body={**web_part(body), "RedirectURL": f"{session.settings.root}/pay/{token}"},
         ),
     )
     checkout.open_page(session, id, token)

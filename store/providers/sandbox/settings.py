@@ -29,3 +29,8 @@ class SandboxSettings:
     deliver: Deliver | None = None
     hook_timeout: float = 2.0
     token_lifetime: int = 3600
+
+    @property
+    def root(self) -> str:
+        """`public_url` without a final slash."""
+        return self.public_url.rstrip("/")

@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS response (
     url TEXT NOT NULL,
     body TEXT
 ) STRICT;
+CREATE INDEX IF NOT EXISTS response_age ON response (created_at);
 
 CREATE TABLE IF NOT EXISTS fault (
     id INTEGER PRIMARY KEY,

@@ -135,7 +135,7 @@ def add(session: Session, id: str, person_type: str, name: str, written: dict[st
 
 def pending_action(session: Session) -> Json:
     """Where the owner would authenticate; the page there says that the sandbox has no such session yet."""
-    return {"RedirectUrl": f"{session.settings.public_url}/sca?token={session.secret()}"}
+    return {"RedirectUrl": f"{session.settings.root}/sca?token={session.secret()}"}
 
 
 def present(session: Session, id: str, person_type: str | None = None) -> Json:

@@ -1,11 +1,16 @@
 """Failures on demand: each kind, before and after the call is executed."""
 
+import asyncio
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 
+from store.clock import Clock
+from store.providers.sandbox import SandboxSettings, close, sandbox_app
 from tests.store.providers.sandbox_world import PAYER, World, payin_body, running
 
 KEY = "0123456789abcdef"
@@ -113,3 +118,24 @@ async def test_token_call_can_fail(world: World) -> None:
 async def test_unusable_faults_are_refused(world: World, fault: dict[str, Any]) -> None:
     assert (await world.http.post("/_sb/faults", json=fault)).status_code == 400
     assert await world.control("GET", "/faults") == {"faults": []}
+
+
+async def test_a_cut_connection_over_a_socket() -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    app = sandbox_app(SandboxSettings(public_url=origin + "/", clock=Clock()))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    async with httpx.AsyncClient(base_url=origin) as http:
+        await http.post("/_sb/faults", json={"kind": "drop"})
+        with pytest.raises(httpx.RemoteProtocolError):
+            await http.post(
+                "/v2.01/oauth/token", data={"grant_type": "client_credentials"}, auth=("sandbox", "sandbox")
+            )
+        answer = await http.post(
+            "/v2.01/oauth/token", data={"grant_type": "client_credentials"}, auth=("sandbox", "sandbox")
+        )
+        assert answer.status_code == 200
+    server.should_exit = True
+    await serving
+    await close(app)

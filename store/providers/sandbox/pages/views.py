@@ -45,7 +45,7 @@ def routes(sandbox: Sandbox) -> list[Route | Mount]:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    base = urlsplit(sandbox.settings.public_url).path.rstrip("/")
+    base = urlsplit(sandbox.settings.root).path
 
     def endpoint(step: Callable[[Session, Visit], Answer]) -> Callable[[Request], Awaitable[Response]]:
         async def visited(request: Request) -> Response:

@@ -66,7 +66,7 @@ class Wire:
 
     async def _arrived(self, request: Request) -> Call:
         address = "/" + request.path_params["path"]
-        url = f"{self._sandbox.settings.public_url}/v2.01{address}"
+        url = f"{self._sandbox.settings.root}/v2.01{address}"
         return Call(
             method=request.method,
             address=address,

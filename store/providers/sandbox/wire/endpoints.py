@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
-from urllib.parse import parse_qs, unquote
+from urllib.parse import parse_qs
 
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.wire.bodies import Body
@@ -63,7 +63,7 @@ class Call:
 
     def form(self) -> dict[str, str]:
         """The form body."""
-        if "application/x-www-form-urlencoded" not in self.content_type:
+        if self.content_type and "application/x-www-form-urlencoded" not in self.content_type:
             raise UnsupportedMediaType("Send application/x-www-form-urlencoded.")
         return {name: values[-1] for name, values in parse_qs(self.content.decode("latin-1")).items()}
 
@@ -129,7 +129,7 @@ class Interface:
         for pattern, endpoint in self._patterns:
             if endpoint.public is public and (match := pattern.fullmatch(address)):
                 if endpoint.method == method:
-                    return endpoint, {name: unquote(value) for name, value in match.groupdict().items()}
+                    return endpoint, match.groupdict()
                 allowed.append(endpoint.method)
         if allowed:
             raise MethodNotAllowed(sorted(set(allowed)))
