@@ -113,7 +113,9 @@ class Control:
 
     async def flush(self, request: Request) -> Json:
         """Send every notification that waits, now; with `shuffle` in an order drawn from that seed."""
-        return {"sent": await self._sandbox.run(flushed, request.query_params.get("shuffle"))}
+        sent = await self._sandbox.run(flushed, request.query_params.get("shuffle"))
+        await self._sandbox.tick()
+        return {"sent": sent}
 
     async def deliveries(self, _request: Request) -> Json:
         """Every notification and what became of it."""

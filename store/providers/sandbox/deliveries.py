@@ -187,8 +187,6 @@ def flush(session: Session, order: Sequence[int] | None = None) -> int:
     for place, id in enumerate(ids):
         # A microsecond apart: the order of sending is that of the moments at which they are due.
         session.change("UPDATE delivery SET due_at = ? WHERE id = ?", session.now - 1 + place / 1_000_000, id)
-    if ids:
-        session.announces = "first"
     return len(ids)
 
 

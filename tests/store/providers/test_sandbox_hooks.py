@@ -2,14 +2,21 @@
 
 import asyncio
 import datetime as dt
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 
-from store.providers.sandbox import run_background, tick
+from store.clock import Clock
+from store.providers.sandbox import SandboxSettings, close, run_background, sandbox_app, tick
 from tests.store.providers.sandbox_world import HOOK, World, running
 
 CREATED, SUCCEEDED, FAILED = (f"PAYIN_NORMAL_{outcome}" for outcome in ("CREATED", "SUCCEEDED", "FAILED"))
@@ -250,3 +257,28 @@ async def test_ticks_at_once_send_once(world: World) -> None:
     world.clock.advance(PAGE / 2)
     await asyncio.gather(*(tick(world.app) for _ in range(5)))
     assert len(await world.notices()) == len(set(world._received)) == 15
+
+
+async def test_sent_over_the_network_by_default() -> None:
+    heard: list[str] = []
+
+    async def hook(request: Request) -> PlainTextResponse:
+        heard.append(request.query_params["EventType"])
+        return PlainTextResponse("ok")
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server = uvicorn.Server(uvicorn.Config(Starlette(routes=[Route("/hook", hook)]), log_level="error", lifespan="off"))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    app = sandbox_app(SandboxSettings(public_url="http://sandbox.test", clock=Clock()))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://sandbox.test") as http:
+        world = World(app, Clock(), http, [])
+        for event_type, url in ((CREATED, f"{origin}/hook"), (FAILED, f"{origin}/nothing")):
+            await world.made("/hooks", {"EventType": event_type, "Url": url})
+        await world.paid("4970109000000106")
+        await world.control("POST", "/hooks/flush")
+        outcomes = [delivery["outcome"] for delivery in (await world.control("GET", "/hooks/deliveries"))["deliveries"]]
+    assert (heard, outcomes) == ([CREATED], ["200", "404"])
+    await close(app)
+    server.should_exit = True
+    await serving
