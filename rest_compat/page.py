@@ -12,8 +12,8 @@ from schema.errors import Problem
 PAGE_SIZE = 20
 LARGEST_PAGE = 100
 WINDOW = 100
-LAST_CONCEIVABLE = 10**9
-"""No list has more pages; beyond, an offset would not fit the database's integers."""
+LAST_CONCEIVABLE = 20_000_000
+"""No list has more pages; the offset of many more would not fit PostgreSQL's integers."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,222 @@
+"""The whole interface against the list of documented operations, and each shape against its documented keys."""
+
+import csv
+import pathlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pytest
+
+from rest_compat.body import Accepts
+from rest_compat.resources import auth, cart
+from rest_compat.route import Envelope, Route, Status
+from rest_compat.routes import ROUTES
+from rest_compat.shapes import Shape
+from rest_compat.table import PathTable
+from schema.permission import Permission
+
+OPERATIONS = pathlib.Path(__file__).parent.parent / "data" / "operations.csv"
+
+NOT_YET = frozenset(
+    [
+        "create_partner",
+        "activate_payments",
+        "update_partner",
+        "get_partner",
+        "create_network_partner",
+        "update_network_partner",
+        "check_partner",
+        "push_kyc_document",
+        "check_kyc_level",
+        "identity_verification_session",
+        "create_media",
+        "list_media",
+        "get_media",
+        "update_media",
+        "list_giftcards",
+        "get_giftcard",
+        "get_giftcard_by_code",
+        "list_vouchers",
+        "get_voucher",
+        "update_voucher",
+        "create_voucher_prototype",
+        "list_voucher_prototypes",
+        "get_voucher_prototype",
+        "update_voucher_prototype",
+        "list_prototype_options",
+        "create_voucher_option",
+        "list_voucher_options",
+        "get_voucher_option",
+        "update_voucher_option",
+        "create_option_category",
+        "list_option_categories",
+        "get_option_category",
+        "update_option_category",
+        "create_network_giftcard",
+        "get_network_giftcard_deprecated",
+        "get_network_giftcard",
+        "find_network_giftcards_by_email",
+        "get_network_giftcard_last_usage",
+        "list_network_giftcard_usages",
+        "use_network_giftcard_by_source_id",
+        "use_network_giftcard_by_partner_id",
+        "cancel_network_giftcard_usage",
+        "list_boxes",
+        "get_box",
+        "list_box_offers",
+        "get_network_voucher",
+        "find_network_vouchers_by_email",
+        "list_network_voucher_usages",
+        "create_payment",
+        "update_payment",
+        "list_payments",
+        "get_payment",
+        "refund_payment",
+        "list_payment_transactions",
+        "create_payment_request",
+        "list_payment_requests",
+        "get_payment_request",
+        "list_payment_request_payments",
+        "list_payout_requests",
+        "get_payout_request",
+        "list_payout_payments",
+        "list_payout_transfers",
+        "list_payout_transactions",
+        "validate_payout",
+        "cancel_payout",
+        "payout_pdf",
+        "payout_xls",
+        "list_invoices",
+        "get_invoice",
+        "list_invoice_payments",
+        "list_wallet_transfers",
+        "create_multi_product_cart",
+    ]
+)
+"""Documented operations that are not served yet. Serve one, and take it out."""
+
+DOCUMENTED: Mapping[Shape, str] = {
+    auth.TOKEN: "token uuid user",
+    auth.USER: "id first_name username email",
+    auth.PERMISSIONS: "permissions",
+    cart.CART: "id items return_url funnel_url last_modified",
+    cart.CART_ITEM: "product_id quantity variant_id attribute_values",
+}
+"""The documented keys of every shape, in order."""
+
+
+@dataclass(frozen=True)
+class Documented:
+    """A row of the list of operations."""
+
+    id: str
+    methods: list[str]
+    path: str
+    success: str
+    permission: str
+
+
+def documented() -> list[Documented]:
+    """Every documented operation."""
+    with OPERATIONS.open(newline="") as file:
+        return [
+            Documented(
+                row["id"], row["rest_method"].split("|"), row["rest_path"], row["rest_success"], row["permission"]
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def table() -> PathTable[Route]:
+    """The routes by path."""
+    routes: PathTable[Route] = PathTable()
+    for route in ROUTES:
+        routes.add(route.verbs, route.path, route)
+    return routes
+
+
+def served(operation: Documented) -> Route | None:
+    """The route that answers an operation."""
+    return next((r for r in ROUTES if r.path == operation.path and set(operation.methods) <= set(r.verbs)), None)
+
+
+@pytest.mark.parametrize("operation", documented(), ids=lambda o: o.id)
+def test_an_operation_is_served_as_documented_or_listed_as_not_yet(operation: Documented) -> None:
+    route = served(operation)
+    if operation.id in NOT_YET:
+        assert route is None, f"{operation.id} is served: take it out of NOT_YET."
+        return
+    assert route is not None, f"{operation.methods} {operation.path} is not served."
+    assert route.verbs == operation.methods
+    assert route.operation.permission is Permission(operation.permission)
+    assert success_of(route) == operation.success
+
+
+def success_of(route: Route) -> str:
+    """What a success looks like, in the words of the list."""
+    if isinstance(route.status, Status):
+        words = {201: "201 created", 200: "200 replaced"}
+        return " / ".join(words[status] for status, _ in route.status.documented)
+    envelope = {
+        Envelope.OBJECT: "",
+        Envelope.PAGE: " page",
+        Envelope.ARRAY: " array",
+        Envelope.ARRAY_OF_ONE: " array of one",
+    }
+    return f"{route.status}{envelope[route.envelope]}"
+
+
+@pytest.mark.parametrize("operation", documented(), ids=lambda o: o.id)
+def test_no_two_operations_share_a_path_and_a_method(operation: Documented) -> None:
+    """The documented paths fit into one table: none hides another."""
+    routes: PathTable[str] = PathTable()
+    for each in documented():
+        routes.add(each.methods, each.path, each.id)
+    for path in (operation.path, operation.path.rstrip("/")):
+        found = routes.find(path.replace("{id}", "1").replace("{code}", "A B").replace("{email}", "a@b.example"))
+        assert found is not None
+        assert {found[0][method] for method in operation.methods} == {operation.id}
+        assert ("HEAD" in found[0]) is ("GET" in found[0])
+
+
+def test_not_yet_names_documented_operations_only() -> None:
+    assert {operation.id for operation in documented()} >= NOT_YET
+
+
+def test_nothing_is_served_that_is_not_documented() -> None:
+    paths = {operation.path for operation in documented()}
+    assert {route.path for route in ROUTES} <= paths
+
+
+def test_every_shape_has_its_documented_keys_in_order() -> None:
+    shapes = set(all_shapes())
+    assert shapes == set(DOCUMENTED), "List the documented keys of a new shape here."
+    for shape, keys in DOCUMENTED.items():
+        assert list(shape.keys) == keys.split()
+        assert list(shape.properties) == keys.split()
+
+
+def all_shapes() -> Iterator[Shape]:
+    """Every shape that is served, nested ones included."""
+    todo = [route.shape for route in ROUTES]
+    while todo:
+        shape = todo.pop()
+        yield shape
+        todo.extend(inner for _, inner in shape.inner)
+
+
+def test_every_write_but_the_log_in_takes_an_idempotency_key() -> None:
+    assert [route.path for route in ROUTES if route.writes and not route.idempotent] == ["/api-token-auth/"]
+
+
+def test_only_the_log_in_takes_forms() -> None:
+    assert [route.path for route in ROUTES if route.accepts is Accepts.FORM] == ["/api-token-auth/"]
+
+
+def test_every_route_answers_on_both_forms_of_its_path() -> None:
+    routes = table()
+    for route in ROUTES:
+        for path in (route.path, route.path.rstrip("/")):
+            found = routes.find(path)
+            assert found is not None
+            assert all(found[0][verb] is route for verb in route.verbs)
