@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import AsyncIterator
 
+import httpx
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -33,13 +34,19 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
 
     `run_background=False` leaves the worker out: tests then say themselves when jobs run.
     """
-    sandbox = make_sandbox(settings)
+
+    async def deliver(url: str) -> int:
+        """A notification of the sandbox, without leaving the process."""
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app, raise_app_exceptions=False)) as client:
+            return (await client.get(url)).status_code
+
+    sandbox = make_sandbox(settings, deliver)
     routes: list[BaseRoute] = [*watching.ROUTES, *notifications.ROUTES, *media.ROUTES, *rest_routes(context_of)]
     if sandbox is not None:
         routes.append(Mount(SANDBOX_PATH, sandbox))
 
     @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         async with contextlib.AsyncExitStack() as stack:
             house: House = await stack.enter_async_context(open_house(settings, sandbox))
             app.state.house = house
@@ -52,4 +59,5 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
         Middleware(TrustedProxies, proxies=settings.trusted_proxies),
         Middleware(KnownHosts, settings=settings),
     ]
-    return Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
+    app = Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
+    return app

@@ -21,7 +21,7 @@ from store.db import Database
 from store.kv import open_kv
 from store.providers.base import ProviderError
 from store.providers.mangopay import Mangopay
-from store.providers.sandbox import SandboxSettings, close, run_background, sandbox_app
+from store.providers.sandbox import Deliver, SandboxSettings, close, run_background, sandbox_app
 from store.sessions import Sessions
 from store.settings import ProviderName, Settings
 
@@ -47,12 +47,15 @@ def hook_secret(settings: Settings) -> str:
     )
 
 
-def make_sandbox(settings: Settings) -> Starlette | None:
-    """The sandbox provider, where it is the one that is used."""
+def make_sandbox(settings: Settings, deliver: Deliver) -> Starlette | None:
+    """The sandbox provider, where it is the one that is used. `deliver` brings its notifications to us."""
     if settings.provider is not ProviderName.SANDBOX:
         return None
     sandbox = SandboxSettings(
-        public_url=f"{settings.public_url}{SANDBOX_PATH}", path=settings.data_dir / "sandbox.sqlite", clock=clock
+        public_url=f"{settings.public_url}{SANDBOX_PATH}",
+        path=settings.data_dir / "sandbox.sqlite",
+        clock=clock,
+        deliver=deliver,
     )
     return sandbox_app(sandbox, production=not settings.development)
 

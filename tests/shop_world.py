@@ -3,7 +3,7 @@
 import uuid
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 from sqlalchemy import text
@@ -67,6 +67,9 @@ def sandbox_and_provider(**options: Any) -> tuple[Starlette, Mangopay]:
     return sandbox, provider
 
 
+R = TypeVar("R")
+
+
 @dataclass
 class Shop:
     """A shop to buy from, and the means to do it."""
@@ -82,7 +85,7 @@ class Shop:
         caller = Caller.customer(self.partner.id, self.partner.marketplace_id)
         return Context(services=self.services, caller=caller)
 
-    async def add(self, row: Any) -> Any:
+    async def add(self, row: R) -> R:
         """Put a row into the database."""
         async with self.services.db.sessions() as db, db.begin():
             db.add(row)
@@ -124,7 +127,7 @@ class Shop:
         """A gift card with its first entry."""
         code = draw()
         amount = Decimal(value)
-        card: GiftCardRow = await self.add(
+        card = await self.add(
             GiftCardRow(
                 partner_id=self.partner.id,
                 code=code,

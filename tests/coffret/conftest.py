@@ -1,0 +1,53 @@
+"""The whole application, in this process."""
+
+import contextlib
+import pathlib
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from coffret.app import create_app
+from store.settings import Settings
+from tests.shop_world import Shop, open_shop
+
+
+@contextlib.asynccontextmanager
+async def running(
+    settings: Settings, *, run_background: bool = False
+) -> AsyncIterator[tuple[Starlette, httpx.AsyncClient]]:
+    """An application between its start and its stop, and a client of it."""
+    app = create_app(settings, run_background=run_background)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client,
+    ):
+        yield app, client
+
+
+@pytest.fixture
+def app_settings(database_url: str, tmp_path: pathlib.Path) -> Settings:
+    """The settings of a development installation on the test's database."""
+    return Settings(database_url=database_url, data_dir=tmp_path, funnel_scheme="http")
+
+
+@pytest.fixture
+async def application(app_settings: Settings) -> AsyncIterator[tuple[Starlette, httpx.AsyncClient]]:
+    """The application without its background tasks."""
+    async with running(app_settings) as pair:
+        yield pair
+
+
+@pytest.fixture
+async def client(application: tuple[Starlette, httpx.AsyncClient]) -> httpx.AsyncClient:
+    """A client of the application."""
+    return application[1]
+
+
+@pytest.fixture
+async def app_shop(application: tuple[Starlette, httpx.AsyncClient]) -> Shop:
+    """A shop in the application's database, paid through its sandbox."""
+    house = application[0].state.house
+    return await open_shop(house.services, house.sandbox)
