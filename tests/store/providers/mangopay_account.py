@@ -34,7 +34,7 @@ Answer = httpx.Response | Callable[[httpx.Request], httpx.Response] | type[httpx
 class Account:
     """The routes, the adapter, and how long the adapter would have slept."""
 
-    def __init__(self) -> None:
+    def __init__(self, hook_secret: str = SECRET) -> None:
         self.routes = respx.Router(assert_all_called=False)
         self.slept: list[float] = []
         self.clock = Clock()
@@ -43,7 +43,7 @@ class Account:
             base_url=f"{BASE}/",
             client_id="shop",
             api_key="api-key-of-shop",
-            hook_secret=SECRET,
+            hook_secret=hook_secret,
             transport=httpx.MockTransport(self.routes.async_handler),
             clock=self.clock,
             sleep=self._sleep,
@@ -54,7 +54,7 @@ class Account:
 
         Several answers are given one after the other, the last one for ever.
         """
-        route = self.routes.request(method, ACCOUNT + path, **({"params__contains": query} if query else {}))
+        route = self.routes.request(method, ACCOUNT + path, params__contains=query)
         left = list(answers)
 
         def next_answer(request: httpx.Request) -> httpx.Response:
