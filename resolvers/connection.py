@@ -44,7 +44,7 @@ class Rows(Generic[T]):
     after: Position | None = None
     before: Position | None = None
     offset: int = 0
-    _objects: "asyncio.Task[tuple[list[T], bool]] | None" = field(default=None, init=False)
+    _objects: "asyncio.Task[Cut] | None" = field(default=None, init=False)
 
     @property
     def table(self) -> Any:
@@ -93,22 +93,23 @@ class Rows(Generic[T]):
         except asyncpg.DataError as error:
             raise InvalidInput.at((), "A value of the filter or cursor is beyond what is stored.") from error
 
-    async def objects(self) -> list[T]:
+    async def objects(self) -> Sequence[T]:
         """The rows as objects, for whoever cannot name columns; fetched once however often it is asked."""
-        return (await self._fetched())[0]
+        return (await self.fetched()).rows
 
-    async def _fetched(self) -> tuple[list[T], bool]:
+    async def fetched(self) -> Cut:
+        """The same with whether there are more."""
         if self._objects is None:
             self._objects = asyncio.ensure_future(self._fetch())
         return await self._objects
 
-    async def _fetch(self) -> tuple[list[T], bool]:
+    async def _fetch(self) -> Cut:
         cut = await self.cut(())
         ids = [row[1] for row in cut.rows]
         async with self.db.sessions() as session:
             found = (await session.exec(sqlmodel.select(self.table).where(among(column(self.table, "id"), ids)))).all()
         by_id = {row.id: row for row in found}
-        return [by_id[id] for id in ids if id in by_id], cut.more
+        return Cut([by_id[id] for id in ids if id in by_id], cut.more)
 
     async def count(self) -> int:
         """How many rows the whole list has."""
@@ -138,7 +139,11 @@ class Rows(Generic[T]):
 
     def cursor_of(self, row: Any) -> str:
         """The cursor of one of the objects."""
-        return self.order.cursor(getattr(row, self.order.by), row.id)
+        return self.order.cursor(*self.place_of(row))
+
+    def place_of(self, row: Any) -> tuple[Any, int]:
+        """What one of the objects is ordered by, and its id."""
+        return getattr(row, self.order.by), row.id
 
 
 @dataclass(eq=False)
@@ -178,12 +183,12 @@ class PageInfo:
     @published("Whether the list goes on after this page.")
     async def has_next_page(self) -> bool:
         """Whether the list goes on after this page."""
-        return await self.rows.has_next((await self.rows._fetched())[1])  # noqa: SLF001 - of the same module
+        return await self.rows.has_next((await self.rows.fetched()).more)
 
     @published("Whether the list begins before this page.")
     async def has_previous_page(self) -> bool:
         """Whether the list begins before this page."""
-        return await self.rows.has_previous((await self.rows._fetched())[1])  # noqa: SLF001 - of the same module
+        return await self.rows.has_previous((await self.rows.fetched()).more)
 
     @published("The cursor of the page's first row, to go back `before`; null on an empty page.")
     async def start_cursor(self) -> str | None:
@@ -220,7 +225,7 @@ class Connection(Generic[T]):
     @published("The rows of the page.")
     async def nodes(self) -> list[T]:
         """The rows."""
-        return await self.rows.objects()
+        return list(await self.rows.objects())
 
     @published("Where the page stands in the list.")
     def page_info(self) -> PageInfo:

@@ -108,8 +108,9 @@ def money(amount: str, currency: str = "currency", description: str | None = Non
         return None if value is None else Money.model_construct(amount=value, currency=getattr(self, currency))
 
     compiled = Inline({"amount": amount, "currency": currency}, amount if nullable else None)
+    kind = Money | None if nullable else Money
     return strawberry.pydantic.field(
-        resolve, graphql_type=Money, metadata={"compiled": compiled}, description=description
+        resolve, graphql_type=kind, metadata={"compiled": compiled}, description=description
     )
 
 

@@ -44,7 +44,10 @@ class Same:
 
 @dataclass(frozen=True)
 class Leaf:
-    """One value. `path` leads to it: `title`, `title.en`, or `shown()` for a method (of objects only)."""
+    """One value. `path` leads to it: `title`, `title.en`, or `shown()` for a method (of objects only).
+
+    `in_rows` is false where only objects have it, as for a Python property.
+    """
 
     key: str
     path: str
@@ -52,6 +55,7 @@ class Leaf:
     required: bool = False
     stored: Write | _AsWritten = AS_WRITTEN
     """How it is written from a row, where the column's type already promises part of what `write` does."""
+    in_rows: bool = True
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class Part:
     wanted: "tuple[Wanted, ...]"
     required: bool = False
     presence: str | None = None
+    in_rows: bool = True
 
 
 @dataclass(frozen=True)
@@ -148,6 +153,8 @@ class Writer:
         return "{" + ", ".join(f"{w.key!r}: {self._entry(w, var, at)}" for w in wanted) + "}"
 
     def _entry(self, w: Wanted, var: str, at: tuple[str, ...]) -> str:
+        if self.from_rows and isinstance(w, Leaf | Part) and not w.in_rows:
+            raise CannotCompile(f"{w.key}: is no column")
         match w:
             case Same():
                 return repr(w.value)

@@ -13,9 +13,17 @@ from store.db import Database
 from store.statements import Statement
 
 
+def find_table(kind: Any) -> Any | None:
+    """The table class of a published type; None for one that is not kept in the database."""
+    return next((s for s in kind.__subclasses__() if hasattr(s, "__table__")), None)
+
+
 def table_of(kind: Any) -> Any:
-    """The table class of a published resource."""
-    return next(s for s in kind.__subclasses__() if hasattr(s, "__table__"))
+    """The table class of a published resource; LookupError when there is none."""
+    table = find_table(kind)
+    if table is None:
+        raise LookupError(f"{kind.__name__} has no table: import the module of store/ that declares its row class.")
+    return table
 
 
 def column(table: Any, name: str) -> Any:
@@ -77,7 +85,7 @@ class Loaders:
                 found = await self.level(link, keys)
                 return [found.get(k, [] if link.many else None) for k in keys]
 
-            self.loaders[link] = DataLoader(load_fn=load)
+            self.loaders[link] = DataLoader(load_fn=load, cache=False)  # a later mutation may change the row
         return self.loaders[link]
 
 

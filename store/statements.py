@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, Dialect, Select
 from sqlalchemy.sql.selectable import CompoundSelect
-from sqlalchemy.types import JSON, Enum, Numeric, TypeDecorator, TypeEngine
+from sqlalchemy.types import JSON, Enum, Float, Numeric, TypeDecorator, TypeEngine
 
 Statement = Select[Any] | CompoundSelect[Any]
 Source = Callable[[Mapping[str, Any], Sequence[Any]], Any]
@@ -23,7 +23,7 @@ def reader(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | No
     with decimals the driver knows itself.
     """
     stored = kind.impl_instance if isinstance(kind, TypeDecorator) else kind
-    if isinstance(stored, Enum | JSON | Numeric):
+    if isinstance(stored, Enum | JSON | Numeric | Float):
         return None
     return kind.dialect_impl(dialect).result_processor(dialect, None)
 

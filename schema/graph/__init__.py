@@ -1,0 +1,1 @@
+"""GraphQL: fields made of operations and lists, the compiled executor, the view."""

@@ -1,0 +1,163 @@
+"""Documents: parsed, bounded and validated once, then kept with their compiled selections."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    VariableNode,
+    Visitor,
+    parse,
+    specified_rules,
+    validate,
+    visit,
+)
+from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
+
+from schema.graph.bounds import BeyondLimitsError, Cost, Limits, Shape
+from schema.graph.executor import Plans
+
+RULES = (*specified_rules, MaybeNullValidationRule)
+MOST_ERRORS = 20
+KEPT_CHARACTERS = 500_000
+KEPT_COSTS = 256
+
+
+class RefusedDocument(Exception):
+    """A document that does not run."""
+
+    def __init__(self, *errors: GraphQLError, code: str) -> None:
+        super().__init__(code)
+        self.errors = errors
+        for error in errors:
+            error.extensions = {"code": code, **(error.extensions or {})}
+
+
+class _Conditions(Visitor):
+    """Finds the variables that `@skip` and `@include` depend on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: dict[str, None] = {}
+
+    def enter_directive(self, node: Any, *_: Any) -> None:
+        for argument in node.arguments:
+            if isinstance(argument.value, VariableNode):
+                self.names[argument.value.name.value] = None
+
+
+class Document:
+    """A valid document of a schema."""
+
+    def __init__(self, schema: GraphQLSchema, node: DocumentNode) -> None:
+        self.node = node
+        self.plans: Plans = {}
+        self._schema = schema
+        self._operations = [d for d in node.definitions if isinstance(d, OperationDefinitionNode)]
+        self._fragments = {d.name.value: d for d in node.definitions if isinstance(d, FragmentDefinitionNode)}
+        self._costs: dict[tuple[Any, ...], int] = {}
+        self._sized_by: dict[int, tuple[str, ...]] = {}
+        conditions = _Conditions()
+        visit(node, conditions)
+        self.conditions = tuple(conditions.names)
+
+    def operation(self, name: str | None) -> OperationDefinitionNode:
+        """The operation to run; RefusedDocument when the name leaves that open."""
+        found = [o for o in self._operations if name is None or (o.name is not None and o.name.value == name)]
+        if len(found) == 1:
+            return found[0]
+        if name is not None:
+            words = f"This document has no operation named {name!r}."
+        elif found:
+            words = "This document has several operations: say which one in operationName."
+        else:
+            words = "This document has no operation."
+        raise RefusedDocument(GraphQLError(words), code="OPERATION_RESOLUTION_FAILURE")
+
+    def cost(self, operation: OperationDefinitionNode, variables: Mapping[str, Any]) -> int:
+        """What an operation costs with these variables; worked out once for each set of page sizes."""
+        sized_by = self._sized_by.get(id(operation))
+        if sized_by is not None:
+            kept = self._costs.get((id(operation), *(_hashable(variables.get(name)) for name in sized_by)))
+            if kept is not None:
+                return kept
+        given = {**_defaults(operation), **variables}
+        cost = Cost(self._schema, self._fragments, given)
+        total = cost.of(operation)
+        self._sized_by[id(operation)] = names = tuple(sorted(cost.sized_by))
+        if len(self._costs) < KEPT_COSTS:
+            self._costs[(id(operation), *(_hashable(variables.get(name)) for name in names))] = total
+        return total
+
+
+def _hashable(value: Any) -> Any:
+    return value if isinstance(value, int) else None
+
+
+def _defaults(operation: OperationDefinitionNode) -> dict[str, Any]:
+    """The default page sizes of an operation's variables."""
+    found: dict[str, Any] = {}
+    for defined in operation.variable_definitions or ():
+        value = getattr(defined.default_value, "value", None)
+        if isinstance(value, str) and value.isdigit():
+            found[defined.variable.name.value] = int(value)
+    return found
+
+
+class Documents:
+    """The documents of a schema, the most recently used kept, up to a number of characters in all."""
+
+    def __init__(self, schema: GraphQLSchema, limits: Limits, *, introspection: bool) -> None:
+        self.schema = schema
+        self.limits = limits
+        self.introspection = introspection
+        self._kept: OrderedDict[str, Document] = OrderedDict()
+        self._characters = 0
+
+    def get(self, query: str) -> Document:
+        """The document of a query; RefusedDocument says what is wrong with it."""
+        kept = self._kept.get(query)
+        if kept is not None:
+            self._kept.move_to_end(query)
+            return kept
+        document = self._made(query)
+        self._kept[query] = document
+        self._characters += len(query)
+        while self._characters > KEPT_CHARACTERS:
+            forgotten, _ = self._kept.popitem(last=False)
+            self._characters -= len(forgotten)
+        return document
+
+    def _made(self, query: str) -> Document:
+        try:
+            return self._valid(self._parsed(query))
+        except BeyondLimitsError as error:
+            raise RefusedDocument(error, code="GRAPHQL_VALIDATION_FAILED") from None
+        except RecursionError:
+            raise RefusedDocument(
+                GraphQLError("This document is nested too deeply."), code="DEPTH_LIMIT_EXCEEDED"
+            ) from None
+
+    def _valid(self, node: DocumentNode) -> Document:
+        shape = Shape(node)
+        shape.check(self.limits)
+        if shape.introspects and not self.introspection:
+            raise RefusedDocument(GraphQLError("Introspection is switched off here."), code="INTROSPECTION_DISABLED")
+        errors = validate(self.schema, node, RULES, max_errors=MOST_ERRORS, hide_suggestions=not self.introspection)
+        if errors:
+            raise RefusedDocument(*errors, code="GRAPHQL_VALIDATION_FAILED")
+        return Document(self.schema, node)
+
+    def _parsed(self, query: str) -> DocumentNode:
+        if len(query) > self.limits.characters:
+            told = f"This document has {len(query)} characters; the limit is {self.limits.characters}."
+            raise RefusedDocument(GraphQLError(told), code="TOKENS_LIMIT_EXCEEDED")
+        try:
+            return parse(query, max_lexical_tokens=self.limits.tokens, allow_empty_selection_sets=False)
+        except GraphQLError as error:
+            raise RefusedDocument(error, code="GRAPHQL_PARSE_FAILED") from None

@@ -1,0 +1,72 @@
+"""How errors are told in GraphQL: the catalogue's with their code, the client's own mistakes with theirs, all else masked."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import structlog
+from graphql import GraphQLError
+from strawberry.exceptions import StrawberryGraphQLError
+from strawberry.utils.str_converters import to_camel_case
+
+from schema.errors import AppError, InvalidInput, Path, Problem
+
+log = structlog.get_logger(__name__)
+
+INTERNAL = "An unexpected error occurred."
+
+
+def field_of(path: Path) -> list[str]:
+    """Where in the input something is wrong, in the names of the schema: `["items", "0", "productId"]`."""
+    steps = [str(step) if isinstance(step, int) else to_camel_case(step) for step in path]
+    return steps[1:] if steps[:1] == ["input"] else steps
+
+
+def app_error(error: AppError) -> tuple[str, dict[str, Any]]:
+    """The message and the extensions of an error of the catalogue."""
+    extensions: dict[str, Any] = {"code": error.code()}
+    message = str(error)
+    if isinstance(error, InvalidInput):
+        message = " ".join(problem.message for problem in error.problems)
+        extensions["problems"] = [_problem(problem) for problem in error.problems]
+    if (seconds := getattr(error, "retry_after", None)) is not None:
+        extensions["retryAfter"] = seconds
+    return message, extensions
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {"field": field_of(problem.path), "code": problem.code, "message": problem.message}
+
+
+def told(errors: Iterable[GraphQLError], request_id: str, code: str) -> Sequence[dict[str, Any]]:
+    """The errors of an answer. `code` is for mistakes of the client that have none of their own.
+
+    What nobody expected is logged, once, with its traceback and the request's id, and masked.
+    """
+    logged: set[int] = set()
+    return [_one(error, request_id, code, logged) for error in errors]
+
+
+def _one(error: GraphQLError, request_id: str, code: str, logged: set[int]) -> dict[str, Any]:
+    cause = _cause(error)
+    message, extensions = error.message, {"code": code, **(error.extensions or {})}
+    if isinstance(cause, AppError):
+        message, extensions = app_error(cause)
+    elif isinstance(cause, Exception) and not isinstance(cause, StrawberryGraphQLError):
+        message, extensions = INTERNAL, {"code": "INTERNAL_ERROR", "requestId": request_id}
+        if id(cause) not in logged:
+            logged.add(id(cause))
+            log.error("unexpected error", path=error.path, exc_info=cause)
+    answer: dict[str, Any] = {"message": message}
+    if error.locations:
+        answer["locations"] = [place.formatted for place in error.locations]
+    if error.path is not None:
+        answer["path"] = error.path
+    return answer | {"extensions": extensions}
+
+
+def _cause(error: GraphQLError) -> Exception | None:
+    """What was raised in the first place, however often graphql-core wrapped it."""
+    found: Exception | None = error
+    while isinstance(found, GraphQLError) and not isinstance(found, StrawberryGraphQLError):
+        found = found.original_error
+    return found

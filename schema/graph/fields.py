@@ -1,0 +1,218 @@
+"""Fields of the schema, made of operations, look-ups and lists. Payloads with `userErrors` are made here and nowhere else."""
+
+import enum
+import inspect
+import re
+import types
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+import strawberry
+from strawberry.types import get_object_definition
+from strawberry.utils.str_converters import capitalize_first, to_camel_case, to_snake_case
+
+from resolvers.context import Context
+from resolvers.listing import DEFAULT_PAGE, LARGEST_PAGE, Connection, Listing, Lookup, Window
+from resolvers.operation import Operation
+from schema.errors import AppError
+from schema.graph.errors import field_of
+from store.rows import column
+
+Info: TypeAlias = strawberry.Info[Context, None]
+Run: TypeAlias = Callable[..., Awaitable[Any]]
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+NOT_FOUND = 404
+
+# ---- what a user can get wrong
+
+FIELD_CODES = {
+    "CODE_NOT_USABLE": "The code that was given cannot be used here.",
+    "INVALID": "The value cannot be used; the message says why.",
+    "OUT_OF_RANGE": "The number is too large or too small.",
+    "REQUIRED": "A value is needed.",
+    "TOO_LONG": "The text is too long.",
+    "TOO_MANY": "The list is too long.",
+}
+"""What can be wrong with a single field, beside the errors of the catalogue."""
+
+
+def _catalogue(of: type[AppError] = AppError) -> list[type[AppError]]:
+    return [kind for sub in of.__subclasses__() for kind in (sub, *_catalogue(sub))]
+
+
+def _error_code() -> Any:
+    told = {kind.code(): _sentence(kind.__doc__) for kind in _catalogue() if kind.told_as_data}
+    codes = sorted((FIELD_CODES | told).items())
+    members = {code: strawberry.enum_value(code, description=text) for code, text in codes}
+    made: Any = enum.Enum("ErrorCode", members)  # type: ignore[misc]  # its members are the catalogue's
+    return strawberry.enum(made, description="What is wrong with an input, or with the state of things.")
+
+
+def _sentence(text: str | None) -> str:
+    return re.sub(r"[{}]", "", " ".join((text or "").split()))
+
+
+ErrorCode = _error_code()
+CODES = frozenset(ErrorCode.__members__)
+
+
+@strawberry.type(description="Something that the user can put right.")
+class UserError:
+    """Something that the user can put right."""
+
+    field: list[str] = strawberry.field(
+        description="Where in the input: names of fields and positions in lists. Empty when it is about no one field."
+    )
+    code: str = strawberry.field(graphql_type=ErrorCode, description="What is wrong, for programs.")
+    message: str = strawberry.field(description="What is wrong, for people, and the way out.")
+
+
+def user_errors(error: AppError) -> list[UserError]:
+    """An error of the catalogue as data."""
+    return [
+        UserError(field=field_of(p.path), code=p.code if p.code in CODES else "INVALID", message=p.message)
+        for p in error.problems
+    ]
+
+
+# ---- fields
+
+
+def answered_by(source: Operation[Any, Any] | Listing[Any] | Lookup[Any]) -> Any:
+    """A field of `Query`.
+
+    An operation that looks one thing up by its arguments answers null when there is no such thing for the caller; so does
+    a look-up. A list answers a connection.
+    """
+    if isinstance(source, Listing):
+        return _listed(source)
+    if isinstance(source, Lookup):
+        return _looked_up(source)
+    parameters, returns = _published(source)
+    if parameters and get_object_definition(returns) is not None:
+        return _field(_or_null(source), parameters, returns | None, source.name, source.description)
+    return _field(source, parameters, returns, source.name, source.description)
+
+
+def changed_by(source: Operation[Any, Any], result: str | None = None) -> Any:
+    """A field of `Mutation`: its answer is `<Name>Payload`, with what was made or changed and the `userErrors`.
+
+    The result is named after its type; `result` names one that has no type of its own, such as a text.
+    """
+    parameters, returns = _published(source)
+    name = None if returns is None else result or _result_name(source, returns)
+    payload = _payload(source, name, returns)
+
+    async def run(context: Context, **given: Any) -> Any:
+        try:
+            answer = await source(context, **given)
+        except AppError as error:
+            if not error.told_as_data:
+                raise
+            return payload(**({} if name is None else {name: None}), user_errors=user_errors(error))
+        return payload(**({} if name is None else {name: answer}), user_errors=[])
+
+    return _field(run, parameters, payload, source.name, source.description)
+
+
+def _listed(source: Listing[Any]) -> Any:
+    async def run(context: Context, order_by: Any, **given: Any) -> Any:
+        window = {name: value for name, value in given.items() if value is not strawberry.UNSET}
+        return await source(context, filter=window.pop("filter", None), window=Window(**window), order=order_by)
+
+    described = {
+        "first": (
+            int,
+            f"How many rows, from the start or after a cursor: 1 to {LARGEST_PAGE}, {DEFAULT_PAGE} unless told.",
+        ),
+        "after": (str, "The cursor of the row that the page follows."),
+        "last": (int, "How many rows, from the end or before a cursor, instead of `first`."),
+        "before": (str, "The cursor of the row that the page precedes."),
+        "filter": (source.filter, "Which rows; all that is given must hold."),
+    }
+    parameters = [_parameter(name, kind | None, text, strawberry.UNSET) for name, (kind, text) in described.items()]
+    parameters.append(_parameter("order_by", source.order, "In which order.", source.default_order))
+    resource: Any = source.resource
+    return _field(run, parameters, Connection[resource], "listed", source.description)
+
+
+def _looked_up(source: Lookup[Any]) -> Any:
+    kind = column(source.table, source.by).type.python_type
+
+    async def run(context: Context, **given: Any) -> Any:
+        return await source(context, given[source.by])
+
+    parameters = [_parameter(source.by, kind, f"The {source.by.replace('_', ' ')} of the {source.thing}.")]
+    return _field(run, parameters, source.resource | None, source.name, source.description)
+
+
+def _parameter(name: str, kind: Any, description: str, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    told = Annotated[kind, strawberry.argument(description=description)]
+    return inspect.Parameter(name, KEYWORD, annotation=told, default=default)
+
+
+def _published(source: Operation[Any, Any]) -> tuple[Sequence[inspect.Parameter], Any]:
+    """The arguments of an operation as the schema has them, and what it answers."""
+    if not source.description:
+        raise TypeError(f"{source.name} needs a docstring: it is what users read about the operation.")
+    hints = get_type_hints(source.function, include_extras=True)
+    _, *parameters = inspect.signature(source.function).parameters.values()
+    returns = hints["return"]
+    return [p.replace(annotation=hints[p.name], kind=KEYWORD) for p in parameters], None if returns is type(
+        None
+    ) else returns
+
+
+def _or_null(source: Operation[Any, Any]) -> Run:
+    async def run(context: Context, **given: Any) -> Any:
+        try:
+            return await source(context, **given)
+        except AppError as error:
+            if error.status == NOT_FOUND:
+                return None
+            raise
+
+    return run
+
+
+def _field(run: Run, parameters: Sequence[inspect.Parameter], returns: Any, name: str, description: str) -> Any:
+    """A field with a resolver as Strawberry wants it: `info` first, then the published arguments."""
+
+    async def resolve(info: Info, **given: Any) -> Any:
+        return await run(info.context, **given)
+
+    info = inspect.Parameter("info", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Info)
+    resolve.__signature__ = inspect.Signature([info, *parameters], return_annotation=returns)  # type: ignore[attr-defined]
+    resolve.__annotations__ = {p.name: p.annotation for p in (info, *parameters)} | {"return": returns}
+    resolve.__name__ = name
+    return strawberry.field(resolve, description=description)
+
+
+# ---- payloads
+
+
+def _payload(source: Operation[Any, Any], result: str | None, returns: Any) -> Any:
+    name = capitalize_first(to_camel_case(source.name))
+    told = strawberry.field(description="What the user can put right; empty when it was done.")
+    hints: dict[str, Any] = {"user_errors": list[UserError]}
+    fields: dict[str, Any] = {"user_errors": told}
+    if result is not None:
+        done = strawberry.field(description="What was made or changed; null when there are `userErrors`.")
+        hints, fields = {result: _nullable(returns)} | hints, {result: done} | fields
+    made = type(f"{name}Payload", (), {"__module__": __name__, "__annotations__": hints, **fields})
+    payload: Any = strawberry.type(made, description=f"The answer of `{to_camel_case(source.name)}`.")
+    return payload
+
+
+def _nullable(returns: Any) -> Any:
+    return returns if type(None) in get_args(returns) else returns | None
+
+
+def _result_name(source: Operation[Any, Any], returns: Any) -> str:
+    if get_origin(returns) in (Union, types.UnionType):
+        (returns,) = (kind for kind in get_args(returns) if kind is not type(None))
+    many = get_origin(returns) is list
+    definition = get_object_definition(get_args(returns)[0] if many else returns)
+    if definition is None:
+        raise TypeError(f"{source.name} answers {returns}: name it with changed_by(…, result='…').")
+    return to_snake_case(definition.name) + ("s" if many else "")

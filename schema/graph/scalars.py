@@ -1,0 +1,92 @@
+"""The scalars of the schema, read strictly and written in one way."""
+
+import datetime as dt
+import decimal
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from strawberry.exceptions import StrawberryInputCoercionError
+from strawberry.types.scalar import ScalarDefinition
+
+LARGEST_EXPONENT = 40
+_UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+def moment(value: dt.datetime) -> str:
+    """A point in time as it is answered: `2026-11-21T04:45:32.000000Z`."""
+    return value.astimezone(dt.UTC).isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def _read_moment(value: object) -> dt.datetime:
+    if isinstance(value, str) and len(value) > len("2026-11-21"):
+        try:
+            read = dt.datetime.fromisoformat(value)
+            if read.utcoffset() is not None:
+                return read.astimezone(dt.UTC)
+        except (ValueError, OverflowError):
+            pass
+    raise _unreadable("DateTime", "a time with its offset from UTC, such as 2026-11-21T04:45:32Z")
+
+
+def _read_date(value: object) -> dt.date:
+    if isinstance(value, str) and _DATE.fullmatch(value):
+        try:
+            return dt.date.fromisoformat(value)
+        except ValueError:
+            pass
+    raise _unreadable("Date", "a date, such as 2026-11-21")
+
+
+def _read_uuid(value: object) -> uuid.UUID:
+    if isinstance(value, str) and _UUID.fullmatch(value):
+        return uuid.UUID(value)
+    raise _unreadable("UUID", "a UUID, such as 123e4567-e89b-42d3-a456-426614174000")
+
+
+def _read_decimal(value: object) -> decimal.Decimal:
+    """A JSON number is what it prints as; how many decimals it may have is the field's to say."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        try:
+            read = decimal.Decimal(str(value))
+            if (
+                read.is_finite()
+                and abs(read.adjusted()) <= LARGEST_EXPONENT
+                and len(str(value)) <= 2 * LARGEST_EXPONENT
+            ):
+                return read
+        except decimal.InvalidOperation:
+            pass
+    raise _unreadable("Decimal", 'a decimal number, such as "12.50"')
+
+
+def _unreadable(name: str, wanted: str) -> StrawberryInputCoercionError:
+    return StrawberryInputCoercionError(f"{name} cannot be read: send {wanted}.")
+
+
+def _scalar(
+    name: str, description: str, serialize: Callable[[Any], Any], parse: Callable[[object], Any], origin: type
+) -> ScalarDefinition:
+    return ScalarDefinition(name, description, None, serialize, parse, None, origin=origin)
+
+
+SCALARS: Mapping[object, ScalarDefinition] = {
+    uuid.UUID: _scalar("UUID", "A UUID, in 36 characters.", str, _read_uuid, uuid.UUID),
+    dt.datetime: _scalar(
+        "DateTime",
+        "A point in time. Answered in UTC with microseconds, `2026-11-21T04:45:32.000000Z`; sent with any offset from UTC.",
+        moment,
+        _read_moment,
+        dt.datetime,
+    ),
+    dt.date: _scalar("Date", "A day: `2026-11-21`.", dt.date.isoformat, _read_date, dt.date),
+    decimal.Decimal: _scalar(
+        "Decimal",
+        'An exact decimal number. Answered as a string, `"12.50"`; sent as a string or a number.',
+        str,
+        _read_decimal,
+        decimal.Decimal,
+    ),
+}

@@ -1,0 +1,111 @@
+"""Answers GraphQL requests, whatever brought them: document, bounds, execution, errors."""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import strawberry
+from graphql import ExecutionResult, GraphQLError, OperationDefinitionNode, OperationType
+from strawberry.execution import optimized_is_awaitable
+
+from resolvers.context import Context
+from schema.graph.bounds import BeyondLimitsError, Limits
+from schema.graph.documents import Document, Documents, RefusedDocument
+from schema.graph.errors import told
+from schema.graph.executor import Executor
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A GraphQL request."""
+
+    query: str
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    operation_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is sent back, and whether the operation was run at all."""
+
+    body: dict[str, Any]
+    ran: bool
+
+
+class QueryOnlyError(Exception):
+    """A mutation where only queries are answered."""
+
+
+class Graph:
+    """A schema that answers requests within limits. `compiled=False` leaves all to graphql-core, the reference."""
+
+    def __init__(
+        self,
+        schema: strawberry.Schema,
+        *,
+        limits: Limits | None = None,
+        introspection: bool = True,
+        compiled: bool = True,
+    ) -> None:
+        self.schema = schema._schema  # noqa: SLF001 - Strawberry has no public name for graphql-core's schema
+        self.limits = limits or Limits()
+        self.introspection = introspection
+        self.compiled = compiled
+        self.documents = Documents(self.schema, self.limits, introspection=introspection)
+
+    async def answer(self, asked: Asked, context: Context, *, queries_only: bool = False) -> Answer:
+        """Answer a request. QueryOnlyError, with nothing run, for a mutation under `queries_only`."""
+        try:
+            document = self.documents.get(asked.query)
+            operation = document.operation(asked.operation_name)
+        except RefusedDocument as refused:
+            return _refused(refused, context)
+        if queries_only and operation.operation is not OperationType.QUERY:
+            raise QueryOnlyError
+        cost = document.cost(operation, asked.variables)
+        extensions = {"cost": {"requested": cost, "limit": self.limits.cost}}
+        if cost > self.limits.cost:
+            words = (
+                f"This would cost {cost}; the limit is {self.limits.cost}. Ask for smaller pages, or for less at once."
+            )
+            error = BeyondLimitsError(words, "COST_LIMIT_EXCEEDED", requested=cost, limit=self.limits.cost)
+            return _refused(RefusedDocument(error, code="COST_LIMIT_EXCEEDED"), context, extensions)
+        return await self._run(document, operation, asked, context, extensions)
+
+    async def _run(
+        self,
+        document: Document,
+        operation: OperationDefinitionNode,
+        asked: Asked,
+        context: Context,
+        extensions: dict[str, Any],
+    ) -> Answer:
+        executor = Executor.build(
+            self.schema,
+            document.node,
+            context_value=context,
+            raw_variable_values=dict(asked.variables),
+            operation_name=operation.name.value if operation.name else None,
+            is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # Strawberry types it as a plain bool
+            hide_suggestions=not self.introspection,
+            plans=document.plans,
+            conditions=document.conditions,
+            compiled=self.compiled,
+        )
+        if isinstance(executor, list):
+            return _refused(RefusedDocument(*executor, code="BAD_USER_INPUT"), context, extensions)
+        result: Any = executor.execute_operation()
+        if inspect.isawaitable(result):
+            result = await result
+        assert isinstance(result, ExecutionResult)
+        body: dict[str, Any] = {"data": result.data}
+        if result.errors:
+            body["errors"] = told(result.errors, context.request_id, "BAD_USER_INPUT")
+        return Answer(body | {"extensions": extensions}, ran=True)
+
+
+def _refused(refused: RefusedDocument, context: Context, extensions: dict[str, Any] | None = None) -> Answer:
+    errors: tuple[GraphQLError, ...] = refused.errors
+    body: dict[str, Any] = {"errors": told(errors, context.request_id, "BAD_REQUEST")}
+    return Answer(body | ({"extensions": extensions} if extensions else {}), ran=False)
