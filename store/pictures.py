@@ -2,7 +2,9 @@
 
 import hashlib
 
+from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, SQLModel
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg", "webp": "image/webp"}
 
@@ -16,13 +18,14 @@ class PictureRow(SQLModel, table=True):
     content: bytes
 
 
-def picture(partner_id: int, content: bytes, kind: str) -> PictureRow:
-    """A picture of a partner, of one of the kinds in `TYPES`."""
+async def keep(db: AsyncSession, partner_id: int, content: bytes, kind: str) -> str:
+    """Keep a picture, of one of the kinds in `TYPES`; answers where it is served, as a path on every host of this service.
+
+    The same picture again, another partner's included, is kept once: nobody can tell whose it was first.
+    """
     if kind not in TYPES:
         raise ValueError(f"A picture is one of {', '.join(TYPES)}, not {kind}.")
-    return PictureRow(partner_id=partner_id, name=f"{hashlib.sha256(content).hexdigest()[:40]}.{kind}", content=content)
-
-
-def url_of(row: PictureRow) -> str:
-    """Where it is served, on every host of this service."""
-    return f"/media/{row.name}"
+    name = f"{hashlib.sha256(content).hexdigest()[:40]}.{kind}"
+    row = {"partner_id": partner_id, "name": name, "content": content}
+    await db.exec(insert(PictureRow).values(row).on_conflict_do_nothing())
+    return f"/media/{name}"
