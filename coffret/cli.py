@@ -83,6 +83,14 @@ def migrate() -> None:
 
 
 @app.command()
+def demo() -> None:
+    """Fill an empty database with two shops to try everything with. Development only."""
+    from coffret.commands import demo as command
+
+    asyncio.run(command.demo())
+
+
+@app.command()
 def worker() -> None:
     """Run the jobs alone: settling payments, sending mail, reading what the provider tells."""
     from coffret.commands import worker as command

@@ -28,11 +28,17 @@ def variable(name: str, field: FieldInfo) -> str:
 
 
 def read_settings() -> Settings:
-    """The settings of the environment. What is wrong with them becomes one CommandError that names each variable."""
+    """The settings of the environment. What is wrong with them becomes one CommandError that names each variable.
+
+    In development checkouts are opened over http unless FUNNEL_SCHEME says otherwise: nothing here speaks TLS.
+    """
     try:
-        return Settings()
+        settings = Settings()
     except ValidationError as error:
         raise CommandError("\n".join(complaints(error))) from None
+    if settings.development and "funnel_scheme" not in settings.model_fields_set:
+        settings.funnel_scheme = "http"
+    return settings
 
 
 def complaints(error: ValidationError) -> list[str]:

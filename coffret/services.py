@@ -47,8 +47,8 @@ def hook_secret(settings: Settings) -> str:
     )
 
 
-def make_sandbox(settings: Settings, deliver: Deliver) -> Starlette | None:
-    """The sandbox provider, where it is the one that is used. `deliver` brings its notifications to us."""
+def make_sandbox(settings: Settings, deliver: Deliver | None = None) -> Starlette | None:
+    """The sandbox provider, where it is the one that is used. `deliver` brings its notifications, by default over HTTP."""
     if settings.provider is not ProviderName.SANDBOX:
         return None
     sandbox = SandboxSettings(

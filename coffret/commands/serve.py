@@ -20,11 +20,12 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from coffret.command_error import CommandError
+from coffret.commands.demo import prepared
 from coffret.commands.welcome import Demo, show
 from coffret.installation import connected, database_address, export
 from store.logs import set_up_logging
 from store.migrate import migrate
-from store.settings import Settings
+from store.settings import ProviderName, Settings
 
 GRACE = 10
 """Seconds that requests may take to end after the program was told to stop."""
@@ -38,8 +39,6 @@ def serve(settings: Settings) -> None:
     threading.Thread(target=importlib.import_module, args=("coffret.app",), daemon=True).start()
     with stopping_in_order(), listening(settings) as listener:
         settings.port = listener.getsockname()[1]
-        if settings.development and "funnel_scheme" not in settings.model_fields_set:
-            settings.funnel_scheme = "http"  # nothing here speaks TLS
         with database_address(settings) as url:
             settings.database_url = url
             export(settings)
@@ -53,7 +52,8 @@ async def prepare(settings: Settings) -> Demo | None:
     """Bring the database up to date, and fill an empty one with demo data where that is wanted."""
     async with connected(settings.database_url) as db:
         await migrate(db)
-        return None
+        wanted = settings.demo and settings.provider is ProviderName.SANDBOX
+        return await prepared(db, settings) if wanted else None
 
 
 def run(settings: Settings, listener: socket.socket) -> None:

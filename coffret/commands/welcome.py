@@ -1,4 +1,4 @@
-"""What `coffret serve` tells whoever started it, once it is ready."""
+"""What `coffret serve` and `coffret demo` tell whoever started them."""
 
 import json
 import shlex
@@ -22,6 +22,8 @@ class Demo:
     """A fresh token of the first partner."""
     cart: Mapping[str, object]
     """A cart of its products, as the API takes it."""
+    gift_card: str
+    """The code of one of its gift cards; empty when all are spent."""
 
 
 def show(settings: Settings, demo: Demo | None) -> None:
@@ -29,28 +31,34 @@ def show(settings: Settings, demo: Demo | None) -> None:
     console = Console(highlight=False, soft_wrap=True)
     base = settings.public_url
     console.print(f"\n[bold]Coffret is ready[/] at {base} (Ctrl-C stops it)\n")
-    console.print(f"  GraphQL         {base}/graphql/")
-    console.print(f"  REST            {base}/api/")
+    console.print(f"  GraphQL    {base}/graphql/")
+    console.print(f"  REST       {base}/api/")
     if demo is None:
-        console.print("\n  Make a partner's user and a token with: coffret user create, coffret token create\n")
-        return
+        console.print("\n  Make log-ins and tokens with: coffret user create, coffret token create\n")
+    else:
+        tell(console, settings, demo)
+
+
+def tell(console: Console, settings: Settings, demo: Demo) -> None:
+    """Print what the demo data hold."""
     for shop in demo.shops:
-        console.print(f"  Shop            {settings.funnel_scheme}://{shop}/")
+        console.print(f"  Shop       {settings.funnel_scheme}://{shop}/")
+    if demo.gift_card:
+        console.print(f"  Gift card  {demo.gift_card}", markup=False)
     console.print(f"\n  Log-ins, all with password [bold]{demo.password}[/]:")
     for username in demo.usernames:
         console.print(f"    {username}")
     console.print("\n  Create a cart, then open the funnel_url that it answers:\n")
-    console.print(curl(base, demo), markup=False)
+    console.print(curl(settings.public_url, demo), markup=False)
     console.print()
 
 
 def curl(base: str, demo: Demo) -> str:
     """The command that creates the demo's cart."""
-    body = shlex.quote(json.dumps(demo.cart, ensure_ascii=False))
     lines = (
         f"curl -sS {base}/api/v2/ecommerce/cart/",
         f"-H 'Authorization: Token {demo.token}'",
         "-H 'Content-Type: application/json'",
-        f"-d {body}",
+        f"-d {shlex.quote(json.dumps(demo.cart, ensure_ascii=False))}",
     )
     return " \\\n  ".join(lines)
