@@ -59,8 +59,6 @@ def _cluster(scheme: str, address: str) -> RedisCluster:
     return RedisCluster.from_url(
         f"{scheme}://{user}{at}{first}{separator}{rest}",
         startup_nodes=[ClusterNode(node.hostname or "localhost", node.port or DEFAULT_PORT) for node in nodes],
-        # Partners on the nodes that are left are served while another node is down.
-        require_full_coverage=False,
         **_options(),
     )
 

@@ -102,11 +102,7 @@ class ServerKeyValue:
             return await self._call("EVAL", script.source, len(keys), *keys, *arguments)
 
     async def _call(self, *command: _Argument) -> Any:
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._free.acquire()
-        except TimeoutError as error:
-            raise Unavailable(what=_WHAT) from error
+        await (self._turn() if self._free.locked() else self._free.acquire())
         try:
             # A cluster client that does not know its nodes yet would send a script to any of them.
             await self._client.initialize()
@@ -115,6 +111,13 @@ class ServerKeyValue:
             raise Unavailable(what=_WHAT) from error
         finally:
             self._free.release()
+
+    async def _turn(self) -> None:
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._free.acquire()
+        except TimeoutError as error:
+            raise Unavailable(what=_WHAT) from error
 
 
 def _digits(number: int) -> bytes:

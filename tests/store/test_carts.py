@@ -94,6 +94,14 @@ async def test_a_cart_lives_two_hours_from_its_last_write(carts: Carts) -> None:
     assert await carts.get(PARTNER, replaced.id) is None
 
 
+async def test_a_cart_made_with_a_key_lives_as_long(carts: Carts) -> None:
+    cart = (await carts.create(PARTNER, ITEMS, URL, once=once())).cart
+    clock.advance(JUST_BEFORE)
+    assert await carts.get(PARTNER, cart.id) == cart
+    clock.advance(TWO_SECONDS)
+    assert await carts.get(PARTNER, cart.id) is None
+
+
 async def test_deleting_only_what_was_seen(carts: Carts) -> None:
     old = await saved(carts)
     result = await carts.replace(PARTNER, old.id, (), "")
