@@ -12,7 +12,7 @@ from resolvers.auth import issue_token
 from resolvers.context import Role
 from schema.errors import AlreadyTaken, InvalidInput, NotFound
 from store.clock import Clock
-from store.credentials import digest_of, hashed
+from store.credentials import digest_of, hashed, normal_username
 from store.tenancy import MarketplaceRow, PartnerRow, TokenRow, UserRow
 
 SHORTEST_PASSWORD = 12
@@ -35,12 +35,12 @@ class NewUser:
 
 async def create_user(db: AsyncSession, new: NewUser) -> UserRow:
     """Make a user. Raises InvalidInput, NotFound or AlreadyTaken, each naming the field."""
-    username = new.username.strip()
+    username = normal_username(new.username)
     if not username or len(username) > 254:
         raise InvalidInput.at("username", "A user name has 1 to 254 characters.")
     if len(new.password) < SHORTEST_PASSWORD:
         raise InvalidInput.at("password", f"A password has at least {SHORTEST_PASSWORD} characters.")
-    taken = select(UserRow.id).where(func.lower(col(UserRow.username)) == username.lower())
+    taken = select(UserRow.id).where(col(UserRow.username) == username)
     if (await db.exec(taken)).first() is not None:
         raise AlreadyTaken("username", what="user name")
     partner_id, marketplace_id = await _belonging(db, new)
@@ -92,7 +92,7 @@ async def revoke(db: AsyncSession, token_id: int, clock: Clock) -> TokenRow:
 
 async def find_user(db: AsyncSession, username: str) -> UserRow:
     """A user by name, whatever its case."""
-    query = select(UserRow).where(func.lower(col(UserRow.username)) == username.strip().lower())
+    query = select(UserRow).where(col(UserRow.username) == normal_username(username))
     row = (await db.exec(query)).one_or_none()
     if row is None:
         raise NotFound("username", thing=f"user {username}")

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import func, update
+from sqlalchemy import func, or_, update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -12,26 +12,30 @@ from schema.permission import Permission
 from schema.tenancy import Token
 from schema.viewer import IssuedToken, ObtainToken, RevokeToken, Viewer
 from store.clock import Clock
-from store.credentials import PREFIX, digest_of, matches, new_secret
+from store.credentials import PREFIX, digest_of, matches, new_secret, normal_username
 from store.tenancy import MarketplaceRow, PartnerRow, TokenRow, UserRow
 
 LIVE_TOKENS = 100
 
 
-@operation(Permission.PUBLIC)
+@operation(Permission.PUBLIC, transaction=False)
 async def obtain_token(call: Call, input: ObtainToken) -> IssuedToken:
     """Log in: make a new token for a user name and a password. A user has at most 100; the longest unused goes first."""
-    query = select(UserRow).where(func.lower(col(UserRow.username)) == input.username.strip().lower())
-    user = (await call.db.exec(query)).one_or_none()
+    sessions, query = call.services.db.sessions, select(UserRow)
+    async with sessions() as db:
+        user = (await db.exec(query.where(col(UserRow.username) == normal_username(input.username)))).one_or_none()
+    # Between two sessions: checking takes long on purpose, and no connection waits for it.
     good = await matches(user.password_hash if user else None, input.password)
     if user is None or not good or not user.is_active:
         raise WrongCredentials
-    secret = await issue_token(call.db, user, input.label, call.services.clock)
-    return IssuedToken(token=secret, uuid=await _owner_uuid(call.db, user), user=user)
+    async with sessions() as db, db.begin():
+        secret = await issue_token(db, user, input.label, call.services.clock)
+        return IssuedToken(token=secret, uuid=await _owner_uuid(db, user), user=user)
 
 
 async def issue_token(db: AsyncSession, user: UserRow, label: str, clock: Clock) -> str:
     """A new token of a user; its secret is in the answer only."""
+    await db.exec(select(UserRow.id).where(col(UserRow.id) == user.id).with_for_update())  # two log-ins make no 101
     secret, now = new_secret(), clock.now()
     row = TokenRow(
         user_id=user.id, label=label[:80], hint=secret[: len(PREFIX) + 4], digest=digest_of(secret), created_on=now
@@ -39,7 +43,8 @@ async def issue_token(db: AsyncSession, user: UserRow, label: str, clock: Clock)
     db.add(row)
     await db.flush()
     used = func.coalesce(col(TokenRow.last_used_on), col(TokenRow.created_on))
-    live = select(TokenRow.id).where(col(TokenRow.user_id) == user.id, col(TokenRow.revoked_on).is_(None))
+    unexpired = or_(col(TokenRow.expires_on).is_(None), col(TokenRow.expires_on) > now)
+    live = select(TokenRow.id).where(col(TokenRow.user_id) == user.id, col(TokenRow.revoked_on).is_(None), unexpired)
     surplus = live.order_by((col(TokenRow.id) == row.id).desc(), used.desc(), col(TokenRow.id).desc()).offset(
         LIVE_TOKENS
     )

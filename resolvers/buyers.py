@@ -6,6 +6,7 @@ import phonenumbers
 from email_validator import EmailNotValidError, validate_email
 
 from schema.checkout import Buyer, DeliveryOption
+from schema.countries import COUNTRIES
 from schema.delivery import DeliveryKind
 from schema.errors import InvalidInput, Problem
 
@@ -48,6 +49,8 @@ def validated(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buy
         value = getattr(tidy, name)
         if len(value) > limit:
             problems.append(Problem((name,), "TOO_LONG", f"Use at most {limit} characters."))
+    if tidy.country and tidy.country not in COUNTRIES:
+        problems.append(Problem(("country",), "INVALID", "Choose a country."))
     told = {problem.path[0] for problem in problems}
     email, wrong = _email(tidy.email)
     if wrong and "email" not in told:
@@ -55,8 +58,8 @@ def validated(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buy
     phone, wrong = _phone(tidy.phone, tidy.country or region)
     if wrong and "phone" not in told:
         problems.append(wrong)
-    countries = delivery.countries if delivery else ()
-    if tidy.country and countries and tidy.country not in countries and "address_line_1" in required_of(delivery):
+    countries = delivery.countries if delivery and delivery.kind is DeliveryKind.HOME_DELIVERY else ()
+    if tidy.country and countries and tidy.country not in countries and "country" not in told:
         problems.append(Problem(("country",), "NOT_DELIVERED", "This delivery does not go to this country."))
     if problems:
         raise InvalidInput(*problems)

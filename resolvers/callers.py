@@ -1,7 +1,9 @@
 """From the credential of a request to its caller."""
 
+import datetime as dt
 import time
 from collections import OrderedDict
+from dataclasses import dataclass
 
 from sqlalchemy import or_, update
 from sqlmodel import col, select
@@ -32,12 +34,25 @@ NOT_OF_MARKETPLACES = frozenset({Permission.MANAGE_MASTERADMIN})
 
 
 def permissions_of(user: UserRow) -> frozenset[Permission]:
-    """What a user may do: what was granted, else what the role has by default."""
-    if user.permissions is not None:
-        return frozenset(Permission(name) for name in user.permissions) & NAMED
-    return NAMED - {Role.PARTNER: NOT_OF_PARTNERS, Role.MARKETPLACE: NOT_OF_MARKETPLACES}.get(
-        Role(user.role), frozenset()
-    )
+    """What a user may do: what was granted, else what the role has by default. The master permission is all of them."""
+    if user.permissions is None:
+        withheld = {Role.PARTNER: NOT_OF_PARTNERS, Role.MARKETPLACE: NOT_OF_MARKETPLACES}
+        return NAMED - withheld.get(Role(user.role), frozenset())
+    granted = frozenset(permission for permission in NAMED if permission in user.permissions)
+    return NAMED if Permission.MANAGE_MASTERADMIN in granted else granted
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A caller that is believed until a moment of `time.monotonic`, unless its token expires before."""
+
+    caller: Caller
+    until: float
+    expires_on: dt.datetime | None
+
+    def expired(self, clock: Clock) -> bool:
+        """Whether the token has run out since it was read."""
+        return self.expires_on is not None and self.expires_on <= clock.now()
 
 
 class Callers:
@@ -46,7 +61,7 @@ class Callers:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
-        self._kept: OrderedDict[bytes, tuple[float, Caller]] = OrderedDict()
+        self._kept: OrderedDict[bytes, Kept] = OrderedDict()
 
     async def by_header(self, authorization: str | None) -> Caller | None:
         """The caller of `Authorization: Token <secret>`; None without the header, Unauthenticated for a bad one."""
@@ -61,21 +76,20 @@ class Callers:
         """The caller of a token; Unauthenticated when it is unknown, revoked, expired, or its user may not log in."""
         digest = digest_of(secret)
         kept = self._kept.get(digest)
-        if kept is not None and time.monotonic() < kept[0]:
-            return kept[1]
-        caller = await self._read(digest)
-        self._kept[digest] = (time.monotonic() + KEPT_SECONDS, caller)
+        if kept is not None and time.monotonic() < kept.until and not kept.expired(self._clock):
+            return kept.caller
+        kept = self._kept[digest] = await self._read(digest)
         self._kept.move_to_end(digest)
         while len(self._kept) > KEPT_CALLERS:
             self._kept.popitem(last=False)
-        return caller
+        return kept.caller
 
     def forget(self, token_id: int) -> None:
         """Stop believing a token at once, in this process."""
-        for digest in [d for d, (_, caller) in self._kept.items() if caller.token_id == token_id]:
+        for digest in [d for d, kept in self._kept.items() if kept.caller.token_id == token_id]:
             del self._kept[digest]
 
-    async def _read(self, digest: bytes) -> Caller:
+    async def _read(self, digest: bytes) -> Kept:
         now = self._clock.now()
         query = (
             select(TokenRow, UserRow, PartnerRow)
@@ -95,7 +109,7 @@ class Callers:
             token, user, partner = found
             if token.last_used_on is None or (now - token.last_used_on).total_seconds() > 60:
                 await db.exec(update(TokenRow).where(col(TokenRow.id) == token.id).values(last_used_on=now))
-        return Caller(
+        caller = Caller(
             role=Role(user.role),
             permissions=permissions_of(user),
             user_id=user.id,
@@ -105,3 +119,4 @@ class Callers:
             site_domain=partner.site_domain if partner else "",
             return_hosts=tuple(partner.return_hosts) if partner else (),
         )
+        return Kept(caller, time.monotonic() + KEPT_SECONDS, token.expires_on)

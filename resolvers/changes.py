@@ -1,6 +1,6 @@
 """From an input to a row: what was sent is written, what was left out stays."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from resolvers.context import Role
 from resolvers.operation import Call
 from resolvers.tenancy import find, visible
 from schema.errors import InvalidInput
+from schema.numbers import LARGEST_ID
 from schema.values import Text, TextInput
 from store.tenancy import MarketplaceRow, PartnerRow
 
@@ -62,6 +63,9 @@ async def currency_of(call: Call, partner: PartnerRow) -> str:
 
 
 def given_id(given: Any) -> int:
-    """The id in an input that could not be used otherwise; 0, which no row has, when even that is missing."""
-    found = given.get("id") if isinstance(given, dict) else None
-    return found if isinstance(found, int) and 0 < found < 2**31 else 0
+    """The id in an input that could not be used otherwise; 0, which no row has, when even that is missing.
+
+    `given` has the names of GraphQL or the fields of the input, whichever transport it came through: both say `id`.
+    """
+    found = given.get("id") if isinstance(given, Mapping) else None
+    return found if type(found) is int and 0 < found <= LARGEST_ID else 0

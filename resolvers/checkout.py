@@ -21,6 +21,7 @@ from schema.checkout import (
     Step,
 )
 from schema.errors import CartNotFound, InvalidInput, NotFound
+from schema.numbers import LARGEST_AMOUNT
 from schema.permission import Permission
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.brand import brand_of
@@ -109,7 +110,7 @@ def delivery_of(desk: Desk, result: Priced) -> DeliveryOption | None:
 def reached(desk: Desk, result: Priced) -> Step:
     """The furthest step that can be opened."""
     delivery = delivery_of(desk, result)
-    if not result.good or delivery is None:
+    if not result.good or delivery is None or result.totals.total > LARGEST_AMOUNT:
         return Step.CUSTOMIZATION
     buyer = desk.customer.buyer
     if buyer is None or missing_of(buyer, delivery) or delivery.price is None:

@@ -8,7 +8,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.context import Caller, Role
 from schema.errors import NotFound
-from store.tenancy import PartnerRow
+from store.tenancy import MarketplaceRow, PartnerRow
 
 T = TypeVar("T")
 
@@ -18,24 +18,25 @@ def visible(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
 
     A table is owned through `partner_id` or `marketplace_id`; partners and marketplaces own themselves.
     """
-    columns = table.__table__.c
     if caller.role is Role.MASTER:
         return []
+    columns = table.__table__.c
+    of_marketplace = columns.id if table is MarketplaceRow else columns.get("marketplace_id")
+    of_partner = columns.id if table is PartnerRow else columns.get("partner_id")
+    if of_partner is None:
+        return [_is(of_marketplace, caller.marketplace_id)]
+    if caller.role is not Role.MARKETPLACE:
+        return [_is(of_partner, caller.partner_id)]
     if table is PartnerRow:
-        own = (
-            columns.marketplace_id == caller.marketplace_id
-            if caller.role is Role.MARKETPLACE
-            else columns.id == caller.partner_id
-        )
-        return [own]
-    if "partner_id" in columns:
-        if caller.role is Role.MARKETPLACE:
-            partners = select(col(PartnerRow.id)).where(col(PartnerRow.marketplace_id) == caller.marketplace_id)
-            return [columns.partner_id.in_(partners)]
-        return [columns.partner_id == caller.partner_id]
-    if "marketplace_id" in columns:
-        return [columns.marketplace_id == caller.marketplace_id]
-    return [false()]
+        return [_is(of_marketplace, caller.marketplace_id)]
+    partners = select(col(PartnerRow.id)).where(_is(col(PartnerRow.marketplace_id), caller.marketplace_id))
+    return [of_partner.in_(partners)]
+
+
+def _is(owner: Any, id: int | None) -> ColumnElement[bool]:
+    """Whether a row is of this owner. What nobody owns is nobody's, and not everybody's."""
+    found: ColumnElement[bool] = false() if owner is None or id is None else owner == id
+    return found
 
 
 async def find(db: AsyncSession, caller: Caller, row: type[T], thing: str, *, lock: bool = False, **by: object) -> T:

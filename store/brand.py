@@ -5,6 +5,8 @@ from store.tenancy import PartnerRow
 
 AA = 4.5
 """The least contrast of text in WCAG 2.2 AA."""
+INKS = ("#ffffff", "#000000")
+"""Of the two one is readable on any colour; of white and a grey, however dark, there are colours on which neither is."""
 
 
 def brand_of(partner: PartnerRow) -> Brand:
@@ -14,7 +16,7 @@ def brand_of(partner: PartnerRow) -> Brand:
         name=partner.commercial_name,
         logo_url=partner.logo_url,
         accent=accent,
-        accent_ink=max("#ffffff", "#111111", key=lambda ink: contrast(ink, accent)),
+        accent_ink=max(INKS, key=lambda ink: contrast(ink, accent)),
         accent_text=readable(accent),
         website=partner.website,
         email=partner.agency_email,

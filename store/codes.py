@@ -5,11 +5,12 @@ import secrets
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """No 0 and O, no 1, I and L, no U."""
 LENGTH = 16
+HYPHENS = frozenset("-‐‑‒–—_−")
 
 
 def normal(code: str) -> str:
-    """A code as it is stored and matched: upper case, without spaces and hyphens."""
-    return "".join(c for c in code.upper() if not c.isspace() and c not in "-‐‑‒–—_")
+    """A code as it is stored and matched: upper case, without spaces, hyphens and what cannot be seen."""
+    return "".join(c for c in code.upper() if c.isprintable() and not c.isspace() and c not in HYPHENS)
 
 
 def check_character(body: str) -> str:

@@ -51,13 +51,16 @@ def reduce_lines(
     free_collection = False
     for coupon in coupons:
         eligible = _eligible(coupon, lines)
-        if not _works(coupon, lines, kind, email) or not (eligible or coupon.offer_delivery_cost_clickandcollect):
+        if not eligible or not _works(coupon, lines, kind, email):
             continue
         shares = _shares(coupon, [left[i] for i in eligible])
+        frees = coupon.offer_delivery_cost_clickandcollect and kind in (None, DeliveryKind.CLICK_AND_COLLECT)
+        if not frees and not any(shares):
+            continue  # it would be used up for nothing
         for index, share in zip(eligible, shares, strict=True):
             left[index] -= share
         by_coupon[coupon.id] = sum(shares, ZERO)
-        free_collection = free_collection or coupon.offer_delivery_cost_clickandcollect
+        free_collection = free_collection or frees
     by_line = tuple(line.total - rest for line, rest in zip(lines, left, strict=True))
     return Reduction(sum(by_line, ZERO), by_line, by_coupon, free_collection)
 

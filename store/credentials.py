@@ -22,6 +22,11 @@ def digest_of(secret: str) -> bytes:
     return hashlib.sha256(secret.encode(errors="surrogatepass")).digest()
 
 
+def normal_username(given: str) -> str:
+    """A user name as it is stored and matched: without blanks around it, in small letters."""
+    return given.strip().lower()
+
+
 async def hashed(password: str) -> str:
     """What is kept of a password (Argon2id)."""
     return await asyncio.to_thread(_hasher.hash, password)
@@ -29,7 +34,7 @@ async def hashed(password: str) -> str:
 
 async def matches(password_hash: str | None, password: str) -> bool:
     """Whether a password is the one kept; takes as long for a user that does not exist."""
-    return await asyncio.to_thread(_verify, password_hash or _nobody(), password) and bool(password_hash)
+    return await asyncio.to_thread(_verify, password_hash, password)
 
 
 @cache
@@ -37,8 +42,9 @@ def _nobody() -> str:
     return _hasher.hash(secrets.token_urlsafe())
 
 
-def _verify(password_hash: str, password: str) -> bool:
+def _verify(password_hash: str | None, password: str) -> bool:
+    nobody = _nobody()  # made once, and for whoever comes first, known or not
     try:
-        return _hasher.verify(password_hash, password)
+        return _hasher.verify(password_hash or nobody, password) and bool(password_hash)
     except (VerificationError, InvalidHashError):
         return False

@@ -97,7 +97,11 @@ def _by_stock(lines: Iterable[dict[str, Any]], key: str) -> list[tuple[int, list
 
 async def _take_stock(db: AsyncSession, table: type[Stocked], identifier: int, pieces: int) -> bool:
     """Take pieces out of stock; False where stock is not counted."""
-    query = select(table).where(col(table.id) == identifier, col(table.is_active)).with_for_update()
+    query = select(table).where(col(table.id) == identifier, col(table.is_active))
+    if table is ProductVariantRow:
+        sold = select(ProductRow.id).where(col(ProductRow.is_active))
+        query = query.where(col(ProductVariantRow.product_id).in_(sold))
+    query = query.with_for_update()
     found = (await db.exec(query.execution_options(populate_existing=True))).one_or_none()
     row = cast("Stocked | None", found)
     if row is None or (row.stock is not None and row.stock < pieces):

@@ -48,7 +48,7 @@ async def load_products(
     variants = (
         await db.exec(
             select(ProductVariantRow)
-            .where(col(ProductVariantRow.product_id).in_(ids), col(ProductVariantRow.is_active))
+            .where(col(ProductVariantRow.product_id).in_(ids))
             .order_by(col(ProductVariantRow.ranking), col(ProductVariantRow.id))
         )
     ).all()
@@ -83,8 +83,9 @@ async def _attributes(db: AsyncSession, products: Sequence[int]) -> dict[int, tu
 
 
 def _sold(
-    row: ProductRow, variants: Sequence[ProductVariantRow], attributes: tuple[OfferedAttribute, ...]
+    row: ProductRow, versions: Sequence[ProductVariantRow], attributes: tuple[OfferedAttribute, ...]
 ) -> SoldProduct:
+    variants = [version for version in versions if version.is_active]
     offered = OfferedProduct(
         id=row.id,
         name=row.name,
@@ -97,7 +98,8 @@ def _sold(
         is_physical=row.is_physical,
     )
     weights = {v.id: v.weight_grams for v in variants}
-    return SoldProduct(offered, row.is_active, row.vat_rate, row.weight_grams, weights)
+    is_active = row.is_active and (not versions or bool(variants))  # without its versions there is nothing to sell
+    return SoldProduct(offered, is_active, row.vat_rate, row.weight_grams, weights)
 
 
 def _sum(stocks: Sequence[int | None]) -> int | None:
