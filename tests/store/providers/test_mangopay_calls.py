@@ -183,7 +183,8 @@ async def test_an_open_payment_may_carry_a_code_and_is_pending_all_the_same(acco
 
 
 async def test_a_failed_transaction_that_is_read_is_an_answer_and_not_an_error(account: Account) -> None:
-    account.on("GET", "/payins/payin_m_1", ok(payin(Status="FAILED", ResultCode="424242", ResultMessage="New one")))
+    failed = payin(Status="FAILED", ResultCode="424242", ResultMessage="New one", ExecutionDate=CREATED)
+    account.on("GET", "/payins/payin_m_1", ok(failed))
     read = await account.adapter.get_transaction(TransactionKind.PAYIN, "payin_m_1")
     assert read.failure == Failure("424242", "New one", FailureReason.UNKNOWN)
     assert read.executed_at is None
@@ -235,6 +236,8 @@ async def test_a_refund_has_no_children(account: Account) -> None:
     "answer",
     [
         ok(payin(DebitedFunds={"Currency": "EUR", "Amount": 12.5})),
+        ok(payin(DebitedFunds={"Currency": "EUR", "Amount": 1260.0})),
+        ok(payin(DebitedFunds={"Currency": "EUR", "Amount": "1260"})),
         ok(payin(CreationDate=None)),
         ok({}),
         ok([]),

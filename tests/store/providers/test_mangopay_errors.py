@@ -94,6 +94,13 @@ async def test_a_read_that_the_owner_must_authenticate_for_says_where(account: A
     assert (route.call_count, account.token.call_count) == (1, 1)
 
 
+async def test_an_address_in_another_challenge_is_nobodys_to_visit(account: Account) -> None:
+    challenge = {"WWW-Authenticate": 'Bearer realm="https://provider.test", error="invalid_token"'}
+    route = account.on("GET", "/payins/payin_m_1", httpx.Response(401, headers=challenge), ok(payin()))
+    await read(account)
+    assert (route.call_count, account.token.call_count) == (2, 2)
+
+
 async def test_a_challenge_without_an_address_is_only_a_refusal(account: Account) -> None:
     account.on("GET", "/payins/payin_m_1", httpx.Response(401, headers={"WWW-Authenticate": "PendingUserAction"}))
     with pytest.raises(NotAllowed):
