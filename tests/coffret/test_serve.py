@@ -1,9 +1,12 @@
 """`coffret serve` as its users start and end it: real processes, real signals, nothing left behind."""
 
+import contextlib
 import http.client
+import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -40,9 +43,9 @@ class Program:
         """All it has written so far."""
         return self.output.read_text()
 
-    def wait_until_ready(self) -> None:
+    def wait_until_ready(self, until: str = "Coffret is ready") -> None:
         deadline = time.monotonic() + READY_WITHIN
-        while "Coffret is ready" not in self.told():
+        while until not in self.told():
             assert self.process.poll() is None, self.told()
             assert time.monotonic() < deadline, self.told()
             time.sleep(0.02)
@@ -203,6 +206,33 @@ def test_worker_processes_end_with_the_one_that_started_them(data: pathlib.Path,
     again = Program(data, program.port)
     again.wait_until_ready()
     assert again.end(signal.SIGTERM) == 0
+
+
+def paste(program: Program) -> tuple[int, dict[str, object]]:
+    """Run the command that was printed, word by word as a shell takes it; answers status and body."""
+    _, _, command = program.told().partition("\ncurl ")
+    words = shlex.split(command.partition("\n\n")[0].replace("\\\n", ""))
+    address = next(word for word in words if word.startswith("http://"))
+    headers = dict(words[n + 1].split(": ", 1) for n, word in enumerate(words) if word == "-H")
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)) as connection:
+        connection.request("POST", address.removeprefix(f"http://127.0.0.1:{program.port}"), words[-1], headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+def test_the_command_it_prints_creates_a_cart_on_the_port_of_this_start(data: pathlib.Path) -> None:
+    tokens = []
+    for port in (free_port(), free_port()):
+        program = Program(data, port, COFFRET_DEMO="true")
+        program.wait_until_ready(until="-d '")
+        assert "partner@demo.localhost" in program.told()
+        status, cart = paste(program)
+        assert status == 201, cart
+        assert cart["items"]
+        assert str(cart["funnel_url"]).startswith(f"http://demo.localhost:{port}/ecommerce/shop/customization/?cart=")
+        tokens += re.findall(r"Token (coffret_\S+)'", program.told())
+        assert program.end(signal.SIGTERM) == 0
+    assert len(set(tokens)) == 2
 
 
 @pytest.mark.parametrize(
