@@ -1,0 +1,52 @@
+"""What a form's refusal leaves for the page that is shown next: shown once, kept ten minutes at most."""
+
+import datetime as dt
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from schema.checkout import CheckoutKey
+from schema.errors import Problem
+from store.kv import KeyValue
+
+LIFE = dt.timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """What was wrong, as (place on the page, code of the error), and what had been typed."""
+
+    problems: tuple[tuple[str, str], ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem], fields: Mapping[str, str]) -> "Flash":
+        """From an operation's refusal; the place is the last name of each path."""
+        return cls(tuple((str(p.path[-1]) if p.path else "", p.code) for p in problems), fields)
+
+
+class Flashes:
+    """The messages waiting for each customer at each checkout."""
+
+    def __init__(self, store: KeyValue, partner_id: int) -> None:
+        self._store = store
+        self._partner_id = partner_id
+
+    async def leave(self, key: CheckoutKey, flash: Flash) -> None:
+        """Leave a message for the next page."""
+        await self._store.write(self._key(key), orjson.dumps([flash.problems, dict(flash.fields)]), LIFE)
+
+    async def take(self, key: CheckoutKey) -> Flash:
+        """The message left for this page, which is then forgotten; an empty one when there is none."""
+        found = await self._store.get(self._key(key))
+        if found is None:
+            return Flash()
+        await self._store.delete(self._key(key), version=found.version)
+        problems, fields = orjson.loads(found.value)
+        return Flash(tuple((place, code) for place, code in problems), fields)
+
+    def _key(self, key: CheckoutKey) -> str:
+        digest = hashlib.sha256(f"{key.session_id}:{key.cart_id}".encode()).hexdigest()
+        return f"coffret:{{p{self._partner_id}}}:flash:{digest}"

@@ -1,0 +1,66 @@
+"""Amounts, dates and countries as people of a language write them."""
+
+import datetime as dt
+import functools
+import unicodedata
+from collections.abc import Iterable
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from babel import Locale
+from babel.dates import format_date
+from babel.numbers import format_currency, format_percent
+
+from funnel.languages import locale_of
+from schema.values import Text
+
+NO_COUNTRIES = frozenset(["AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"])
+"""Two-letter territories of CLDR that ISO 3166 does not list as countries."""
+
+
+class Formats:
+    """How one language writes things."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.locale = locale_of(language)
+
+    def said(self, text: Text) -> str:
+        """A translated text in this language, or in the next best."""
+        return text.in_language(self.language)
+
+    def money(self, amount: Decimal, currency: str) -> str:
+        """`84,00 €`"""
+        return format_currency(amount, currency, locale=self.locale)
+
+    def percent(self, rate: Decimal) -> str:
+        """`5,5 %`, from the number of per cent."""
+        return format_percent(rate / 100, locale=self.locale, decimal_quantization=False)
+
+    def date(self, moment: dt.datetime, time_zone: str) -> str:
+        """`23 août 2026`, in a time zone by its IANA name."""
+        return format_date(moment.astimezone(ZoneInfo(time_zone)), "long", locale=self.locale)
+
+    def countries(self, codes: Iterable[str] = ()) -> list[tuple[str, str]]:
+        """Countries as (ISO 3166 code, name), in the order of their names; without codes, all of them."""
+        wanted = frozenset(codes)
+        return [entry for entry in _countries(self.locale) if not wanted or entry[0] in wanted]
+
+    def country(self, code: str) -> str:
+        """The name of a country; the code itself when there is none."""
+        return str(Locale.parse(self.locale).territories.get(code, code))
+
+
+@functools.cache
+def _countries(locale: str) -> tuple[tuple[str, str], ...]:
+    names = {
+        code: name
+        for code, name in Locale.parse(locale).territories.items()
+        if len(code) == 2 and code.isalpha() and code not in NO_COUNTRIES
+    }
+    return tuple(sorted(names.items(), key=lambda entry: _sorted_as(entry[1])))
+
+
+def _sorted_as(name: str) -> str:
+    plain = (c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
+    return "".join(plain).casefold()

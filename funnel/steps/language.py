@@ -1,0 +1,21 @@
+"""Another language for the pages, kept in the browser."""
+
+import re
+
+from starlette.responses import Response
+
+from funnel.visit import ROOT, Visit
+from schema.checkout import Step
+from schema.languages import LANGUAGES
+
+OWN_PAGE = re.compile(rf"{ROOT}/[A-Za-z0-9/?&=._-]*")
+
+
+async def change(visit: Visit) -> Response:
+    """Remember the language, and show the same page in it."""
+    here = visit.form.get("next", "")
+    response = visit.redirect(here) if OWN_PAGE.fullmatch(here) else visit.to(Step.CUSTOMIZATION)
+    language = visit.form.get("language", "")
+    if language in LANGUAGES:
+        visit.cookies.keep_language(response, language)
+    return response
