@@ -1,0 +1,51 @@
+"""Migrations: from nothing to exactly the tables that the code declares, by one process at a time."""
+
+import asyncio
+
+import asyncpg
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, text
+
+from store.db import Database
+from store.migrate import current, head, migrate
+from store.tables import metadata
+
+
+async def test_the_revisions_make_what_the_code_declares(database: Database) -> None:
+    def differences(connection: Connection) -> list[object]:
+        options = {"include_name": lambda name, kind, _parents: kind != "table" or name in metadata.tables}
+        return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
+
+    async with database.engine.connect() as connection:
+        assert await connection.run_sync(differences) == []
+    assert await current(database) == head()
+
+
+async def test_every_tenant_owned_table_begins_its_keys_with_the_tenant(database: Database) -> None:
+    for table in metadata.tables.values():
+        if "partner_id" in table.columns:
+            indexes = [list(index.columns) for index in table.indexes]
+            assert any(columns[0].name == "partner_id" for columns in indexes), table.name
+
+
+async def test_four_processes_at_once_migrate_an_empty_database(postgres: str) -> None:
+    connection = await asyncpg.connect(postgres)
+    await connection.execute("DROP DATABASE IF EXISTS test_migrate_race")
+    await connection.execute("CREATE DATABASE test_migrate_race")
+    head_of, _, tail = postgres.partition("?")
+    url = head_of.rsplit("/", 1)[0] + "/test_migrate_race" + (f"?{tail}" if tail else "")
+    databases = [Database(url) for _ in range(4)]
+    try:
+        await asyncio.gather(*(migrate(db) for db in databases))
+        await migrate(databases[0])
+        tables = await databases[0].rows(
+            text("SELECT count(*) FROM information_schema.tables WHERE table_name = 'pgqueuer'")
+        )
+        assert tables[0][0] == 1
+        assert await current(databases[1]) == head()
+    finally:
+        for db in databases:
+            await db.aclose()
+        await connection.execute("DROP DATABASE test_migrate_race WITH (FORCE)")
+        await connection.close()
