@@ -33,6 +33,11 @@ class Accepts(enum.Enum):
     UPLOAD = "multipart/form-data"
 
     @property
+    def media_types(self) -> list[str]:
+        """Each of them."""
+        return self.value.replace(" or ", ", ").split(", ")
+
+    @property
     def limit(self) -> int:
         """How large a body may be, in bytes."""
         return UPLOAD_LIMIT if self is Accepts.UPLOAD else BODY_LIMIT

@@ -34,6 +34,7 @@ class Source:
 
     where: str | Inline | Relation | Itself
     holds: Holds
+    description: str = ""
 
 
 def field_names(kind: Any) -> list[str]:
@@ -52,7 +53,7 @@ def source(kind: Any, name: str) -> Source | None:
     if definition is None:
         return Source(name, holds(get_type_hints(kind, include_extras=True)[name]))
     field = next(f for f in definition.fields if f.python_name == name)
-    return Source(access(field), holds(field.resolve_type(type_definition=definition)))
+    return Source(access(field), holds(field.resolve_type(type_definition=definition)), field.description or "")
 
 
 def holds(annotation: Any) -> Holds:

@@ -29,7 +29,7 @@ class InputReader:
         self._taken = frozenset(self.renamed.values()) - frozenset(self.renamed)
         self.as_sent = not (self.renamed or self.texts or self.nested)
         """Whether keys and fields are the same."""
-        self.keys = frozenset(self._sent_names(name) for name in model.model_fields) | frozenset(self._flat)
+        self.keys = frozenset(self.key_of(name) for name in model.model_fields) | frozenset(self._flat)
 
     def read(self, sent: Any, path: Mapping[str, Any], wrong: tuple[Problem, ...] = ()) -> BaseModel | Invalid:
         """The input, with the parameters of the path put in; or what is wrong with it, for the operation to tell.
@@ -81,9 +81,10 @@ class InputReader:
             language, rest = (str(rest[0]), rest[1:]) if rest else (LANGUAGES[0], ())
             return (f"{field}_{language}", *rest)
         nested = self.nested.get(field)
-        return (self._sent_names(field), *(rest if nested is None else nested.names(rest)))
+        return (self.key_of(field), *(rest if nested is None else nested.names(rest)))
 
-    def _sent_names(self, field: str) -> str:
+    def key_of(self, field: str) -> str:
+        """The key that a field is sent under."""
         return next((key for key, name in self.renamed.items() if name == field), field)
 
 

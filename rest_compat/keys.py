@@ -24,6 +24,8 @@ class Key:
     writer: Writer | None = None
     nullable: bool = False
     """Documented as a string "or null". Other strings are empty where there is nothing; what is no string is null."""
+    description: str = ""
+    """What it is, where the description of the field that is read does not fit."""
 
 
 @dataclass(frozen=True)

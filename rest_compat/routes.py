@@ -1,6 +1,6 @@
 """The whole REST interface on a page: one line a route."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from starlette.routing import BaseRoute, Match, NoMatchFound
@@ -10,26 +10,48 @@ from resolvers.auth import me, obtain_token
 from resolvers.carts import ecommerce_cart, save_ecommerce_cart
 from resolvers.listing import Listing, Lookup
 from rest_compat.body import Accepts
+from rest_compat.docs import documentation
 from rest_compat.endpoint import ContextOf, Endpoint
 from rest_compat.errors import method_not_allowed, not_found
 from rest_compat.lists import ListEndpoint
+from rest_compat.openapi import document
 from rest_compat.operations import LookupEndpoint, OperationEndpoint
-from rest_compat.resources.auth import PERMISSIONS, TOKEN
-from rest_compat.resources.cart import CART, CartBody
+from rest_compat.resources import auth, cart
 from rest_compat.route import Route, Status
 from rest_compat.table import PathTable
 from schema.errors import CartNotFound
 
 CREATED_OR_REPLACED = Status(
-    lambda cart: 201 if cart.created else 200, ((201, "A new cart."), (200, "A cart in place of the one before."))
+    lambda saved: 201 if saved.created else 200, ((201, "A new cart."), (200, "A cart in place of the one before."))
 )
 
-ROUTES: Sequence[Route] = (
-    Route("POST", "/api-token-auth/", obtain_token, TOKEN, accepts=Accepts.FORM, idempotent=False),
-    Route("GET", "/api/permissions/", me, PERMISSIONS),
-    Route("POST", "/api/v2/ecommerce/cart/", save_ecommerce_cart, CART, status=CREATED_OR_REPLACED, body=CartBody),
-    Route("GET", "/api/v2/ecommerce/cart/{id}/", ecommerce_cart, CART, missing=CartNotFound),
-)
+GROUPS: Mapping[str, Sequence[Route]] = {
+    "Log-in": (
+        Route(
+            "POST",
+            "/api-token-auth/",
+            obtain_token,
+            auth.TOKEN,
+            accepts=Accepts.FORM,
+            idempotent=False,
+            example=auth.LOG_IN,
+        ),
+        Route("GET", "/api/permissions/", me, auth.PERMISSIONS),
+    ),
+    "Carts": (
+        Route(
+            "POST",
+            "/api/v2/ecommerce/cart/",
+            save_ecommerce_cart,
+            cart.CART,
+            status=CREATED_OR_REPLACED,
+            body=cart.CartBody,
+            example=cart.NEW_CART,
+        ),
+        Route("GET", "/api/v2/ecommerce/cart/{id}/", ecommerce_cart, cart.CART, missing=CartNotFound),
+    ),
+}
+ROUTES: Sequence[Route] = [route for routes in GROUPS.values() for route in routes]
 
 
 class RestRoutes(BaseRoute):
@@ -38,10 +60,10 @@ class RestRoutes(BaseRoute):
     Whatever is under `/api/` is answered here, paths that no route has included.
     """
 
-    def __init__(self, routes: Sequence[Route], context_of: ContextOf) -> None:
+    def __init__(self, routes: Iterable[tuple[Route, Endpoint]]) -> None:
         self.table: PathTable[Endpoint] = PathTable()
-        for route in routes:
-            self.table.add(route.verbs, route.path, endpoint(route, context_of))
+        for route, target in routes:
+            self.table.add(route.verbs, route.path, target)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Whether a request is for one of the routes."""
@@ -87,4 +109,6 @@ def endpoint(route: Route, context_of: ContextOf) -> Endpoint:
 
 def rest_routes(context_of: ContextOf) -> list[BaseRoute]:
     """All there is to mount. `context_of` makes the context of a request; it refuses a token that is not good."""
-    return [RestRoutes(ROUTES, context_of)]
+    answering = {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in GROUPS.items()}
+    rest = RestRoutes([pair for pairs in answering.values() for pair in pairs])
+    return [rest, *documentation(document(answering))]

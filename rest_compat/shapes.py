@@ -1,6 +1,7 @@
 """The documented keys of a resource, in order, each with the path it is read from; checked when the program starts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rest_compat import writers
@@ -11,20 +12,36 @@ from schema.values import Inline, Relation
 from store.projection import Each, Leaf, Link, Load, Part, Projection, Same, Wanted
 
 
+@dataclass(frozen=True)
+class Inner:
+    """What a key holds that has a shape of its own: an object, or `many`."""
+
+    shape: "Shape"
+    many: bool = False
+    nullable: bool = False
+
+
 class Shape:
     """The documented keys of a resource, in order. Keys read through one relation share one load.
 
     Raises `ShapeError` when a key cannot be read from the type as it is, or not written the way it is documented.
     """
 
-    def __init__(self, name: str, kind: Any, keys: Mapping[str, Spec]) -> None:
+    def __init__(
+        self, name: str, kind: Any, keys: Mapping[str, Spec], *, example: Mapping[str, Any] | None = None
+    ) -> None:
         self.name, self.kind, self.keys = name, kind, keys
-        self.properties: dict[str, Schema | Shape | tuple[Shape]] = {}
-        """How OpenAPI shows each key: a JSON schema, the shape of an object, or (in a tuple) that of each item of an array."""
+        self.example = example or {}
+        """For the documentation: values of keys that say more than one made up from their types."""
+        self.properties: dict[str, Schema | Inner] = {}
+        """How OpenAPI shows each key."""
         self.texts: list[str] = []
         self.inner: list[tuple[str, Shape]] = []
         self.wanted = tuple(self._read())
         self.projection = Projection(self.wanted)
+        unknown = set(self.example) - set(keys)
+        if unknown:
+            raise ShapeError(f"The example of {name} has keys that it does not: {_list(sorted(unknown))}.")
 
     @property
     def columns(self) -> list[str] | None:
@@ -113,7 +130,8 @@ class Shape:
             schema = _or_null(schema)
         elif nullable:
             self.texts.append(key)
-        self.properties[key] = schema
+        description = spec.description or found.description
+        self.properties[key] = {**schema, "description": description} if description else schema
         write = writer.write
         if each and write is not None:
             write = _each(write)
@@ -124,15 +142,16 @@ class Shape:
             raise ShapeError(f"{self._named(key)} nests a shape under {spec.path!r}: nest it where the resource is.")
         if isinstance(found.where, Relation):
             self.inner.append((key, spec.shape))
-            self.properties[key] = (spec.shape,) if found.where.many else spec.shape
+            many = found.where.many
+            self.properties[key] = Inner(spec.shape, many, found.holds.nullable and not many)
             return Link(key, found.where, spec.shape.projection)
         if not isinstance(found.where, str) or not field_names(found.holds.type):
             raise ShapeError(f"{self._named(key)} nests a shape in {spec.path!r}, which is not an object.")
         self.inner.append((key, spec.shape))
         if found.holds.many:
-            self.properties[key] = (spec.shape,)
+            self.properties[key] = Inner(spec.shape, many=True)
             return Each(key, found.where, spec.shape.wanted)
-        self.properties[key] = spec.shape
+        self.properties[key] = Inner(spec.shape, nullable=found.holds.nullable)
         return Part(key, found.where, spec.shape.wanted)
 
     def _source(self, key: str, step: str) -> Source:

@@ -76,11 +76,9 @@ class CartItemInput(BaseModel):
     variant_id: RowId | None = Field(None, description="The variant; null for a product without variants.")
     attribute_values: Annotated[
         dict[RowId, str],
-        strawberry.field(
-            graphql_type=list[AttributeValueInput] | None, description="What was chosen for its attributes."
-        ),
+        strawberry.field(graphql_type=list[AttributeValueInput] | None),
         BeforeValidator(_by_attribute),
-    ] = Field(default_factory=dict)
+    ] = Field(default_factory=dict, description="What was chosen for its attributes.")
 
 
 @writable
@@ -89,10 +87,7 @@ class CartInput(BaseModel):
 
     id: UUID | None = Field(None, description="The cart to replace; null for a new one.")
     items: list[CartItemInput] = Field(max_length=LARGEST_CART, description="At most 200; may be empty.")
-    return_url: Annotated[
-        ReturnUrl,
-        strawberry.field(
-            graphql_type=str | None,
-            description="Where the customer is sent after the order; http or https, at most 2048 characters.",
-        ),
-    ] = ""
+    return_url: Annotated[ReturnUrl, strawberry.field(graphql_type=str | None)] = Field(
+        "",
+        description="Where the customer is sent after the order; http or https, at most 2048 characters.",
+    )

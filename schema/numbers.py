@@ -130,7 +130,7 @@ class Amount:
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """As OpenAPI shows it."""
         least: dict[str, Any] = {"exclusiveMinimum": 0} if self.positive else {"minimum": float(self.ge)}
-        number = {"type": "number", "multipleOf": 0.01, "maximum": float(self.le), **least}
+        number = {"type": "number", "maximum": float(self.le), **least}
         return {"anyOf": [number, {"type": "string", "pattern": r"^-?\d{1,10}(\.\d{1,2})?$"}]}
 
 

@@ -25,6 +25,8 @@ BY_ATTRIBUTE = Writer(
     many=True,
 )
 
+CART_ID = "0b0d2cf4-6f0f-4c3c-9a51-3f4f0c6a7c11"
+
 CART_ITEM = Shape(
     "CartItem",
     EcommerceCartItem,
@@ -34,6 +36,7 @@ CART_ITEM = Shape(
         "variant_id": "variant_id",
         "attribute_values": Key("attribute_values", BY_ATTRIBUTE),
     },
+    example={"product_id": 7, "quantity": 2, "variant_id": 31, "attribute_values": {"3": "red"}},
 )
 CART = Shape(
     "Cart",
@@ -41,9 +44,15 @@ CART = Shape(
     {
         "id": "id",
         "items": Nested("items", CART_ITEM),
-        "return_url": "return_url",
+        "return_url": Key("return_url", description="Where the customer is sent after the order; empty: nowhere."),
         "funnel_url": "funnel_url",
-        "last_modified": Key("last_modified", MILLISECONDS),
+        "last_modified": Key("last_modified", MILLISECONDS, description="Its last write, in milliseconds since 1970."),
+    },
+    example={
+        "id": CART_ID,
+        "return_url": "https://shop.example/thanks",
+        "funnel_url": f"https://demo.shops.example/ecommerce/shop/customization/?cart={CART_ID}",
+        "last_modified": 1_893_456_000_000,
     },
 )
 
@@ -68,3 +77,10 @@ class CartBody(CartInput):
     items: list[CartItemBody] = Field(  # type: ignore[assignment]  # narrower than in GraphQL, and never written to
         max_length=LARGEST_CART, description="At most 200 lines; may be empty."
     )
+
+
+NEW_CART = {
+    "items": [{"product_id": 7, "quantity": 2, "variant_id": 31, "attribute_values": {"3": "red"}}],
+    "return_url": "https://shop.example/thanks",
+}
+"""A request to show."""

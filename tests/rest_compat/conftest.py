@@ -19,7 +19,7 @@ from resolvers.auth import issue_token
 from resolvers.callers import Callers
 from resolvers.context import Caller, Context, Role, Services
 from rest_compat.route import Route
-from rest_compat.routes import ROUTES, RestRoutes, rest_routes
+from rest_compat.routes import ROUTES, RestRoutes, endpoint, rest_routes
 from store.carts import Carts
 from store.clock import clock
 from store.credentials import hashed
@@ -45,7 +45,9 @@ def made_up(routes: Sequence[Route], context: Callable[[], Context]) -> Starlett
         made.request_id = request.state.request_id
         return made
 
-    return Starlette(routes=[RestRoutes(routes, of)], middleware=[Middleware(RequestId)])
+    return Starlette(
+        routes=[RestRoutes([(route, endpoint(route, of)) for route in routes])], middleware=[Middleware(RequestId)]
+    )
 
 
 def services_with(**parts: Any) -> Services:

@@ -1,0 +1,326 @@
+"""The OpenAPI description of the REST interface, made of the routes, shapes and inputs themselves."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from resolvers.listing import Listing
+from rest_compat.endpoint import Endpoint
+from rest_compat.operations import OperationEndpoint
+from rest_compat.page import LARGEST_PAGE, PAGE_SIZE
+from rest_compat.route import Envelope, Route, Status
+from rest_compat.schemas import Components, Json, rest_words
+from schema.permission import RULES, Permission
+
+VERSION = "1.0.0"
+INTRODUCTION = """\
+The interface that shops built against. New clients are better off with GraphQL, at `/graphql/`, which knows more.
+
+Send `Authorization: Token <token>` with every request; `POST /api-token-auth/` makes a token. Paths work with and without
+the trailing slash. Unknown keys and parameters are ignored. Times are UTC; amounts are exact. Every `POST`, `PUT` and
+`PATCH` but the log-in takes an `Idempotency-Key`: repeating a request with the same key answers what it answered first.
+Every answer carries an `X-Request-Id`: tell it to us when something went wrong."""
+
+
+@dataclass(frozen=True)
+class Error:
+    """A kind of error: its name among the components, what it means, an example, the schema of its body."""
+
+    name: str
+    meaning: str
+    example: Json
+    schema: str = "Detail"
+
+
+ERRORS: Mapping[int, Error] = {
+    400: Error(
+        "BadRequest",
+        "What was sent cannot be used; every problem stands under its key.",
+        {"items": [{}, {"quantity": ["Send a whole number."]}]},
+        "Problems",
+    ),
+    401: Error(
+        "Unauthorized", "There is no token, or not a good one.", {"detail": "Send `Authorization: Token <token>`."}
+    ),
+    403: Error(
+        "Forbidden", "The caller lacks the permission.", {"detail": "This needs a token that belongs to a partner."}
+    ),
+    404: Error("NotFound", "There is no such thing for this caller.", {"detail": "Cart not found"}),
+    409: Error(
+        "Conflict",
+        "The state of things does not allow this.",
+        {"detail": "Use a new key for a new request.", "code": "idempotency_mismatch"},
+        "Conflict",
+    ),
+    413: Error("TooLarge", "The body is too large.", {"detail": "The request is larger than 1 MiB."}),
+    415: Error("UnsupportedMediaType", "The body is of another media type.", {"detail": "Send application/json."}),
+    429: Error(
+        "TooManyRequests",
+        "Too many attempts; `Retry-After` says how many seconds to wait.",
+        {"detail": "Too many attempts. Try again in 30 seconds."},
+    ),
+    500: Error(
+        "Failure",
+        "A bug of ours.",
+        {"detail": "Something went wrong on our side.", "request_id": "0b0d2cf4-6f0f-4c3c-9a51-3f4f0c6a7c11"},
+        "Failure",
+    ),
+}
+
+_PARAMETER = re.compile(r"{(\w+)}")
+
+
+def document(groups: Mapping[str, Sequence[tuple[Route, Endpoint]]]) -> Json:
+    """The whole description: routes by group, each with what answers it."""
+    components = Components()
+    paths: Json = {}
+    for group, routes in groups.items():
+        for route, target in routes:
+            for verb in route.verbs:
+                described = _Operation(route, target, verb, components).described(group)
+                paths.setdefault(route.path, {})[verb.lower()] = described
+    made = {
+        "openapi": "3.1.0",
+        "info": {"title": "Coffret REST", "version": VERSION, "description": INTRODUCTION},
+        "servers": [{"url": "/"}],
+        "security": [{"token": []}],
+        "tags": [{"name": group} for group in groups],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                "token": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Token <token>`"}
+            },
+            "schemas": {**_error_schemas(), **components.schemas},
+            "responses": {error.name: _error(error) for error in ERRORS.values()},
+        },
+    }
+    return _without_unused(made)
+
+
+def needs(permission: Permission) -> str:
+    """What a caller must be or have, in a sentence."""
+    if permission is Permission.PUBLIC:
+        return "Needs no token."
+    if permission is Permission.PARTNER:
+        return "Needs a token that belongs to a partner."
+    return "Needs a token." if permission in RULES else f"Needs the permission `permissions.{permission}`."
+
+
+class _Operation:
+    """One method of one route."""
+
+    def __init__(self, route: Route, target: Endpoint, verb: str, components: Components) -> None:
+        self.route, self.target, self.verb, self.components = route, target, verb, components
+        self.operation = route.operation
+        self.in_path = _PARAMETER.findall(route.path)
+        self.reader = target.reader if isinstance(target, OperationEndpoint) else None
+
+    def described(self, group: str) -> Json:
+        """As OpenAPI has it."""
+        text, permission = rest_words(self.operation.description), self.operation.permission
+        made: Json = {
+            "tags": [group],
+            "operationId": self._id(),
+            "summary": text.split(". ")[0].split(": ")[0].rstrip("."),
+            "description": f"{text}\n\n{needs(permission)}",
+            "parameters": [*self._path_parameters(), *self._query_parameters(), *self._header_parameters()],
+            "responses": {**self._successes(), **self._errors()},
+        }
+        if self.verb != "GET" and self.reader is not None and self._has_body():
+            made["requestBody"] = self._body()
+        if permission is Permission.PUBLIC:
+            made["security"] = []
+        if self.route.deprecated is not None:
+            made["deprecated"] = True
+        return made
+
+    def _id(self) -> str:
+        fixed = [segment for segment in self.route.path.strip("/").split("/") if not segment.startswith("{")]
+        name, verb = getattr(self.operation, "name", f"list_{fixed[-1]}"), self.verb.lower()
+        return self.components.operation_id(
+            name, f"{name}_by_{verb}", f"{name}_at_{fixed[-1]}", f"{name}_at_{fixed[-1]}_by_{verb}"
+        )
+
+    def _has_body(self) -> bool:
+        assert self.reader is not None
+        return bool(self.reader.keys - set(self.in_path))
+
+    # ---- what is sent
+
+    def _path_parameters(self) -> list[Json]:
+        return [
+            {"name": name, "in": "path", "required": True, "schema": self._kind(at)}
+            for at, name in enumerate(self.in_path)
+        ]
+
+    def _kind(self, at: int) -> Json:
+        adapter = self.target.values.adapters[at]
+        return {"type": "string"} if adapter is None else adapter.json_schema()
+
+    def _query_parameters(self) -> list[Json]:
+        if isinstance(self.operation, Listing):
+            return self._list_parameters(self.operation)
+        if self.verb != "GET" or self.reader is None:
+            return []
+        schema = self.components.input(self.reader, frozenset(self.in_path))
+        return [
+            {"name": key, "in": "query", "required": key in schema["required"], "schema": inner}
+            for key, inner in schema["properties"].items()
+        ]
+
+    def _list_parameters(self, listing: Listing[Any]) -> list[Json]:
+        page = {"type": "integer", "minimum": 1, "default": 1}
+        size: Json = {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}
+        if self.route.envelope is Envelope.PAGE:
+            size["default"] = PAGE_SIZE
+        fields = listing.filter.model_json_schema()
+        made = []
+        for parameter in self.route.query:
+            schema = parameter.schema or _plain(fields, parameter.fields[0])
+            made.append({"name": parameter.name, "in": "query", "description": parameter.description, "schema": schema})
+        if self.route.ordering is not None:
+            choices = self.route.ordering.choices({str(order): order for order in listing.order})
+            made.append({"name": "ordering", "in": "query", "schema": {"type": "string", "enum": choices}})
+        return [
+            *made,
+            {"name": "page", "in": "query", "schema": page},
+            {"name": "page_size", "in": "query", "schema": size},
+        ]
+
+    def _header_parameters(self) -> list[Json]:
+        if self.verb == "GET" or not self.route.idempotent:
+            return []
+        return [
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "description": "Repeating the request with the same key, within 24 hours, answers the first answer again.",
+                "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+            }
+        ]
+
+    def _body(self) -> Json:
+        assert self.reader is not None
+        schema = self.components.input(self.reader, frozenset(self.in_path))
+        example = self.route.example or self.components.sample(schema)
+        content = {"schema": schema, "example": example}
+        return {
+            "required": bool(schema["required"]),
+            "content": dict.fromkeys(self.route.accepts.media_types, content),
+        }
+
+    # ---- what is answered
+
+    def _successes(self) -> Json:
+        status = self.route.status
+        documented = status.documented if isinstance(status, Status) else ((status, "Done."),)
+        schema, example = self._answer()
+        headers = {"X-Request-Id": {"schema": {"type": "string"}}}
+        content = {"application/json": {"schema": schema, "example": example}}
+        return {
+            str(number): {"description": text, "headers": headers, "content": content} for number, text in documented
+        }
+
+    def _answer(self) -> tuple[Json, Any]:
+        shape = self.route.shape
+        one, example = self.components.shape(shape), self.components.example(shape)
+        match self.route.envelope:
+            case Envelope.OBJECT:
+                return one, example
+            case Envelope.ARRAY_OF_ONE:
+                return {"type": "array", "items": one, "minItems": 1, "maxItems": 1}, [example]
+            case Envelope.ARRAY:
+                return {"type": "array", "items": one}, [example]
+            case Envelope.PAGE:
+                return _page(one), _PAGE_EXAMPLE | {"results": [example]}
+
+    def _errors(self) -> Json:
+        writes, named = self.verb != "GET", self.operation.permission
+        statuses = {
+            400: writes or self.reader is None or self._has_body(),
+            401: named is not Permission.PUBLIC,
+            403: named not in {Permission.PUBLIC, Permission.AUTHENTICATED},
+            404: bool(self.in_path) or self.route.envelope is Envelope.PAGE,
+            409: writes and self.route.idempotent,
+            413: writes,
+            415: writes,
+            429: True,
+            500: True,
+        }
+        return {
+            str(status): {"$ref": f"#/components/responses/{ERRORS[status].name}"}
+            for status, told in statuses.items()
+            if told
+        }
+
+
+_PAGE_EXAMPLE: Json = {
+    "count": 1,
+    "previous": None,
+    "has_previous": False,
+    "has_next": False,
+    "current_page": 1,
+    "page_range": [1],
+}
+
+
+def _page(results: Json) -> Json:
+    whole, flag = {"type": "integer"}, {"type": "boolean"}
+    properties = {
+        "count": whole,
+        "previous": {"type": ["string", "null"], "format": "uri"},
+        "has_previous": flag,
+        "has_next": flag,
+        "current_page": whole,
+        "page_range": {"type": "array", "items": whole, "maxItems": 100},
+        "results": {"type": "array", "items": results},
+    }
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _error_schemas() -> Json:
+    text, detail = {"type": "string"}, {"detail": {"type": "string"}}
+    return {
+        "Problems": {
+            "type": "object",
+            "description": "Messages by key. Objects nest; a list is aligned with its items, `{}` for a good one.",
+            "additionalProperties": {"anyOf": [{"type": "array"}, {"type": "object"}, text]},
+        },
+        "Detail": {"type": "object", "properties": detail, "required": ["detail"]},
+        "Conflict": {"type": "object", "properties": {**detail, "code": text}, "required": ["detail", "code"]},
+        "Failure": {
+            "type": "object",
+            "properties": {**detail, "request_id": text},
+            "required": ["detail", "request_id"],
+        },
+    }
+
+
+def _error(error: Error) -> Json:
+    schema = {"$ref": f"#/components/schemas/{error.schema}"}
+    return {"description": error.meaning, "content": {"application/json": {"schema": schema, "example": error.example}}}
+
+
+def _plain(schemas: Mapping[str, Any], field: str) -> Json:
+    """A field of a filter, without the null that stands for not asking."""
+    schema = schemas["properties"][field]
+    one = next((s for s in schema.get("anyOf", ()) if s.get("type") != "null"), schema)
+    name = str(one.get("$ref", "")).rpartition("/")[2]
+    found: Json = schemas["$defs"][name] if name else one
+    return {key: value for key, value in found.items() if key not in {"title", "default", "description"}}
+
+
+def _without_unused(made: Json) -> Json:
+    """The document without schemas and responses that nothing refers to."""
+    named = made["components"]
+    while True:
+        referred = set(re.findall(r"#/components/(\w+)/(\w+)", orjson.dumps(made).decode()))
+        kept = {
+            kind: {n: s for n, s in named[kind].items() if (kind, n) in referred} for kind in ("schemas", "responses")
+        }
+        if all(kept[kind] == named[kind] for kind in kept):
+            return made
+        named.update(kept)
