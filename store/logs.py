@@ -49,7 +49,7 @@ def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
     handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=_shared(),
+            foreign_pre_chain=_shared(as_json=as_json),
             pass_foreign_args=True,
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_last(stream, as_json=as_json)],
         )
@@ -68,7 +68,7 @@ def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
         processors=[
             structlog.stdlib.filter_by_level,
             structlog.stdlib.PositionalArgumentsFormatter(),
-            *_shared(),
+            *_shared(as_json=as_json),
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -77,13 +77,13 @@ def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
     )
 
 
-def _shared() -> list[Processor]:
+def _shared(*, as_json: bool) -> list[Processor]:
     return [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         request_line,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.TimeStamper(fmt="iso" if as_json else "%H:%M:%S", utc=as_json),
         structlog.processors.StackInfoRenderer(),
     ]
 

@@ -30,13 +30,16 @@ def show(settings: Settings, demo: Demo | None) -> None:
     """Print addresses, log-ins and a curl that can be pasted as it stands."""
     console = Console(highlight=False, soft_wrap=True)
     base = settings.public_url
-    console.print(f"\n[bold]Coffret is ready[/] at {base} (Ctrl-C stops it)\n")
-    console.print(f"  GraphQL    {base}/graphql/")
-    console.print(f"  REST       {base}/api/")
-    if demo is None:
-        console.print("\n  Make log-ins and tokens with: coffret user create, coffret token create\n")
-    else:
-        tell(console, settings, demo)
+    with console.capture() as text:  # written in one piece, so that no log line gets between
+        console.print(f"\n[bold]Coffret is ready[/] at {base} (Ctrl-C stops it)\n")
+        console.print(f"  GraphQL    {base}/graphql/")
+        console.print(f"  REST       {base}/api/")
+        if demo is None:
+            console.print("\n  Make log-ins and tokens with: coffret user create, coffret token create\n")
+        else:
+            tell(console, settings, demo)
+    console.file.write(text.get())
+    console.file.flush()
 
 
 def tell(console: Console, settings: Settings, demo: Demo) -> None:
