@@ -28,8 +28,10 @@ from store.providers.base import (
 
 log = structlog.get_logger(__name__)
 
-GRACE = dt.timedelta(minutes=3)
-"""How long the call that starts a payment may still be on its way to the provider."""
+GRACE = dt.timedelta(minutes=8)
+"""How long the calls that start a payment may still be on their way: longer than all attempts of both together take."""
+LINK_LIFE = dt.timedelta(minutes=15)
+"""How long a link lives whose end we have not been told."""
 HOLDS_OUTLIVE_LINK = dt.timedelta(minutes=20)
 PAUSES = (
     (dt.timedelta(minutes=3), dt.timedelta(seconds=30)),
@@ -95,8 +97,8 @@ async def wait(services: Services, attempt_id: uuid.UUID, payin: Transaction | N
         now = services.clock.now()
         if payin is not None:
             note_payin(attempt, payin)
-        over = attempt.link_expires_on is not None and now > attempt.link_expires_on + HOLDS_OUTLIVE_LINK
-        if attempt.state in LIVE and over:
+        link_ends = attempt.link_expires_on or attempt.created_on + LINK_LIFE
+        if attempt.state in LIVE and now > link_ends + HOLDS_OUTLIVE_LINK:
             await abandon(db, attempt)
         attempt.check_on = next_check(attempt, now)
         return attempt

@@ -13,7 +13,7 @@ from pgqueuer.domain.models import Schedule
 from sqlmodel import col, select
 
 from resolvers.context import Services
-from resolvers.settlement import drop_cart, settle
+from resolvers.settlement import drop_cart, settle, wait
 from store.attempts import WATCHED, AttemptRow
 from store.jobs import Job, enqueue
 from store.providers.base import NotFound as UnknownToProvider
@@ -25,35 +25,36 @@ CATCH_UP = dt.timedelta(hours=2)
 
 
 async def settle_attempt(services: Services, attempt_id: uuid.UUID) -> None:
-    """One look at one attempt. A provider that can't answer now is asked again by a later sweep."""
+    """One look at one attempt. A provider that can't answer now is asked again later, ever more rarely."""
     try:
         await settle(services, attempt_id)
     except ProviderError as error:
         log.warning("the provider could not tell how an attempt stands", attempt=str(attempt_id), error=str(error))
+        await wait(services, attempt_id)
 
 
 async def follow_hint(services: Services, kind: TransactionKind, transaction_id: str) -> None:
     """Something happened at the provider: look at the attempt it belongs to, if it is one of ours."""
     column = AttemptRow.payin_id if kind is TransactionKind.PAYIN else AttemptRow.refund_id
-    found = await _attempt_with(services, column, transaction_id) or await _attempt_named(
-        services, kind, transaction_id
-    )
+    async with services.db.sessions() as db:
+        known = (await db.exec(select(AttemptRow.id).where(col(column) == transaction_id))).first()
+    found = known or await _named(services, kind, transaction_id)
     if found is not None:
         await settle_attempt(services, found)
 
 
-async def _attempt_with(services: Services, column: object, value: str) -> uuid.UUID | None:
-    async with services.db.sessions() as db:
-        return (await db.exec(select(AttemptRow.id).where(col(column) == value))).first()
-
-
-async def _attempt_named(services: Services, kind: TransactionKind, transaction_id: str) -> uuid.UUID | None:
-    """By the reference the transaction carries: for one that we have not been told the id of."""
+async def _named(services: Services, kind: TransactionKind, transaction_id: str) -> uuid.UUID | None:
+    """The attempt that a transaction refers to, for one whose id was lost with the answer that told it."""
     try:
-        reference = uuid.UUID((await services.provider.get_transaction(kind, transaction_id)).reference)
+        transaction = await services.provider.get_transaction(kind, transaction_id)
+        attempt_id = uuid.UUID(transaction.reference)
     except (UnknownToProvider, ValueError):
         return None
-    return await _attempt_with(services, AttemptRow.id, str(reference))
+    async with services.db.sessions() as db:
+        known = await db.get(AttemptRow, attempt_id)
+    if known is not None and kind is TransactionKind.PAYIN and not known.payin_id:
+        await wait(services, attempt_id, transaction)
+    return attempt_id if known else None
 
 
 async def sweep(services: Services) -> int:

@@ -81,10 +81,31 @@ async def test_a_payment_the_provider_never_heard_of_is_let_go(shop: Shop) -> No
     attempt = await shop.one("SELECT id FROM checkout_attempt")
     await worker.settle_attempt(shop.services, attempt)
     assert await shop.one("SELECT stock FROM product") == 0, "the call may still be on its way"
-    clock.advance(dt.timedelta(minutes=4))
+    clock.advance(dt.timedelta(minutes=9))
     await worker.settle_attempt(shop.services, attempt)
     assert await shop.one("SELECT state FROM checkout_attempt") == "failed"
     assert await shop.one("SELECT stock FROM product") == 1
+
+
+async def test_an_outcome_nobody_remembers_is_found_by_the_events(shop: Shop) -> None:
+    """Keys are forgotten after a day: the goods are free again long before, and the events still tell of the payment."""
+    candle = await shop.product(stock=1)
+    key, seen = await shop.ready(Choice(candle.id, 1))
+    started = await shop.start(key, seen)
+    await shop.pay(started)
+    payin = await shop.payin_of(started.attempt_id)
+    async with shop.services.db.sessions() as db, db.begin():
+        forgotten = (
+            "UPDATE checkout_attempt SET state = 'starting', payin_id = '', redirect_url = '', link_expires_on = NULL"
+        )
+        await (await db.connection()).execute(text(forgotten))
+    clock.advance(dt.timedelta(hours=25))
+    await worker.settle_attempt(shop.services, started.attempt_id)
+    assert await shop.one("SELECT state FROM checkout_attempt") == "abandoned"
+    assert await shop.one("SELECT stock FROM product") == 1
+    await worker.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    assert await shop.count("shop_order") == 1
+    assert await shop.one("SELECT stock FROM product") == 0
 
 
 async def test_refused_at_once_lets_everything_go(shop: Shop) -> None:
