@@ -12,8 +12,12 @@ from starlette.routing import BaseRoute, Mount
 from coffret import media, notifications, watching
 from coffret.middleware import KnownHosts, RequestId, TrustedProxies
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
+from funnel.routes import routes as funnel_routes
 from resolvers.context import Context
 from rest_compat.routes import rest_routes
+from schema.graph.server import Graph
+from schema.graph.view import View
+from schema.root import schema
 from store.settings import Settings
 
 
@@ -29,6 +33,13 @@ async def context_of(request: Request) -> Context:
     )
 
 
+def graphql(settings: Settings) -> View:
+    """The GraphQL endpoint."""
+    introspection = settings.development if settings.introspection is None else settings.introspection
+    ide = settings.development if settings.graphiql is None else settings.graphiql
+    return View(Graph(schema, introspection=introspection), context_of, ide=ide)
+
+
 def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
     """The application of one process. Its lifespan opens what the settings name, and closes it.
 
@@ -41,7 +52,14 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
             return (await client.get(url)).status_code
 
     sandbox = make_sandbox(settings, deliver)
-    routes: list[BaseRoute] = [*watching.ROUTES, *notifications.ROUTES, *media.ROUTES, *rest_routes(context_of)]
+    routes: list[BaseRoute] = [
+        *watching.ROUTES,
+        *notifications.ROUTES,
+        *media.ROUTES,
+        *graphql(settings).routes(),
+        *rest_routes(context_of),
+        *funnel_routes(settings),
+    ]
     if sandbox is not None:
         routes.append(Mount(SANDBOX_PATH, sandbox))
 

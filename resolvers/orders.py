@@ -42,4 +42,4 @@ orders = Listing(Order, OrderFilter, OrderOrder, Permission.VIEW_ORDER, "The ord
 
 
 order = Lookup(Order, "id", "order", Permission.VIEW_ORDER, "An order by its id.")
-order_by_uuid = Lookup(Order, "uuid", "order", Permission.VIEW_ORDER, "An order by its uuid.")
+order_with_uuid = Lookup(Order, "uuid", "order", Permission.VIEW_ORDER, "An order by its uuid.")

@@ -1,0 +1,52 @@
+"""The whole API on a page."""
+
+import strawberry
+
+from resolvers import auth, carts, coupons, deliveries, orders, products
+from schema.graph.fields import answered_by, changed_by
+from schema.graph.schema import schema_of
+
+
+@strawberry.type(description="Everything that can be read.")
+class Query:
+    """Everything that can be read."""
+
+    coupon = answered_by(coupons.coupon)
+    coupons = answered_by(coupons.coupons)
+    delivery_mode = answered_by(deliveries.delivery_mode)
+    delivery_modes = answered_by(deliveries.delivery_modes)
+    ecommerce_cart = answered_by(carts.ecommerce_cart)
+    me = answered_by(auth.me)
+    order = answered_by(orders.order)
+    order_with_uuid = answered_by(orders.order_with_uuid)
+    orders = answered_by(orders.orders)
+    product = answered_by(products.product)
+    products = answered_by(products.products)
+
+
+@strawberry.type(description="Everything that can be changed. What a user can put right is told in `userErrors`.")
+class Mutation:
+    """Everything that can be changed."""
+
+    create_coupon = changed_by(coupons.create_coupon)
+    create_delivery_mode = changed_by(deliveries.create_delivery_mode)
+    create_product = changed_by(products.create_product)
+    create_product_attribute = changed_by(products.create_product_attribute)
+    create_product_variant = changed_by(products.create_product_variant)
+    delete_product_attribute = changed_by(products.delete_product_attribute)
+    obtain_token = changed_by(auth.obtain_token)
+    revoke_token = changed_by(auth.revoke_token)
+    save_ecommerce_cart = changed_by(carts.save_ecommerce_cart)
+    update_coupon = changed_by(coupons.update_coupon)
+    update_delivery_mode = changed_by(deliveries.update_delivery_mode)
+    update_product = changed_by(products.update_product)
+    update_product_attribute = changed_by(products.update_product_attribute)
+    update_product_variant = changed_by(products.update_product_variant)
+
+
+schema = schema_of(Query, Mutation)
+
+
+def sdl() -> str:
+    """The schema in its own language, as `schema.graphql` holds it."""
+    return schema.as_str() + "\n"
