@@ -1,0 +1,240 @@
+"""When a coupon works, and what it takes off each line."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schema.coupon import CouponTarget, DiscountType, ReceptionMode
+from schema.delivery import DeliveryKind
+from store.coupon_rules import Reduction, is_running, reduce_lines
+from store.coupons import CouponRow
+from tests.store.baskets import coupon, line
+
+HOME, COLLECT, DIGITAL = DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT, DeliveryKind.DIGITAL
+AMOUNT = DiscountType.AMOUNT
+NOW = dt.datetime(2030, 6, 1, 12, tzinfo=dt.UTC)
+SECOND = dt.timedelta(seconds=1)
+
+
+def reduced(
+    *coupons: CouponRow, lines: Any = None, kind: DeliveryKind | None = None, email: str = "ada@example.com"
+) -> Reduction:
+    return reduce_lines([line()] if lines is None else lines, coupons, kind, email)
+
+
+def off(*coupons: CouponRow, **more: Any) -> Decimal:
+    return reduced(*coupons, **more).total
+
+
+# ---- whether it can be used at all
+
+
+@pytest.mark.parametrize(
+    ("fields", "running"),
+    [
+        ({}, True),
+        ({"is_activated": False}, False),
+        ({"starts_on": NOW}, True),
+        ({"starts_on": NOW + SECOND}, False),
+        ({"ends_on": NOW + SECOND}, True),
+        ({"ends_on": NOW}, False),
+        ({"max_usage": 3, "number_of_usage": 2}, True),
+        ({"max_usage": 3, "number_of_usage": 3}, False),
+        ({"max_usage": None, "number_of_usage": 10_000}, True),
+        ({"targets": [CouponTarget.ECOMMERCE]}, True),
+        ({"targets": [CouponTarget.CLICK_AND_COLLECT]}, True),
+        ({"targets": [CouponTarget.VOUCHERS, CouponTarget.MONEY_POT]}, False),
+        ({"targets": []}, False),
+    ],
+)
+def test_a_coupon_runs(fields: dict[str, Any], running: bool) -> None:
+    assert is_running(coupon(**fields), NOW) is running
+
+
+def test_ones_own_use_does_not_use_a_coupon_up() -> None:
+    last = coupon(max_usage=3, number_of_usage=3)
+    assert not is_running(last, NOW)
+    assert is_running(last, NOW, own_uses=1)
+
+
+# ---- conditions of the basket
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "works"),
+    [
+        ({"targets": [CouponTarget.ECOMMERCE]}, HOME, True),
+        ({"targets": [CouponTarget.ECOMMERCE]}, COLLECT, True),
+        ({"targets": [CouponTarget.CLICK_AND_COLLECT]}, COLLECT, True),
+        ({"targets": [CouponTarget.CLICK_AND_COLLECT]}, HOME, False),
+        ({"targets": [CouponTarget.CLICK_AND_COLLECT]}, DIGITAL, False),
+        ({"targets": [CouponTarget.CLICK_AND_COLLECT]}, None, True),
+        ({"reception_modes": [ReceptionMode.ON_SITE]}, COLLECT, True),
+        ({"reception_modes": [ReceptionMode.ON_SITE]}, HOME, False),
+        ({"reception_modes": [ReceptionMode.ON_SITE]}, None, True),
+        ({"reception_modes": [ReceptionMode.EXPEDITION]}, HOME, True),
+        ({"reception_modes": [ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY]}, HOME, True),
+        ({"reception_modes": [ReceptionMode.GIFTEE_EMAIL]}, DIGITAL, True),
+        ({"reception_modes": [ReceptionMode.PRINT_AT_HOME]}, DIGITAL, True),
+        ({"reception_modes": [ReceptionMode.PRINT_AT_HOME, ReceptionMode.ON_SITE]}, HOME, False),
+    ],
+)
+def test_the_way_of_delivery_decides(fields: dict[str, Any], kind: DeliveryKind | None, works: bool) -> None:
+    result = reduced(coupon(**fields), kind=kind)
+    assert (result.total > 0) is works
+    assert (1 in result.by_coupon) is works
+
+
+@pytest.mark.parametrize("name", ["price_condition_min_amount", "payment_amount_condition_minimum"])
+def test_the_basket_must_be_worth_the_minimum(name: str) -> None:
+    lines = [line(1, "20.00", 2), line(2, "10.00")]
+    least: dict[str, Any] = {name: Decimal("50.00")}
+    assert off(coupon(**least), lines=lines) == Decimal("5.00")
+    least[name] += Decimal("0.01")
+    assert off(coupon(**least), lines=lines) == 0
+
+
+def test_of_two_minimums_the_higher_counts() -> None:
+    both = coupon(price_condition_min_amount=Decimal(5), payment_amount_condition_minimum=Decimal(11))
+    assert off(both) == 0
+
+
+def test_the_minimum_is_measured_before_other_coupons() -> None:
+    first, second = coupon(1, "50.00"), coupon(2, "1.00", AMOUNT, price_condition_min_amount=Decimal("10.00"))
+    assert off(first, second) == Decimal("6.00")
+
+
+@pytest.mark.parametrize(
+    ("condition", "email", "works"),
+    [
+        ("", "ada@example.com", True),
+        ("ada@example.com", "ada@example.com", True),
+        ("Ada@Example.com", "aDa@example.COM", True),
+        ("ada@example.com", "bob@example.com", False),
+        ("ada@example.com", "xada@example.com", False),
+        ("@example.com", "bob@EXAMPLE.com", True),
+        ("@example.com", "bob@notexample.com", False),
+        ("@example.com", "bob@example.com.evil", False),
+        ("@example.com", "", True),
+    ],
+)
+def test_the_address_decides_once_it_is_known(condition: str, email: str, works: bool) -> None:
+    assert (off(coupon(email_condition=condition), email=email) > 0) is works
+
+
+def test_it_reduces_only_its_products() -> None:
+    lines = [line(1, "10.00"), line(2, "30.00"), line(3, "50.00")]
+    result = reduced(coupon(eshop_products_ids=[2, 9]), lines=lines)
+    assert result.by_line == (Decimal(0), Decimal("3.00"), Decimal(0))
+
+
+def test_it_reduces_only_products_dear_enough() -> None:
+    lines = [line(1, "10.00", 5), line(2, "30.00")]
+    result = reduced(coupon(product_condition_min_amount=Decimal("30.00")), lines=lines)
+    assert result.by_line == (Decimal(0), Decimal("3.00"))
+
+
+@pytest.mark.parametrize(
+    "fields", [{"eshop_products_ids": [7]}, {"product_condition_min_amount": Decimal(11)}, {"is_value_increased": True}]
+)
+def test_a_coupon_with_nothing_to_reduce_is_not_used(fields: dict[str, Any]) -> None:
+    result = reduced(coupon(offer_delivery_cost_clickandcollect=True, **fields), kind=COLLECT)
+    assert result == Reduction(Decimal("0.00"), (Decimal("0.00"),), {}, free_collection=False)
+
+
+# ---- free collection
+
+
+@pytest.mark.parametrize(("kind", "free"), [(COLLECT, True), (None, True), (HOME, False), (DIGITAL, False)])
+def test_collection_becomes_free(kind: DeliveryKind | None, free: bool) -> None:
+    result = reduced(coupon(offer_delivery_cost_clickandcollect=True), kind=kind)
+    assert result.free_collection is free
+    assert result.total == Decimal("1.00")
+
+
+def test_a_coupon_whose_conditions_fail_frees_nothing() -> None:
+    one = coupon(offer_delivery_cost_clickandcollect=True, price_condition_min_amount=Decimal(11))
+    assert reduced(one, kind=COLLECT).free_collection is False
+
+
+def test_a_coupon_that_finds_nothing_left_is_not_used_up_unless_it_frees_collection() -> None:
+    whole = coupon(1, "100.00")
+    assert reduced(whole, coupon(2), kind=COLLECT).by_coupon == {1: Decimal("10.00")}
+    frees = coupon(2, offer_delivery_cost_clickandcollect=True)
+    assert reduced(whole, frees, kind=COLLECT).by_coupon == {1: Decimal("10.00"), 2: Decimal("0.00")}
+    assert reduced(whole, frees, kind=HOME).by_coupon == {1: Decimal("10.00")}
+
+
+# ---- several coupons, and how they are spread
+
+
+def test_each_coupon_takes_from_what_the_one_before_left() -> None:
+    lines = [line(1, "100.00")]
+    ten, twenty = coupon(1, "10.00"), coupon(2, "20.00", AMOUNT)
+    assert reduced(ten, twenty, lines=lines).by_coupon == {1: Decimal("10.00"), 2: Decimal("20.00")}
+    assert reduced(twenty, ten, lines=lines).by_coupon == {2: Decimal("20.00"), 1: Decimal("8.00")}
+
+
+def test_an_amount_never_takes_more_than_there_is() -> None:
+    result = reduced(coupon(1, "500.00", AMOUNT), coupon(2, "5.00", AMOUNT), lines=[line(1, "12.34"), line(2, "0.66")])
+    assert result.by_line == (Decimal("12.34"), Decimal("0.66"))
+    assert result.by_coupon == {1: Decimal("13.00")}
+
+
+def test_an_amount_is_spread_in_proportion_with_no_cent_lost() -> None:
+    result = reduced(coupon(1, "10.00", AMOUNT), lines=[line(1, "10.00"), line(2, "10.00"), line(3, "10.00")])
+    assert sorted(result.by_line) == [Decimal("3.33"), Decimal("3.33"), Decimal("3.34")]
+
+
+@pytest.mark.parametrize(
+    ("price", "percent", "taken"),
+    [("0.05", "10.00", "0.01"), ("0.04", "10.00", "0.00"), ("9.99", "33.33", "3.33"), ("0.01", "100.00", "0.01")],
+)
+def test_a_percentage_is_rounded_half_up(price: str, percent: str, taken: str) -> None:
+    assert off(coupon(discount=percent), lines=[line(1, price)]) == Decimal(taken)
+
+
+CENTS = st.integers(0, 40_000).map(lambda n: f"{n // 100}.{n % 100:02}")
+LINES = st.lists(st.tuples(st.integers(1, 4), CENTS, st.integers(1, 7)), min_size=1, max_size=7)
+COUPONS = st.lists(
+    st.tuples(st.integers(1, 10_000), st.sampled_from(DiscountType), st.sets(st.integers(1, 4), max_size=2)), max_size=5
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(LINES, COUPONS)
+def test_what_is_taken_is_whole_cents_within_each_line(rows: list[Any], discounts: list[Any]) -> None:
+    lines = [line(*row) for row in rows]
+    coupons = [
+        coupon(id, f"{n // 100}.{n % 100:02}", kind, eshop_products_ids=sorted(only))
+        for id, (n, kind, only) in enumerate(discounts, 1)
+    ]
+    result = reduced(*coupons, lines=lines)
+    assert sum(result.by_line, Decimal(0)) == result.total == sum(result.by_coupon.values(), Decimal(0))
+    for one, taken in zip(lines, result.by_line, strict=True):
+        assert 0 <= taken <= one.total
+        assert taken == taken.quantize(Decimal("0.01"))
+    worth = {c.id: sum((ln.total for ln in lines if _reduces(c, ln.choice.product_id)), Decimal(0)) for c in coupons}
+    for one_coupon in coupons:
+        taken = result.by_coupon.get(one_coupon.id, Decimal(0))
+        if one_coupon.discount_type is AMOUNT:
+            assert taken <= one_coupon.discount
+        else:
+            assert taken <= worth[one_coupon.id] * one_coupon.discount / 100 + Decimal("0.005")
+
+
+def _reduces(one: CouponRow, product_id: int) -> bool:
+    return not one.eshop_products_ids or product_id in one.eshop_products_ids
+
+
+@settings(max_examples=200, deadline=None)
+@given(LINES, st.integers(1, 50_000))
+def test_one_amount_takes_exactly_what_it_can(rows: list[Any], amount: int) -> None:
+    lines = [line(*row) for row in rows]
+    discount = Decimal(amount) / 100
+    worth = sum((one.total for one in lines), Decimal(0))
+    assert off(coupon(1, str(discount), AMOUNT), lines=lines) == min(discount, worth)
