@@ -42,10 +42,6 @@ class Accepts(enum.Enum):
         """How large a body may be, in bytes."""
         return UPLOAD_LIMIT if self is Accepts.UPLOAD else BODY_LIMIT
 
-    def refuse(self) -> NoReturn:
-        """Say what would have been read."""
-        raise UnsupportedMediaType(wanted=self.value)
-
 
 @dataclass(slots=True)
 class Sent:
@@ -66,16 +62,17 @@ class Sent:
 
 async def sent_body(request: Request, accepts: Accepts) -> Sent:
     """The body of a request; an empty one is `{}`, one without `Content-Type` is JSON."""
-    raw = await _read(request, accepts.limit)
+    headers: dict[bytes, bytes] = dict(request.scope["headers"])
+    raw = await _read(request, headers.get(b"content-length", b""), accepts.limit)
     if not raw:
         return Sent({})
-    if request.headers.get("content-encoding", "identity").lower() != "identity":
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         raise UnsupportedMediaType(wanted="the body without Content-Encoding")
-    kind, _, options = request.headers.get("content-type", "").partition(";")
+    kind, _, options = headers.get(b"content-type", b"").decode("latin-1").partition(";")
     kind = kind.strip().lower()
     if not kind or kind == "application/json":
         if accepts is Accepts.UPLOAD or (options and not _utf8(options)):
-            accepts.refuse()
+            raise UnsupportedMediaType(wanted=accepts.value)
         data = parsed(raw)
         return Sent(data, unstorable(data)) if _may_hold_unstorable(raw) else Sent(data)
     if accepts is not Accepts.JSON and kind == "multipart/form-data":
@@ -123,9 +120,8 @@ def _may_hold_unstorable(raw: bytes) -> bool:
     return b"\\u" in raw and (b"\\u0000" in raw or _SURROGATE.search(raw) is not None)
 
 
-async def _read(request: Request, limit: int) -> bytes:
-    length = request.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > limit:
+async def _read(request: Request, length: bytes, limit: int) -> bytes:
+    if length.isdigit() and int(length) > limit:
         raise TooLarge(limit=_readable(limit))
     message = await request.receive()
     body = _chunk(message)

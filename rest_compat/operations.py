@@ -64,7 +64,8 @@ class OperationEndpoint(Endpoint):
             return await self.written(await self.operation(context, input=made), context)
         made = self.reader.read(sent, {}, wrong)
         if isinstance(made, Invalid):
-            return await self.written(await self.operation(context, made), context)
+            invalid = Invalid(made.problems, {**path, **(made.given or {})})
+            return await self.written(await self.operation(context, invalid), context)
         arguments = {name: getattr(made, name) for name in type(made).model_fields}
         return await self.written(await self.operation(context, **path, **arguments), context)
 

@@ -86,7 +86,7 @@ class RestRoutes(BaseRoute):
         methods, given = found
         target = methods.get(method)
         if target is None:
-            await method_not_allowed(method, methods).send(send)
+            await method_not_allowed(method, methods).send(send, head=method == "HEAD")
             return
         await target(scope, receive, send, given)
 

@@ -43,6 +43,7 @@ SENTENCES: Mapping[str, str] = {
     "datetime_type": "Send a date and time, such as 2030-12-31T12:00:00Z.",
     "datetime_parsing": "Send a date and time, such as 2030-12-31T12:00:00Z.",
     "datetime_from_date_parsing": "Send a date and time, such as 2030-12-31T12:00:00Z.",
+    "is_instance_of": "Send a file.",
     "list_type": "Send a list.",
     "dict_type": "Send an object.",
     "model_type": "Send an object.",

@@ -15,7 +15,7 @@ def problem_of(url: str, hosts: Sequence[str]) -> str | None:
         host, port = parts.hostname, parts.port
     except ValueError:
         return "This is not an address."
-    if parts.scheme not in {"http", "https"} or not host or any(c.isspace() or not c.isprintable() for c in url):
+    if parts.scheme not in {"http", "https"} or not host or " " in url or not url.isprintable():
         return "Give a full address that begins with https:// or http://."
     if "@" in parts.netloc or "\\" in url:
         return "An address with user information is not accepted."

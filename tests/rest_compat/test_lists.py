@@ -6,6 +6,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from sqlalchemy import text
 from starlette.datastructures import URL
 
@@ -169,6 +171,24 @@ def test_the_window_of_pages_is_100_wide() -> None:
     assert window(1, 0) == [1]
 
 
+NAMES = st.sampled_from(["page", "page_size", "ordering", "status", "code", "status__in", "other"]) | st.sampled_from(
+    [f"created_on__{test}" for test in ("gte", "lte", "range")]
+)
+TEXTS = st.text(max_size=12) | st.sampled_from(
+    ["1", "2026-01-01", "9999-12-31", "0001-01-01T00:00:00+14:00", "a,b", "-created_on"]
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.dictionaries(NAMES, TEXTS, max_size=4))
+async def test_any_query_is_answered_or_refused_by_name(client: httpx.AsyncClient, query: dict[str, str]) -> None:
+    for path in ("/api/cards/", "/api/all_cards/"):
+        response = await client.get(path, params=query)
+        assert response.status_code in {200, 400, 404}, response.text
+        if response.status_code == 400:
+            assert set(response.json()) <= set(query)
+
+
 # ---- filters and order
 
 
@@ -229,6 +249,29 @@ async def test_an_array_is_complete_and_cut_only_on_demand(client: httpx.AsyncCl
     assert [row["id"] for row in cut.json()] == list(range(220, 190, -1))
     assert 'rel="next"' in cut.headers["link"]
     assert (await client.head("/api/all_cards/")).content == b""
+
+
+async def test_a_failure_before_the_first_part_is_a_500(client: httpx.AsyncClient, database: Database) -> None:
+    async def broken(*_: Any) -> Any:
+        raise ZeroDivisionError
+
+    database.kept.fetch = broken
+    assert (await client.get("/api/all_cards/")).status_code == 500
+
+
+async def test_a_failure_half_way_breaks_the_answer_off(client: httpx.AsyncClient, database: Database) -> None:
+    fetch, asked = database.fetch, 0
+
+    async def breaking(*arguments: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            raise ZeroDivisionError
+        return await fetch(*arguments)
+
+    database.kept.fetch = breaking
+    with pytest.raises(ZeroDivisionError):  # the server closes the connection: the client sees that it is incomplete
+        await client.get("/api/all_cards/")
 
 
 # ---- rows in their shape
