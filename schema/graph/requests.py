@@ -1,0 +1,212 @@
+"""GraphQL over HTTP, the request: what a client sent, and in which of the two media types it wants the answer."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
+from starlette.requests import Request
+from starlette.types import Message
+
+from schema.graph.server import Asked
+
+JSON = "application/json"
+RESPONSE = "application/graphql-response+json"
+MEBIBYTE = 1024 * 1024
+BODY_LIMIT = MEBIBYTE
+UPLOAD_LIMIT = 10 * MEBIBYTE
+MOST_FILES = 10
+IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
+_NUL = re.compile(r"\\u(?:0000|\{0+\})|\x00")
+"""NUL, or how a document or JSON writes it: no database takes it."""
+
+
+class BadRequestError(Exception):
+    """A request that is no GraphQL request: the status, code and message of the answer."""
+
+    def __init__(self, message: str, status: int = 400, code: str = "BAD_REQUEST", **headers: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.headers = headers
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What was sent, and the uploaded files to close afterwards."""
+
+    asked: Asked
+    form: FormData | None = None
+
+    async def close(self) -> None:
+        """Let go of uploaded files."""
+        if self.form is not None:
+            await self.form.close()
+
+
+def media_type(accept: str | None) -> str:
+    """The media type to answer in. BadRequestError, 406, when the client takes neither."""
+    if not accept:
+        return JSON
+    ranges = list(_ranges(accept))
+    refused = {kind for kind, quality in ranges if quality == 0}
+    for kind, _ in sorted(ranges, key=lambda found: -found[1]):
+        if kind in {JSON, RESPONSE} and kind not in refused:
+            return kind
+        if kind in {"*/*", "application/*"} and kind not in refused:
+            return JSON if JSON not in refused else RESPONSE
+    raise BadRequestError(f"Answers are {RESPONSE} or {JSON}: accept one of them.", 406, "NOT_ACCEPTABLE")
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a browser asks for a page rather than a client for an answer."""
+    if "query" in request.query_params:
+        return False
+    best = max(_ranges(request.headers.get("accept", "")), key=lambda found: found[1], default=("", 0.0))
+    return best[0] in {"text/html", "application/xhtml+xml"}
+
+
+def _ranges(accept: str) -> Iterator[tuple[str, float]]:
+    for part in accept.split(","):
+        kind, *options = (piece.strip().lower() for piece in part.split(";"))
+        quality = next((option[2:] for option in options if option.startswith("q=")), "1")
+        yield kind, float(quality) if re.fullmatch(r"[01](\.\d{0,3})?", quality) else 1.0
+
+
+async def sent(request: Request) -> Sent:
+    """What a request asks. BadRequestError says what is wrong with it."""
+    if request.method == "GET":
+        return Sent(_from_query(request))
+    kind, _, options = request.headers.get("content-type", "").partition(";")
+    kind = kind.strip().lower()
+    raw = await _body(request, UPLOAD_LIMIT if kind == "multipart/form-data" else BODY_LIMIT)
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise BadRequestError("Send the body without Content-Encoding.", 415, "UNSUPPORTED_MEDIA_TYPE")
+    if kind == "multipart/form-data":
+        return await _from_form(request, raw)
+    if kind != JSON or not _is_utf8(options):
+        raise BadRequestError(f"Send {JSON} in UTF-8, or multipart/form-data.", 415, "UNSUPPORTED_MEDIA_TYPE")
+    return Sent(_asked(_json(raw, "The body"), holds_nul=b"u0000" in raw))
+
+
+def _is_utf8(options: str) -> bool:
+    name, _, value = options.strip().partition("=")
+    return name.strip().lower() != "charset" or value.strip().strip('"').lower() in {"utf-8", "utf8"}
+
+
+def _json(raw: bytes | str, what: str) -> Any:
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise BadRequestError(f"{what} is no JSON: {error}.") from None
+
+
+def _asked(data: Any, *, holds_nul: bool) -> Asked:
+    if isinstance(data, list):
+        raise BadRequestError("Send one request at a time: batches are not answered.")
+    if not isinstance(data, dict):
+        raise BadRequestError("Send a JSON object with a `query`.")
+    query, name = data.get("query"), data.get("operationName")
+    variables, extensions = data.get("variables"), data.get("extensions")
+    if not isinstance(query, str) or not query:
+        raise BadRequestError("`query` is missing: send the GraphQL document there, as a string.")
+    if not isinstance(name, str | None):
+        raise BadRequestError("`operationName` is a string or null.")
+    if not isinstance(variables, dict | None):
+        raise BadRequestError("`variables` is an object or null.")
+    if not isinstance(extensions, dict | None):
+        raise BadRequestError("`extensions` is an object or null.")
+    if _NUL.search(query) or (holds_nul and _has_nul(variables)):
+        raise BadRequestError("A text holds the character NUL, which cannot be stored.")
+    return Asked(query, variables or {}, name or None)
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, Mapping):
+        return any(_has_nul(key) or _has_nul(inner) for key, inner in value.items())
+    return isinstance(value, list) and any(map(_has_nul, value))
+
+
+def _from_query(request: Request) -> Asked:
+    given: dict[str, Any] = dict(request.query_params)
+    for name in ("variables", "extensions"):
+        if name in given:
+            given[name] = _json(given[name], f"`{name}`") if given[name] else None
+    return _asked(given, holds_nul=True)
+
+
+async def _body(request: Request, limit: int) -> bytes:
+    length = request.headers.get("content-length", "")
+    large = BadRequestError(f"The request is larger than {limit // MEBIBYTE} MiB.", 413, "TOO_LARGE")
+    if length.isdecimal() and (len(length) > len(str(UPLOAD_LIMIT)) or int(length) > limit):
+        raise large
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            raise large
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+# ---- uploads, as the GraphQL multipart request specification has them
+
+
+async def _from_form(request: Request, raw: bytes) -> Sent:
+    async def receive() -> Message:
+        return {"type": "http.request", "body": raw, "more_body": False}
+
+    try:
+        form = await Request(request.scope, receive).form(max_files=MOST_FILES, max_fields=2, max_part_size=BODY_LIMIT)
+    except (MultiPartException, HTTPException) as error:
+        reason = error.message if isinstance(error, MultiPartException) else error.detail
+        raise BadRequestError(f"The form cannot be read: {reason}.") from None
+    try:
+        operations, places = (_json(_text(form, name), f"`{name}`") for name in ("operations", "map"))
+        _put_files(operations, places, form)
+        return Sent(_asked(operations, holds_nul=True), form)
+    except BadRequestError:
+        await form.close()
+        raise
+
+
+def _text(form: FormData, name: str) -> str:
+    value = form.get(name)
+    if not isinstance(value, str):
+        raise BadRequestError(f"`{name}` is missing: an upload has the parts `operations`, `map` and its files.")
+    return value
+
+
+def _put_files(operations: Any, places: Any, form: FormData) -> None:
+    if not isinstance(places, dict):
+        raise BadRequestError("`map` is an object: the name of a file's part, and the paths of its variables.")
+    for name, paths in places.items():
+        file = form.get(name)
+        if not isinstance(file, UploadFile):
+            raise BadRequestError(f"`map` names the file {name!r}, which was not sent.")
+        if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+            raise BadRequestError("`map` gives a list of paths for each file.")
+        for path in paths:
+            _put(operations, path, file)
+
+
+def _put(operations: Any, path: str, file: UploadFile) -> None:
+    *steps, last = path.split(".")
+    at = operations
+    try:
+        for step in steps:
+            at = at[int(step)] if isinstance(at, list) else at[step]
+        key: Any = int(last) if isinstance(at, list) else last
+        if steps[:1] == ["variables"] and at[key] is None:
+            at[key] = file
+            return
+    except (KeyError, IndexError, ValueError, TypeError):
+        pass
+    raise BadRequestError(f"`map` leads to {path!r}, where `operations` has no null in its variables.")
