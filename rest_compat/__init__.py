@@ -1,0 +1,1 @@
+"""How an older shop asks: the route table, the documented shapes, pages, error bodies, and their description."""

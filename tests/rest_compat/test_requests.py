@@ -484,20 +484,20 @@ async def test_an_old_form_names_its_successor(client: httpx.AsyncClient) -> Non
     assert "deprecation" not in (await client.get("/api/things/a/")).headers
 
 
-async def exists(call: Call, given: Any) -> None:  # noqa: ARG001
+async def exists(call: Call, given: Any) -> None:
     """There are things 1 to 9."""
     if int(given["id"]) > 9:
         raise NotFound(thing="thing")
 
 
 @operation(Permission.VIEW_ORDER, exists=exists)
-async def change_thing(call: Call, input: MakeThing) -> Thing:  # noqa: ARG001
+async def change_thing(call: Call, input: MakeThing) -> Thing:
     """Change a thing."""
     return Thing(id=input.id, name=input.label, price=input.price)
 
 
 @operation(Permission.VIEW_ORDER, exists=exists)
-async def resize_thing(call: Call, id: int, size: int) -> Thing:  # noqa: ARG001
+async def resize_thing(call: Call, id: int, size: int) -> Thing:
     """Resize a thing."""
     return Thing(id=id, name=str(size), price=Decimal(0))
 
