@@ -15,6 +15,7 @@ from resolvers import payment, settlement, worker
 from schema.checkout import AttemptStatus, Choice, PaymentStarted
 from schema.errors import ProviderFailed, ProviderTimedOut
 from store.clock import clock
+from store.ordering import write_order
 from store.providers.base import InboundWebhook, TransactionKind
 from store.providers.sandbox import tick
 from tests.shop_world import GOOD_CARD, Shop
@@ -144,13 +145,11 @@ async def test_killed_in_the_middle_of_completing(shop: Shop, monkeypatch: pytes
     key, seen = await shop.ready(Choice(candle.id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
-    real = settlement.write_order
-
     async def dying(*given: Any) -> Any:
-        await real(*given)
+        await write_order(*given)
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(settlement, "write_order", dying)
+    monkeypatch.setattr("resolvers.settlement.write_order", dying)
     with pytest.raises(asyncio.CancelledError):
         await settlement.settle(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 0
