@@ -62,10 +62,10 @@ def complaints(error: ValidationError) -> list[str]:
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """`COFFRET_…` variables that no setting reads, each with the one that was probably meant, or an empty string."""
-    known = {variable(name, field) for name, field in Settings.model_fields.items()}
-    known |= {f"COFFRET_{name.upper()}" for name in Settings.model_fields}
+    known = {f"COFFRET_{name.upper()}": variable(name, field) for name, field in Settings.model_fields.items()}
     unknown = sorted(name for name in environment if name.startswith("COFFRET_") and name not in known)
-    return {name: next(iter(difflib.get_close_matches(name, known, 1)), "") for name in unknown}
+    meant = {name: difflib.get_close_matches(name, known, 1, cutoff=0.8) for name in unknown}
+    return {name: known[found[0]] if found else "" for name, found in meant.items()}
 
 
 @contextlib.contextmanager

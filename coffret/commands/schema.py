@@ -1,15 +1,14 @@
 """`coffret schema`: the published GraphQL schema."""
 
 import pathlib
+import sys
 
-from rich.console import Console
-from schema.root import schema
+from schema.root import sdl
 
 
 def write(output: pathlib.Path | None) -> None:
     """Write the schema to a file, or to standard output."""
-    text = schema.as_str().rstrip() + "\n"
     if output is None:
-        Console(highlight=False).print(text, end="", markup=False, soft_wrap=True)
+        sys.stdout.write(sdl())
     else:
-        output.write_text(text)
+        output.write_text(sdl())
