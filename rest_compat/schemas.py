@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -160,8 +159,3 @@ def _untitled(schema: Any) -> Any:
     if isinstance(made.get("description"), str):
         made["description"] = rest_words(made["description"])
     return made
-
-
-def described(model: type[BaseModel]) -> str:
-    """What an input is."""
-    return " ".join((model.__doc__ or "").split())

@@ -97,6 +97,7 @@ class Shape:
         return Link(key, relation, related.projection, spread=True)
 
     def is_text(self, key: str, spec: Spec) -> bool:
+        """Whether a key is documented as a string that is never null."""
         schema = self.properties[key]
         nullable = isinstance(spec, Key) and spec.nullable
         return isinstance(schema, Mapping) and schema.get("type") == "string" and not nullable
