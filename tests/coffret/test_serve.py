@@ -26,16 +26,18 @@ READY_WITHIN = 60.0
 
 
 class Program:
-    """A running `coffret serve`."""
+    """A running `coffret serve`, or another command."""
 
-    def __init__(self, data: pathlib.Path, port: int, *options: str, **environment: str) -> None:
+    def __init__(
+        self, data: pathlib.Path, port: int, *options: str, command: str = "serve", **environment: str
+    ) -> None:
         self.port = port
         self.output = data.with_name(f"output-{port}-{time.monotonic_ns()}")
         kept = {name: value for name, value in os.environ.items() if not name.startswith("COFFRET_")}
         settings = {"COFFRET_DATA_DIR": str(data), "PORT": str(port), "COFFRET_DEMO": "false", **environment}
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "coffret.cli", "serve", *options],
+                [sys.executable, "-m", "coffret.cli", command, *options],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**kept, **settings}, start_new_session=True,
             )  # fmt: skip
 
@@ -206,6 +208,18 @@ def test_worker_processes_end_with_the_one_that_started_them(data: pathlib.Path,
     again = Program(data, program.port)
     again.wait_until_ready()
     assert again.end(signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_worker_beside_it_starts_and_ends_in_order(data: pathlib.Path, number: signal.Signals) -> None:
+    server, worker = Program(data, free_port()), Program(data, free_port(), command="worker")
+    server.wait_until_ready()
+    worker.wait_until_ready(until="working")
+    assert worker.end(number) == 0, worker.told()
+    assert "Traceback" not in worker.told()
+    assert server.ask("/readyz") == 200
+    assert server.end(signal.SIGTERM) == 0
+    assert processes(data.parent) == []
 
 
 def paste(program: Program) -> tuple[int, dict[str, object]]:
