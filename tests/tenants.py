@@ -1,0 +1,323 @@
+"""Two marketplaces, three partners, a user of each kind, and two ways to ask: the operations themselves, and GraphQL."""
+
+import contextlib
+import enum
+import json
+import pathlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+from sqlalchemy import text
+from sqlmodel import SQLModel
+from starlette.applications import Starlette
+
+from coffret.app import create_app
+from resolvers.auth import issue_token
+from resolvers.context import Context, Services
+from resolvers.operation import Operation
+from rest_compat.inputs import InputReader
+from rest_compat.operations import arguments_of
+from schema.coupon import DiscountType
+from schema.delivery import DeliveryKind
+from schema.errors import AppError
+from schema.permission import Permission
+from schema.values import Text
+from store.attempts import AttemptRow, AttemptState
+from store.clock import clock
+from store.codes import draw, normal
+from store.coupons import CouponRow
+from store.delivery import DeliveryModeRow
+from store.gift_cards import GiftCardRow
+from store.orders import OrderRow
+from store.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
+from store.settings import Settings
+from store.tenancy import MarketplaceRow, PartnerRow, UserRow
+
+PASSWORD = "correct horse battery staple"
+PARTNERS = {"a1": "a", "a2": "a", "b1": "b"}
+"""Each partner, and its marketplace."""
+EVERYBODY = ("a1", "a2", "b1", "market a", "market b", "master")
+UNWATCHED = frozenset({"token", "pgqueuer", "pgqueuer_log", "pgqueuer_statistics", "pgqueuer_schedules"})
+
+
+@dataclass(frozen=True)
+class Owned:
+    """What each partner has one of."""
+
+    product: int
+    variant: int
+    attribute: int
+    value: int
+    delivery_mode: int
+    coupon: int
+    gift_card: int
+    order: int
+    order_uuid: UUID
+
+
+@dataclass
+class Tenants:
+    """The application over a filled database."""
+
+    app: Starlette
+    client: httpx.AsyncClient
+    partners: dict[str, PartnerRow] = field(default_factory=dict)
+    marketplaces: dict[str, MarketplaceRow] = field(default_factory=dict)
+    users: dict[str, UserRow] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+    owned: dict[str, Owned] = field(default_factory=dict)
+
+    @property
+    def services(self) -> Services:
+        """What the process holds."""
+        services: Services = self.app.state.house.services
+        return services
+
+    async def context(self, who: str | None) -> Context:
+        """A request of somebody, by token; of nobody without a name."""
+        caller = None if who is None else await self.services.callers.by_secret(self.tokens[who])
+        return Context(self.services, caller)
+
+    async def add(self, *rows: Any) -> Any:
+        """Put rows into the database; answers the first."""
+        async with self.services.db.sessions() as db, db.begin():
+            for row in rows:
+                db.add(row)
+                await db.flush()
+        return rows[0]
+
+    async def user(
+        self, name: str, role: str, permissions: Sequence[Permission] | None = None, **of: Any
+    ) -> tuple[UserRow, str]:
+        """A user with a token."""
+        granted = None if permissions is None else [str(permission) for permission in permissions]
+        row: UserRow = await self.add(
+            UserRow(username=f"{name.replace(' ', '-')}@users.example", role=role, permissions=granted, **of)
+        )
+        async with self.services.db.sessions() as db, db.begin():
+            token = await issue_token(db, row, "test", clock)
+        self.users[name], self.tokens[name] = row, token
+        return row, token
+
+    async def graphql(self, who: str | None, query: str, **variables: Any) -> Any:
+        """Ask over GraphQL; answers the body."""
+        headers = {} if who is None else {"Authorization": f"Token {self.tokens[who]}"}
+        said = {"query": query, "variables": variables}
+        answer = await self.client.post("/graphql/", content=json.dumps(said, default=str), headers={**headers, **JSON})
+        return answer.json()
+
+    async def rows(self, statement: str, **parameters: Any) -> Sequence[Any]:
+        """Rows out of the database."""
+        return await self.services.db.rows(text(statement), parameters)
+
+    async def one(self, statement: str, **parameters: Any) -> Any:
+        """One value out of the database."""
+        return (await self.rows(statement, **parameters))[0][0]
+
+    async def snapshot(self) -> dict[str, Any]:
+        """Every row of every table that an operation could have changed."""
+        tables = [name for name in SQLModel.metadata.tables if name not in UNWATCHED and not name.startswith("house_")]
+        rows = "SELECT '{0}', coalesce(jsonb_agg(to_jsonb(t) ORDER BY t::text), '[]') FROM {0} t"
+        statement = " UNION ALL ".join(rows.format(table) for table in tables)
+        return {row[0]: row[1] for row in await self.rows(statement)}
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+@contextlib.asynccontextmanager
+async def open_tenants(database_url: str, folder: pathlib.Path) -> AsyncIterator[Tenants]:
+    """The application over a database, filled."""
+    app = create_app(Settings(database_url=database_url, data_dir=folder, funnel_scheme="http"), run_background=False)
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client,
+    ):
+        tenants = Tenants(app, client)
+        await _fill(tenants)
+        yield tenants
+
+
+async def _fill(tenants: Tenants) -> None:
+    for name in ("a", "b"):
+        currency, zone = ("EUR", "Europe/Paris") if name == "a" else ("CHF", "Europe/Zurich")
+        tenants.marketplaces[name] = await tenants.add(MarketplaceRow(name=name, currency=currency, time_zone=zone))
+    for name, marketplace in PARTNERS.items():
+        tenants.partners[name] = await tenants.add(
+            PartnerRow(
+                marketplace_id=tenants.marketplaces[marketplace].id,
+                source_id=name,
+                commercial_name=f"Shop {name}",
+                short_name=name,
+                site_domain=f"{name}.localhost",
+            )
+        )
+        tenants.owned[name] = await _own(tenants, tenants.partners[name], tenants.marketplaces[marketplace].currency)
+        await tenants.user(name, "partner", partner_id=tenants.partners[name].id)
+    for name, row in tenants.marketplaces.items():
+        await tenants.user(f"market {name}", "marketplace", marketplace_id=row.id)
+    await tenants.user("master", "master")
+
+
+async def _own(tenants: Tenants, partner: PartnerRow, currency: str) -> Owned:
+    of: dict[str, Any] = {"partner_id": partner.id}
+    name = Text(en=f"Of {partner.short_name}", fr=f"De {partner.short_name}")
+    product = await tenants.add(
+        ProductRow(**of, name=name, description=Text(), price_amount=Decimal("10.00"), currency=currency, stock=5)
+    )
+    variant = ProductVariantRow(
+        **of, product_id=product.id, name=name, price_amount=Decimal("12.00"), currency=currency, stock=3
+    )
+    attribute = await tenants.add(ProductAttributeRow(**of, product_id=product.id, name=name))
+    value = AttributeValueRow(**of, attribute_id=attribute.id, value="red", label=name)
+    mode = DeliveryModeRow(**of, kind=DeliveryKind.CLICK_AND_COLLECT, name=name, description=Text(), currency=currency)
+    code = f"{partner.short_name}-ten"
+    coupon = CouponRow(
+        **of,
+        code=code,
+        normal_code=normal(code),
+        discount=Decimal("10.00"),
+        discount_type=DiscountType.PERCENTAGE,
+        targets=[],
+    )
+    card_code = draw()
+    card = GiftCardRow(
+        **of, code=card_code, normal_code=normal(card_code), value_amount=Decimal(50), remaining_amount=Decimal(50)
+    )
+    for row in (variant, value, mode, coupon, card):
+        await tenants.add(row)
+    order = await _order(tenants, partner)
+    return Owned(
+        product.id, variant.id, attribute.id, value.id, mode.id, coupon.id, card.id, order.id, order_uuid=order.uuid
+    )
+
+
+async def _order(tenants: Tenants, partner: PartnerRow) -> OrderRow:
+    nothing = dict.fromkeys(("products", "discount", "delivery", "total", "gift_card", "card"), Decimal(0))
+    amounts: dict[str, Any] = {f"{name}_amount": value for name, value in nothing.items()}
+    cart_id = uuid4()
+    attempt = await tenants.add(
+        AttemptRow(
+            partner_id=partner.id, cart_id=cart_id, cart_last_modified=1, session_digest="", lines=[], buyer={},
+            delivery={}, vat=[], currency="EUR", state=AttemptState.COMPLETED, **amounts,
+        )
+    )  # fmt: skip
+    order: OrderRow = await tenants.add(
+        OrderRow(
+            partner_id=partner.id,
+            number=1,
+            attempt_id=attempt.id,
+            cart_id=cart_id,
+            buyer_email=f"buyer@{partner.short_name}.example",
+            delivery_kind=DeliveryKind.DIGITAL,
+            delivery_name=Text(en="By e-mail"),
+            **amounts,
+        )
+    )
+    return order
+
+
+# ---- two ways to ask for a change
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a change: its result as a resource or JSON, or what was wrong, field by field, by code."""
+
+    result: Any = None
+    wrong: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing was wrong."""
+        return not self.wrong
+
+
+class Direct:
+    """Calls the operation, its input read as REST reads one."""
+
+    def __init__(self, tenants: Tenants) -> None:
+        self.tenants = tenants
+
+    async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
+        """Run it."""
+        model = arguments_of(operation)["input"]
+        given = InputReader(model).read(_flat(sent), {"id": sent["id"]} if "id" in sent else {})
+        try:
+            return Outcome(await operation(await self.tenants.context(who), given))
+        except AppError as error:
+            return Outcome(wrong=frozenset((_snake(p.path), p.code) for p in error.problems))
+
+
+class OverGraphQL:
+    """Asks over GraphQL; `result` is the id of what was made or changed."""
+
+    def __init__(self, tenants: Tenants) -> None:
+        self.tenants = tenants
+
+    async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
+        """Run it."""
+        field_name, kind = _camel(operation.name), _camel(operation.name)[:1].upper() + _camel(operation.name)[1:]
+        result = _camel(arguments_result(operation))
+        query = (
+            f"mutation($input: {kind}!) {{ {field_name}(input: $input) {{ {result} {{ id }} "
+            "userErrors { field code message } } }"
+        )
+        body = await self.tenants.graphql(who, query, input=_camelled(sent))
+        if body.get("errors"):
+            assert all(error["extensions"]["code"] != "INTERNAL_ERROR" for error in body["errors"]), body
+            return Outcome(wrong=frozenset(("", error["extensions"]["code"]) for error in body["errors"]))
+        payload = body["data"][field_name]
+        wrong = frozenset((_uncamelled(error["field"]), error["code"]) for error in payload["userErrors"])
+        assert (payload[result] is None) is bool(wrong), body
+        return Outcome(payload[result], wrong)
+
+
+Transport = Direct | OverGraphQL
+
+
+def arguments_result(operation: Operation[Any, Any]) -> str:
+    """The name of what an operation answers: `product_variant`."""
+    returned = operation.function.__annotations__["return"].__name__
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in returned).lstrip("_")
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def _camelled(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_camel(key): _camelled(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_camelled(inner) for inner in value]
+    return value.name if isinstance(value, enum.Enum) else value
+
+
+def _uncamelled(path: list[str]) -> str:
+    return ".".join("".join(f"_{c.lower()}" if c.isupper() else c for c in step) for step in path)
+
+
+def _snake(path: Sequence[str | int]) -> str:
+    return ".".join(str(step) for step in path)
+
+
+def _flat(value: Any) -> Any:
+    """Translated texts as REST has them: `name_en`."""
+    if isinstance(value, list):
+        return [_flat(inner) for inner in value]
+    if not isinstance(value, Mapping):
+        return value.value if isinstance(value, enum.Enum) else value
+    flat: dict[str, Any] = {}
+    for key, inner in value.items():
+        if key in {"name", "description", "label"} and isinstance(inner, Mapping):
+            flat |= {f"{key}_{language}": said for language, said in inner.items()}
+        else:
+            flat[key] = _flat(inner)
+    return flat
