@@ -224,7 +224,6 @@ class DemoPartner:
     accent_colour: Annotated[str, Field(pattern="^#[0-9a-f]{6}$")]
     email: str
     phone: str
-    website: str
     address: DemoAddress
     logo: DemoPicture
     """Symbol and name, for the head of a page."""

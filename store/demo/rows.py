@@ -34,10 +34,10 @@ async def lay_shop(
         site_domain=site_domain,
         agency_email=content.email,
         agency_phone=content.phone,
-        website=content.website,
         accent_colour=content.accent_colour,
         hq_country=content.address.country,
         payments_active=True,
+        return_with_order_number=True,
         provider_user_id=f"demo-user-{content.key}",
         provider_wallet_id=f"demo-wallet-{content.key}",
     )

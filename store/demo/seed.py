@@ -61,7 +61,7 @@ async def seed(db: Database, settings: Settings, clock: Clock, sandbox: ASGIApp)
         await (await session.connection()).execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         if (await session.exec(select(func.count()).select_from(MarketplaceRow))).one() == 0:
             await _lay(session, settings, clock)
-        partners = await _demo_partners(session)
+        partners = await demo_partners(session)
         if len(partners) != len(HOSTS):
             return None
         _follow_port(partners, settings)
@@ -107,8 +107,8 @@ def site_domain(host: str, settings: Settings) -> str:
     return host if settings.port == usual else f"{host}:{settings.port}"
 
 
-async def _demo_partners(session: AsyncSession) -> list[PartnerRow]:
-    """The partners of the demo log-ins, in their order."""
+async def demo_partners(session: AsyncSession) -> list[PartnerRow]:
+    """The partners of the demo log-ins, in the order of their content; none where other data is in their place."""
     query = (
         select(PartnerRow)
         .join(UserRow, col(UserRow.partner_id) == col(PartnerRow.id))
@@ -119,24 +119,30 @@ async def _demo_partners(session: AsyncSession) -> list[PartnerRow]:
 
 
 def _follow_port(partners: list[PartnerRow], settings: Settings) -> None:
-    """Site domains carry the port of this start; one that somebody has changed stays."""
+    """Addresses carry the port of this start; those that somebody has changed stay."""
     for partner, host in zip(partners, HOSTS, strict=True):
         if partner.site_domain.partition(":")[0] == host:
             partner.site_domain = site_domain(host, settings)
+            partner.website = shop_url(partner, settings)
 
 
 async def _cart(session: AsyncSession, partner: PartnerRow, settings: Settings) -> dict[str, Any]:
     """One product with variants, one with something to choose and a plain one, of those that can be had now."""
     products = await load_products(session, partner.id, (), others=True)
-    choices = [_choice(sold) for sold in products.values()]
+    choices = [first_choice(sold) for sold in products.values()]
     lines = price_lines(choices, products)
     orderable = [line.choice for line in lines if line.problem is None]
     kinds = {(bool(c.variant_id), bool(c.attribute_values)): c for c in reversed(orderable)}
     items = [_item(kinds[kind]) for kind in sorted(kinds)]
-    return {"items": items, "return_url": f"{settings.funnel_scheme}://{partner.site_domain}/"}
+    return {"items": items, "return_url": shop_url(partner, settings)}
 
 
-def _choice(sold: SoldProduct) -> Choice:
+def shop_url(partner: PartnerRow, settings: Settings) -> str:
+    """Where the shop is that hands its carts over: at the root of its checkout's host."""
+    return f"{settings.funnel_scheme}://{partner.site_domain}/"
+
+
+def first_choice(sold: SoldProduct) -> Choice:
     """One of a product, with the first variant that is left and the first value of all that must be chosen."""
     offered = sold.offered
     variant = next((v.id for v in offered.variants if v.available != 0), None)

@@ -187,16 +187,20 @@ async def test_a_start_with_another_port_moves_the_shops(database: Database, san
     await laid(database, sandbox)
     found = await laid(database, sandbox, development(port=9001))
     assert found.site_domains == ("demo.localhost:9001", "demo2.localhost:9001")
-    rows = await database.rows(text("SELECT site_domain FROM partner ORDER BY id"))
-    assert [row[0] for row in rows] == ["demo.localhost:9001", "demo2.localhost:9001"]
+    rows = await database.rows(text("SELECT site_domain, website FROM partner ORDER BY id"))
+    assert [tuple(row) for row in rows] == [
+        (domain, f"http://{domain}/") for domain in ("demo.localhost:9001", "demo2.localhost:9001")
+    ]
 
 
 async def test_a_site_domain_that_somebody_changed_stays(database: Database, sandbox: Starlette) -> None:
     await laid(database, sandbox)
     async with database.sessions() as db, db.begin():
-        (await db.get_one(PartnerRow, 1)).site_domain = "shop.test:8123"
+        mine = await db.get_one(PartnerRow, 1)
+        mine.site_domain, mine.website = "shop.test:8123", "https://shop.test/"
     found = await laid(database, sandbox, development(port=9001))
     assert found.site_domains == ("shop.test:8123", "demo2.localhost:9001")
+    assert (await database.rows(text("SELECT website FROM partner WHERE id = 1")))[0][0] == "https://shop.test/"
 
 
 async def test_a_provider_that_forgot_is_told_again(
