@@ -34,8 +34,8 @@ schema: $(INSTALLED) ## Write schema/schema.graphql from the code
 	@$(BIN)/coffret schema --output schema/schema.graphql
 
 messages: $(INSTALLED) ## Collect the texts to translate, bring the catalogues up to date
-	@$(BIN)/pybabel -q extract --mapping-file pyproject.toml --sort-output --no-location --omit-header --output-file funnel/locale/messages.pot .
-	@$(BIN)/pybabel -q update --input-file funnel/locale/messages.pot --output-dir funnel/locale --no-fuzzy-matching --omit-header
+	@$(BIN)/pybabel -q extract --mapping-file pyproject.toml --keyword N_ --sort-output --no-location --output-file .venv/messages.pot .
+	@$(BIN)/pybabel -q update --input-file .venv/messages.pot --output-dir funnel/translations --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date
 
 # No address of a registry may get into the lock: it would tie everybody to ours.
 lock: $(INSTALLED) ## Choose the newest versions that pyproject.toml allows; ARGS="--upgrade"
