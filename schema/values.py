@@ -15,11 +15,13 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 from strawberry.pydantic.error import InputValidationError
 from strawberry.types import get_object_definition
+from strawberry.types.enum import StrawberryEnumDefinition
 
 from schema.errors import Problem
 from schema.languages import LANGUAGES
 
 M = TypeVar("M", bound=BaseModel)
+C = TypeVar("C", bound="ClosedSet")
 
 SQLModel.metadata.naming_convention = {
     "ix": "%(table_name)s_%(column_0_N_name)s_idx",
@@ -44,11 +46,19 @@ class Fields(SQLModel):
 
 @dataclass(frozen=True)
 class Inline:
-    """An embedded value made of this object's own columns: published name -> column."""
+    """An embedded value made of this object's own columns: published name -> column, or another such value."""
 
-    columns: Mapping[str, str]
+    kind: type[BaseModel]
+    columns: "Mapping[str, str | Inline]"
     unless_null: str | None = None
     """The whole value is null where this column is."""
+
+    def of(self, row: Any) -> Any:
+        """The value that a row holds."""
+        if self.unless_null is not None and getattr(row, self.unless_null) is None:
+            return None
+        read = {name: at.of(row) if isinstance(at, Inline) else getattr(row, at) for name, at in self.columns.items()}
+        return self.kind.model_construct(**read)
 
 
 @dataclass(frozen=True)
@@ -92,6 +102,30 @@ def relations(to: Any, by: str, description: str | None = None, *, order: str = 
 # ---- embedded values --------------------------------------------------------------------------------------------------
 
 
+def inline(
+    kind: type[BaseModel],
+    columns: Mapping[str, str | Inline] | None = None,
+    *,
+    prefix: str = "",
+    unless_null: str | None = None,
+) -> Inline:
+    """A value to embed: each field of `kind` is the column of its own name behind `prefix`, unless `columns` says another."""
+    named = {name: f"{prefix}{name}" for name in kind.model_fields}
+    if unknown := set(columns or ()) - set(named):
+        raise TypeError(f"{kind.__name__} has no {', '.join(sorted(unknown))}.")
+    return Inline(kind, {**named, **(columns or {})}, unless_null)
+
+
+def embedded(value: Inline, description: str, *, nullable: bool = False) -> Any:
+    """Publish several columns as one value; `nullable` where it may be null."""
+    kind = value.kind | None if nullable else value.kind
+
+    def resolve(self: Any) -> Any:
+        return value.of(self)
+
+    return strawberry.pydantic.field(resolve, graphql_type=kind, metadata={"compiled": value}, description=description)
+
+
 @strawberry.pydantic.type(description="An exact amount in one currency.")
 class Money(BaseModel):
     """An exact amount in one currency."""
@@ -100,18 +134,14 @@ class Money(BaseModel):
     currency: str = Field(description="ISO 4217 code.")
 
 
-def money(amount: str, currency: str = "currency", description: str | None = None, *, nullable: bool = False) -> Any:
+def in_money(amount: str, currency: str = "currency") -> Inline:
+    """Two columns as one `Money`, null where the amount is."""
+    return inline(Money, {"amount": amount, "currency": currency}, unless_null=amount)
+
+
+def money(amount: str, currency: str = "currency", description: str = "", *, nullable: bool = False) -> Any:
     """Publish two columns as one `Money`; with `nullable`, null where the amount is."""
-
-    def resolve(self: Any) -> Money | None:
-        value = getattr(self, amount)
-        return None if value is None else Money.model_construct(amount=value, currency=getattr(self, currency))
-
-    compiled = Inline({"amount": amount, "currency": currency}, amount if nullable else None)
-    kind = Money | None if nullable else Money
-    return strawberry.pydantic.field(
-        resolve, graphql_type=kind, metadata={"compiled": compiled}, description=description
-    )
+    return embedded(in_money(amount, currency), description, nullable=nullable)
 
 
 @strawberry.pydantic.type(description="One text in each language we publish.")
@@ -133,8 +163,8 @@ class Text(BaseModel):
 
     def merged(self, changes: "TextInput") -> "Text":
         """This text with the languages that were sent put in; null and blank clear one."""
-        sent = {k: v.value or None for k in LANGUAGES if (v := getattr(changes, k)) is not None}
-        return self.model_copy(update=sent)
+        sent = {k: v.value for k in LANGUAGES if (v := getattr(changes, k)) is not None}
+        return self.model_copy(update={k: v if v and v.strip() else None for k, v in sent.items()})
 
 
 @strawberry.pydantic.input(
@@ -176,6 +206,28 @@ def text(description: str, **options: Any) -> Any:
     return Field(sa_type=TextColumn, description=description, **options)
 
 
+class ClosedSet(enum.StrEnum):
+    """The base of published closed sets. A member is what is stored, and what it means: `PAID = "paid", "It can be spent."`"""
+
+    description: str
+
+    def __new__(cls, value: str, description: str = "") -> "ClosedSet":
+        """A member."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.description = description
+        return member
+
+
+def closed_set(cls: type[C]) -> type[C]:
+    """Publish a closed set, described by its docstring and by its members."""
+    strawberry.enum(cls, description=_sentences(cls))
+    definition: StrawberryEnumDefinition = cls.__dict__["__strawberry_definition__"]
+    for member in definition.values:
+        member.description = cls[member.name].description
+    return cls
+
+
 def choice(kind: type[enum.Enum], description: str, **options: Any) -> Any:
     """A closed set, stored as its values (`a`), not as its names; SQLModel's own choice is a native enum of names."""
     stored = Enum(kind, native_enum=False, length=20, values_callable=lambda e: [m.value for m in e])
@@ -210,8 +262,20 @@ class Invalid:
 
 def writable(cls: type[M]) -> type[M]:
     """Publish an input whose mistakes are told by the operation, after its permission, not by GraphQL before it."""
-    strawberry.pydantic.input(cls, description=" ".join((cls.__doc__ or "").split()))
+    return _input(cls, None)
+
+
+def writable_as(resource: type[BaseModel]) -> Callable[[type[M]], type[M]]:
+    """The same for an input whose fields mean what those of a resource mean: they are described as there, unless here."""
+    return lambda cls: _input(cls, resource)
+
+
+def _input(cls: type[M], resource: type[BaseModel] | None) -> type[M]:
+    strawberry.pydantic.input(cls, description=_sentences(cls))
     definition = get_object_definition(cls, strict=True)
+    meanings = {} if resource is None else meanings_of(resource)
+    for field in definition.fields:
+        field.description = field.description or meanings.get(field.python_name)
     build: Callable[..., Any] | None = definition.from_input
     assert build is not None
 
@@ -223,3 +287,12 @@ def writable(cls: type[M]) -> type[M]:
 
     definition.from_input = from_input
     return cls
+
+
+def meanings_of(resource: type[BaseModel]) -> Mapping[str, str]:
+    """What the fields of a published resource mean, by name."""
+    return {f.python_name: f.description for f in get_object_definition(resource, strict=True).fields if f.description}
+
+
+def _sentences(documented: Any) -> str:
+    return " ".join((documented.__doc__ or "").split())

@@ -7,10 +7,11 @@ import pathlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_type_hints
 from uuid import UUID, uuid4
 
 import httpx
+from pydantic import ValidationError
 from sqlalchemy import text
 from sqlmodel import SQLModel
 from starlette.applications import Starlette
@@ -19,13 +20,12 @@ from coffret.app import create_app
 from resolvers.auth import issue_token
 from resolvers.context import Context, Services
 from resolvers.operation import Operation
-from rest_compat.inputs import InputReader
-from rest_compat.operations import arguments_of
 from schema.coupon import DiscountType
 from schema.delivery import DeliveryKind
 from schema.errors import AppError
+from schema.messages import problems
 from schema.permission import Permission
-from schema.values import Text
+from schema.values import Invalid, Text
 from store.attempts import AttemptRow, AttemptState
 from store.clock import clock
 from store.codes import draw, normal
@@ -239,15 +239,18 @@ class Outcome:
 
 
 class Direct:
-    """Calls the operation, its input read as REST reads one."""
+    """Calls the operation; an input that does not validate is handed on as any transport does."""
 
     def __init__(self, tenants: Tenants) -> None:
         self.tenants = tenants
 
     async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
         """Run it."""
-        model = arguments_of(operation)["input"]
-        given = InputReader(model).read(_flat(sent), {"id": sent["id"]} if "id" in sent else {})
+        model, plain = get_type_hints(operation.function)["input"], _plain(sent)
+        try:
+            given = model.model_validate(plain)
+        except ValidationError as error:
+            given = Invalid(problems(error), plain)
         try:
             return Outcome(await operation(await self.tenants.context(who), given))
         except AppError as error:
@@ -308,16 +311,10 @@ def _snake(path: Sequence[str | int]) -> str:
     return ".".join(str(step) for step in path)
 
 
-def _flat(value: Any) -> Any:
-    """Translated texts as REST has them: `name_en`."""
+def _plain(value: Any) -> Any:
+    """Members of closed sets as what they are stored as."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_flat(inner) for inner in value]
-    if not isinstance(value, Mapping):
-        return value.value if isinstance(value, enum.Enum) else value
-    flat: dict[str, Any] = {}
-    for key, inner in value.items():
-        if key in {"name", "description", "label"} and isinstance(inner, Mapping):
-            flat |= {f"{key}_{language}": said for language, said in inner.items()}
-        else:
-            flat[key] = _flat(inner)
-    return flat
+        return [_plain(inner) for inner in value]
+    return value.value if isinstance(value, enum.Enum) else value
