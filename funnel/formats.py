@@ -33,6 +33,10 @@ class Formats:
         """`84,00 €`"""
         return format_currency(amount, currency, locale=self.locale)
 
+    def less(self, amount: Decimal, currency: str) -> str:
+        """`−5,00 €`, with a minus sign that is read as one."""
+        return f"\N{MINUS SIGN}{self.money(amount, currency)}"
+
     def percent(self, rate: Decimal) -> str:
         """`5,5 %`, from the number of per cent."""
         return format_percent(rate / 100, locale=self.locale, decimal_quantization=False)

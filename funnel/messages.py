@@ -141,7 +141,7 @@ ERRORS = {
 FIELD_ERRORS = {
     ("first_name", "REQUIRED"): N_("Enter your first name."),
     ("last_name", "REQUIRED"): N_("Enter your last name."),
-    ("email", "REQUIRED"): N_("Enter your e-mail address: your confirmation goes there."),
+    ("email", "REQUIRED"): N_("Enter your e-mail address: the shop reaches you there."),
     ("address_line_1", "REQUIRED"): N_("Enter a street and number."),
     ("postal_code", "REQUIRED"): N_("Enter a postal code."),
     ("city", "REQUIRED"): N_("Enter a town or city."),
@@ -183,7 +183,9 @@ ENDINGS = {
     ),
     Ending.OTHER_BROWSER: Told(
         N_("This payment belongs to another browser"),
-        N_("If you have just paid, all is well: your confirmation is on its way by e-mail."),
+        N_(
+            "If you have just paid, all is well: your order is made without this page. The browser you paid in shows it."
+        ),
         Tone.INFO,
     ),
     Ending.FOREIGN_FORM: Told(

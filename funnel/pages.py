@@ -61,6 +61,7 @@ class Pages:
             endings=ENDINGS,
             formats=formats,
             language=language,
+            less=formats.less,
             language_names=NAMES,
             line_problems=LINE_PROBLEMS,
             money=formats.money,

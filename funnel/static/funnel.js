@@ -12,6 +12,13 @@ function preview(form) {
       const fresh = page.querySelector(`[data-live="${piece.dataset.live}"]`);
       if (fresh && fresh.innerHTML !== piece.innerHTML) piece.innerHTML = fresh.innerHTML;
     }
+    for (const field of form.querySelectorAll("input[id], select[id]")) {
+      const fresh = page.getElementById(field.id);
+      for (const name of fresh ? ["aria-invalid", "aria-describedby"] : []) {
+        if (fresh.hasAttribute(name)) field.setAttribute(name, fresh.getAttribute(name));
+        else field.removeAttribute(name);
+      }
+    }
   };
 
   const ask = async () => {
