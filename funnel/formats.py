@@ -34,7 +34,7 @@ class Formats:
         return format_currency(amount, currency, locale=self.locale)
 
     def less(self, amount: Decimal, currency: str) -> str:
-        """`−5,00 €`, with a minus sign that is read as one."""
+        """An amount taken off, with the minus sign that screen readers know."""
         return f"\N{MINUS SIGN}{self.money(amount, currency)}"
 
     def percent(self, rate: Decimal) -> str:
