@@ -8,7 +8,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.operation import Call, operation
 from schema.errors import NotFound, WrongCredentials
-from schema.permission import Permission
+from schema.permission import Rule
 from schema.tenancy import Token
 from schema.viewer import IssuedToken, ObtainToken, RevokeToken, Viewer
 from store.clock import Clock
@@ -18,7 +18,7 @@ from store.tenancy import MarketplaceRow, PartnerRow, TokenRow, UserRow
 LIVE_TOKENS = 100
 
 
-@operation(Permission.PUBLIC, transaction=False)
+@operation(Rule.PUBLIC, transaction=False)
 async def obtain_token(call: Call, input: ObtainToken) -> IssuedToken:
     """Log in: make a new token for a user name and a password. A user has at most 100; the longest unused goes first."""
     sessions, query = call.services.db.sessions, select(UserRow)
@@ -60,7 +60,7 @@ async def _owner_uuid(db: AsyncSession, user: UserRow) -> UUID:
     return user.uuid
 
 
-@operation(Permission.AUTHENTICATED)
+@operation(Rule.AUTHENTICATED)
 async def me(call: Call) -> Viewer:
     """The caller, and what it may do."""
     caller = call.caller
@@ -70,7 +70,7 @@ async def me(call: Call) -> Viewer:
     return Viewer(user=user, partner=partner, marketplace=market, permissions=sorted(caller.permissions))
 
 
-@operation(Permission.AUTHENTICATED)
+@operation(Rule.AUTHENTICATED)
 async def revoke_token(call: Call, input: RevokeToken) -> Token:
     """Revoke one of the caller's own tokens. It stops working everywhere within five seconds; revoking again changes nothing."""
     query = select(TokenRow).where(

@@ -25,7 +25,7 @@ NOT_OF_PARTNERS = frozenset(
         Permission.UPDATE_PARTNER,
         Permission.VALIDATE_PAYOUT,
         Permission.REOPEN_VOUCHER,
-        Permission.CREATE_NETWORK_GIFTCARD,
+        Permission.CREATE_NETWORK_GIFT_CARD,
         Permission.MANAGE_MASTERADMIN,
         Permission.MANAGE_USER,
     }

@@ -10,12 +10,12 @@ from schema.cart import CartItem
 from schema.cart_input import CartInput
 from schema.ecommerce_cart import EcommerceCart, published
 from schema.errors import CartNotFound, InvalidInput
-from schema.permission import Permission
+from schema.permission import Rule
 from store.carts import Once
 from store.return_urls import problem_of
 
 
-@operation(Permission.PARTNER, transaction=False)
+@operation(Rule.PARTNER, transaction=False)
 async def save_ecommerce_cart(call: Call, input: CartInput) -> EcommerceCart:
     """Hand a cart over: a new one, or, with the id of a live cart of yours, in its place. Send the customer to `funnelUrl`.
 
@@ -52,7 +52,7 @@ def _once(call: Call, input: CartInput) -> Once | None:
     return Once(call.caller.token_id, key, fingerprint, lambda cart: funnel_url_of(call, cart.id).encode())
 
 
-@operation(Permission.PARTNER, transaction=False)
+@operation(Rule.PARTNER, transaction=False)
 async def ecommerce_cart(call: Call, id: UUID) -> EcommerceCart:
     """A cart of yours, while it lives. Reading it does not make it live longer."""
     assert call.caller.partner_id is not None

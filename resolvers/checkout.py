@@ -22,7 +22,7 @@ from schema.checkout import (
 )
 from schema.errors import CartNotFound, InvalidInput, NotFound
 from schema.numbers import LARGEST_AMOUNT
-from schema.permission import Permission
+from schema.permission import Rule
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.brand import brand_of
 from store.checkout import OwnHolds, latest_attempt, usable_codes, wanted_products
@@ -163,14 +163,14 @@ def _shown(code: AppliedCode) -> AppliedCode:
     return dataclasses.replace(code, code=grouped(code.code)) if code.kind is CodeKind.GIFT_CARD else code
 
 
-@operation(Permission.CUSTOMER, transaction=False)
+@operation(Rule.CUSTOMER, transaction=False)
 async def open_checkout(call: Call, key: CheckoutKey) -> Checkout:
     """Show the checkout of a cart as it stands. Raises CartNotFound for a cart that is unknown, foreign or expired."""
     async with call.services.db.sessions() as db:
         return await view(call, db, key, await desk_of(call, db, key))
 
 
-@operation(Permission.CUSTOMER, transaction=False)
+@operation(Rule.CUSTOMER, transaction=False)
 async def price_items(
     call: Call, key: CheckoutKey, items: Sequence[Choice], delivery_id: int | None, country: str = ""
 ) -> Checkout:
@@ -181,7 +181,7 @@ async def price_items(
         return await view(call, db, key, desk)
 
 
-@operation(Permission.CUSTOMER, transaction=False)
+@operation(Rule.CUSTOMER, transaction=False)
 async def choose_items(
     call: Call, key: CheckoutKey, items: Sequence[Choice], delivery_id: int | None, country: str = ""
 ) -> Checkout:
@@ -208,7 +208,7 @@ def _choose(edits: CartEdits, items: Sequence[Choice], delivery_id: int | None, 
     edits.notices = []
 
 
-@operation(Permission.CUSTOMER, transaction=False)
+@operation(Rule.CUSTOMER, transaction=False)
 async def identify_buyer(call: Call, key: CheckoutKey, buyer: Buyer) -> Checkout:
     """Keep who buys and where it goes. Raises InvalidInput with a problem for each field, by the names of `Buyer`."""
     cart = await live_cart(call, key)
@@ -239,7 +239,7 @@ async def _deliverable(call: Call, db: AsyncSession, desk: Desk) -> None:
         )
 
 
-@operation(Permission.CUSTOMER, transaction=False)
+@operation(Rule.CUSTOMER, transaction=False)
 async def apply_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
     """Add a coupon or gift card. Unknown, foreign, expired and used ones get one and the same answer."""
     wanted = normal(code)
@@ -260,7 +260,7 @@ async def apply_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
         return await view(call, db, key, await desk_of(call, db, key, customer))
 
 
-@operation(Permission.CUSTOMER, transaction=False)
+@operation(Rule.CUSTOMER, transaction=False)
 async def remove_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
     """Take a coupon or gift card off again."""
 

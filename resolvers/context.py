@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from schema.errors import Forbidden, PartnerOnly, Unauthenticated
-from schema.permission import Permission
+from schema.permission import Permission, Required, Rule
 from store.carts import Carts
 from store.clock import Clock
 from store.db import Database
@@ -52,9 +52,7 @@ class Caller:
     @classmethod
     def customer(cls, partner_id: int, marketplace_id: int) -> "Caller":
         """The customer in the checkout of a partner."""
-        return cls(
-            Role.CUSTOMER, frozenset({Permission.CUSTOMER}), partner_id=partner_id, marketplace_id=marketplace_id
-        )
+        return cls(Role.CUSTOMER, frozenset(), partner_id=partner_id, marketplace_id=marketplace_id)
 
 
 @dataclass(frozen=True)
@@ -88,24 +86,20 @@ class Context:
         """Related rows, in batches."""
         return Loaders(self.services.db)
 
-    def require(self, permission: Permission) -> None:
-        """Refuse a caller that lacks a permission."""
-        if permission is Permission.PUBLIC:
+    def require(self, permission: Required) -> None:
+        """Refuse a caller that lacks a permission, or is not whom a rule wants."""
+        if permission is Rule.PUBLIC:
             return
         caller = self.caller
         if caller is None:
             raise Unauthenticated
-        if permission is Permission.AUTHENTICATED and caller.role is not Role.CUSTOMER:
-            return
-        if permission is Permission.PARTNER:
+        if permission is Rule.PARTNER:
             if caller.role is not Role.PARTNER:
                 raise PartnerOnly
-            return
-        if permission is Permission.CUSTOMER:
-            if caller.role is not Role.CUSTOMER:
+        elif isinstance(permission, Rule):
+            if (caller.role is Role.CUSTOMER) is not (permission is Rule.CUSTOMER):
                 raise Forbidden(permission=permission)
-            return
-        if not caller.may(permission):
+        elif not caller.may(permission):
             raise Forbidden(permission=f"permissions.{permission}")
 
     @property

@@ -9,7 +9,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.context import Caller, Context, Services
 from schema.errors import CONSTRAINTS, AppError, InvalidInput
-from schema.permission import Permission
+from schema.permission import Required
 from schema.values import Invalid
 
 P = ParamSpec("P")
@@ -46,7 +46,7 @@ class Operation(Generic[P, R]):
     """A function of the business with what it asks of its caller."""
 
     function: Callable[Concatenate[Call, P], Awaitable[R]]
-    permission: Permission
+    permission: Required
     transaction: bool
     exists: Callable[[Call, Any], Awaitable[object]] | None
 
@@ -90,7 +90,7 @@ def told(error: IntegrityError) -> BaseException:
 
 
 def operation(
-    permission: Permission,
+    permission: Required,
     *,
     transaction: bool = True,
     exists: Callable[[Call, Any], Awaitable[object]] | None = None,

@@ -14,7 +14,7 @@ from resolvers.outcomes import outcome_of
 from resolvers.settlement import abandon, complete, fail, next_check, note_payin, read_attempt, settle
 from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Notice, Outcome, PaymentStarted, Step
 from schema.errors import CheckoutChanged, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut
-from schema.permission import Permission
+from schema.permission import Rule
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.checkout import latest_attempt, locked_attempt, session_digest
 from store.holds import take
@@ -35,7 +35,7 @@ from store.tenancy import PartnerRow
 log = structlog.get_logger(__name__)
 
 
-@operation(Permission.CUSTOMER, transaction=False)
+@operation(Rule.CUSTOMER, transaction=False)
 async def start_payment(
     call: Call, key: CheckoutKey, agreed: Agreed, language: str, return_base: str
 ) -> PaymentStarted:
@@ -134,7 +134,7 @@ async def _ask(services: Services, attempt: AttemptRow, return_url: str) -> Tran
     return await provider.create_payment(request, key=Key(str(attempt.payin_key)))
 
 
-@operation(Permission.CUSTOMER, transaction=False)
+@operation(Rule.CUSTOMER, transaction=False)
 async def settle_payment(call: Call, session_id: str, attempt_id: uuid.UUID) -> Outcome:
     """How a payment stands, asked of the provider now. Only the browser that began it is told more than nothing."""
     attempt = await _own(call, attempt_id)
@@ -155,7 +155,7 @@ async def _own(call: Call, attempt_id: uuid.UUID) -> AttemptRow:
     return attempt
 
 
-@operation(Permission.CUSTOMER, transaction=False)
+@operation(Rule.CUSTOMER, transaction=False)
 async def payment_outcome(call: Call, key: CheckoutKey) -> Outcome:
     """How the last payment of this browser for this cart ended. NotFound when there was none."""
     async with call.services.db.sessions() as db:
@@ -165,7 +165,7 @@ async def payment_outcome(call: Call, key: CheckoutKey) -> Outcome:
     return await outcome_of(call.services, attempt)
 
 
-@operation(Permission.CUSTOMER, transaction=False)
+@operation(Rule.CUSTOMER, transaction=False)
 async def cancel_payment(call: Call, key: CheckoutKey) -> Checkout:
     """Give up the payment that is open, to change something. If it turns out to be paid already, it stands."""
     async with call.services.db.sessions() as db:

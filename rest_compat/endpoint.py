@@ -16,7 +16,7 @@ from rest_compat.errors import refusal, snake_case, unexpected
 from rest_compat.path_values import PathValues
 from rest_compat.route import Route
 from schema.errors import AppError, Path, Problem, Unauthenticated
-from schema.permission import Permission
+from schema.permission import Rule
 
 ContextOf: TypeAlias = Callable[[Request], Awaitable[Context]]
 
@@ -34,7 +34,7 @@ class Endpoint(ABC):
         self.route = route
         self.context_of = context_of
         self.values = values
-        self.public = route.operation.permission is Permission.PUBLIC
+        self.public = route.operation.permission is Rule.PUBLIC
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send, given: Sequence[str]) -> None:
         """Answer a request; `given` are the parameters of its path."""

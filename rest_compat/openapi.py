@@ -13,7 +13,7 @@ from rest_compat.operations import OperationEndpoint
 from rest_compat.page import LARGEST_PAGE, PAGE_SIZE
 from rest_compat.route import Envelope, Route, Status
 from rest_compat.schemas import Components, Json, rest_words
-from schema.permission import RULES, Permission
+from schema.permission import Permission, Required, Rule
 
 VERSION = "1.0.0"
 INTRODUCTION = """\
@@ -100,13 +100,15 @@ def document(groups: Mapping[str, Sequence[tuple[Route, Endpoint]]]) -> Json:
     return _without_unused(made)
 
 
-def needs(permission: Permission) -> str:
+def needs(permission: Required) -> str:
     """What a caller must be or have, in a sentence."""
-    if permission is Permission.PUBLIC:
+    if permission is Rule.PUBLIC:
         return "Needs no token."
-    if permission is Permission.PARTNER:
+    if permission is Rule.PARTNER:
         return "Needs a token that belongs to a partner."
-    return "Needs a token." if permission in RULES else f"Needs the permission `permissions.{permission}`."
+    return (
+        f"Needs the permission `permissions.{permission}`." if isinstance(permission, Permission) else "Needs a token."
+    )
 
 
 class _Operation:
@@ -131,7 +133,7 @@ class _Operation:
         }
         if self.verb != "GET" and self.reader is not None and self._has_body():
             made["requestBody"] = self._body()
-        if permission is Permission.PUBLIC:
+        if permission is Rule.PUBLIC:
             made["security"] = []
         if self.route.deprecated is not None:
             made["deprecated"] = True
@@ -241,8 +243,8 @@ class _Operation:
         writes, named = self.verb != "GET", self.operation.permission
         statuses = {
             400: writes or self.reader is None or self._has_body(),
-            401: named is not Permission.PUBLIC,
-            403: named not in {Permission.PUBLIC, Permission.AUTHENTICATED},
+            401: named is not Rule.PUBLIC,
+            403: named not in {Rule.PUBLIC, Rule.AUTHENTICATED},
             404: bool(self.in_path) or self.route.envelope is Envelope.PAGE,
             409: writes and self.route.idempotent,
             413: writes,

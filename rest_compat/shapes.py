@@ -108,11 +108,8 @@ class Shape:
             return self._nested(key, spec, found, rest)
         spec = Key(spec) if isinstance(spec, str) else spec
         if isinstance(found.where, Inline):
-            if rest not in found.where.columns:
-                raise ShapeError(
-                    f"{self._named(key)} reads {rest!r} of {step}, which has {_list(found.where.columns)}."
-                )
-            return self._leaf(key, spec, self._inside(key, found, rest), found.where.columns[rest], nullable=True)
+            column = self._column(key, step, found.where, rest)
+            return self._leaf(key, spec, self._inside(key, found, rest), column, nullable=True)
         if not isinstance(found.where, str):
             raise ShapeError(f"{self._named(key)} reads {step!r}, which is a resource of its own. Nest a shape there.")
         if not rest:
@@ -163,6 +160,14 @@ class Shape:
                 f"it publishes {_list(field_names(self.kind))}."
             )
         return found
+
+    def _column(self, key: str, name: str, value: Inline, path: str) -> str:
+        """The column, or the path within one, that a part of an embedded value is kept in."""
+        step, _, rest = path.partition(".")
+        at = value.columns.get(step)
+        if at is None:
+            raise ShapeError(f"{self._named(key)} reads {step!r} of {name}, which has {_list(value.columns)}.")
+        return self._column(key, step, at, rest) if isinstance(at, Inline) else ".".join(filter(None, (at, rest)))
 
     def _inside(self, key: str, found: Source, rest: str) -> Source:
         """What a dotted path ends at, inside a value."""

@@ -1,47 +1,61 @@
-"""What a caller may be allowed to do. The names are part of the API: `permissions.<value>`."""
+"""What a caller may be allowed to do, and the rules where nothing has to be allowed. Names are part of the API: `permissions.<value>`."""
 
-from enum import StrEnum
+import enum
+from typing import TypeAlias
+
+from schema.values import ClosedSet, closed_set
 
 
-class Permission(StrEnum):
-    """One permission for each kind of operation; the last four are rules rather than grants."""
+@closed_set
+class Permission(ClosedSet):
+    """What a user may do."""
 
-    CREATE_MULTI_PRODUCT_CART = "create_multi_product_cart"
-    CREATE_NETWORK_GIFTCARD = "create_network_giftcard_api"
-    CREATE_PARTNER = "create_partner"
-    CREATE_PAYMENT = "create_payment"
-    MANAGE_CATALOGUE = "manage_catalogue"
-    MANAGE_MASTERADMIN = "manage_masteradmin"
-    MANAGE_USER = "manage_user"
-    REFUND_PAYMENT = "refund_payment"
-    REOPEN_VOUCHER = "reopen_voucher"
-    UPDATE_PARTNER = "update_partner"
-    UPDATE_VOUCHER = "update_voucher"
-    UPDATE_VOUCHER_PDF = "update_voucher_pdf"
-    USE_NETWORK_GIFTCARD = "use_network_giftcard_api"
-    USE_VOUCHER = "use_voucher"
-    VALIDATE_PAYOUT = "validate_payout"
-    VIEW_CATALOGUE = "view_catalogue"
-    VIEW_GIFTCARD = "view_giftcard"
-    VIEW_INVOICE = "view_invoice"
-    VIEW_NETWORK_VOUCHER = "view_network_voucher"
-    VIEW_ORDER = "view_order"
-    VIEW_PARTNER = "view_partner"
-    VIEW_PAYMENT = "view_payment"
-    VIEW_PAYOUT = "view_payout"
-    VIEW_VOUCHER = "view_voucher"
-    VIEW_WALLET = "view_wallet"
+    CREATE_MULTI_PRODUCT_CART = "create_multi_product_cart", "Make carts of network gift cards and network vouchers."
+    CREATE_NETWORK_GIFT_CARD = "create_network_giftcard_api", "Issue network gift cards."
+    CREATE_PARTNER = "create_partner", "Make partners, and begin the activation of their payments."
+    CREATE_PAYMENT = "create_payment", "Take payments, change them, and ask for payment."
+    MANAGE_CATALOGUE = "manage_catalogue", "Make and change all that is sold: products, delivery, coupons, prototypes."
+    MANAGE_MASTERADMIN = "manage_masteradmin", "Everything: it implies every other permission."
+    MANAGE_USER = "manage_user", "Make users, and decide what they may do."
+    REFUND_PAYMENT = "refund_payment", "Pay money back."
+    REOPEN_VOUCHER = "reopen_voucher", "Bring a used or expired voucher back to life."
+    UPDATE_PARTNER = "update_partner", "Change partners, and hand in their documents."
+    UPDATE_VOUCHER = "update_voucher", "Move a voucher to any status but back to life."
+    UPDATE_VOUCHER_PDF = "update_voucher_pdf", "Change the document of a voucher."
+    USE_NETWORK_GIFT_CARD = "use_network_giftcard_api", "Find network gift cards, spend them, cancel a usage."
+    USE_VOUCHER = "use_voucher", "Mark a voucher as used."
+    VALIDATE_PAYOUT = "validate_payout", "Validate and cancel payout requests."
+    VIEW_CATALOGUE = "view_catalogue", "See all that is sold: products, delivery, coupons, prototypes, boxes."
+    VIEW_GIFT_CARD = "view_giftcard", "See gift cards."
+    VIEW_INVOICE = "view_invoice", "See invoices."
+    VIEW_NETWORK_VOUCHER = "view_network_voucher", "See network vouchers and their usages."
+    VIEW_ORDER = "view_order", "See the orders of a shop, with their buyers."
+    VIEW_PARTNER = "view_partner", "See partners, and how far their identification is."
+    VIEW_PAYMENT = "view_payment", "See payments, their transactions, and payment requests."
+    VIEW_PAYOUT = "view_payout", "See payout requests and what they contain."
+    VIEW_VOUCHER = "view_voucher", "See vouchers."
+    VIEW_WALLET = "view_wallet", "See the movements of a wallet."
+
+
+class Rule(enum.StrEnum):
+    """Who may run an operation for which no permission is granted."""
 
     PUBLIC = "public"
-    """No token needed."""
+    """Anybody: no token is needed."""
     AUTHENTICATED = "authenticated"
-    """Any token."""
+    """Any user: whoever sends a good token."""
     PARTNER = "partner"
-    """A token that belongs to a partner."""
+    """A user that belongs to a partner."""
     CUSTOMER = "customer"
     """A customer in the checkout of one partner; never a token."""
 
 
-RULES = frozenset({Permission.PUBLIC, Permission.AUTHENTICATED, Permission.PARTNER, Permission.CUSTOMER})
-NAMED = frozenset(Permission) - RULES
-"""What can be granted to a user."""
+Required: TypeAlias = Permission | Rule
+"""What an operation asks of its caller."""
+NAMED = frozenset(Permission)
+"""All that can be granted to a user."""
+
+
+def required(name: str) -> Required:
+    """What a documented name asks for: `view_voucher`, `public`. ValueError for a name that is neither's."""
+    return Rule(name) if name in frozenset(Rule) else Permission(name)

@@ -1,11 +1,10 @@
 """How a resource is published: the base of types and inputs, embedded values, relations, columns."""
 
-import datetime as dt
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import strawberry
 from pydantic import BaseModel
@@ -211,7 +210,7 @@ class ClosedSet(enum.StrEnum):
 
     description: str
 
-    def __new__(cls, value: str, description: str = "") -> "ClosedSet":
+    def __new__(cls, value: str, description: str = "") -> Self:
         """A member."""
         member = str.__new__(cls, value)
         member._value_ = value

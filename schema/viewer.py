@@ -8,10 +8,6 @@ from schema.permission import Permission
 from schema.tenancy import Marketplace, Partner, User
 from schema.values import Fields, writable
 
-strawberry.enum(
-    Permission, description="What a user may do. The last four are rules about callers and are never granted."
-)
-
 
 @strawberry.type(description="A new credential. Its secret is shown here and never again.")
 class IssuedToken:

@@ -21,7 +21,7 @@ from resolvers.operation import Call, operation
 from schema.errors import AlreadyTaken, NotFound
 from schema.graph.fields import answered_by, changed_by
 from schema.graph.schema import schema_of
-from schema.permission import Permission
+from schema.permission import Permission, Rule
 from schema.values import Fields, Money, Text, amount, choice, moment, money, relation, relations, text, writable
 from store.clock import clock
 from store.db import Database
@@ -157,8 +157,8 @@ class CardFilter(Filter):
     ids: Annotated[list[int] | None, Where("id", "in")] = None
 
 
-cards = Listing(Card, CardFilter, CardOrder, Permission.VIEW_GIFTCARD, "Cards, newest first.")
-card = Lookup(Card, "id", "card", Permission.VIEW_GIFTCARD, "One card.")
+cards = Listing(Card, CardFilter, CardOrder, Permission.VIEW_GIFT_CARD, "Cards, newest first.")
+card = Lookup(Card, "id", "card", Permission.VIEW_GIFT_CARD, "One card.")
 
 
 def services(db: Database) -> Services:
@@ -169,7 +169,7 @@ def services(db: Database) -> Services:
 
 def context(db: Database, partner_id: int = 1, *permissions: Permission) -> Context:
     """A request of a partner's user."""
-    held = frozenset(permissions or {Permission.VIEW_GIFTCARD})
+    held = frozenset(permissions or {Permission.VIEW_GIFT_CARD})
     return Context(services(db), Caller(Role.PARTNER, held, partner_id=partner_id, marketplace_id=1))
 
 
@@ -257,7 +257,7 @@ class Basket(BaseModel):
     notes: list[str | None]
 
 
-@operation(Permission.VIEW_GIFTCARD)
+@operation(Permission.VIEW_GIFT_CARD)
 async def find_card(call: Call, code: str) -> Card:
     """A card by its code."""
     found = (await call.db.exec(select(CardRow).where(col(CardRow.code) == code))).one_or_none()
@@ -266,13 +266,13 @@ async def find_card(call: Call, code: str) -> Card:
     return found
 
 
-@operation(Permission.VIEW_GIFTCARD)
+@operation(Permission.VIEW_GIFT_CARD)
 async def recent_cards(call: Call, most: int = 3) -> list[Card]:
     """A few cards, as a plain list."""
     return list((await call.db.exec(select(CardRow).order_by(col(CardRow.id)).limit(most))).all())
 
 
-@operation(Permission.AUTHENTICATED, transaction=False)
+@operation(Rule.AUTHENTICATED, transaction=False)
 async def basket(call: Call) -> Basket:
     """A basket that is kept in no table."""
     lines = [BasketLine(label=f"l{i}", quantity=i or None, added_on=START, tags=["a", "b"]) for i in range(3)]
@@ -281,13 +281,13 @@ async def basket(call: Call) -> Basket:
     )
 
 
-@operation(Permission.AUTHENTICATED, transaction=False)
+@operation(Rule.AUTHENTICATED, transaction=False)
 async def greeting(call: Call, name: str) -> str:
     """A plain text."""
     return f"Hello {name}"
 
 
-@operation(Permission.PUBLIC, transaction=False)
+@operation(Rule.PUBLIC, transaction=False)
 async def broken(call: Call) -> str:
     """A field that fails."""
     raise RuntimeError("password=hunter2")
@@ -321,7 +321,7 @@ async def remove_card(call: Call, input: IssueCard) -> None:
     raise NotFound("code", thing="card")
 
 
-@operation(Permission.AUTHENTICATED, transaction=False)
+@operation(Rule.AUTHENTICATED, transaction=False)
 async def shout(call: Call, input: LineInput) -> str:
     """Answer a text."""
     return input.label.upper()

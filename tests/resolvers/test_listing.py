@@ -278,6 +278,6 @@ def test_a_wrong_declaration_stops_the_start(
     filter: type[Filter], order: type[enum.StrEnum], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        Listing(Card, filter, order, Permission.VIEW_GIFTCARD, "Cards.")
+        Listing(Card, filter, order, Permission.VIEW_GIFT_CARD, "Cards.")
     with pytest.raises(KeyError):
-        Lookup(Card, "kode", "card", Permission.VIEW_GIFTCARD, "A card.")
+        Lookup(Card, "kode", "card", Permission.VIEW_GIFT_CARD, "A card.")
