@@ -1,13 +1,11 @@
 """What managing coupons takes."""
 
 import datetime as dt
-from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
 import strawberry
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from schema.coupon import CouponTarget, DiscountType, ReceptionMode
 from schema.numbers import MoneyAmount, PositiveAmount
@@ -40,15 +38,6 @@ class CreateCoupon(Fields):
     product_condition_min_amount: MoneyAmount | None = None
     email_condition: str = Field(default="", max_length=254)
     offer_delivery_cost_clickandcollect: bool = False
-
-    @model_validator(mode="after")
-    def sensible(self) -> "CreateCoupon":
-        """No more than the whole price, and an end after the beginning."""
-        if self.discount_type is DiscountType.PERCENTAGE and self.discount > Decimal(100):
-            raise PydanticCustomError("discount", "A percentage is at most 100.")
-        if self.starts_on and self.ends_on and self.ends_on <= self.starts_on:
-            raise PydanticCustomError("period", "A coupon ends after it starts.")
-        return self
 
 
 @writable

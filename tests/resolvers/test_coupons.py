@@ -1,0 +1,213 @@
+"""Managing coupons: their code is theirs for good, and what has been used stays used."""
+
+import asyncio
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from resolvers import coupons, payment
+from schema.checkout import Choice
+from schema.coupon import CouponTarget, DiscountType, ReceptionMode
+from schema.coupon_input import UpdateCoupon
+from schema.errors import InvalidInput
+from tests.resolvers.test_products import manager, newest
+from tests.shop_world import Shop
+from tests.tenants import Tenants, Transport
+
+NEW = {"code": "Summer 20", "discount": "20", "discount_type": DiscountType.PERCENTAGE}
+START, END = "2030-06-01T00:00:00Z", "2030-09-01T00:00:00+02:00"
+FULL = {
+    **NEW,
+    "type": "campaign",
+    "is_activated": False,
+    "starts_on": START,
+    "ends_on": END,
+    "max_usage": 100,
+    "targets": [CouponTarget.CLICK_AND_COLLECT],
+    "reception_modes": [ReceptionMode.ON_SITE],
+    "eshop_products_ids": [1, 2**31 - 1],
+    "payment_amount_condition_minimum": "1.00",
+    "price_condition_min_amount": "2.00",
+    "product_condition_min_amount": "3.00",
+    "email_condition": "@example.com",
+    "offer_delivery_cost_clickandcollect": True,
+}
+
+
+def moment(text: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(text).astimezone(dt.UTC)
+
+
+async def test_a_coupon_is_made_with_what_is_sent(tenants: Tenants, ask: Transport) -> None:
+    assert (await ask.change("a1", coupons.create_coupon, **FULL)).done
+    made = await newest(tenants, "coupon")
+    assert made["partner_id"] == tenants.partners["a1"].id
+    assert (made["code"], made["normal_code"]) == ("Summer 20", "SUMMER20")
+    assert (made["discount"], made["discount_type"], made["number_of_usage"]) == (20, "percentage", 0)
+    assert (moment(made["starts_on"]), moment(made["ends_on"])) == (moment(START), moment(END))
+    assert (made["targets"], made["reception_modes"]) == (["clickandcollect"], ["on_site"])
+    kept = ("type", "is_activated", "max_usage", "eshop_products_ids", "email_condition")
+    assert {name: made[name] for name in kept} == {name: FULL[name] for name in kept}
+    minimums = ("payment_amount_condition_minimum", "price_condition_min_amount", "product_condition_min_amount")
+    assert [made[name] for name in minimums] == [1, 2, 3]
+    assert made["offer_delivery_cost_clickandcollect"] is True
+
+
+async def test_a_coupon_is_for_the_shop_and_anybody_unless_told(tenants: Tenants, ask: Transport) -> None:
+    assert (await ask.change("a1", coupons.create_coupon, **NEW)).done
+    made = await newest(tenants, "coupon")
+    assert made["targets"] == ["ecommerce", "clickandcollect"]
+    assert made["is_activated"] is True
+    assert (made["max_usage"], made["starts_on"], made["ends_on"], made["email_condition"]) == (None, None, None, "")
+
+
+async def test_what_a_coupon_cannot_be_is_told_by_field(tenants: Tenants, ask: Transport) -> None:
+    before = await tenants.snapshot()
+    wrongs: list[tuple[dict[str, Any], str]] = [
+        ({"code": "ab"}, "code"),
+        ({"code": "a" * 41}, "code"),
+        ({"code": "a/b/c"}, "code"),
+        ({"code": " abc"}, "code"),
+        ({"code": "---"}, "code"),
+        ({"code": "a- -b"}, "code"),
+        ({"code": "ß" * 21}, "code"),
+        ({"discount": "0"}, "discount"),
+        ({"discount": "-1"}, "discount"),
+        ({"discount": "1.001"}, "discount"),
+        ({"discount": "100.01"}, "discount"),
+        ({"starts_on": END, "ends_on": START}, "ends_on"),
+        ({"starts_on": START, "ends_on": START}, "ends_on"),
+        ({"max_usage": 0}, "max_usage"),
+        ({"price_condition_min_amount": "-1"}, "price_condition_min_amount"),
+        ({"eshop_products_ids": list(range(1, 1002))}, "eshop_products_ids"),
+        ({"email_condition": "a" * 255}, "email_condition"),
+    ]
+    for wrong, at in wrongs:
+        assert (await ask.change("a1", coupons.create_coupon, **{**NEW, **wrong})).wrong == {(at, "INVALID")}, wrong
+    assert await tenants.snapshot() == before
+
+
+async def test_an_amount_may_be_more_than_a_hundred(tenants: Tenants, ask: Transport) -> None:
+    sent = {**NEW, "discount": "150.00", "discount_type": DiscountType.AMOUNT}
+    assert (await ask.change("a1", coupons.create_coupon, **sent)).done
+
+
+async def test_a_code_is_a_partners_own_however_it_is_written(tenants: Tenants, ask: Transport) -> None:
+    assert (await ask.change("a1", coupons.create_coupon, **NEW)).done
+    before = await tenants.snapshot()
+    for same in ("SUMMER20", "summer-20", "Sum mer20", "SUMMER\u00ad20"):
+        outcome = await ask.change("a1", coupons.create_coupon, **{**NEW, "code": same})
+        assert outcome.wrong == {("code", "ALREADY_TAKEN")}, same
+    assert await tenants.snapshot() == before
+    assert (await ask.change("a2", coupons.create_coupon, **NEW)).done
+
+
+async def test_of_the_same_code_twice_at_once_one_is_made(tenants: Tenants, ask: Transport) -> None:
+    outcomes = await asyncio.gather(*(ask.change("a1", coupons.create_coupon, **NEW) for _ in range(5)))
+    assert sum(outcome.done for outcome in outcomes) == 1
+    assert {outcome.wrong for outcome in outcomes if not outcome.done} == {frozenset({("code", "ALREADY_TAKEN")})}
+    assert await tenants.one("SELECT count(*) FROM coupon WHERE normal_code = 'SUMMER20'") == 1
+
+
+async def test_what_is_left_out_of_a_change_stays_and_null_clears(tenants: Tenants, ask: Transport) -> None:
+    assert (await ask.change("a1", coupons.create_coupon, **FULL)).done
+    before = await newest(tenants, "coupon")
+    changes: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"discount": "33.33"}, {"discount": 33.33}),
+        ({"is_activated": True}, {"is_activated": True}),
+        ({"max_usage": None}, {"max_usage": None}),
+        ({"starts_on": None}, {"starts_on": None}),
+        ({"ends_on": None}, {"ends_on": None}),
+        ({"targets": []}, {"targets": []}),
+        ({"eshop_products_ids": [5]}, {"eshop_products_ids": [5]}),
+        ({"reception_modes": []}, {"reception_modes": []}),
+        ({"price_condition_min_amount": None}, {"price_condition_min_amount": None}),
+        ({"email_condition": ""}, {"email_condition": ""}),
+        ({}, {}),
+    ]
+    for change, expected in changes:
+        assert (await ask.change("a1", coupons.update_coupon, id=before["id"], **change)).done, change
+        before |= expected
+        after = await newest(tenants, "coupon")
+        assert after == before | {"updated_on": after["updated_on"]}, change
+
+
+async def test_a_change_that_cannot_be_leaves_all_as_it_was(tenants: Tenants, ask: Transport) -> None:
+    assert (await ask.change("a1", coupons.create_coupon, **FULL)).done
+    made = (await newest(tenants, "coupon"))["id"]
+    async with tenants.services.db.engine.begin() as connection:
+        await connection.execute(text("UPDATE coupon SET number_of_usage = 7 WHERE id = :id"), {"id": made})
+    before = await tenants.snapshot()
+    wrongs: list[tuple[dict[str, Any], str]] = [
+        ({"discount": "100.01"}, "discount"),
+        ({"discount": None}, "discount"),
+        ({"ends_on": START}, "ends_on"),
+        ({"starts_on": END}, "ends_on"),
+        ({"max_usage": 6}, "max_usage"),
+        ({"max_usage": 0}, "max_usage"),
+        ({"targets": None}, "targets"),
+        ({"is_activated": None}, "is_activated"),
+    ]
+    for wrong, at in wrongs:
+        outcome = await ask.change(
+            "a1", coupons.update_coupon, id=made, **{"offer_delivery_cost_clickandcollect": False, **wrong}
+        )
+        assert outcome.wrong == {(at, "INVALID")}, wrong
+    assert await tenants.snapshot() == before
+    assert (await ask.change("a1", coupons.update_coupon, id=made, max_usage=7)).done
+
+
+async def test_coupons_are_found_by_their_code_as_it_is_typed(tenants: Tenants) -> None:
+    query = (
+        "query($f: CouponFilter, $o: CouponOrder!) { coupons(filter: $f, orderBy: $o) { nodes { code } totalCount } }"
+    )
+    for code in ("ZEBRA", "Summer-20"):
+        await tenants.graphql(
+            "a1",
+            "mutation($i: CreateCoupon!) { createCoupon(input: $i) { userErrors { message } } }",
+            i={"code": code, "discount": "1", "discountType": "AMOUNT", "isActivated": code == "ZEBRA"},
+        )
+
+    async def codes(filter: Any, order: str = "NEWEST") -> list[str]:
+        body = await tenants.graphql("a1", query, f=filter, o=order)
+        return [node["code"] for node in body["data"]["coupons"]["nodes"]]
+
+    assert await codes(None) == ["Summer-20", "ZEBRA", "a1-ten"]
+    assert await codes(None, "CODE") == ["a1-ten", "Summer-20", "ZEBRA"]
+    assert await codes({"code": "summer 20"}) == ["Summer-20"]
+    assert await codes({"code": "a2-ten"}) == []
+    assert await codes({"code": ""}) == []
+    assert await codes({"isActivated": False}) == ["Summer-20"]
+
+
+async def test_uses_of_running_payments_are_not_written_over(shop: Shop) -> None:
+    candle = await shop.product()
+    made = await shop.coupon(max_usage=10)
+    ready = [await shop.ready(Choice(candle.id, 1), codes=(made.code,)) for _ in range(6)]
+    changes = [UpdateCoupon.model_validate({"id": made.id, "max_usage": 10 + n}) for n in range(6)]
+    started, _ = await asyncio.gather(
+        asyncio.gather(*(shop.start(key, seen) for key, seen in ready)),
+        asyncio.gather(*(coupons.update_coupon(manager(shop), change) for change in changes)),
+    )
+    assert len(started) == 6
+    assert await shop.one("SELECT number_of_usage FROM coupon") == 6
+    with pytest.raises(InvalidInput):
+        await coupons.update_coupon(manager(shop), UpdateCoupon.model_validate({"id": made.id, "max_usage": 5}))
+    await shop.pay(started[0], None)
+    await payment.settle_payment(shop.context, ready[0][0].session_id, started[0].attempt_id)
+    assert await shop.one("SELECT number_of_usage FROM coupon") == 5
+
+
+async def test_a_discount_changed_before_paying_is_not_taken_without_asking(shop: Shop) -> None:
+    candle = await shop.product("20.00")
+    made = await shop.coupon(discount="50.00")
+    key, seen = await shop.ready(Choice(candle.id, 1), codes=(made.code,))
+    assert seen.totals.total == Decimal("10.00")
+    await coupons.update_coupon(manager(shop), UpdateCoupon.model_validate({"id": made.id, "discount": "10.00"}))
+    with pytest.raises(Exception, match="has changed since it was shown"):
+        await shop.start(key, seen)
+    assert await shop.count("checkout_attempt") == 0
+    assert await shop.one("SELECT number_of_usage FROM coupon") == 0
