@@ -9,11 +9,11 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Mount
 
-from coffret import media, notifications, watching
+from coffret import media, notifications, storefront, watching
 from coffret.middleware import KnownHosts, RequestId, TrustedProxies
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
 from funnel.routes import routes as funnel_routes
-from resolvers.context import Context
+from resolvers.context import Context, Services
 from rest_compat.routes import rest_routes
 from schema.graph.server import Graph
 from schema.graph.view import View
@@ -22,14 +22,18 @@ from store.settings import Settings
 
 
 async def context_of(request: Request) -> Context:
-    """All a request carries. Raises Unauthenticated when it brings a credential that is not good."""
-    services = request.app.state.house.services
+    """Who asks, from where, and with what to answer. Raises Unauthenticated for a credential that is not good.
+
+    An `Idempotency-Key` is left to the transports: each refuses a malformed one in its own words.
+    """
+    scope = request.scope
+    services: Services = scope["app"].state.house.services
+    credential = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"), None)
     return Context(
         services=services,
-        caller=await services.callers.by_header(request.headers.get("authorization")),
-        request_id=request.state.request_id,
-        address=request.client.host if request.client else "",
-        idempotency_key=request.headers.get("idempotency-key"),
+        caller=await services.callers.by_header(credential),
+        request_id=scope["state"]["request_id"],
+        address=scope["client"][0] if scope.get("client") else "",
     )
 
 
@@ -59,6 +63,7 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
         *graphql(settings).routes(),
         *rest_routes(context_of),
         *funnel_routes(settings),
+        *storefront.routes(settings),
     ]
     if sandbox is not None:
         routes.append(Mount(SANDBOX_PATH, sandbox))
