@@ -57,11 +57,12 @@ def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(settings.log_level.upper())
-    for name, level in _QUIET.items():
-        logging.getLogger(name).setLevel(max(level, root.level))
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [], True
+        logger.handlers, logger.propagate, logger.disabled = [], True, False
+        logger.setLevel(logging.NOTSET)
+    for name, level in _QUIET.items():
+        logging.getLogger(name).setLevel(max(level, root.level))
     logging.getLogger("uvicorn.access").addFilter(no_probe)
     logging.captureWarnings(capture=True)
     structlog.configure(

@@ -17,6 +17,8 @@ from tests.redis_servers import ENGINES
 
 LIFE = dt.timedelta(hours=2)
 SECOND = dt.timedelta(seconds=1)
+MARGIN = dt.timedelta(seconds=30)
+"""Time that a busy machine may take between two lines of a test."""
 KEY = "test:{p1}:record"
 _names = itertools.count()
 
@@ -209,15 +211,15 @@ async def test_an_answer_that_cannot_be_made_writes_nothing(kv: KeyValue) -> Non
 async def test_counting(kv: KeyValue) -> None:
     counts = await asyncio.gather(*(kv.increment(KEY, LIFE) for _ in range(50)))
     assert sorted(count.times for count in counts) == list(range(1, 51))
-    assert all(LIFE - SECOND < count.remaining <= LIFE for count in counts)
-    clock.advance(LIFE - SECOND)
+    assert all(LIFE - MARGIN < count.remaining <= LIFE for count in counts)
+    clock.advance(LIFE - MARGIN)
     last = await kv.increment(KEY, LIFE)
     assert last.times == 51
-    assert dt.timedelta() < last.remaining <= SECOND
-    clock.advance(2 * SECOND)
+    assert dt.timedelta() < last.remaining <= MARGIN
+    clock.advance(2 * MARGIN)
     again = await kv.increment(KEY, LIFE)
     assert again.times == 1
-    assert LIFE - SECOND < again.remaining <= LIFE
+    assert LIFE - MARGIN < again.remaining <= LIFE
 
 
 async def test_a_count_can_be_read_and_forgotten(kv: KeyValue) -> None:
