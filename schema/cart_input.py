@@ -46,7 +46,7 @@ ReturnUrl = Annotated[str, Field(max_length=LONGEST_URL), AfterValidator(web_add
 
 
 @strawberry.pydantic.input(description="The choice made for one attribute of a product.")
-class AttributeValueInput(BaseModel):
+class AttributeChoiceInput(BaseModel):
     """The choice made for one attribute of a product."""
 
     attribute_id: RowId = Field(description="The attribute.")
@@ -76,7 +76,7 @@ class CartItemInput(BaseModel):
     variant_id: RowId | None = Field(None, description="The variant; null for a product without variants.")
     attribute_values: Annotated[
         dict[RowId, str],
-        strawberry.field(graphql_type=list[AttributeValueInput] | None),
+        strawberry.field(graphql_type=list[AttributeChoiceInput] | None),
         BeforeValidator(_by_attribute),
     ] = Field(default_factory=dict, description="What was chosen for its attributes.")
 

@@ -1,31 +1,30 @@
 """Delivery modes and what they cost."""
 
 import datetime as dt
-import enum
 from decimal import Decimal
 
 import strawberry
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
-from schema.values import Fields, choice, moment, money, relations, text
+from schema.values import ClosedSet, Fields, choice, closed_set, moment, money, relations, text
 from schema.values import Text as Translated
 
 
-@strawberry.enum(description="How goods reach the customer.")
-class DeliveryKind(enum.StrEnum):
+@closed_set
+class DeliveryKind(ClosedSet):
     """How goods reach the customer."""
 
-    DIGITAL = "digital"
-    CLICK_AND_COLLECT = "click_and_collect"
-    HOME_DELIVERY = "home_delivery"
+    DIGITAL = "digital", "By e-mail; only for what is not physical."
+    CLICK_AND_COLLECT = "click_and_collect", "The customer collects them from the partner."
+    HOME_DELIVERY = "home_delivery", "They are sent to an address, at a cost by country and weight."
 
 
 @strawberry.pydantic.type(description="What home delivery costs to a country, up to a weight.")
 class DeliveryRate(Fields):
     """What delivery costs to a country, up to a weight."""
 
-    id: int
+    id: int = Field(description="Its id.")
     country: str = Field(
         default="", max_length=2, description="ISO 3166 code; empty: every country without rates of its own."
     )
@@ -37,7 +36,7 @@ class DeliveryRate(Fields):
 class DeliveryMode(Fields):
     """A way that a partner delivers."""
 
-    id: int
+    id: int = Field(description="Its id.")
     kind: DeliveryKind = choice(DeliveryKind, "How goods reach the customer.")
     name: Translated = text("What customers choose.")
     description: Translated = text("More about it: opening hours, delays.")

@@ -40,7 +40,7 @@ class EcommerceCart:
     return_url: str | None = strawberry.field(description="Where the customer is sent after the order; null: nowhere.")
     funnel_url: str = strawberry.field(description="Where the customer goes to check out: send the browser there.")
     last_modified: dt.datetime = strawberry.field(description="When it was last written, to the millisecond.")
-    expires_at: dt.datetime = strawberry.field(description="When it is forgotten unless it is written again.")
+    expires_on: dt.datetime = strawberry.field(description="When it is forgotten unless it is written again.")
     created: strawberry.Private[bool] = False
 
 
@@ -61,6 +61,6 @@ def published(cart: Cart, funnel_url: str, *, created: bool = False) -> Ecommerc
         return_url=cart.return_url or None,
         funnel_url=funnel_url,
         last_modified=last_modified,
-        expires_at=last_modified + CART_LIFE,
+        expires_on=last_modified + CART_LIFE,
         created=created,
     )

@@ -24,7 +24,7 @@ def vat_rate() -> Any:
 class ProductVariant(Fields):
     """A version of a product."""
 
-    id: int
+    id: int = Field(description="Its id, as carts send it.")
     name: Text = text("What customers choose.")
     price = money("price_amount", description="What one costs, VAT included.")
     stock: int | None = Field(default=None, description="How many are left; null: not counted.")
@@ -37,7 +37,7 @@ class ProductVariant(Fields):
 class AttributeValue(Fields):
     """One value of an attribute."""
 
-    id: int
+    id: int = Field(description="Its id.")
     value: str = Field(max_length=120, description="What carts send.")
     label: Text = text("What customers read.")
     ranking: int = Field(default=1, description="Its place in the list, lowest first.")
@@ -49,7 +49,7 @@ class AttributeValue(Fields):
 class ProductAttribute(Fields):
     """Something to choose about a product."""
 
-    id: int
+    id: int = Field(description="Its id, as carts send it.")
     name: Text = text("What customers read.")
     is_required: bool = Field(default=False, description="Whether a value must be chosen.")
     ranking: int = Field(default=1, description="Its place in the list, lowest first.")
@@ -60,7 +60,7 @@ class ProductAttribute(Fields):
 class Product(Fields):
     """Something that a partner's shop sells."""
 
-    id: int
+    id: int = Field(description="Its id, as carts send it.")
     name: Text = text("Its name.")
     description: Text = text("A few lines about it.")
     price = money("price_amount", description="What one costs, VAT included; a variant has its own price.")

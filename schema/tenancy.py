@@ -1,31 +1,30 @@
 """Marketplaces, partners, users and tokens."""
 
 import datetime as dt
-import enum
 from uuid import UUID
 
 import strawberry
 from sqlmodel import Field
 
-from schema.values import Fields, choice, moment
+from schema.values import ClosedSet, Fields, choice, closed_set, moment
 
 
-@strawberry.enum(description="Whether a partner sells.")
-class PartnerStatus(enum.StrEnum):
+@closed_set
+class PartnerStatus(ClosedSet):
     """Whether a partner sells."""
 
-    ACTIVE = "a"
-    INACTIVE = "i"
-    TEST = "t"
-    NEW = "n"
+    ACTIVE = "a", "It sells."
+    INACTIVE = "i", "It does not sell."
+    TEST = "t", "It tries things out: its payments go through the sandbox provider only."
+    NEW = "n", "Its network has listed it, and has not said yet whether it sells."
 
 
 @strawberry.pydantic.type(description="A network of partners that accept each other's gift cards and vouchers.")
 class Marketplace(Fields):
     """A network of partners."""
 
-    id: int
-    uuid: UUID
+    id: int = Field(description="Its id.")
+    uuid: UUID = Field(description="Its uuid.")
     name: str = Field(max_length=120, description="What customers see.")
     domain: str = Field(default="", max_length=253, description="Its site, without a scheme.")
     currency: str = Field(default="EUR", max_length=3, description="ISO 4217 code of all its prices.")
@@ -38,8 +37,8 @@ class Marketplace(Fields):
 class Partner(Fields):
     """Who sells."""
 
-    id: int
-    uuid: UUID
+    id: int = Field(description="Its id.")
+    uuid: UUID = Field(description="Its uuid: what the payment operations name it by.")
     source_id: str = Field(max_length=40, description="The id that the network's own systems know it by.")
     status: PartnerStatus = choice(PartnerStatus, "Whether it sells.", default=PartnerStatus.INACTIVE)
     name: str = Field(default="", max_length=120, description="Its legal name.")
@@ -61,22 +60,24 @@ class Partner(Fields):
 class User(Fields):
     """Somebody that logs in."""
 
-    id: int
-    first_name: str = Field(default="", max_length=80)
+    id: int = Field(description="The user's id.")
+    first_name: str = Field(default="", max_length=80, description="What the user is called.")
     username: str = Field(max_length=254, unique=True, description="What is typed to log in; often the e-mail address.")
-    email: str = Field(default="", max_length=254)
+    email: str = Field(default="", max_length=254, description="Where the user gets mail; empty: nowhere.")
 
 
 @strawberry.pydantic.type(description="A credential of a user. Its secret is shown once, when it is made.")
 class Token(Fields):
     """A credential of a user."""
 
-    id: int
+    id: int = Field(description="Its id, which says nothing of its secret.")
     label: str = Field(default="", max_length=80, description="What it is for.")
     hint: str = Field(
         default="", max_length=12, description="The first characters of the secret, to tell tokens apart."
     )
     created_on: dt.datetime = moment("When it was made.")
-    expires_on: dt.datetime | None = moment("When it stops working, if ever.", default=None, nullable=True)
-    last_used_on: dt.datetime | None = moment("When it was last used, to the minute.", default=None, nullable=True)
-    revoked_on: dt.datetime | None = moment("When it was revoked.", default=None, nullable=True)
+    expires_on: dt.datetime | None = moment("When it stops working; null: never.", default=None, nullable=True)
+    last_used_on: dt.datetime | None = moment(
+        "When it was last used, to the minute; null: never.", default=None, nullable=True
+    )
+    revoked_on: dt.datetime | None = moment("When it was revoked; null: it was not.", default=None, nullable=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self, TypeVar
 
+import pydantic
 import strawberry
 from pydantic import BaseModel
 from sqlalchemy import DateTime, Dialect, Enum, Numeric
@@ -147,14 +148,14 @@ def money(amount: str, currency: str = "currency", description: str = "", *, nul
 class Text(BaseModel):
     """One text in each language we publish."""
 
-    en: str | None = None
-    fr: str | None = None
-    es: str | None = None
-    it: str | None = None
-    de: str | None = None
-    nl: str | None = None
-    ca: str | None = None
-    pt: str | None = None
+    en: str | None = pydantic.Field(default=None, description="In English.")
+    fr: str | None = pydantic.Field(default=None, description="In French.")
+    es: str | None = pydantic.Field(default=None, description="In Spanish.")
+    it: str | None = pydantic.Field(default=None, description="In Italian.")
+    de: str | None = pydantic.Field(default=None, description="In German.")
+    nl: str | None = pydantic.Field(default=None, description="In Dutch.")
+    ca: str | None = pydantic.Field(default=None, description="In Catalan.")
+    pt: str | None = pydantic.Field(default=None, description="In Portuguese.")
 
     def in_language(self, language: str) -> str:
         """The text in this language, else in English, else in whichever there is, else empty."""
@@ -172,14 +173,14 @@ class Text(BaseModel):
 class TextInput(BaseModel):
     """Not `TextInput(Text)`: its `= null` defaults are filled in by graphql-core, so that all languages look sent."""
 
-    en: strawberry.Maybe[str | None]
-    fr: strawberry.Maybe[str | None]
-    es: strawberry.Maybe[str | None]
-    it: strawberry.Maybe[str | None]
-    de: strawberry.Maybe[str | None]
-    nl: strawberry.Maybe[str | None]
-    ca: strawberry.Maybe[str | None]
-    pt: strawberry.Maybe[str | None]
+    en: strawberry.Maybe[str | None] = pydantic.Field(description="In English.")
+    fr: strawberry.Maybe[str | None] = pydantic.Field(description="In French.")
+    es: strawberry.Maybe[str | None] = pydantic.Field(description="In Spanish.")
+    it: strawberry.Maybe[str | None] = pydantic.Field(description="In Italian.")
+    de: strawberry.Maybe[str | None] = pydantic.Field(description="In German.")
+    nl: strawberry.Maybe[str | None] = pydantic.Field(description="In Dutch.")
+    ca: strawberry.Maybe[str | None] = pydantic.Field(description="In Catalan.")
+    pt: strawberry.Maybe[str | None] = pydantic.Field(description="In Portuguese.")
 
 
 class TextColumn(TypeDecorator[Text]):

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 import strawberry
+from pydantic import Field
 
 from schema.permission import Permission
 from schema.tenancy import Marketplace, Partner, User
@@ -25,8 +26,8 @@ class Viewer:
     """The caller."""
 
     user: User = strawberry.field(description="The user whose token was sent.")
-    partner: Partner | None = strawberry.field(description="The partner the user works for, if one.")
-    marketplace: Marketplace | None = strawberry.field(description="The marketplace the user belongs to, if one.")
+    partner: Partner | None = strawberry.field(description="The partner the user works for; null: for none.")
+    marketplace: Marketplace | None = strawberry.field(description="The marketplace that is the user's; null: none.")
     permissions: list[Permission] = strawberry.field(description="What the caller may do.")
 
 
@@ -34,13 +35,15 @@ class Viewer:
 class ObtainToken(Fields):
     """A log-in."""
 
-    username: str
-    password: str
-    label: str = ""
+    username: str = Field(description="The user name, in capitals or not.")
+    password: str = Field(description="The password.")
+    label: str = Field(
+        default="", description="What the token is for, in up to 80 characters; shown in lists of tokens."
+    )
 
 
 @writable
 class RevokeToken(Fields):
-    """Which token to revoke: one of the caller's own by its id; by default the one this request was made with."""
+    """Which of the caller's own tokens to revoke."""
 
-    id: int | None = None
+    id: int | None = Field(default=None, description="The id of the token; null: the token of this request.")
