@@ -23,6 +23,12 @@ def text_of(sent: TextInput | None) -> Text:
     return Text() if sent is None else Text().merged(sent)
 
 
+def named(name: Text) -> None:
+    """Refuse a name that is empty in every language."""
+    if not any(name.model_dump().values()):
+        raise InvalidInput.at("name", "Give a name in at least one language.")
+
+
 def values_of(input: SQLModel, skip: Collection[str] = ()) -> dict[str, Any]:
     """The columns of a new row, from an input whose fields are named like them (`price` for `price_amount`)."""
     fields = set(type(input).model_fields) - NOT_COLUMNS - set(skip)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import strawberry
 from sqlmodel import col, delete
 
-from resolvers.changes import apply, currency_of, given_id, owner_of, text_of, values_of
+from resolvers.changes import apply, currency_of, given_id, named, owner_of, text_of, values_of
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
@@ -49,6 +49,7 @@ delivery_mode = Lookup(DeliveryMode, "id", "delivery mode", Permission.VIEW_CATA
 async def create_delivery_mode(call: Call, input: CreateDeliveryMode) -> DeliveryMode:
     """Add a way to deliver. A mode without rates costs nothing; home delivery goes where its rates lead."""
     partner = await owner_of(call, input.partner_uuid)
+    named(text_of(input.name))
     columns = {"description": text_of(input.description), **values_of(input, skip={"rates"})}
     row = DeliveryModeRow(partner_id=partner.id, currency=await currency_of(call, partner), **columns)
     call.db.add(row)
@@ -62,6 +63,7 @@ async def update_delivery_mode(call: Call, input: UpdateDeliveryMode) -> Deliver
     """Change a way to deliver."""
     row = await _mode(call, {"id": input.id}, lock=True)
     apply(row, input, skip={"rates"})
+    named(row.name)
     if input.rates is not None:
         await call.db.exec(delete(DeliveryRateRow).where(col(DeliveryRateRow.delivery_mode_id) == row.id))
         await _put_rates(call, row, input.rates.value)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import strawberry
 from sqlmodel import col, delete, select
 
-from resolvers.changes import apply, currency_of, given_id, owner_of, text_of, values_of
+from resolvers.changes import apply, currency_of, given_id, named, owner_of, text_of, values_of
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
@@ -75,7 +75,7 @@ product = Lookup(Product, "id", "product", Permission.VIEW_CATALOGUE, "A product
 async def create_product(call: Call, input: CreateProduct) -> Product:
     """Add a product to a shop."""
     partner = await owner_of(call, input.partner_uuid)
-    _named(text_of(input.name))
+    named(text_of(input.name))
     row = ProductRow(
         partner_id=partner.id, currency=await currency_of(call, partner), **{"description": Text(), **values_of(input)}
     )
@@ -84,17 +84,12 @@ async def create_product(call: Call, input: CreateProduct) -> Product:
     return row
 
 
-def _named(name: Text) -> None:
-    if not any(name.model_dump().values()):
-        raise InvalidInput.at("name", "Give a name in at least one language.")
-
-
 @operation(Permission.MANAGE_CATALOGUE, exists=_product)
 async def update_product(call: Call, input: UpdateProduct) -> Product:
     """Change a product. Orders keep the name and the price of their day."""
     row = await _product(call, {"id": input.id}, lock=True)
     apply(row, input)
-    _named(row.name)
+    named(row.name)
     await call.db.flush()
     return row
 
@@ -103,7 +98,7 @@ async def update_product(call: Call, input: UpdateProduct) -> Product:
 async def create_product_variant(call: Call, input: CreateProductVariant) -> ProductVariant:
     """Add a version to a product. From then on it is versions that are sold, at their own price and from their own stock."""
     owner = await find(call.db, call.caller, ProductRow, "product", id=input.product_id)
-    _named(text_of(input.name))
+    named(text_of(input.name))
     row = ProductVariantRow(partner_id=owner.partner_id, currency=owner.currency, **values_of(input))
     call.db.add(row)
     await call.db.flush()
@@ -115,7 +110,7 @@ async def update_product_variant(call: Call, input: UpdateProductVariant) -> Pro
     """Change a version of a product."""
     row = await _variant(call, {"id": input.id}, lock=True)
     apply(row, input)
-    _named(row.name)
+    named(row.name)
     await call.db.flush()
     return row
 
@@ -124,7 +119,7 @@ async def update_product_variant(call: Call, input: UpdateProductVariant) -> Pro
 async def create_product_attribute(call: Call, input: CreateProductAttribute) -> ProductAttribute:
     """Add something to choose about a product."""
     owner = await find(call.db, call.caller, ProductRow, "product", id=input.product_id)
-    _named(text_of(input.name))
+    named(text_of(input.name))
     row = ProductAttributeRow(partner_id=owner.partner_id, **values_of(input, skip={"values"}))
     call.db.add(row)
     await call.db.flush()
@@ -137,7 +132,7 @@ async def update_product_attribute(call: Call, input: UpdateProductAttribute) ->
     """Change something to choose about a product."""
     row = await _attribute(call, {"id": input.id}, lock=True)
     apply(row, input, skip={"values"})
-    _named(row.name)
+    named(row.name)
     if input.values is not None:
         await _put_values(call, row, input.values.value)
     await call.db.flush()

@@ -70,7 +70,7 @@ async def test_every_list_holds_what_its_caller_may_see_and_nothing_else(tenants
             for who in EVERYBODY:
                 found = await listing(await tenants.context(who), Window())
                 expected = {getattr(tenants.owned[partner], owned) for partner in SEES[who]}
-                assert {row.id for row in await found.nodes()} == expected, (who, owned)
+                assert {row.id for row in await found.rows.objects()} == expected, (who, owned)
                 assert await found.rows.count() == len(expected)
 
 

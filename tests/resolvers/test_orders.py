@@ -1,0 +1,126 @@
+"""Reading orders: what was sold, as it was that day, and the lists that find it again."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from resolvers import orders, payment, products
+from resolvers.listing import Window
+from resolvers.orders import OrderFilter, OrderOrder
+from schema.cart import CartItem
+from schema.checkout import Choice
+from schema.delivery import DeliveryKind
+from schema.errors import NotFound
+from schema.shop_input import UpdateProduct
+from schema.values import Text
+from store.clock import clock
+from tests.resolvers.test_products import manager
+from tests.shop_world import BUYER, Shop
+from tests.tenants import Tenants
+
+
+async def order_of(shop: Shop, *choices: Choice, **more: Any) -> int:
+    """Buy something with a gift card that covers it; answers the order's id."""
+    card = await shop.gift_card("5000.00")
+    more["codes"] = (*more.get("codes", ()), card.code)
+    key, seen = await shop.ready(*choices, **more)
+    started = await shop.start(key, seen)
+    assert (await payment.payment_outcome(shop.context, key)).order_number
+    return int(await shop.one("SELECT id FROM shop_order WHERE attempt_id = :id", id=started.attempt_id))
+
+
+async def ids(shop: Shop, order: OrderOrder | None = None, **filter: Any) -> list[int]:
+    found = await orders.orders(manager(shop), Window(), OrderFilter(**filter), order)
+    return [row.id for row in await found.rows.objects()]
+
+
+async def test_an_order_keeps_the_names_and_prices_of_its_day(shop: Shop) -> None:
+    candle = await shop.product("20.00", vat_rate=Decimal("20.00"))
+    large = await shop.variant(candle, "30.00")
+    honey = await shop.product("8.00", vat_rate=Decimal("5.50"), name=Text(en="Honey"))
+    coupon = await shop.coupon(discount="10.00")
+    choices = [Choice(candle.id, 2, large.id), Choice(honey.id, 1)]
+    made = await order_of(shop, *choices, codes=(coupon.code,), delivery=DeliveryKind.HOME_DELIVERY)
+    change = UpdateProduct.model_validate(
+        {"id": candle.id, "name": {"en": "Renamed"}, "price": "1.00", "vat_rate": "0"}
+    )
+    await products.update_product(manager(shop), change)
+
+    order = await (await orders.order(manager(shop), made)).object()
+    assert (order.number, order.delivery_kind, order.country) == (1, DeliveryKind.HOME_DELIVERY, "FR")
+    assert (order.buyer_first_name, order.buyer_email, order.city) == (BUYER.first_name, BUYER.email, BUYER.city)
+    lines = await shop.services.db.rows(
+        text("SELECT name->>'en', quantity, unit_price_amount, vat_rate FROM order_product ORDER BY id")
+    )
+    assert [tuple(line) for line in lines] == [
+        ("Candle", 2, Decimal("30.00"), Decimal("20.00")),
+        ("Honey", 1, Decimal("8.00"), Decimal("5.50")),
+    ]
+    assert await shop.one("SELECT name->>'en' FROM order_variant") == "Large"
+    assert await shop.one("SELECT sum(gross_amount) FROM order_vat") == Decimal("66.20")
+    assert await shop.one("SELECT total_amount FROM shop_order") == Decimal("66.20")  # 61.20 and delivery
+    assert await shop.one("SELECT amount FROM order_discount") == Decimal("6.80")
+
+
+async def test_an_order_is_found_by_its_id_and_its_uuid(shop: Shop) -> None:
+    made = await order_of(shop, Choice((await shop.product()).id, 1))
+    uuid = await shop.one("SELECT uuid FROM shop_order")
+    for found in (await orders.order(manager(shop), made), await orders.order_with_uuid(manager(shop), uuid)):
+        assert (await found.object()).id == made
+    with pytest.raises(NotFound, match="No such order"):
+        await (await orders.order(manager(shop), made + 1)).object()
+
+
+async def test_orders_are_filtered_each_end_of_a_period_included(shop: Shop) -> None:
+    candle = await shop.product()
+    made: list[int] = []
+    for kind in (DeliveryKind.CLICK_AND_COLLECT, DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT):
+        made.append(await order_of(shop, Choice(candle.id, len(made) + 1), delivery=kind))
+        clock.advance(dt.timedelta(hours=1))
+    times = [row[0] for row in await shop.services.db.rows(text("SELECT created_on FROM shop_order ORDER BY id"))]
+    cart = await shop.one("SELECT cart_id FROM shop_order WHERE id = :id", id=made[1])
+    assert await ids(shop) == made[::-1]
+    assert await ids(shop, OrderOrder.OLDEST) == made
+    assert await ids(shop, OrderOrder.TOTAL) == [made[0], made[1], made[2]]
+    assert await ids(shop, OrderOrder.TOTAL_DESCENDING) == made[::-1]
+    assert await ids(shop, created_from=times[1]) == [made[2], made[1]]
+    assert await ids(shop, created_until=times[1]) == [made[1], made[0]]
+    assert await ids(shop, created_from=times[1], created_until=times[1]) == [made[1]]
+    assert await ids(shop, created_from=times[2] + dt.timedelta(microseconds=1)) == []
+    assert await ids(shop, delivery_kind=DeliveryKind.HOME_DELIVERY) == [made[1]]
+    assert await ids(shop, number=2) == [made[1]]
+    assert await ids(shop, cart_id=cart) == [made[1]]
+    assert await ids(shop, buyer_email=BUYER.email) == made[::-1]
+    assert await ids(shop, buyer_email="somebody@else.example") == []
+    assert await ids(shop, status="refunded") == []
+
+
+async def test_a_cart_is_known_by_its_order(shop: Shop) -> None:
+    cart = await shop.cart(CartItem((await shop.product()).id, 1))
+    assert await ids(shop, cart_id=cart.id) == []
+
+
+async def test_an_order_is_read_whole_over_graphql(tenants: Tenants) -> None:
+    query = """query($id: Int!, $uuid: UUID!) {
+        order(id: $id) { number total { amount currency } products { quantity } payments { method } vat { rate } }
+        orderWithUuid(uuid: $uuid) { id }
+        orders(filter: {buyerEmail: "buyer@a1.example"}) { totalCount nodes { number deliveryKind buyerEmail } } }"""
+    mine = tenants.owned["a1"]
+    body = await tenants.graphql("a1", query, id=mine.order, uuid=mine.order_uuid)
+    assert body["data"] == {
+        "order": {
+            "number": 1,
+            "total": {"amount": "0.00", "currency": "EUR"},
+            "products": [],
+            "payments": [],
+            "vat": [],
+        },
+        "orderWithUuid": {"id": mine.order},
+        "orders": {
+            "totalCount": 1,
+            "nodes": [{"number": 1, "deliveryKind": "DIGITAL", "buyerEmail": "buyer@a1.example"}],
+        },
+    }
