@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import http.client
-import importlib
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -35,7 +34,6 @@ log = structlog.get_logger(__name__)
 
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Embedded PostgreSQL is started before, and stopped after, all else."""
-    threading.Thread(target=import_application, name="import", daemon=True).start()
     with stopping_in_order(), listening(settings) as listener:
         settings.port = listener.getsockname()[1]
         with database_address(settings) as url:
@@ -45,12 +43,6 @@ def serve(settings: Settings) -> None:
             demo = asyncio.run(prepare(settings))
             with announced(settings, lambda: show(settings, demo)):
                 run(settings, listener)
-
-
-def import_application() -> None:
-    """Import the application while the database starts: each takes as long as the other."""
-    with contextlib.suppress(Exception):  # what is wrong with it is told where it is wanted
-        importlib.import_module("coffret.app")
 
 
 async def prepare(settings: Settings) -> Demo | None:

@@ -150,7 +150,9 @@ def test_starts_again_after_all_was_killed(data: pathlib.Path) -> None:
 def test_a_signal_while_it_starts_ends_it_too(data: pathlib.Path) -> None:
     program = Program(data, free_port())
     deadline = time.monotonic() + READY_WITHIN
-    while not (data / "postgres/postmaster.pid").exists() and time.monotonic() < deadline:
+    while not (data / "postgres/postmaster.pid").exists():
+        assert program.process.poll() is None, program.told()
+        assert time.monotonic() < deadline, program.told()
         time.sleep(0.005)
     started = processes(data.parent)
     assert program.end(signal.SIGTERM) == 0, program.told()
