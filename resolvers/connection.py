@@ -13,9 +13,9 @@ from sqlalchemy import ColumnElement, Integer, bindparam, exists, func, literal_
 
 from schema.errors import InvalidInput, NotFound
 from store.db import Database
-from store.keyset import Order, Position, Tests
+from store.keyset import Order, Position, Range
 from store.rows import among, column
-from store.statements import Statement
+from store.statements import Condition, Statement
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -37,7 +37,7 @@ class Rows(Generic[T]):
     """
 
     order: Order
-    tests: tuple[ColumnElement[bool], ...]
+    tests: tuple[Condition, ...]
     db: Database
     size: int
     turned: bool = False
@@ -59,14 +59,12 @@ class Rows(Generic[T]):
         """The same with whether there are more."""
         branches = self._branches
 
-        def build() -> Statement:
-            keys = self.order.columns
-            wanted = [*keys, *(column(self.table, name) for name in columns)]
+        def build(*conditions: ColumnElement[bool]) -> Statement:
+            own, ranges = conditions[: len(self.tests)], iter(conditions[len(self.tests) :])
+            wanted = [*self.order.columns, *(column(self.table, name) for name in columns)]
             limit = bindparam("size", type_=Integer)
-            found = [
-                select(*wanted).where(*self.tests, *b).order_by(*self.order.clauses(turned=self.turned)).limit(limit)
-                for b in branches
-            ]
+            ordered = select(*wanted).where(*own).order_by(*self.order.clauses(turned=self.turned)).limit(limit)
+            found = [ordered.where(*(next(ranges) for _ in branch)) for branch in branches]
             if len(found) == 1:
                 return found[0].offset(bindparam("offset", type_=Integer)) if self.offset else found[0]
             direction = " DESC" if self.order.down is not self.turned else ""
@@ -79,14 +77,16 @@ class Rows(Generic[T]):
         return Cut(kept[::-1] if self.turned else kept, len(rows) > self.size)
 
     @cached_property
-    def _branches(self) -> list[Tests]:
+    def _branches(self) -> list[Range]:
         """The ranges of the order that the window spans."""
+        if self.after is None and self.before is None:
+            return [[]]
         after = [[]] if self.after is None else self.order.beyond(self.after)
         before = [[]] if self.before is None else self.order.beyond(self.before, before=True)
         return [[*a, *b] for a in after for b in before]
 
     async def _run(
-        self, key: Any, build: Any, values: dict[str, Any], ranges: Sequence[ColumnElement[bool]] = ()
+        self, key: Any, build: Any, values: dict[str, Any], ranges: Sequence[Condition] = ()
     ) -> Sequence[Any]:
         try:
             return await self.db.kept.rows(key, build, values, (*self.tests, *ranges))
@@ -113,10 +113,11 @@ class Rows(Generic[T]):
 
     async def count(self) -> int:
         """How many rows the whole list has."""
-        found = await self._run(
-            ("count", self.table), lambda: select(func.count()).select_from(self.table).where(*self.tests), {}
-        )
-        return int(found[0][0])
+
+        def build(*conditions: ColumnElement[bool]) -> Statement:
+            return select(func.count()).select_from(self.table).where(*conditions)
+
+        return int((await self._run(("count", self.table), build, {}))[0][0])
 
     async def has_next(self, more: bool) -> bool:
         """Whether any row of the list follows the page; `more` is what fetching the page told."""
@@ -131,8 +132,10 @@ class Rows(Generic[T]):
     async def _any(self, at: Position, *, before: bool) -> bool:
         ranges = self.order.beyond(at, before=before, inclusive=True)
 
-        def build() -> Statement:
-            return select(or_(*(exists(select(1).select_from(self.table).where(*self.tests, *r)) for r in ranges)))
+        def build(*conditions: ColumnElement[bool]) -> Statement:
+            own, rest = conditions[: len(self.tests)], iter(conditions[len(self.tests) :])
+            rows: Any = select(literal_column("1")).select_from(self.table).where(*own)
+            return select(or_(*(exists(rows.where(*(next(rest) for _ in branch))) for branch in ranges)))
 
         key = ("any", self.order, before, tuple(map(len, ranges)))
         return bool((await self._run(key, build, {}, [t for r in ranges for t in r]))[0][0])

@@ -1,22 +1,23 @@
 """A list is a plan: a table, tests, an order, a window. Whoever writes the answer says which columns it wants."""
 
 import enum
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, String, bindparam
+from sqlalchemy import ARRAY, Column, String, any_
 from sqlalchemy.types import TypeDecorator
 
 from resolvers.connection import Connection, Found, PageInfo, Rows
-from resolvers.context import Context
+from resolvers.context import Caller, Context
 from resolvers.tenancy import visible
 from schema.errors import InvalidInput
-from schema.permission import Permission
+from schema.permission import Required
 from schema.values import Fields, Invalid
 from store.keyset import BadCursor, Order, Position
-from store.rows import among, column, table_of
+from store.rows import column, table_of
+from store.statements import Condition
 
 __all__ = ["Connection", "Filter", "Found", "Listing", "Lookup", "PageInfo", "Rows", "Where", "Window"]
 
@@ -26,24 +27,38 @@ DEFAULT_PAGE = 20
 LARGEST_PAGE = 100
 
 
-def _contains(tested: Any, value: str) -> ColumnElement[bool]:
+def _contains(tested: Column[Any], value: str) -> Condition:
     escaped = value.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-    found: ColumnElement[bool] = tested.ilike(f"%{escaped}%", escape="\\")
-    return found
+    return Condition.named(
+        ("contains", tested), (f"%{escaped}%",), (String(),), lambda bind: tested.ilike(bind, escape="\\")
+    )
 
 
-def _equals(tested: Any, value: Any) -> ColumnElement[bool]:
-    found: ColumnElement[bool] = tested == bindparam(None, value, type_=tested.type)
-    return found
+def _at_least(tested: Column[Any], value: Any) -> Condition:
+    return Condition.named((">=", tested), (value,), (tested.type,), lambda bind: tested >= bind)
 
 
-TESTS: Mapping[str, Callable[[Any, Any], ColumnElement[bool]]] = {
-    "=": _equals,
-    ">=": operator.ge,
-    "<=": operator.le,
-    "in": among,
+def _at_most(tested: Column[Any], value: Any) -> Condition:
+    return Condition.named(("<=", tested), (value,), (tested.type,), lambda bind: tested <= bind)
+
+
+def _among(tested: Column[Any], values: Any) -> Condition:
+    return Condition.named(("in", tested), (values,), (ARRAY(tested.type),), lambda bind: tested == any_(bind))
+
+
+TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
+    "=": Condition.equal,
+    ">=": _at_least,
+    "<=": _at_most,
+    "in": _among,
     "contains": _contains,
 }
+
+
+@lru_cache(maxsize=4096)
+def _seen(caller: Caller, table: Any) -> tuple[Condition, ...]:
+    """What this very caller sees, worked out once: a caller is remembered for some seconds."""
+    return tuple(map(Condition.of, visible(caller, table)))
 
 
 @dataclass(frozen=True)
@@ -71,7 +86,7 @@ class Filter(Fields):
         """What each field tests."""
         return {n: m for n, f in cls.model_fields.items() for m in f.metadata if isinstance(m, Where)}
 
-    def where(self, table: Any) -> list[ColumnElement[bool]]:
+    def where(self, table: Any) -> list[Condition]:
         """The tests that were asked for; null asks for nothing."""
         given = ((w, getattr(self, n)) for n, w in self.tests().items())
         return [TESTS[w.test](column(table, w.column), v) for w, v in given if v is not None]
@@ -115,7 +130,7 @@ class Listing(Generic[T]):
     resource: type[T]
     filter: type[Filter]
     order: type[enum.StrEnum]
-    permission: Permission
+    permission: Required
     description: str
     table: Any = field(init=False)
     orders: Mapping[str, Order] = field(init=False)
@@ -145,8 +160,8 @@ class Listing(Generic[T]):
         if isinstance(filter, Invalid):
             raise InvalidInput(*filter.problems)
         size, chosen = window.size(), self.orders[order or self.default_order]
-        tests = [*visible(context.asking, self.table), *(filter.where(self.table) if filter else [])]
-        tests += [_equals(column(self.table, name), value) for name, value in (of or {}).items()]
+        tests = [*_seen(context.asking, self.table), *(filter.where(self.table) if filter else [])]
+        tests += [Condition.equal(column(self.table, name), value) for name, value in (of or {}).items()]
         rows: Rows[T] = Rows(
             chosen,
             tuple(tests),
@@ -167,13 +182,15 @@ class Lookup(Generic[T]):
     resource: type[T]
     by: str
     thing: str
-    permission: Permission
+    permission: Required
     description: str
     table: Any = field(init=False)
+    order: Order = field(init=False)
 
     def __post_init__(self) -> None:
         table = table_of(self.resource)
         object.__setattr__(self, "table", table)
+        object.__setattr__(self, "order", Order(table, "id"))
         column(table, self.by)
 
     @property
@@ -184,5 +201,5 @@ class Lookup(Generic[T]):
     async def __call__(self, context: Context, value: Any) -> Found[T]:
         """Plan the look-up for a caller; whoever reads the plan gets NotFound when there is no such row for this caller."""
         context.require(self.permission)
-        tests = (*visible(context.asking, self.table), _equals(column(self.table, self.by), value))
-        return Found(Rows(Order(self.table, "id"), tests, context.services.db, 1), self.thing)
+        tests = (*_seen(context.asking, self.table), Condition.equal(column(self.table, self.by), value))
+        return Found(Rows(self.order, tests, context.services.db, 1), self.thing)

@@ -6,20 +6,28 @@ one such index (behind the columns that limit what a caller sees) serves both di
 """
 
 import binascii
+import operator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import JSON, ColumnElement, bindparam, tuple_
+from sqlalchemy import JSON, tuple_
 from sqlalchemy.types import TypeDecorator
 
 from store.rows import column
+from store.statements import Condition
 
 ID_LIMIT = 2**63
 
-Tests = list[ColumnElement[bool]]
+Range = list[Condition]
+COMPARISONS = {
+    (True, False): operator.gt,
+    (True, True): operator.ge,
+    (False, False): operator.lt,
+    (False, True): operator.le,
+}
 
 
 class BadCursor(ValueError):
@@ -87,18 +95,23 @@ class Order:
 
     # ---- tests
 
-    def beyond(self, at: Position, *, before: bool = False, inclusive: bool = False) -> list[Tests]:
+    def beyond(self, at: Position, *, before: bool = False, inclusive: bool = False) -> list[Range]:
         """The tests for the rows after (or before) a place: alternatives, each answered by one range of the index."""
         key, id = self.columns
         up = before is self.down
-        place = bindparam(None, at.id, type_=id.type)
-        beside = (id >= place if inclusive else id > place) if up else (id <= place if inclusive else id < place)
+        compare = COMPARISONS[up, inclusive]
+        told = (self.table, self.by, up, inclusive)
+        beside = Condition.named(("beside", *told), (at.id,), (id.type,), lambda place: compare(id, place))
         if self.by == "id":
             return [[beside]]
+        absent = Condition.named(("absent", *told), (), (), lambda: key.is_(None))
         if at.value is None:
-            return [[key.is_(None), beside]] if up else [[key.is_(None), beside], [key.is_not(None)]]
-        ours, theirs = tuple_(key, id), tuple_(bindparam(None, at.value, type_=key.type), place)
-        ranged = (
-            (ours >= theirs if inclusive else ours > theirs) if up else (ours <= theirs if inclusive else ours < theirs)
+            present = Condition.named(("present", *told), (), (), lambda: key.is_not(None))
+            return [[absent, beside]] if up else [[absent, beside], [present]]
+        ranged = Condition.named(
+            ("beyond", *told),
+            (at.value, at.id),
+            (key.type, id.type),
+            lambda value, place: compare(tuple_(key, id), tuple_(value, place)),
         )
-        return [[ranged], [key.is_(None)]] if up and key.nullable else [[ranged]]
+        return [[ranged], [absent]] if up and key.nullable else [[ranged]]

@@ -5,11 +5,12 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Dialect, Select
+from sqlalchemy import BindParameter, Column, ColumnElement, Dialect, Select, bindparam
 from sqlalchemy.sql.selectable import CompoundSelect
 from sqlalchemy.types import JSON, Enum, Float, Numeric, TypeDecorator, TypeEngine
 
 Statement = Select[Any] | CompoundSelect[Any]
+Made = tuple[ColumnElement[bool], Sequence[BindParameter[Any]]]
 Source = Callable[[Mapping[str, Any], Sequence[Any]], Any]
 """Where an argument comes from: the named values, or the values of the tests, in order."""
 
@@ -26,6 +27,47 @@ def reader(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | No
     if isinstance(stored, Enum | JSON | Numeric | Float):
         return None
     return kind.dialect_impl(dialect).result_processor(dialect, None)
+
+
+class Condition:
+    """A condition on rows, with the key that its statement is kept by and the values that each request brings."""
+
+    __slots__ = ("_make", "key", "values")
+
+    def __init__(self, key: Hashable, values: Sequence[Any], make: Callable[[], Made]) -> None:
+        self.key = key
+        self.values = values
+        self._make = make
+
+    @classmethod
+    def of(cls, condition: ColumnElement[bool]) -> "Condition":
+        """Any condition; SQLAlchemy says what it is kept by, which costs more than to name it with `named`."""
+        found = condition._generate_cache_key()  # noqa: SLF001 - there is no public name for it
+        if found is None:
+            raise TypeError(f"This condition cannot be kept: {condition}")
+        binds = found.bindparams
+        return cls(found.key, [bind.effective_value for bind in binds], lambda: (condition, binds))
+
+    @classmethod
+    def named(
+        cls, key: Hashable, values: Sequence[Any], kinds: Sequence[Any], build: Callable[..., ColumnElement[bool]]
+    ) -> "Condition":
+        """A condition that `build` makes of parameters of these kinds, wholly told by `key`."""
+
+        def make() -> Made:
+            binds = [bindparam(None, value, type_=kind) for value, kind in zip(values, kinds, strict=True)]
+            return build(*binds), binds
+
+        return cls(key, values, make)
+
+    @classmethod
+    def equal(cls, column: Column[Any], value: Any) -> "Condition":
+        """`column = value`."""
+        return cls.named(("=", column), (value,), (column.type,), lambda bind: column == bind)
+
+    def made(self) -> Made:
+        """It as SQLAlchemy has it, and its parameters in the order of the values."""
+        return self._make()
 
 
 @dataclass(frozen=True)
@@ -82,25 +124,24 @@ class Statements:
     async def rows(
         self,
         key: Hashable,
-        build: Callable[[], Statement],
+        build: Callable[..., Statement],
         values: Mapping[str, Any],
-        tests: Sequence[ColumnElement[bool]] = (),
+        tests: Sequence[Condition] = (),
     ) -> Sequence[Any]:
-        """The rows, as tuples of plain data, of the statement that `build` makes out of these very `tests`.
+        """The rows, as tuples of plain data, of the statement that `build` makes of the conditions of `tests`.
 
         `key` says everything that the statement depends on besides the tests; `values` are its named parameters.
         """
-        keys = [test._generate_cache_key() for test in tests]  # noqa: SLF001 - what SQLAlchemy keeps statements by
-        if None in keys:
-            raise TypeError("A test without a cache key cannot be kept.")
-        tested = [bind for of in keys if of for bind in of.bindparams]
-        shape = (key, *(of.key for of in keys if of))
+        shape = (key, *[test.key for test in tests])
         kept = self.kept.get(shape)
         if kept is None:
-            kept = self.kept[shape] = Kept.of(build(), values, tested, self.dialect)
+            conditions = [test.made() for test in tests]
+            statement = build(*(condition for condition, _ in conditions))
+            tested = [bind for _, binds in conditions for bind in binds]
+            kept = self.kept[shape] = Kept.of(statement, values, tested, self.dialect)
             if len(self.kept) > KEPT:
                 self.kept.popitem(last=False)
         else:
             self.kept.move_to_end(shape)
-        given = [bind.effective_value for bind in tested]
-        return kept.plain(await self.fetch(kept.sql, *(source(values, given) for source in kept.sources)))
+        given = [value for test in tests for value in test.values]
+        return kept.plain(await self.fetch(kept.sql, *[source(values, given) for source in kept.sources]))

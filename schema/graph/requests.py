@@ -9,7 +9,7 @@ import orjson
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from schema.graph.server import Asked
@@ -147,12 +147,16 @@ async def _body(request: Request, limit: int) -> bytes:
     if length.isdecimal() and (len(length) > len(str(UPLOAD_LIMIT)) or int(length) > limit):
         raise large
     chunks: list[bytes] = []
-    size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
+    size, more = 0, True
+    while more:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        size += len(chunks[-1])
         if size > limit:
             raise large
-        chunks.append(chunk)
+        more = message.get("more_body", False)
     return b"".join(chunks)
 
 

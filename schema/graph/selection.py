@@ -12,13 +12,13 @@ from graphql import (
     GraphQLOutputType,
     is_leaf_type,
 )
-from sqlalchemy import JSON, BigInteger, Boolean, DateTime, Enum, Integer, Numeric, String, Uuid
+from sqlalchemy import ARRAY, JSON, BigInteger, Boolean, Date, DateTime, Enum, Float, Integer, Numeric, String, Uuid
 from sqlalchemy.types import TypeDecorator
 from strawberry.types.base import StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 
 from resolvers.listing import Connection
-from schema.graph.scalars import moment
+from schema.graph.scalars import finite, moment
 from schema.values import Inline, Itself, Relation
 from store.projection import (
     CannotCompile,
@@ -50,6 +50,8 @@ _STORED: Mapping[str, tuple[Any, Write]] = {
     "Decimal": (Numeric, str),
     "UUID": (Uuid, str),
     "DateTime": (DateTime, moment),
+    "Date": (Date, None),
+    "Float": (Float, finite),
 }
 """Scalar -> the kind of column that promises its values, and what is left to do to write one."""
 
@@ -75,7 +77,7 @@ class Source:
     """Where the fields of a selection are read from: the columns of a table, a JSON column, or objects only."""
 
     table: Any = None
-    renamed: Mapping[str, str] | None = None
+    renamed: Mapping[str, str | Inline] | None = None
     """Published name -> column, of an embedded value made of the row's own columns."""
     structured: bool = False
     """Inside a JSON column."""
@@ -88,7 +90,11 @@ class Source:
 
     def where(self, published: StrawberryField) -> str | Inline | Relation | Itself:
         """Where a field is read from."""
-        return self.renamed[published.python_name] if self.renamed else access(published)
+        if self.renamed is None:
+            return access(published)
+        if published.python_name not in self.renamed:
+            raise CannotCompile(f"{published.python_name}: is none of the columns embedded")
+        return self.renamed[published.python_name]
 
     def _column(self, path: str) -> Any:
         column = None if self.table is None else self.table.__table__.c.get(path)
@@ -104,6 +110,10 @@ class Source:
     def in_rows(self) -> bool:
         """Whether rows have it."""
         return self.structured or self.table is not None
+
+    def lists(self, path: str, item: Any) -> bool:
+        """Whether rows have a list of leaves."""
+        return item.name in _PLAIN if self.structured else isinstance(self._column(path), ARRAY)
 
     def leaf(self, leaf: Leaf, bare: Any) -> Leaf:
         """The same leaf, told what its column promises."""
@@ -164,7 +174,7 @@ class Selection:
         if is_leaf_type(bare):
             return source.leaf(Leaf(key, where, bare.coerce_output_value, required), bare)
         if isinstance(bare, GraphQLList):
-            return self._listed(key, where, bare, details, required)
+            return self._listed(key, where, bare, details, required, source)
         if isinstance(bare, GraphQLObjectType):
             inner = source.within(where)
             return Part(key, where, self.wanted(bare, details, inner), required, in_rows=inner.in_rows)
@@ -181,14 +191,16 @@ class Selection:
     ) -> Part:
         if isinstance(where, Itself):
             return Part(key, None, self.wanted(bare, details, Source.of(bare)), required)
-        presence = where.unless_null or next(iter(where.columns.values()))
         inner = replace(source, renamed=where.columns)
-        return Part(key, None, self.wanted(bare, details, inner), required, presence)
+        return Part(key, None, self.wanted(bare, details, inner), required, where.unless_null)
 
-    def _listed(self, key: str, path: str, bare: GraphQLList[Any], details: Details, required: bool) -> Wanted:
+    def _listed(
+        self, key: str, path: str, bare: GraphQLList[Any], details: Details, required: bool, source: Source
+    ) -> Wanted:
         item, item_required = strip(bare.of_type)
         if is_leaf_type(item):
-            return Leaf(key, path, _leaves(item.coerce_output_value, item_required), required, in_rows=False)
+            write = _leaves(item.coerce_output_value, item_required)
+            return Leaf(key, path, write, required, in_rows=source.lists(path, item))
         if not isinstance(item, GraphQLObjectType):
             raise CannotCompile(f"{key}: lists of lists and of abstract types")
         return Each(key, path, self.wanted(item, details, Source()), required, item_required)
