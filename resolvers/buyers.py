@@ -89,6 +89,7 @@ def _phone(value: str, country: str) -> tuple[str, Problem | None]:
         number = phonenumbers.parse(value, country or None)
     except phonenumbers.NumberParseException:
         return value, wrong
-    if not phonenumbers.is_possible_number(number):
+    written = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+    if not phonenumbers.is_possible_number(number) or len(written) > LENGTHS["phone"]:
         return value, wrong
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL), None
+    return written, None
