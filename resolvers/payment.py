@@ -3,9 +3,7 @@
 import uuid
 
 import structlog
-from sqlalchemy import text
 from sqlmodel import col, select
-from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.checkout import delivery_of, desk_of, partner_of, priced, reached, view
 from resolvers.context import Services
@@ -16,7 +14,7 @@ from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Notice
 from schema.errors import CheckoutChanged, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut
 from schema.permission import Rule
 from store.attempts import LIVE, AttemptRow, AttemptState
-from store.checkout import latest_attempt, locked_attempt, session_digest
+from store.checkout import latest_attempt, locked_attempt, one_at_a_time, session_digest
 from store.holds import take
 from store.ordering import new_attempt
 from store.providers.base import (
@@ -55,10 +53,12 @@ async def start_payment(
 
 
 async def _begin(call: Call, key: CheckoutKey, agreed: Agreed, language: str) -> AttemptRow:
-    """The live attempt of this customer for exactly this checkout, written now if there is none."""
+    """The attempt of this customer for exactly this checkout: the live one, the one that is ordered, or one written now."""
     async with call.services.db.sessions() as db, db.begin():
-        await _one_at_a_time(db, key)
+        await one_at_a_time(db, key.cart_id, session_digest(key.session_id))
         desk = await desk_of(call, db, key)
+        if desk.attempt is not None and desk.attempt.ordered(desk.cart.last_modified):
+            return desk.attempt
         basket, result = await priced(call, db, desk, others=False)
         delivery, buyer = delivery_of(desk, result), desk.customer.buyer
         if Notice.CART_REPLACED in desk.edits.notices or reached(desk, result) is not Step.PAYMENT:
@@ -81,14 +81,6 @@ async def _begin(call: Call, key: CheckoutKey, agreed: Agreed, language: str) ->
         await db.flush()
         await take(db, attempt, now)
         return attempt
-
-
-async def _one_at_a_time(db: AsyncSession, key: CheckoutKey) -> None:
-    """Presses of the same customer wait for each other; the lock goes with the transaction."""
-    name = f"{key.cart_id}:{session_digest(key.session_id)}"
-    await (await db.connection()).execute(
-        text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name}
-    )
 
 
 async def _send(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:

@@ -12,7 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.context import Services
 from schema.errors import CheckoutChanged, NotFound, Unavailable
 from store.attempts import LIVE, AttemptRow, AttemptState, move
-from store.checkout import locked_attempt
+from store.checkout import locked_attempt, one_at_a_time
 from store.holds import release, spend, take
 from store.jobs import Job, enqueue
 from store.ordering import write_order
@@ -136,7 +136,9 @@ async def fail(services: Services, attempt_id: uuid.UUID, code: str, reason: str
 
 async def complete(services: Services, attempt_id: uuid.UUID, payin: Transaction | None) -> AttemptRow:
     """The money is there (or none was needed): make the order, or give the money back when it is no longer covered."""
+    known = await read_attempt(services, attempt_id)
     async with services.db.sessions() as db, db.begin():
+        await one_at_a_time(db, known.cart_id, known.session_digest)
         attempt = await _locked(db, attempt_id)
         if attempt.state not in (*LIVE, AttemptState.ABANDONED):
             return attempt
@@ -204,6 +206,7 @@ async def _superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
         col(AttemptRow.cart_id) == attempt.cart_id,
         col(AttemptRow.session_digest) == attempt.session_digest,
         col(AttemptRow.id) != attempt.id,
+        col(AttemptRow.cart_last_modified) >= attempt.cart_last_modified,
         col(AttemptRow.state).in_((*LIVE, AttemptState.COMPLETED)),
     )
     return (await db.exec(others.limit(1))).first() is not None

@@ -110,6 +110,10 @@ class AttemptRow(SQLModel, table=True):
     failure_code: str = Field(default="", max_length=20)
     failure_reason: str = Field(default="", max_length=40)
 
+    def ordered(self, cart_last_modified: int) -> bool:
+        """Whether it made an order of this writing of its cart, which may not be gone yet."""
+        return self.state is AttemptState.COMPLETED and self.cart_last_modified == cart_last_modified
+
 
 def move(attempt: AttemptRow, to: AttemptState) -> None:
     """Change the state of a locked attempt. A move that the table does not know is a bug, not a refusal."""

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
+from sqlalchemy import text
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout import CheckoutKey, Choice, OfferedProduct
-from store.attempts import LIVE, AttemptRow
+from store.attempts import LIVE, AttemptRow, AttemptState
 from store.codes import normal
 from store.coupon_rules import is_running
 from store.coupons import CouponRow
@@ -25,10 +26,22 @@ def session_digest(session_id: str) -> str:
     return hashlib.sha256(session_id.encode()).hexdigest()
 
 
+async def one_at_a_time(db: AsyncSession, cart_id: uuid.UUID, digest: str) -> None:
+    """Let whoever begins or completes a payment of this session for this cart wait for each other.
+
+    The lock goes with the transaction, and comes before those of rows.
+    """
+    name = f"{cart_id}:{digest}"
+    await (await db.connection()).execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name}
+    )
+
+
 async def latest_attempt(
     db: AsyncSession, partner_id: int, key: CheckoutKey, *, live: bool = False, lock: bool = False
 ) -> AttemptRow | None:
-    """The last attempt of this session for this cart, or the live one."""
+    """The last attempt of this session for this cart as it was last written: its order if there is one. Or the live one."""
+    ordered = col(AttemptRow.state) == AttemptState.COMPLETED
     query = (
         select(AttemptRow)
         .where(
@@ -36,11 +49,12 @@ async def latest_attempt(
             col(AttemptRow.cart_id) == key.cart_id,
             col(AttemptRow.session_digest) == session_digest(key.session_id),
         )
-        .order_by(col(AttemptRow.created_on).desc())
+        .order_by(col(AttemptRow.cart_last_modified).desc(), ordered.desc(), col(AttemptRow.created_on).desc())
         .limit(1)
     )
     if live:
         query = query.where(col(AttemptRow.state).in_(LIVE))
+    query = query.execution_options(populate_existing=True)
     return (await db.exec(query.with_for_update() if lock else query)).one_or_none()
 
 
