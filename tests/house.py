@@ -218,7 +218,7 @@ class LineInput(Fields):
 
 
 @writable
-class IssueCard(Fields):
+class IssueCardInput(Fields):
     """A card to issue."""
 
     code: str = Limits(max_length=32, description="The code.")
@@ -228,7 +228,7 @@ class IssueCard(Fields):
 
 
 @writable
-class SetPicture(Fields):
+class SetPictureInput(Fields):
     """A picture to put on a card."""
 
     model_config = {"arbitrary_types_allowed": True}
@@ -294,7 +294,7 @@ async def broken(call: Call) -> str:
 
 
 @operation(Permission.CREATE_PAYMENT)
-async def issue_card(call: Call, input: IssueCard) -> Card:
+async def issue_card(call: Call, input: IssueCardInput) -> Card:
     """Issue a card."""
     if input.code == "TAKEN":
         raise AlreadyTaken("code", what="code")
@@ -308,7 +308,7 @@ async def issue_card(call: Call, input: IssueCard) -> Card:
 
 
 @operation(Permission.CREATE_PAYMENT)
-async def set_picture(call: Call, input: SetPicture) -> Card:
+async def set_picture(call: Call, input: SetPictureInput) -> Card:
     """Put a picture on a card."""
     row = (await call.db.exec(select(CardRow).where(col(CardRow.code) == input.code))).one()
     row.message = f"{input.picture.filename}:{len(await input.picture.read())}"
@@ -316,7 +316,7 @@ async def set_picture(call: Call, input: SetPicture) -> Card:
 
 
 @operation(Permission.CREATE_PAYMENT)
-async def remove_card(call: Call, input: IssueCard) -> None:
+async def remove_card(call: Call, input: IssueCardInput) -> None:
     """Remove a card; nothing is answered but what went wrong."""
     raise NotFound("code", thing="card")
 

@@ -63,9 +63,10 @@ class Shape:
         self._depths: dict[str, int] = {}
         self.aliases = self.repeats = 0
         self.introspects = False
-        roots = [d for d in definitions if isinstance(d, OperationDefinitionNode | FragmentDefinitionNode)]
-        depths = [self._depth(root.selection_set) for root in roots]
-        self.depth = max(depths, default=0)
+        operations = [d for d in definitions if isinstance(d, OperationDefinitionNode)]
+        self.depth = max((self._depth(operation.selection_set) for operation in operations), default=0)
+        for fragment in self._fragments.values():
+            self._depth(fragment.selection_set)  # for its aliases and repeats
 
     def _depth(self, selected: SelectionSetNode) -> int:
         """How many levels of fields; on the way, aliases and repeats are counted."""

@@ -2,7 +2,6 @@
 
 import enum
 import inspect
-import re
 import types
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
@@ -14,7 +13,7 @@ from strawberry.utils.str_converters import capitalize_first, to_camel_case, to_
 from resolvers.context import Context
 from resolvers.listing import DEFAULT_PAGE, LARGEST_PAGE, Connection, Listing, Lookup, Window
 from resolvers.operation import Operation
-from schema.errors import AppError
+from schema.errors import AppError, InvalidInput
 from schema.graph.errors import field_of
 from store.rows import column
 
@@ -41,7 +40,7 @@ def _catalogue(of: type[AppError] = AppError) -> list[type[AppError]]:
 
 
 def _error_code() -> Any:
-    told = {kind.code(): _sentence(kind.__doc__) for kind in _catalogue() if kind.told_as_data}
+    told = {kind.code(): kind.meaning or _sentence(kind.__doc__) for kind in _catalogue() if kind.told_as_data}
     codes = sorted((FIELD_CODES | told).items())
     members = {code: strawberry.enum_value(code, description=text) for code, text in codes}
     made: Any = enum.Enum("ErrorCode", members)  # type: ignore[misc]  # its members are the catalogue's
@@ -49,7 +48,7 @@ def _error_code() -> Any:
 
 
 def _sentence(text: str | None) -> str:
-    return re.sub(r"[{}]", "", " ".join((text or "").split()))
+    return " ".join((text or "").split())
 
 
 ErrorCode = _error_code()
@@ -78,16 +77,16 @@ def user_errors(error: AppError) -> list[UserError]:
 # ---- fields
 
 
-def answered_by(source: Operation[Any, Any] | Listing[Any] | Lookup[Any]) -> Any:
+def answered_by(source: Operation[Any, Any] | Listing[Any] | Lookup[Any], *others: Lookup[Any]) -> Any:
     """A field of `Query`.
 
     An operation that looks one thing up by its arguments answers null when there is no such thing for the caller; so does
-    a look-up. A list answers a connection.
+    a look-up. A list answers a connection. Several look-ups of one thing make one field, which takes one of their keys.
     """
     if isinstance(source, Listing):
         return _listed(source)
     if isinstance(source, Lookup):
-        return _looked_up(source)
+        return _looked_up(source, *others)
     parameters, returns = _published(source)
     if parameters and get_object_definition(returns) is not None:
         return _field(_or_null(source), parameters, returns | None, source.name, source.description)
@@ -136,14 +135,26 @@ def _listed(source: Listing[Any]) -> Any:
     return _field(run, parameters, Connection[resource], "listed", source.description)
 
 
-def _looked_up(source: Lookup[Any]) -> Any:
-    kind = column(source.table, source.by).type.python_type
+def _looked_up(*sources: Lookup[Any]) -> Any:
+    first, by = sources[0], {source.by: source for source in sources}
+    several = len(sources) > 1
 
     async def run(context: Context, **given: Any) -> Any:
-        return await source(context, given[source.by])
+        keys = [(name, value) for name, value in given.items() if value is not None]
+        if len(keys) != 1:
+            raise InvalidInput.at((), f"Send one of {', '.join(f'`{to_camel_case(name)}`' for name in by)}.")
+        ((name, value),) = keys
+        return await by[name](context, value)
 
-    parameters = [_parameter(source.by, kind, f"The {source.by.replace('_', ' ')} of the {source.thing}.")]
-    return _field(run, parameters, source.resource | None, source.name, source.description)
+    parameters = []
+    for name, source in by.items():
+        kind: Any = column(source.table, name).type.python_type
+        told = f"The {name.replace('_', ' ')} of the {source.thing}"
+        if several:
+            parameters.append(_parameter(name, kind | None, f"{told}; send one of the arguments.", None))
+        else:
+            parameters.append(_parameter(name, kind, f"{told}."))
+    return _field(run, parameters, first.resource | None, first.name, first.description)
 
 
 def _parameter(name: str, kind: Any, description: str, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
@@ -158,9 +169,18 @@ def _published(source: Operation[Any, Any]) -> tuple[Sequence[inspect.Parameter]
     hints = get_type_hints(source.function, include_extras=True)
     _, *parameters = inspect.signature(source.function).parameters.values()
     returns = hints["return"]
-    return [p.replace(annotation=hints[p.name], kind=KEYWORD) for p in parameters], None if returns is type(
-        None
-    ) else returns
+    published = [p.replace(annotation=_told(hints[p.name], p.name, returns), kind=KEYWORD) for p in parameters]
+    return published, None if returns is type(None) else returns
+
+
+def _told(kind: Any, name: str, returns: Any) -> Any:
+    """An argument with its description: `input` is what its type says, others mean what the result's field means."""
+    if get_origin(kind) is Annotated:
+        return kind
+    definition = get_object_definition(returns)
+    field = None if definition is None else definition.get_field(name)
+    described = "What to do it with." if name == "input" else field.description if field else None
+    return Annotated[kind, strawberry.argument(description=described)] if described else kind
 
 
 def _or_null(source: Operation[Any, Any]) -> Run:

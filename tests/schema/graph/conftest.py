@@ -1,0 +1,56 @@
+"""The example house, filled, and what is logged about it."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+import structlog
+from sqlalchemy import event, text
+
+from store.db import Database
+from tests.house import fill
+
+
+@pytest.fixture(autouse=True)
+def logs() -> Iterator[list[Any]]:
+    """What the test logs."""
+    with structlog.testing.capture_logs() as captured:
+        yield captured
+
+
+@pytest.fixture
+async def db(database: Database) -> Database:
+    """The house with 60 cards of its own."""
+    await fill(database, 60)
+    return database
+
+
+@pytest.fixture
+async def holed(db: Database) -> Database:
+    """The house with nulls where the types promise something, and a use whose issuer is gone."""
+    async with db.engine.begin() as connection:
+        await connection.execute(text("UPDATE house_issuer SET name = NULL WHERE id = 5"))
+        await connection.execute(text("UPDATE house_card SET balance_amount = NULL WHERE id % 17 = 0"))
+        await connection.execute(text("UPDATE house_card SET issuer_id = 99 WHERE id % 23 = 0"))
+        await connection.execute(text("UPDATE house_use SET issuer_id = 99 WHERE id % 29 = 0"))
+    return db
+
+
+@pytest.fixture
+async def statements(db: Database) -> AsyncIterator[list[str]]:
+    """Every statement that reaches PostgreSQL, whoever sends it."""
+    seen: list[str] = []
+    raw = db.kept.fetch
+
+    async def told(sql: str, *arguments: Any) -> Any:
+        seen.append(sql)
+        return await raw(sql, *arguments)
+
+    def listen(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        seen.append(statement)
+
+    db.kept.fetch = told
+    event.listen(db.engine.sync_engine, "before_cursor_execute", listen)
+    yield seen
+    event.remove(db.engine.sync_engine, "before_cursor_execute", listen)
+    db.kept.fetch = raw

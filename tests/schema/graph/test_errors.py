@@ -1,0 +1,201 @@
+"""What a user got wrong, what a program got wrong, and what nobody expected."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import structlog
+from sqlalchemy import text
+
+from schema.errors import AlreadyTaken, AppError, InvalidInput, Problem
+from schema.graph.fields import CODES, FIELD_CODES, changed_by, user_errors
+from store.db import Database
+from tests.house import greeting
+from tests.schema.graph.served import Client, application
+
+ISSUE = """
+mutation($input: IssueCardInput!) { issueCard(input: $input) { card { code } userErrors { field code message } } }
+"""
+
+
+@pytest.fixture
+async def client(db: Database) -> AsyncIterator[Client]:
+    async with Client(application(db)) as made:
+        yield made
+
+
+async def cards_there(db: Database) -> int:
+    async with db.engine.connect() as connection:
+        return int((await connection.execute(text("SELECT count(*) FROM house_card"))).scalar_one())
+
+
+async def test_what_a_user_can_put_right_is_data(client: Client, db: Database) -> None:
+    before = await cards_there(db)
+    given = {
+        "code": "x" * 33,
+        "price": "-5.001",
+        "lines": [{"label": "a", "quantity": 1}, {"label": "toolong", "quantity": 0}],
+    }
+    answer = (await client.ask(ISSUE, input=given)).json()
+    assert "errors" not in answer
+    payload = answer["data"]["issueCard"]
+    assert payload["card"] is None
+    assert [error["field"] for error in payload["userErrors"]] == [
+        ["code"],
+        ["price"],
+        ["lines", "1", "label"],
+        ["lines", "1", "quantity"],
+    ]
+    assert {error["code"] for error in payload["userErrors"]} == {"INVALID"}
+    assert await cards_there(db) == before
+
+
+async def test_an_error_of_the_catalogue_is_data_too(client: Client, db: Database) -> None:
+    before = await cards_there(db)
+    answer = (await client.ask(ISSUE, input={"code": "TAKEN", "price": "5"})).json()
+    assert answer["data"]["issueCard"]["userErrors"] == [
+        {"field": ["code"], "code": "ALREADY_TAKEN", "message": "This code is taken."}
+    ]
+    assert await cards_there(db) == before
+
+
+async def test_an_operation_without_a_result_tells_its_errors(client: Client) -> None:
+    query = "mutation($input: IssueCardInput!) { removeCard(input: $input) { userErrors { code field } } }"
+    answer = (await client.ask(query, input={"code": "x", "price": "5"})).json()
+    assert answer["data"]["removeCard"]["userErrors"] == [{"code": "NOT_FOUND", "field": ["code"]}]
+
+
+async def test_a_text_as_a_result(client: Client) -> None:
+    query = 'mutation { shout(input: { label: "hi", quantity: 1 }) { text userErrors { code } } }'
+    assert (await client.ask(query)).json()["data"] == {"shout": {"text": "HI", "userErrors": []}}
+
+
+async def test_the_permission_is_told_before_the_fields(client: Client, db: Database) -> None:
+    before = await cards_there(db)
+    answer = (
+        await client.ask(ISSUE, headers={"authorization": "Token reader"}, input={"code": "x", "price": "-1"})
+    ).json()
+    assert answer["data"] is None
+    (error,) = answer["errors"]
+    assert error["extensions"]["code"] == "FORBIDDEN"
+    assert error["path"] == ["issueCard"]
+    assert await cards_there(db) == before
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"code": "x", "price": "a lot"},
+        {"code": "x", "price": "NaN"},
+        {"code": "x", "price": "1e999999999"},
+        {"code": "x", "price": True},
+        {"code": "x", "price": "1", "status": "a"},
+        {"price": "1"},
+        {"code": None, "price": "1"},
+        {"code": "x", "price": "1", "unknown": 1},
+    ],
+)
+async def test_what_cannot_be_read_is_the_clients_mistake(
+    client: Client, db: Database, logs: list[Any], given: Any
+) -> None:
+    before = await cards_there(db)
+    response = await client.ask(ISSUE, input=given)
+    assert response.status_code == 400
+    (error,) = response.json()["errors"]
+    assert error["extensions"]["code"] == "BAD_USER_INPUT"
+    assert logs == []
+    assert await cards_there(db) == before
+
+
+async def test_wrong_literals_are_told_by_validation(client: Client, logs: list[Any]) -> None:
+    for query in ("{ cards(orderBy: NOWHERE) { totalCount } }", '{ card(id: "x") { id } }', "{ card { id } }"):
+        response = await client.ask(query)
+        assert response.status_code == 400
+        assert response.json()["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
+    assert logs == []
+
+
+async def test_a_scalar_that_cannot_be_read(client: Client, logs: list[Any]) -> None:
+    query = "query($at: DateTime) { cards(filter: { issuedAfter: $at }) { totalCount } }"
+    for at in ("yesterday", "2026-01-01", "2026-01-01T00:00:00", 5):
+        response = await client.ask(query, at=at)
+        assert response.status_code == 400, at
+        assert "offset" in response.json()["errors"][0]["message"]
+    assert (await client.ask(query, at="2026-01-01T00:10:00Z")).json()["data"]["cards"]["totalCount"] == 30
+    assert logs == []
+
+
+async def test_a_wrong_argument_of_a_list_names_it(client: Client) -> None:
+    answer = (await client.ask('{ cards(after: "zzz") { nodes { id } } }')).json()
+    (error,) = answer["errors"]
+    assert error["message"] == "This cursor belongs to another list."
+    assert error["path"] == ["cards"]
+    assert error["extensions"] == {
+        "code": "INVALID_INPUT",
+        "problems": [{"field": ["after"], "code": "INVALID", "message": "This cursor belongs to another list."}],
+    }
+
+
+async def test_what_is_not_there_is_null(client: Client) -> None:
+    answer = (
+        await client.ask('{ card(id: 99999) { id } findCard(code: "none") { id } there: card(id: 1) { id } }')
+    ).json()
+    assert answer["data"] == {"card": None, "findCard": None, "there": {"id": 1}}
+    assert "errors" not in answer
+
+
+async def test_the_unexpected_is_masked_and_logged_once(client: Client, logs: list[Any]) -> None:
+    response = await client.ask("{ broken }")
+    assert "hunter2" not in response.text
+    assert "Traceback" not in response.text
+    (error,) = response.json()["errors"]
+    assert error["message"] == "An unexpected error occurred."
+    assert error["extensions"] == {"code": "INTERNAL_ERROR", "requestId": "the-request"}
+    assert error["path"] == ["broken"]
+    (line,) = (line for line in logs if line["log_level"] == "error")
+    assert isinstance(line["exc_info"], RuntimeError)
+    assert line["path"] == ["broken"]
+
+
+async def test_a_mutation_that_breaks_changes_nothing(client: Client, db: Database, logs: list[Any]) -> None:
+    before = await cards_there(db)
+    answer = (await client.ask(ISSUE, input={"code": "BOOM", "price": "5"})).json()
+    assert answer["errors"][0]["extensions"]["code"] == "INTERNAL_ERROR"
+    assert len([line for line in logs if line["log_level"] == "error"]) == 1
+    assert await cards_there(db) == before
+
+
+async def test_codes_of_errors_are_those_of_the_catalogue() -> None:
+    assert {"ALREADY_TAKEN", "NOT_FOUND", "INSUFFICIENT_BALANCE"} | set(FIELD_CODES) <= CODES
+    assert not {"FORBIDDEN", "UNAUTHENTICATED", "PROVIDER_FAILED"} & CODES
+    assert [e.code for e in user_errors(AlreadyTaken("code", what="code"))] == ["ALREADY_TAKEN"]
+    unknown: AppError = InvalidInput(Problem(("site_domain", 0), "NEVER_HEARD_OF", "No."))
+    (told,) = user_errors(unknown)
+    assert (told.field, told.code, told.message) == (["siteDomain", "0"], "INVALID", "No.")
+
+
+def test_a_result_without_a_name_stops_the_start() -> None:
+    with pytest.raises(TypeError, match="result="):
+        changed_by(greeting)
+
+
+async def test_what_context_of_raises_is_the_answer(client: Client) -> None:
+    for token, status, code, header in (
+        ("bad", 401, "UNAUTHENTICATED", ("www-authenticate", "Token")),
+        ("busy", 429, "TOO_MANY_REQUESTS", ("retry-after", "7")),
+    ):
+        response = await client.ask("{ __typename }", headers={"authorization": f"Token {token}"})
+        assert response.status_code == status
+        assert response.headers[header[0]] == header[1]
+        (error,) = response.json()["errors"]
+        assert error["extensions"]["code"] == code
+        assert "data" not in response.json()
+
+
+async def test_a_crash_before_the_request_is_read_is_masked(client: Client) -> None:
+    with structlog.testing.capture_logs() as logs:
+        response = await client.ask("{ __typename }", headers={"authorization": "Token crash"})
+    assert response.status_code == 500
+    assert response.json()["errors"][0]["extensions"]["code"] == "INTERNAL_ERROR"
+    assert "hunter2" not in response.text
+    assert [line["log_level"] for line in logs] == ["error"]
