@@ -67,9 +67,13 @@ def validated(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buy
 
 
 def _tidy(value: str, name: str) -> str:
-    """Without characters that no form sends by intent, and without blanks at the ends."""
-    kept = "".join(c for c in value if c.isprintable() or (name == "message" and c == "\n"))
-    return kept.strip().upper() if name == "country" else kept.strip()
+    """Without characters that no form sends by intent; whatever separates words (a tab, a blank that does not break) as one
+    blank, none at the ends."""
+    lines = [
+        " ".join("".join(c for c in line if c.isprintable() or c.isspace()).split()) for line in value.splitlines()
+    ]
+    kept = ("\n" if name == "message" else " ").join(lines).strip()
+    return kept.upper() if name == "country" else kept
 
 
 def _email(value: str) -> tuple[str, Problem | None]:
