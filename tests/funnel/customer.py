@@ -38,6 +38,12 @@ class Customer:
         """What the summary of errors says."""
         return [link.text for box in self.page.all(id="errors") for link in box.all("a")]
 
+    @property
+    def amounts(self) -> dict[str, str]:
+        """The first sum on the page, line by line."""
+        total = self.page.all("dl", class_="totals")[0]
+        return {row.one("dt").text: row.one("dd").text for row in total.all("div")}
+
     async def open(self, url: str, **headers: str) -> Self:
         """Open an address."""
         return await self._follow(await self.http.get(url, headers=headers or None))
@@ -76,3 +82,33 @@ class Customer:
         if answer.headers.get("content-type", "").startswith("text/html"):
             self.page = parsed(answer.text)
         return self
+
+    async def choose(self, cart_id: object, delivery_id: int, country: str = "", **changes: str) -> Self:
+        """Open a cart, choose a delivery and continue."""
+        await self.open(f"/ecommerce/shop/customization/?cart={cart_id}")
+        where = {"delivery": str(delivery_id)} | ({"country": country} if country else {})
+        return await self.send("/ecommerce/shop/customization/", where | changes, ("do", "continue"))
+
+    async def identify(self, **changes: str) -> Self:
+        """Say who buys and continue; an address where the page asks for one."""
+        person = {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com"}
+        home = {"address_line_1": "1 rue des Lilas", "postal_code": "75011", "city": "Paris", "country": "FR"}
+        asked = self.page.all("input", id="city")
+        return await self.send("/ecommerce/shop/information/", person | (home if asked else {}) | changes)
+
+    async def press_pay(self) -> Self:
+        """Press the button that pays."""
+        return await self.send("/ecommerce/shop/payment/?")
+
+    async def use_code(self, code: str) -> Self:
+        """Add a coupon or a gift card."""
+        form = self.page.one("input", id="code").inside("form")
+        assert form is not None
+        data = fields_of(form, self.page) | {"code": code}
+        return await self.post(urljoin(str(self.response.url), form.attributes["action"]), data)
+
+    @property
+    def refresh(self) -> tuple[int, str]:
+        """After how many seconds the page leads on, and where to; fails when it does not."""
+        seconds, _, url = self.response.headers["refresh"].partition("; url=")
+        return int(seconds), url
