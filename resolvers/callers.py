@@ -58,9 +58,10 @@ class Kept:
 class Callers:
     """Who a token belongs to, remembered for a few seconds."""
 
-    def __init__(self, db: Database, clock: Clock) -> None:
+    def __init__(self, db: Database, clock: Clock, *, kept_seconds: float = KEPT_SECONDS) -> None:
         self._db = db
         self._clock = clock
+        self._kept_seconds = kept_seconds
         self._kept: OrderedDict[bytes, Kept] = OrderedDict()
 
     async def by_header(self, authorization: str | None) -> Caller | None:
@@ -119,4 +120,4 @@ class Callers:
             site_domain=partner.site_domain if partner else "",
             return_hosts=tuple(partner.return_hosts) if partner else (),
         )
-        return Kept(caller, time.monotonic() + KEPT_SECONDS, token.expires_on)
+        return Kept(caller, time.monotonic() + self._kept_seconds, token.expires_on)
