@@ -7,7 +7,7 @@ import orjson
 
 from resolvers.operation import Call, operation
 from schema.cart import CartItem
-from schema.cart_input import CartInput
+from schema.cart_input import SaveEcommerceCart
 from schema.ecommerce_cart import EcommerceCart, published
 from schema.errors import CartNotFound, InvalidInput
 from schema.permission import Rule
@@ -16,7 +16,7 @@ from store.return_urls import problem_of
 
 
 @operation(Rule.PARTNER, transaction=False)
-async def save_ecommerce_cart(call: Call, input: CartInput) -> EcommerceCart:
+async def save_ecommerce_cart(call: Call, input: SaveEcommerceCart) -> EcommerceCart:
     """Hand a cart over: a new one, or, with the id of a live cart of yours, in its place. Send the customer to `funnelUrl`.
 
     Products, stock and prices are looked at in the checkout, not here. With an `Idempotency-Key`, repeating the request
@@ -42,7 +42,7 @@ async def save_ecommerce_cart(call: Call, input: CartInput) -> EcommerceCart:
     return published(saved.cart, funnel_url, created=input.id is None)
 
 
-def _once(call: Call, input: CartInput) -> Once | None:
+def _once(call: Call, input: SaveEcommerceCart) -> Once | None:
     key = call.context.idempotency_key
     if key is None:
         return None

@@ -1,18 +1,18 @@
 """From an input to a row: what was sent is written, what was left out stays."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, get_origin
 from uuid import UUID
 
 import strawberry
-from sqlmodel import SQLModel, col, select
+from sqlmodel import col, select
 
 from resolvers.context import Role
 from resolvers.operation import Call
 from resolvers.tenancy import find, visible
 from schema.errors import InvalidInput
 from schema.numbers import LARGEST_ID
-from schema.values import Text, TextInput
+from schema.values import Fields, Inline, Money, Text, TextInput, place_of
 from store.tenancy import MarketplaceRow, PartnerRow
 
 NOT_COLUMNS = frozenset({"id", "partner_uuid"})
@@ -29,25 +29,43 @@ def named(name: Text) -> None:
         raise InvalidInput.at("name", "Give a name in at least one language.")
 
 
-def values_of(input: SQLModel, skip: Collection[str] = ()) -> dict[str, Any]:
-    """The columns of a new row, from an input whose fields are named like them (`price` for `price_amount`)."""
-    fields = set(type(input).model_fields) - NOT_COLUMNS - set(skip)
-    values = {name: getattr(input, name) for name in fields}
-    return {_column(name): text_of(v) if isinstance(v, TextInput) else v for name, v in values.items() if v is not None}
+def values_of(input: Fields, skip: Collection[str] = ()) -> dict[str, Any]:
+    """The columns of a new row, from an input whose fields are named like those of its resource."""
+    sent = {name: getattr(input, name) for name in _written(input, skip)}
+    kept = [_kept(place_of(input.about, name), value) for name, value in sent.items() if value is not None]
+    columns = {column: value for each in kept for column, value in each.items()}
+    return {column: text_of(v) if isinstance(v, TextInput) else v for column, v in columns.items()}
 
 
-def apply(row: Any, input: SQLModel, skip: Collection[str] = ()) -> None:
+def apply(row: Any, input: Fields, skip: Collection[str] = ()) -> None:
     """Write what was sent of a change: a text language by language, everything else whole."""
-    for name in set(type(input).model_fields) - NOT_COLUMNS - set(skip):
+    for name in _written(input, skip):
         sent = getattr(input, name)
         if not isinstance(sent, strawberry.Some):
             continue
-        value, column = sent.value, _column(name)
-        setattr(row, column, getattr(row, column).merged(value) if isinstance(value, TextInput) else value)
+        for column, value in _kept(place_of(input.about, name), sent.value).items():
+            setattr(row, column, getattr(row, column).merged(value) if isinstance(value, TextInput) else value)
 
 
-def _column(name: str) -> str:
-    return f"{name}_amount" if name in {"price", "free_above"} else name
+def _written(input: Fields, skip: Collection[str]) -> set[str]:
+    return set(type(input).model_fields) - NOT_COLUMNS - set(skip)
+
+
+def _kept(place: str | Inline, sent: Any) -> dict[str, Any]:
+    """What was sent for a field, by column: an amount of money is one, an embedded value has those of its parts."""
+    if isinstance(place, str):
+        return {place: sent}
+    if place.kind is Money:
+        return _kept(place.columns["amount"], sent)
+    kept: dict[str, Any] = {}
+    for name, field in type(sent).model_fields.items():
+        part = getattr(sent, name)
+        if get_origin(field.annotation) is strawberry.Maybe:
+            if part is None:
+                continue
+            part = part.value
+        kept |= _kept(place.columns[name], part)
+    return kept
 
 
 async def owner_of(call: Call, partner_uuid: UUID | None) -> PartnerRow:

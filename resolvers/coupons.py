@@ -1,44 +1,41 @@
 """The coupons of a partner."""
 
-import enum
-from decimal import Decimal
 from typing import Annotated, Any
 
-import strawberry
 from pydantic import AfterValidator
 
-from resolvers.changes import apply, given_id, owner_of, values_of
+from resolvers.changes import apply, currency_of, given_id, owner_of, values_of
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
-from schema.coupon import Coupon, DiscountType
+from schema.coupon import Coupon
 from schema.coupon_input import CreateCoupon, UpdateCoupon
 from schema.errors import InvalidInput
 from schema.permission import Permission
-from schema.values import writable
+from schema.values import ClosedSet, closed_set, writable_as
 from store.codes import normal
 from store.coupons import CouponRow
 
 SHORTEST_CODE, LONGEST_CODE = 3, 40
 
 
-@strawberry.enum(description="How to order coupons.")
-class CouponOrder(enum.StrEnum):
+@closed_set
+class CouponSort(ClosedSet):
     """How to order coupons."""
 
-    NEWEST = "-id"
-    CODE = "normal_code"
+    NEWEST = "-id", "The newest first."
+    CODE = "normal_code", "By code, from A to Z."
 
 
-@writable
+@writable_as(Coupon)
 class CouponFilter(Filter):
     """Which coupons. A code is matched ignoring case, spaces and hyphens."""
 
     code: Annotated[str | None, Where("normal_code"), AfterValidator(lambda code: code and normal(code))] = None
-    is_activated: Annotated[bool | None, Where("is_activated")] = None
+    is_active: Annotated[bool | None, Where("is_active")] = None
 
 
-coupons = Listing(Coupon, CouponFilter, CouponOrder, Permission.VIEW_CATALOGUE, "The coupons you see, newest first.")
+coupons = Listing(Coupon, CouponFilter, CouponSort, Permission.VIEW_CATALOGUE, "The coupons you see, newest first.")
 
 
 async def _coupon(call: Call, given: Any, *, lock: bool = False) -> CouponRow:
@@ -52,7 +49,12 @@ coupon = Lookup(Coupon, "id", "coupon", Permission.VIEW_CATALOGUE, "A coupon by 
 async def create_coupon(call: Call, input: CreateCoupon) -> Coupon:
     """Add a coupon. Its code is matched ignoring case, spaces and hyphens, and is unique among the partner's."""
     partner = await owner_of(call, input.partner_uuid)
-    row = CouponRow(partner_id=partner.id, normal_code=_matched(input.code), **values_of(input))
+    row = CouponRow(
+        partner_id=partner.id,
+        normal_code=_matched(input.code),
+        currency=await currency_of(call, partner),
+        **values_of(input),
+    )
     _sensible(row)
     call.db.add(row)
     await call.db.flush()
@@ -81,9 +83,9 @@ def _matched(code: str) -> str:
 
 def _sensible(row: CouponRow) -> None:
     """Refuse what no coupon can be, told at the field that was probably meant otherwise."""
-    if row.discount_type is DiscountType.PERCENTAGE and row.discount > Decimal(100):
-        raise InvalidInput.at("discount", "A percentage is at most 100.")
+    if (row.discount_percentage is None) is (row.discount_amount is None):
+        raise InvalidInput.at("discount", "Send a percentage or an amount.")
     if row.starts_on and row.ends_on and row.ends_on <= row.starts_on:
         raise InvalidInput.at("ends_on", "A coupon ends after it starts.")
-    if row.max_usage is not None and row.max_usage < row.number_of_usage:
-        raise InvalidInput.at("max_usage", f"It has been used {row.number_of_usage} times already.")
+    if row.max_usages is not None and row.max_usages < row.usage_count:
+        raise InvalidInput.at("max_usages", f"It has been used {row.usage_count} times already.")

@@ -1,10 +1,8 @@
 """How a shop delivers."""
 
-import enum
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import strawberry
 from sqlmodel import col, delete
 
 from resolvers.changes import apply, currency_of, given_id, named, owner_of, text_of, values_of
@@ -13,19 +11,19 @@ from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.delivery import DeliveryKind, DeliveryMode
 from schema.permission import Permission
-from schema.shop_input import CreateDeliveryMode, DeliveryRateData, UpdateDeliveryMode
-from schema.values import writable
+from schema.shop_input import CreateDeliveryMode, DeliveryRateInput, UpdateDeliveryMode
+from schema.values import ClosedSet, closed_set, writable_as
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 
 
-@strawberry.enum(description="How to order delivery modes.")
-class DeliveryModeOrder(enum.StrEnum):
+@closed_set
+class DeliveryModeSort(ClosedSet):
     """How to order delivery modes."""
 
-    RANKING = "ranking"
+    RANKING = "ranking", "By ranking, lowest first."
 
 
-@writable
+@writable_as(DeliveryMode)
 class DeliveryModeFilter(Filter):
     """Which delivery modes."""
 
@@ -34,7 +32,7 @@ class DeliveryModeFilter(Filter):
 
 
 delivery_modes = Listing(
-    DeliveryMode, DeliveryModeFilter, DeliveryModeOrder, Permission.VIEW_CATALOGUE, "How the shops you see deliver."
+    DeliveryMode, DeliveryModeFilter, DeliveryModeSort, Permission.VIEW_CATALOGUE, "How the shops you see deliver."
 )
 
 
@@ -71,7 +69,7 @@ async def update_delivery_mode(call: Call, input: UpdateDeliveryMode) -> Deliver
     return row
 
 
-async def _put_rates(call: Call, mode: DeliveryModeRow, rates: Sequence[DeliveryRateData]) -> None:
+async def _put_rates(call: Call, mode: DeliveryModeRow, rates: Sequence[DeliveryRateInput]) -> None:
     for rate in rates:
         columns = values_of(rate)
         call.db.add(

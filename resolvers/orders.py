@@ -1,45 +1,52 @@
 """The orders of a shop."""
 
 import datetime as dt
-import enum
 from typing import Annotated
 from uuid import UUID
 
-import strawberry
+from pydantic import Field
 
 import store.orders  # noqa: F401 - the table of orders
 from resolvers.listing import Filter, Listing, Lookup, Where
 from schema.delivery import DeliveryKind
 from schema.order import Order, OrderStatus
 from schema.permission import Permission
-from schema.values import writable
+from schema.values import ClosedSet, closed_set, writable_as
 
 
-@strawberry.enum(description="How to order orders.")
-class OrderOrder(enum.StrEnum):
+@closed_set
+class OrderSort(ClosedSet):
     """How to order orders."""
 
-    NEWEST = "-created_on"
-    OLDEST = "created_on"
-    TOTAL = "total_amount"
-    TOTAL_DESCENDING = "-total_amount"
+    NEWEST = "-created_on", "The newest first."
+    OLDEST = "created_on", "The oldest first."
+    TOTAL = "total_amount", "The smallest total first."
+    TOTAL_DESCENDING = "-total_amount", "The largest total first."
 
 
-@writable
+@writable_as(Order)
 class OrderFilter(Filter):
     """Which orders. Both ends of a period belong to it."""
 
     number: Annotated[int | None, Where("number")] = None
     status: Annotated[OrderStatus | None, Where("status")] = None
-    delivery_kind: Annotated[DeliveryKind | None, Where("delivery_kind")] = None
+    delivery_kind: Annotated[DeliveryKind | None, Where("delivery_kind")] = Field(
+        default=None, description="How it reaches the customer."
+    )
     cart_id: Annotated[UUID | None, Where("cart_id")] = None
-    buyer_email: Annotated[str | None, Where("buyer_email")] = None
-    created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = None
-    created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = None
+    buyer_email: Annotated[str | None, Where("buyer_email")] = Field(
+        default=None, description="The e-mail address of the buyer, written as the buyer did."
+    )
+    created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
+        default=None, description="Made at this time or later."
+    )
+    created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
+        default=None, description="Made at this time or earlier."
+    )
 
 
-orders = Listing(Order, OrderFilter, OrderOrder, Permission.VIEW_ORDER, "The orders you see, newest first.")
+orders = Listing(Order, OrderFilter, OrderSort, Permission.VIEW_ORDER, "The orders you see, newest first.")
 
 
-order = Lookup(Order, "id", "order", Permission.VIEW_ORDER, "An order by its id.")
+order = Lookup(Order, "id", "order", Permission.VIEW_ORDER, "An order by its id or its uuid.")
 order_with_uuid = Lookup(Order, "uuid", "order", Permission.VIEW_ORDER, "An order by its uuid.")

@@ -1,9 +1,8 @@
 """The products of a shop."""
 
-import enum
 from typing import Annotated, Any
 
-import strawberry
+from pydantic import Field
 from sqlmodel import col, delete, select
 
 from resolvers.changes import apply, currency_of, given_id, named, owner_of, text_of, values_of
@@ -14,7 +13,7 @@ from schema.errors import InvalidInput
 from schema.permission import Permission
 from schema.product import Product, ProductAttribute, ProductVariant
 from schema.shop_input import (
-    AttributeValueData,
+    AttributeValueInput,
     CreateProduct,
     CreateProductAttribute,
     CreateProductVariant,
@@ -23,34 +22,34 @@ from schema.shop_input import (
     UpdateProductAttribute,
     UpdateProductVariant,
 )
-from schema.values import Text, writable
+from schema.values import ClosedSet, Text, closed_set, writable_as
 from store.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 
 
-@strawberry.enum(description="How to order products.")
-class ProductOrder(enum.StrEnum):
+@closed_set
+class ProductSort(ClosedSet):
     """How to order products."""
 
-    RANKING = "ranking"
-    NEWEST = "-created_on"
-    OLDEST = "created_on"
-    PRICE = "price_amount"
-    PRICE_DESCENDING = "-price_amount"
+    RANKING = "ranking", "By ranking, lowest first."
+    NEWEST = "-created_on", "The newest first."
+    OLDEST = "created_on", "The oldest first."
+    PRICE = "price_amount", "The cheapest first."
+    PRICE_DESCENDING = "-price_amount", "The dearest first."
 
 
-@writable
+@writable_as(Product)
 class ProductFilter(Filter):
     """Which products."""
 
     is_active: Annotated[bool | None, Where("is_active")] = None
     is_physical: Annotated[bool | None, Where("is_physical")] = None
-    ids: Annotated[list[int] | None, Where("id", "in")] = None
+    ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description="Those with these ids.")
 
 
 products = Listing(
     Product,
     ProductFilter,
-    ProductOrder,
+    ProductSort,
     Permission.VIEW_CATALOGUE,
     "The products of the shops you see, best ranked first.",
 )
@@ -149,7 +148,7 @@ async def delete_product_attribute(call: Call, input: DeleteProductAttribute) ->
     return row
 
 
-async def _put_values(call: Call, attribute: ProductAttributeRow, wanted: list[AttributeValueData]) -> None:
+async def _put_values(call: Call, attribute: ProductAttributeRow, wanted: list[AttributeValueInput]) -> None:
     """Make the values of an attribute these, in this order."""
     query = select(AttributeValueRow).where(col(AttributeValueRow.attribute_id) == attribute.id)
     there = {row.value: row for row in (await call.db.exec(query)).all()}

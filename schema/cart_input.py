@@ -82,7 +82,7 @@ class CartItemInput(BaseModel):
 
 
 @writable
-class CartInput(BaseModel):
+class SaveEcommerceCart(BaseModel):
     """A cart to save. With the id of a cart of yours it replaces that cart; without one it makes a new cart."""
 
     id: UUID | None = Field(None, description="The cart to replace; null for a new one.")

@@ -6,55 +6,84 @@ from decimal import Decimal
 from typing import Any
 
 import strawberry
-from sqlalchemy import BigInteger, Enum
+from pydantic import BaseModel
+from pydantic import Field as Part
+from sqlalchemy import Enum, Integer
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
-from schema.values import Fields, amount, choice, moment
+from schema.values import ClosedSet, Fields, Money, closed_set, embedded, in_money, inline, moment
 
 
-@strawberry.enum(description="How a coupon reduces.")
-class DiscountType(enum.StrEnum):
-    """How a coupon reduces."""
+@closed_set
+class CouponTarget(ClosedSet):
+    """What a coupon may be used for."""
 
-    PERCENTAGE = "percentage"
-    AMOUNT = "amount"
-
-
-@strawberry.enum(description="What a coupon may be used for.")
-class CouponTarget(enum.StrEnum):
-    """What a coupon may be used for; the values are the documented `activate_for_…` flags."""
-
-    VOUCHERS = "vouchers"
-    GIFT_CARDS = "giftcards"
-    CLICK_AND_COLLECT = "clickandcollect"
-    ECOMMERCE = "ecommerce"
-    EXPERIENCES = "experiences"
-    TICKETS_EVENTS = "tickets_events"
-    WORKSHOPS = "workshops"
-    FLASH_SALES = "flashsales"
-    MONEY_POT = "moneypot"
-    NETWORK_GIFT_CARDS = "network_giftcards"
-    NETWORK_VOUCHERS = "network_vouchers"
+    # The values are those of the documented flags `activate_for_…`.
+    VOUCHERS = "vouchers", "Vouchers."
+    GIFT_CARDS = "giftcards", "Gift cards of one partner."
+    CLICK_AND_COLLECT = "clickandcollect", "The shop, where the customer collects."
+    ECOMMERCE = "ecommerce", "The shop, whatever the way of delivery."
+    EXPERIENCES = "experiences", "Experiences."
+    TICKETS_EVENTS = "tickets_events", "Tickets for events."
+    WORKSHOPS = "workshops", "Workshops."
+    FLASH_SALES = "flashsales", "Flash sales."
+    MONEY_POT = "moneypot", "Money pots."
+    NETWORK_GIFT_CARDS = "network_giftcards", "Gift cards of a whole network."
+    NETWORK_VOUCHERS = "network_vouchers", "Vouchers of a whole network."
 
 
-@strawberry.enum(description="How what was bought reaches its recipient.")
-class ReceptionMode(enum.StrEnum):
-    """How what was bought reaches its recipient; the values are the documented `…_mode` flags."""
+@closed_set
+class ReceptionMode(ClosedSet):
+    """How what was bought reaches its recipient."""
 
-    PRINT_AT_HOME = "print_at_home"
-    EXPEDITION = "expedition"
-    GIFTEE_EMAIL = "giftee_email"
-    POSTAL_MAIL_TO_BENEFICIARY = "postal_mail_to_beneficiary"
-    ON_SITE = "on_site"
-
-
-def identifiers(description: str) -> Any:
-    """Ids of what a coupon is limited to; empty: not limited."""
-    return Field(default_factory=list, sa_type=ARRAY(BigInteger), description=description)
+    # The values are those of the documented flags `…_reception_mode`.
+    PRINT_AT_HOME = "print_at_home", "The buyer prints it."
+    EXPEDITION = "expedition", "It is sent to the buyer."
+    GIFTEE_EMAIL = "giftee_email", "It is e-mailed to whom it is for."
+    POSTAL_MAIL_TO_BENEFICIARY = "postal_mail_to_beneficiary", "It is sent to whom it is for."
+    ON_SITE = "on_site", "It is collected from the partner."
 
 
-def choices(kind: type[enum.Enum], description: str) -> Any:
+@strawberry.pydantic.type(description="What a coupon takes off: a share of the price or an amount, never both.")
+class CouponDiscount(BaseModel):
+    """What a coupon takes off."""
+
+    percentage: Decimal | None = Part(description="Per cent of the price: `10.00`; null where it is an amount.")
+    amount: Money | None = Part(description="An amount; null where it is a percentage.")
+
+
+@strawberry.pydantic.type(description="What a coupon is limited to. An empty list does not limit.")
+class CouponScope(BaseModel):
+    """What a coupon is limited to."""
+
+    product_ids: list[int] = Part(description="Products of the shop.")
+    voucher_prototype_ids: list[int] = Part(description="Voucher prototypes.")
+    click_and_collect_offer_ids: list[int] = Part(description="Click and collect offers.")
+    experience_offer_ids: list[int] = Part(description="Experience offers.")
+    workshop_ids: list[int] = Part(description="Workshops.")
+    workshop_category_ids: list[int] = Part(description="Categories of workshops.")
+    event_ids: list[int] = Part(description="Events.")
+    flash_sale_offer_ids: list[int] = Part(description="Flash sale offers.")
+    reception_modes: list[ReceptionMode] = Part(description="Ways in which the recipient gets it.")
+
+
+@strawberry.pydantic.type(description="What must be so for a coupon to work.")
+class CouponConditions(BaseModel):
+    """What must be so for a coupon to work."""
+
+    email: str = Part(description="The buyer has this e-mail address, or one at this `@domain`; empty: any.")
+    minimum_payment: Money | None = Part(description="The least to pay; null: any.")
+    minimum_basket: Money | None = Part(description="The least value of all products together; null: any.")
+    minimum_product_price: Money | None = Part(description="The least price of a product to be reduced; null: any.")
+
+
+def identifiers() -> Any:
+    """Ids of what a coupon is limited to."""
+    return Field(default_factory=list, sa_type=ARRAY(Integer))
+
+
+def choices(kind: type[enum.Enum], description: str = "") -> Any:
     """Several values of a closed set, stored as their values."""
     stored = Enum(kind, native_enum=False, length=40, values_callable=lambda e: [m.value for m in e])
     return Field(default_factory=list, sa_type=ARRAY(stored), description=description)
@@ -64,51 +93,38 @@ def choices(kind: type[enum.Enum], description: str) -> Any:
 class Coupon(Fields):
     """A reduction for whoever knows the code."""
 
-    id: int
+    id: int = Field(description="Its id.")
     code: str = Field(max_length=40, description="What customers type; matched ignoring case, spaces and hyphens.")
     type: str = Field(default="discount", max_length=40, description="What kind of campaign it belongs to.")
-    is_activated: bool = Field(default=True, description="Whether it can be used.")
+    is_active: bool = Field(default=True, description="Whether it can be used.")
     starts_on: dt.datetime | None = moment("When it begins to work; null: at once.", default=None, nullable=True)
     ends_on: dt.datetime | None = moment("When it stops working; null: never.", default=None, nullable=True)
-    discount: Decimal = amount("How much: per cent, or money.")
-    discount_type: DiscountType = choice(DiscountType, "Whether `discount` is per cent or money.")
-    max_usage: int | None = Field(default=None, ge=1, description="How often it may be used in all; null: any number.")
-    number_of_usage: int = Field(default=0, description="How often it has been used, running payments included.")
+    max_usages: int | None = Field(default=None, ge=1, description="How often it may be used in all; null: any number.")
+    usage_count: int = Field(default=0, description="How often it has been used, running payments included.")
     targets: list[CouponTarget] = choices(CouponTarget, "What it may be used for.")
-    reception_modes: list[ReceptionMode] = choices(
-        ReceptionMode, "Which ways of reception it is limited to; empty: any."
-    )
-    eshop_products_ids: list[int] = identifiers("The shop products it is limited to; empty: all.")
-    voucher_prototypes_ids: list[int] = identifiers("The voucher prototypes it is limited to.")
-    cnc_offers_ids: list[int] = identifiers("The click and collect offers it is limited to.")
-    experience_offers_ids: list[int] = identifiers("The experience offers it is limited to.")
-    workshops_ids: list[int] = identifiers("The workshops it is limited to.")
-    workshop_categories_ids: list[int] = identifiers("The workshop categories it is limited to.")
-    events_ids: list[int] = identifiers("The events it is limited to.")
-    flashsales_offers_ids: list[int] = identifiers("The flash sale offers it is limited to.")
-    payment_amount_condition_minimum: Decimal | None = amount(
-        "The least to pay for it to work.", default=None, nullable=True
-    )
-    price_condition_min_amount: Decimal | None = amount(
-        "The least value of products for it to work.", default=None, nullable=True
-    )
-    product_condition_min_amount: Decimal | None = amount(
-        "The least price of a product for it to reduce it.", default=None, nullable=True
-    )
-    email_condition: str = Field(
-        default="", max_length=254, description="Only for this e-mail address, or `@domain`; empty: anybody."
-    )
-    giftcode: str = Field(default="", max_length=40, description="The gift code it was issued with.")
+    gift_code: str = Field(default="", max_length=40, description="The gift code it was issued with; empty: none.")
     new_validity_period: str = Field(
-        default="", max_length=40, description="The validity that it gives to what is bought."
+        default="", max_length=40, description="The validity that it gives to what is bought; empty: the usual one."
     )
-    booking_engine_id: str = Field(default="", max_length=80, description="Its id in a booking engine.")
-    is_value_increased: bool = Field(
+    booking_engine_id: str = Field(default="", max_length=80, description="Its id in a booking engine; empty: none.")
+    increases_value: bool = Field(
         default=False, description="Whether it raises the value of what is bought instead of lowering its price."
     )
-    is_value_increased_multiple_times: bool = Field(
-        default=False, description="Whether that may happen more than once."
+    increases_value_repeatedly: bool = Field(default=False, description="Whether that may happen more than once.")
+    free_click_and_collect: bool = Field(default=False, description="Whether it makes click and collect free.")
+    discount = embedded(
+        inline(CouponDiscount, {"amount": in_money("discount_amount")}, prefix="discount_"), "What it takes off."
     )
-    offer_delivery_cost_clickandcollect: bool = Field(
-        default=False, description="Whether click and collect becomes free."
+    limited_to = embedded(inline(CouponScope), "What it is limited to.")
+    conditions = embedded(
+        inline(
+            CouponConditions,
+            {
+                "email": "email_condition",
+                "minimum_payment": in_money("minimum_payment_amount"),
+                "minimum_basket": in_money("minimum_basket_amount"),
+                "minimum_product_price": in_money("minimum_product_price_amount"),
+            },
+        ),
+        "What must be so for it to work.",
     )

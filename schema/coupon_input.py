@@ -1,60 +1,82 @@
 """What managing coupons takes."""
 
 import datetime as dt
+from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
 import strawberry
 from pydantic import Field
 
-from schema.coupon import CouponTarget, DiscountType, ReceptionMode
-from schema.numbers import MoneyAmount, PositiveAmount
-from schema.values import Fields, writable
+from schema.coupon import Coupon, CouponConditions, CouponDiscount, CouponScope, CouponTarget, ReceptionMode
+from schema.numbers import Amount, MoneyAmount, PositiveAmount, RowId
+from schema.values import Fields, writable_as
 
 Code = Annotated[str, Field(min_length=3, max_length=40, pattern=r"^[^/\s](?:[^/]*[^/\s])?$")]
-Usage = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Usages = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Percentage = Annotated[Decimal, Amount(positive=True, le=Decimal(100))]
 
 
-@writable
+@writable_as(CouponDiscount)
+class CouponDiscountInput(Fields):
+    """What a coupon takes off: send one of the two."""
+
+    percentage: Percentage | None = Field(default=None, description="Per cent of the price, up to 100.")
+    amount: PositiveAmount | None = Field(default=None, description="An amount in the partner's currency.")
+
+
+@writable_as(CouponScope)
+class CouponScopeInput(Fields):
+    """What a coupon is limited to. A list that is sent takes the place of the one there is; an empty one does not limit."""
+
+    product_ids: strawberry.Maybe[Annotated[list[RowId], Field(max_length=1000)]]
+    reception_modes: strawberry.Maybe[list[ReceptionMode]]
+
+
+@writable_as(CouponConditions)
+class CouponConditionsInput(Fields):
+    """What must be so for a coupon to work; amounts are in the partner's currency. Null takes a condition away."""
+
+    email: strawberry.Maybe[Annotated[str, Field(max_length=254)]]
+    minimum_payment: strawberry.Maybe[MoneyAmount | None]
+    minimum_basket: strawberry.Maybe[MoneyAmount | None]
+    minimum_product_price: strawberry.Maybe[MoneyAmount | None]
+
+
+@writable_as(Coupon)
 class CreateCoupon(Fields):
     """A reduction for whoever knows the code."""
 
-    partner_uuid: UUID | None = None
+    partner_uuid: UUID | None = Field(
+        default=None, description="For which partner; a partner's own users may leave it out."
+    )
     code: Code
-    discount: PositiveAmount
-    discount_type: DiscountType
+    discount: CouponDiscountInput
     type: str = Field(default="discount", max_length=40)
-    is_activated: bool = True
+    is_active: bool = True
     starts_on: dt.datetime | None = None
     ends_on: dt.datetime | None = None
-    max_usage: Usage | None = None
+    max_usages: Usages | None = None
     targets: list[CouponTarget] = Field(
-        default_factory=lambda: [CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT]
+        default_factory=lambda: [CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT],
+        description="What it may be used for; left out: the shop.",
     )
-    reception_modes: list[ReceptionMode] = Field(default_factory=list)
-    eshop_products_ids: list[int] = Field(default_factory=list, max_length=1000)
-    payment_amount_condition_minimum: MoneyAmount | None = None
-    price_condition_min_amount: MoneyAmount | None = None
-    product_condition_min_amount: MoneyAmount | None = None
-    email_condition: str = Field(default="", max_length=254)
-    offer_delivery_cost_clickandcollect: bool = False
+    limited_to: CouponScopeInput | None = None
+    conditions: CouponConditionsInput | None = None
+    free_click_and_collect: bool = False
 
 
-@writable
+@writable_as(Coupon)
 class UpdateCoupon(Fields):
     """What is left out stays as it is; null clears. The code stays: make a new coupon for a new code."""
 
     id: int
-    discount: strawberry.Maybe[PositiveAmount]
-    is_activated: strawberry.Maybe[bool]
+    discount: strawberry.Maybe[CouponDiscountInput]
+    is_active: strawberry.Maybe[bool]
     starts_on: strawberry.Maybe[dt.datetime | None]
     ends_on: strawberry.Maybe[dt.datetime | None]
-    max_usage: strawberry.Maybe[Usage | None]
+    max_usages: strawberry.Maybe[Usages | None]
     targets: strawberry.Maybe[list[CouponTarget]]
-    reception_modes: strawberry.Maybe[list[ReceptionMode]]
-    eshop_products_ids: strawberry.Maybe[list[int]]
-    payment_amount_condition_minimum: strawberry.Maybe[MoneyAmount | None]
-    price_condition_min_amount: strawberry.Maybe[MoneyAmount | None]
-    product_condition_min_amount: strawberry.Maybe[MoneyAmount | None]
-    email_condition: strawberry.Maybe[Annotated[str, Field(max_length=254)]]
-    offer_delivery_cost_clickandcollect: strawberry.Maybe[bool]
+    limited_to: strawberry.Maybe[CouponScopeInput]
+    conditions: strawberry.Maybe[CouponConditionsInput]
+    free_click_and_collect: strawberry.Maybe[bool]

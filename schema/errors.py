@@ -23,6 +23,8 @@ class AppError(Exception):
     """Something went wrong."""
 
     status: ClassVar[int] = 400
+    meaning: ClassVar[str] = ""
+    """What the code means, for the readers of the schema, where the message has gaps to fill."""
     told_as_data: ClassVar[bool] = True
     """In a GraphQL mutation: under `userErrors` (what a user can put right) rather than `errors` (what a program got wrong)."""
 
@@ -93,12 +95,14 @@ class NotFound(AppError):
     """No such {thing}."""
 
     status = 404
+    meaning = "There is no such thing, or the caller may not see it."
 
 
 class CartNotFound(AppError):
     """Cart not found"""
 
     status = 404
+    meaning = "The caller has no live cart with this id."
 
 
 class TooLarge(AppError):
@@ -151,6 +155,8 @@ class CheckoutChanged(Conflict):
 class InvalidTransition(Conflict):
     """{thing} cannot go from {old} to {new}."""
 
+    meaning = "What it is about cannot go from the status it has to that one."
+
 
 class PaymentsNotActive(Conflict):
     """Payments of this partner are not active yet."""
@@ -168,6 +174,8 @@ class IdempotencyInProgress(Conflict):
 
 class AlreadyTaken(AppError):
     """This {what} is taken."""
+
+    meaning = "Something else has this value already, and only one may."
 
 
 class PaymentDeclined(AppError):

@@ -1,50 +1,64 @@
 """Orders: what was sold, with the names and prices of the day."""
 
 import datetime as dt
-import enum
 from decimal import Decimal
 from uuid import UUID
 
 import strawberry
+from pydantic import BaseModel
+from pydantic import Field as Part
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
 from schema.delivery import DeliveryKind
-from schema.values import Fields, Text, choice, moment, money, relation, relations, text
+from schema.values import (
+    ClosedSet,
+    Fields,
+    Text,
+    choice,
+    closed_set,
+    embedded,
+    inline,
+    moment,
+    money,
+    relation,
+    relations,
+    text,
+)
 
 
-@strawberry.enum(description="Where an order stands.")
-class OrderStatus(enum.StrEnum):
+@closed_set
+class OrderStatus(ClosedSet):
     """Where an order stands."""
 
-    PAID = "paid"
-    REFUNDED = "refunded"
+    PAID = "paid", "It is paid."
+    REFUNDED = "refunded", "All of its money went back."
 
 
-@strawberry.enum(description="Where the money of a payment stands.")
-class PaymentStatus(enum.StrEnum):
+@closed_set
+class PaymentStatus(ClosedSet):
     """Where the money of a payment stands."""
 
-    IN_PROGRESS = "ip"
-    OK = "ok"
-    ERROR = "err"
-    CANCELLED = "cncl"
+    IN_PROGRESS = "ip", "It is not known yet whether it arrives."
+    OK = "ok", "It has arrived."
+    ERROR = "err", "It did not arrive."
+    CANCELLED = "cncl", "The buyer gave up."
 
 
-@strawberry.enum(description="Where the money of a payment came from.")
-class PaymentMethod(enum.StrEnum):
+@closed_set
+class PaymentMethod(ClosedSet):
     """Where the money of a payment came from."""
 
-    CREDIT_CARD = "credit_card"
-    GIFT_CARD = "gift_card"
+    CREDIT_CARD = "credit_card", "A bank card."
+    GIFT_CARD = "gift_card", "A gift card of the partner."
 
 
 @strawberry.pydantic.type(description="The version and the choices of a product that was sold.")
 class OrderVariant(Fields):
     """The version and the choices of a product that was sold."""
 
-    id: int
-    variant_id: int | None = Field(default=None, description="The variant, if it was one.")
+    id: int = Field(description="Its id.")
+    variant_id: int | None = Field(default=None, description="The variant; null for a product without variants.")
     name: Text | None = text("Its name that day; null for a product without variants.", default=None, nullable=True)
     choices: Text | None = text(
         "What was chosen, as `Colour: sage; Ribbon: gold`; null for nothing.", default=None, nullable=True
@@ -55,14 +69,16 @@ class OrderVariant(Fields):
 class OrderProduct(Fields):
     """A product that was sold."""
 
-    id: int
+    id: int = Field(description="Its id.")
     product_id: int = Field(description="The product.")
     name: Text = text("Its name that day.")
     quantity: int = Field(description="How many.")
     unit_price = money("unit_price_amount", description="What one cost that day, VAT included.")
     total = money("total_amount", description="quantity × unit price, before discounts.")
     vat_rate: Decimal = Field(sa_type=Numeric(5, 2), description="Per cent of VAT contained in the price.")
-    picture_url: str = Field(default="", max_length=300)
+    picture_url: str = Field(
+        default="", max_length=300, description="Its picture that day, as a path on this service; empty: none."
+    )
     variant = relation(
         OrderVariant, by="order_variant_id", description="Which version, and what was chosen.", nullable=True
     )
@@ -72,7 +88,7 @@ class OrderProduct(Fields):
 class OrderVat(Fields):
     """The VAT of one rate contained in an order."""
 
-    id: int
+    id: int = Field(description="Its id.")
     rate: Decimal = Field(sa_type=Numeric(5, 2), description="Per cent.")
     net = money("net_amount", description="Without VAT.")
     vat = money("vat_amount", description="The VAT.")
@@ -83,50 +99,83 @@ class OrderVat(Fields):
 class OrderDiscount(Fields):
     """A coupon that an order used."""
 
-    id: int
+    id: int = Field(description="Its id.")
     coupon_id: int = Field(description="The coupon.")
     code: str = Field(max_length=40, description="What was typed.")
-    amount_off = money("amount", description="What it took off.")
+    amount = money("discount_amount", description="What it took off.")
 
 
 @strawberry.pydantic.type(description="Money that paid for an order, from one source.")
 class OrderPayment(Fields):
     """Money that paid for an order, from one source."""
 
-    id: UUID
+    id: UUID = Field(description="Its id.")
     method: PaymentMethod = choice(PaymentMethod, "Where the money came from.")
     status: PaymentStatus = choice(PaymentStatus, "Where the money stands.")
-    money_paid = money("amount", description="How much.")
-    gift_card_id: int | None = Field(default=None, description="The gift card, where it was one.")
+    amount = money("paid_amount", description="How much.")
+    gift_card_id: int | None = Field(default=None, description="The gift card; null where it was none.")
     created_on: dt.datetime = moment("When it was begun.")
+
+
+@strawberry.pydantic.type(description="Who bought something.")
+class OrderBuyer(BaseModel):
+    """Who bought something."""
+
+    first_name: str = Part(description="First name.")
+    last_name: str = Part(description="Last name.")
+    email: str = Part(description="E-mail address.")
+    phone: str = Part(description="Telephone number; empty: not told.")
+
+
+@strawberry.pydantic.type(description="Where the post goes.")
+class PostalAddress(BaseModel):
+    """Where the post goes."""
+
+    line_1: str = Part(description="Street and number.")
+    line_2: str = Part(description="Building, floor, company; empty: nothing.")
+    postal_code: str = Part(description="Postal code.")
+    city: str = Part(description="Town.")
+    country: str = Part(description="ISO 3166 alpha-2 code.")
+
+
+@strawberry.pydantic.type(description="How an order reaches the customer.")
+class OrderDelivery(BaseModel):
+    """How an order reaches the customer."""
+
+    kind: DeliveryKind = Part(description="How goods reach the customer.")
+    name: Text = Part(description="The delivery mode's name that day.")
+    recipient_name: str = Part(description="Who gets the parcel; empty: the buyer.")
+    address: PostalAddress | None = Part(description="Where home delivery goes; null for other kinds.")
 
 
 @strawberry.pydantic.type(description="What a customer bought in a partner's shop.")
 class Order(Fields):
     """What a customer bought in a partner's shop."""
 
-    id: int
-    uuid: UUID
+    id: int = Field(description="Its id.")
+    uuid: UUID = Field(description="Its uuid, which tells nothing of how many there are.")
     number: int = Field(description="Its number: 1, 2, 3 … without gaps for each partner.")
     status: OrderStatus = choice(OrderStatus, "Where it stands.", default=OrderStatus.PAID)
     created_on: dt.datetime = moment("When it was made.")
     language: str = Field(default="en", max_length=2, description="The language it was bought in.")
     cart_id: UUID = Field(description="The cart it came from.")
-    buyer_first_name: str = Field(default="", max_length=80)
-    buyer_last_name: str = Field(default="", max_length=80)
-    buyer_email: str = Field(default="", max_length=254)
-    buyer_phone: str = Field(default="", max_length=40)
-    message: str = Field(default="", max_length=1000, description="What the buyer wrote.")
-    delivery_kind: DeliveryKind = choice(DeliveryKind, "How it reaches the customer.")
-    delivery_name: Text = text("The delivery mode's name that day.")
-    recipient_name: str = Field(
-        default="", max_length=160, description="Who gets the parcel, when it is not the buyer."
+    message: str = Field(default="", max_length=1000, description="What the buyer wrote; empty: nothing.")
+    buyer = embedded(inline(OrderBuyer, prefix="buyer_"), "Who bought it.")
+    delivery = embedded(
+        inline(
+            OrderDelivery,
+            {
+                "recipient_name": "recipient_name",
+                "address": inline(
+                    PostalAddress,
+                    {"line_1": "address_line_1", "line_2": "address_line_2"},
+                    unless_null="address_line_1",
+                ),
+            },
+            prefix="delivery_",
+        ),
+        "How it reaches the customer.",
     )
-    address_line_1: str = Field(default="", max_length=120, description="Where home delivery goes.")
-    address_line_2: str = Field(default="", max_length=120)
-    postal_code: str = Field(default="", max_length=20)
-    city: str = Field(default="", max_length=80)
-    country: str = Field(default="", max_length=2, description="ISO 3166 alpha-2.")
     products = relations(OrderProduct, by="order_id", description="What was sold.")
     vat = relations(OrderVat, by="order_id", description="The VAT it contains, a rate each.", order="rate")
     discounts = relations(OrderDiscount, by="order_id", description="The coupons it used.")

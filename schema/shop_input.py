@@ -7,24 +7,28 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from schema.delivery import DeliveryKind
+from schema.delivery import DeliveryKind, DeliveryMode, DeliveryRate
 from schema.numbers import Amount, MoneyAmount
-from schema.values import Fields, TextInput, writable
+from schema.product import AttributeValue, Product, ProductAttribute, ProductVariant
+from schema.values import Fields, TextInput, writable_as
 
 VatRate = Annotated[Decimal, Amount(ge=Decimal(0), le=Decimal(100))]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Country = Annotated[str, Field(pattern="^([A-Z]{2})?$")]
 STANDARD_VAT = Decimal("20.00")
+FOR_WHOM = "For which partner; a partner's own users may leave it out."
+PRICE = "What one costs, VAT included, in the partner's currency."
+FREE_ABOVE = "Free from this value of products on, in the partner's currency; null: never."
 
 
-@writable
+@writable_as(Product)
 class CreateProduct(Fields):
-    """A product to sell. Only marketplaces and masters say for which partner."""
+    """A product to sell."""
 
-    partner_uuid: UUID | None = None
+    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
     name: TextInput
     description: TextInput | None = None
-    price: MoneyAmount
+    price: MoneyAmount = Field(description=PRICE)
     vat_rate: VatRate = STANDARD_VAT
     stock: Count | None = None
     weight_grams: Count = 0
@@ -34,14 +38,14 @@ class CreateProduct(Fields):
     picture_url: str = Field(default="", max_length=300, pattern="^(/media/[A-Za-z0-9._-]+)?$")
 
 
-@writable
+@writable_as(Product)
 class UpdateProduct(Fields):
     """What is left out stays as it is; null clears."""
 
     id: int
     name: strawberry.Maybe[TextInput]
     description: strawberry.Maybe[TextInput]
-    price: strawberry.Maybe[MoneyAmount]
+    price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE)
     vat_rate: strawberry.Maybe[VatRate]
     stock: strawberry.Maybe[Count | None]
     weight_grams: strawberry.Maybe[Count]
@@ -51,102 +55,102 @@ class UpdateProduct(Fields):
     picture_url: strawberry.Maybe[Annotated[str, Field(max_length=300, pattern="^(/media/[A-Za-z0-9._-]+)?$")]]
 
 
-@writable
+@writable_as(ProductVariant)
 class CreateProductVariant(Fields):
     """A version of a product, with its own price and stock."""
 
-    product_id: int
+    product_id: int = Field(description="The product it belongs to.")
     name: TextInput
-    price: MoneyAmount
+    price: MoneyAmount = Field(description=PRICE)
     stock: Count | None = None
     weight_grams: Count = 0
     is_active: bool = True
     ranking: Count = 1
 
 
-@writable
+@writable_as(ProductVariant)
 class UpdateProductVariant(Fields):
     """What is left out stays as it is; null clears."""
 
     id: int
     name: strawberry.Maybe[TextInput]
-    price: strawberry.Maybe[MoneyAmount]
+    price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE)
     stock: strawberry.Maybe[Count | None]
     weight_grams: strawberry.Maybe[Count]
     is_active: strawberry.Maybe[bool]
     ranking: strawberry.Maybe[Count]
 
 
-@writable
-class AttributeValueData(Fields):
+@writable_as(AttributeValue)
+class AttributeValueInput(Fields):
     """One value that can be chosen."""
 
     value: str = Field(min_length=1, max_length=120)
     label: TextInput | None = None
 
 
-@writable
+@writable_as(ProductAttribute)
 class CreateProductAttribute(Fields):
     """Something to choose about a product, and the values there are, in their order."""
 
-    product_id: int
+    product_id: int = Field(description="The product it belongs to.")
     name: TextInput
-    values: list[AttributeValueData] = Field(min_length=1, max_length=200)
+    values: list[AttributeValueInput] = Field(min_length=1, max_length=200)
     is_required: bool = False
     ranking: Count = 1
 
 
-@writable
+@writable_as(ProductAttribute)
 class UpdateProductAttribute(Fields):
     """What is left out stays as it is. Values, where given, replace those there are; one of the same value keeps its id."""
 
     id: int
     name: strawberry.Maybe[TextInput]
-    values: strawberry.Maybe[Annotated[list[AttributeValueData], Field(min_length=1, max_length=200)]]
+    values: strawberry.Maybe[Annotated[list[AttributeValueInput], Field(min_length=1, max_length=200)]]
     is_required: strawberry.Maybe[bool]
     ranking: strawberry.Maybe[Count]
 
 
-@writable
+@writable_as(ProductAttribute)
 class DeleteProductAttribute(Fields):
     """An attribute that is no longer asked about."""
 
     id: int
 
 
-@writable
-class DeliveryRateData(Fields):
+@writable_as(DeliveryRate)
+class DeliveryRateInput(Fields):
     """What delivery costs to a country (empty: every country without rates of its own), up to a weight (null: any)."""
 
     country: Country = ""
     max_weight_grams: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
-    price: MoneyAmount
+    price: MoneyAmount = Field(description="What it costs, VAT included, in the partner's currency.")
 
 
-@writable
+@writable_as(DeliveryMode)
 class CreateDeliveryMode(Fields):
     """A way to deliver, with what it costs."""
 
-    partner_uuid: UUID | None = None
+    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
     kind: DeliveryKind
     name: TextInput
     description: TextInput | None = None
-    rates: list[DeliveryRateData] = Field(default_factory=list, max_length=1000)
-    free_above: MoneyAmount | None = None
+    rates: list[DeliveryRateInput] = Field(default_factory=list, max_length=1000)
+    free_above: MoneyAmount | None = Field(default=None, description=FREE_ABOVE)
     vat_rate: VatRate = STANDARD_VAT
     is_active: bool = True
     ranking: Count = 1
 
 
-@writable
+@writable_as(DeliveryMode)
 class UpdateDeliveryMode(Fields):
     """What is left out stays as it is; null clears. Rates, where given, replace those there are."""
 
     id: int
     name: strawberry.Maybe[TextInput]
     description: strawberry.Maybe[TextInput]
-    rates: strawberry.Maybe[Annotated[list[DeliveryRateData], Field(max_length=1000)]]
-    free_above: strawberry.Maybe[MoneyAmount | None]
+    rates: strawberry.Maybe[Annotated[list[DeliveryRateInput], Field(max_length=1000)]]
+    free_above: strawberry.Maybe[MoneyAmount | None] = Field(description=FREE_ABOVE)
     vat_rate: strawberry.Maybe[VatRate]
     is_active: strawberry.Maybe[bool]
     ranking: strawberry.Maybe[Count]

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import pydantic
 import strawberry
@@ -34,6 +34,9 @@ SQLModel.metadata.naming_convention = {
 
 class Fields(SQLModel):
     """The base of every resource and input; it accepts the options Strawberry validates inputs with."""
+
+    about: ClassVar[type[BaseModel] | None] = None
+    """Of an input: the resource whose fields it has."""
 
     @classmethod
     def model_validate(cls, obj: Any, *, by_alias: Any = None, by_name: Any = None, **options: Any) -> Any:  # noqa: ARG003
@@ -271,11 +274,14 @@ def writable_as(resource: type[BaseModel]) -> Callable[[type[M]], type[M]]:
 
 
 def _input(cls: type[M], resource: type[BaseModel] | None) -> type[M]:
-    strawberry.pydantic.input(cls, description=_sentences(cls))
+    name = cls.__name__ if cls.__name__.endswith(("Input", "Filter")) else f"{cls.__name__}Input"
+    strawberry.pydantic.input(cls, name=name, description=_sentences(cls))
     definition = get_object_definition(cls, strict=True)
-    meanings = {} if resource is None else meanings_of(resource)
-    for field in definition.fields:
-        field.description = field.description or meanings.get(field.python_name)
+    if resource is not None:
+        cls.about = resource  # type: ignore[attr-defined]  # of Fields, which all inputs about a resource are
+        meanings = meanings_of(resource)
+        for field in definition.fields:
+            field.description = field.description or meanings.get(field.python_name)
     build: Callable[..., Any] | None = definition.from_input
     assert build is not None
 
@@ -292,6 +298,14 @@ def _input(cls: type[M], resource: type[BaseModel] | None) -> type[M]:
 def meanings_of(resource: type[BaseModel]) -> Mapping[str, str]:
     """What the fields of a published resource mean, by name."""
     return {f.python_name: f.description for f in get_object_definition(resource, strict=True).fields if f.description}
+
+
+def place_of(resource: type[BaseModel] | None, name: str) -> str | Inline:
+    """Where a field is kept: in the column of its name, unless the resource embeds columns there."""
+    definition = None if resource is None else get_object_definition(resource)
+    field = None if definition is None else definition.get_field(name)
+    place = None if field is None else field.metadata.get("compiled")
+    return place if isinstance(place, Inline) else name
 
 
 def _sentences(documented: Any) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 
 from schema.checkout import CheckoutLine
-from schema.coupon import CouponTarget, DiscountType, ReceptionMode
+from schema.coupon import CouponTarget, ReceptionMode
 from schema.delivery import DeliveryKind
 from store.coupons import CouponRow
 
@@ -34,10 +34,10 @@ def is_running(coupon: CouponRow, now: dt.datetime, *, own_uses: int = 0) -> boo
     `own_uses` are uses that whoever asks has already taken.
     """
     return (
-        coupon.is_activated
+        coupon.is_active
         and (coupon.starts_on is None or coupon.starts_on <= now)
         and (coupon.ends_on is None or now < coupon.ends_on)
-        and (coupon.max_usage is None or coupon.number_of_usage - own_uses < coupon.max_usage)
+        and (coupon.max_usages is None or coupon.usage_count - own_uses < coupon.max_usages)
         and bool({CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT} & set(coupon.targets))
     )
 
@@ -54,7 +54,7 @@ def reduce_lines(
         if not eligible or not _works(coupon, lines, kind, email):
             continue
         shares = _shares(coupon, [left[i] for i in eligible])
-        frees = coupon.offer_delivery_cost_clickandcollect and kind in (None, DeliveryKind.CLICK_AND_COLLECT)
+        frees = coupon.free_click_and_collect and kind in (None, DeliveryKind.CLICK_AND_COLLECT)
         if not frees and not any(shares):
             continue  # it would be used up for nothing
         for index, share in zip(eligible, shares, strict=True):
@@ -68,8 +68,8 @@ def reduce_lines(
 def _works(coupon: CouponRow, lines: Sequence[CheckoutLine], kind: DeliveryKind | None, email: str) -> bool:
     """Whether its conditions hold for this basket. What is not known yet (delivery, e-mail) does not stop it."""
     worth = sum((line.total for line in lines), ZERO)
-    minimum = max(coupon.price_condition_min_amount or ZERO, coupon.payment_amount_condition_minimum or ZERO)
-    if coupon.is_value_increased or worth < minimum:
+    minimum = max(coupon.minimum_basket_amount or ZERO, coupon.minimum_payment_amount or ZERO)
+    if coupon.increases_value or worth < minimum:
         return False
     if kind is not None:
         target = CouponTarget.CLICK_AND_COLLECT if kind is DeliveryKind.CLICK_AND_COLLECT else CouponTarget.ECOMMERCE
@@ -85,11 +85,11 @@ def _works(coupon: CouponRow, lines: Sequence[CheckoutLine], kind: DeliveryKind 
 
 def _eligible(coupon: CouponRow, lines: Sequence[CheckoutLine]) -> list[int]:
     """The positions of the lines it reduces."""
-    least = coupon.product_condition_min_amount or ZERO
+    least = coupon.minimum_product_price_amount or ZERO
     return [
         position
         for position, line in enumerate(lines)
-        if (not coupon.eshop_products_ids or line.choice.product_id in coupon.eshop_products_ids)
+        if (not coupon.product_ids or line.choice.product_id in coupon.product_ids)
         and (line.unit_price or ZERO) >= least
     ]
 
@@ -97,10 +97,10 @@ def _eligible(coupon: CouponRow, lines: Sequence[CheckoutLine]) -> list[int]:
 def _shares(coupon: CouponRow, left: Sequence[Decimal]) -> list[Decimal]:
     """What it takes off each line: in proportion, never more than is left, to the cent, nothing lost by rounding."""
     worth = sum(left, ZERO)
-    if coupon.discount_type is DiscountType.PERCENTAGE:
-        off = (worth * coupon.discount / 100).quantize(Decimal("0.01"), "ROUND_HALF_UP")
+    if coupon.discount_percentage is not None:
+        off = (worth * coupon.discount_percentage / 100).quantize(Decimal("0.01"), "ROUND_HALF_UP")
     else:
-        off = min(coupon.discount, worth)
+        off = min(coupon.discount_amount or ZERO, worth)
     if not worth:
         return [ZERO for _ in left]
     shares = [(off * amount / worth).quantize(Decimal("0.01"), ROUND_DOWN) for amount in left]

@@ -58,7 +58,7 @@ async def release(db: AsyncSession, attempt: AttemptRow) -> None:
             await db.exec(back.values(stock=col(table.stock) + pieces))
     for use in sorted(attempt.coupons, key=lambda c: c["id"]):
         less = update(CouponRow).where(col(CouponRow.id) == use["id"])
-        await db.exec(less.values(number_of_usage=col(CouponRow.number_of_usage) - 1))
+        await db.exec(less.values(usage_count=col(CouponRow.usage_count) - 1))
     for part in sorted(attempt.cards, key=lambda c: c["id"]):
         card = await locked_card(db, part["id"])
         _enter(db, card, attempt, GiftCardEntryKind.RELEASE, Decimal(part["amount"]))
@@ -117,7 +117,7 @@ async def _take_coupon(db: AsyncSession, identifier: int, now: dt.datetime) -> N
     coupon = (await db.exec(query.execution_options(populate_existing=True))).one_or_none()
     if coupon is None or not is_running(coupon, now):
         raise CheckoutChanged
-    coupon.number_of_usage += 1
+    coupon.usage_count += 1
 
 
 def _enter(db: AsyncSession, card: GiftCardRow, attempt: AttemptRow, kind: GiftCardEntryKind, amount: Decimal) -> None:

@@ -201,17 +201,17 @@ def _write_parts(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None
         db.add(OrderVatRow(**of_order, rate=Decimal(vat["rate"]), **amounts))
     for coupon in attempt.coupons:
         amount = Decimal(coupon["amount"])
-        db.add(OrderDiscountRow(**of_order, coupon_id=coupon["id"], code=coupon["code"], amount=amount))
+        db.add(OrderDiscountRow(**of_order, coupon_id=coupon["id"], code=coupon["code"], discount_amount=amount))
     paid: dict[str, Any] = {"status": PaymentStatus.OK, "created_on": attempt.created_on}
     for card in attempt.cards:
         amount = Decimal(card["amount"])
         method = PaymentMethod.GIFT_CARD
-        db.add(OrderPaymentRow(**of_order, **paid, method=method, amount=amount, gift_card_id=card["id"]))
+        db.add(OrderPaymentRow(**of_order, **paid, method=method, paid_amount=amount, gift_card_id=card["id"]))
     if attempt.card_amount:
         method = PaymentMethod.CREDIT_CARD
         card_payment: dict[str, Any] = {
             "method": method,
-            "amount": attempt.card_amount,
+            "paid_amount": attempt.card_amount,
             "provider_id": attempt.payin_id,
         }
         db.add(OrderPaymentRow(**of_order, **paid, **card_payment))

@@ -7,8 +7,9 @@ from uuid import UUID, uuid4
 from sqlalchemy import CheckConstraint, UniqueConstraint
 from sqlmodel import Field
 
+from schema.delivery import DeliveryKind
 from schema.order import Order, OrderDiscount, OrderPayment, OrderProduct, OrderVariant, OrderVat
-from schema.values import amount, moment
+from schema.values import Text, amount, choice, moment, text
 from store.clock import now
 
 
@@ -21,12 +22,27 @@ class OrderRow(Order, table=True):
         UniqueConstraint("attempt_id", name="order_attempt_key"),
         CheckConstraint("total_amount = products_amount - discount_amount + delivery_amount", name="adds_up"),
         CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
+        CheckConstraint(
+            "num_nulls(address_line_1, address_line_2, postal_code, city, country) IN (0, 5)", name="whole_address"
+        ),
     )
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
     attempt_id: UUID = Field(foreign_key="checkout_attempt.id")
     created_on: dt.datetime = moment("When it was made.", default_factory=now, index=True)
+    buyer_first_name: str = Field(default="", max_length=80)
+    buyer_last_name: str = Field(default="", max_length=80)
+    buyer_email: str = Field(default="", max_length=254)
+    buyer_phone: str = Field(default="", max_length=40)
+    delivery_kind: DeliveryKind = choice(DeliveryKind, "How it reaches the customer.")
+    delivery_name: Text = text("The delivery mode's name that day.")
+    recipient_name: str = Field(default="", max_length=160)
+    address_line_1: str | None = Field(default=None, max_length=120)
+    address_line_2: str | None = Field(default=None, max_length=120)
+    postal_code: str | None = Field(default=None, max_length=20)
+    city: str | None = Field(default=None, max_length=80)
+    country: str | None = Field(default=None, max_length=2)
     currency: str = Field(default="EUR", max_length=3)
     products_amount: Decimal = amount()
     discount_amount: Decimal = amount()
@@ -79,7 +95,7 @@ class OrderDiscountRow(OrderDiscount, table=True):
     id: int = Field(default=None, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
     currency: str = Field(default="EUR", max_length=3)
-    amount: Decimal = amount()
+    discount_amount: Decimal = amount()
 
 
 class OrderPaymentRow(OrderPayment, table=True):
@@ -90,6 +106,6 @@ class OrderPaymentRow(OrderPayment, table=True):
     id: UUID = Field(default_factory=uuid4, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
     currency: str = Field(default="EUR", max_length=3)
-    amount: Decimal = amount()
+    paid_amount: Decimal = amount()
     created_on: dt.datetime = moment("When it was begun.", default_factory=now)
     provider_id: str = Field(default="", max_length=128)

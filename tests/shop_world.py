@@ -14,7 +14,7 @@ from resolvers.callers import Callers
 from resolvers.context import Caller, Context, Services
 from schema.cart import Cart, CartItem
 from schema.checkout import Agreed, Buyer, Checkout, CheckoutKey, Choice, PaymentStarted
-from schema.coupon import CouponTarget, DiscountType
+from schema.coupon import CouponTarget
 from schema.delivery import DeliveryKind
 from schema.gift_card import GiftCardStatus
 from schema.values import Text
@@ -110,18 +110,14 @@ class Shop:
             )
         )
 
-    async def coupon(self, code: str = "WELCOME10", discount: str = "10.00", **more: Any) -> CouponRow:
+    async def coupon(self, code: str = "WELCOME10", percentage: str = "10.00", **more: Any) -> CouponRow:
         """A coupon, ten per cent by default."""
         values: dict[str, Any] = {
-            "discount_type": DiscountType.PERCENTAGE,
+            "discount_percentage": Decimal(percentage),
             "targets": [CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT],
             **more,
         }
-        return await self.add(
-            CouponRow(
-                partner_id=self.partner.id, code=code, normal_code=normal(code), discount=Decimal(discount), **values
-            )
-        )
+        return await self.add(CouponRow(partner_id=self.partner.id, code=code, normal_code=normal(code), **values))
 
     async def gift_card(self, value: str = "50.00", **more: Any) -> GiftCardRow:
         """A gift card with its first entry."""

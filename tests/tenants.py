@@ -20,7 +20,6 @@ from coffret.app import create_app
 from resolvers.auth import issue_token
 from resolvers.context import Context, Services
 from resolvers.operation import Operation
-from schema.coupon import DiscountType
 from schema.delivery import DeliveryKind
 from schema.errors import AppError
 from schema.messages import problems
@@ -181,8 +180,7 @@ async def _own(tenants: Tenants, partner: PartnerRow, currency: str) -> Owned:
         **of,
         code=code,
         normal_code=normal(code),
-        discount=Decimal("10.00"),
-        discount_type=DiscountType.PERCENTAGE,
+        discount_percentage=Decimal("10.00"),
         targets=[],
     )
     card_code = draw()
@@ -265,7 +263,8 @@ class OverGraphQL:
 
     async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
         """Run it."""
-        field_name, kind = _camel(operation.name), _camel(operation.name)[:1].upper() + _camel(operation.name)[1:]
+        field_name = _camel(operation.name)
+        kind = f"{field_name[:1].upper()}{field_name[1:]}Input"
         result = _camel(arguments_result(operation))
         query = (
             f"mutation($input: {kind}!) {{ {field_name}(input: $input) {{ {result} {{ id }} "

@@ -23,7 +23,7 @@ from funnel.pages import HEADERS
 from funnel.static_files import KINDS, Asset, Assets, brand_path, digest
 from resolvers.carts import save_ecommerce_cart
 from resolvers.context import Caller, Context, Role, Services
-from schema.cart_input import CartInput
+from schema.cart_input import SaveEcommerceCart
 from schema.checkout import OfferedProduct
 from schema.errors import AppError
 from schema.values import Text
@@ -137,7 +137,7 @@ class Storefront:
         return RedirectResponse(cart.funnel_url, 303)
 
 
-def cart_of(sold: SoldProduct, return_url: str) -> CartInput:
+def cart_of(sold: SoldProduct, return_url: str) -> SaveEcommerceCart:
     """A cart of one product, as it is sent to the API."""
     choice = first_choice(sold)
     item: dict[str, Any] = {
@@ -146,7 +146,7 @@ def cart_of(sold: SoldProduct, return_url: str) -> CartInput:
         "variant_id": choice.variant_id,
         "attribute_values": dict(choice.attribute_values),
     }
-    return CartInput.model_validate({"items": [item], "return_url": return_url})
+    return SaveEcommerceCart.model_validate({"items": [item], "return_url": return_url})
 
 
 def context_of(request: Request, services: Services, partner: PartnerRow) -> Context:

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from rest_compat.keys import Key, Nested
 from rest_compat.shapes import Shape
 from rest_compat.writers import MILLISECONDS, Writer
-from schema.cart_input import LARGEST_CART, CartInput, CartItemInput
+from schema.cart_input import LARGEST_CART, SaveEcommerceCart, CartItemInput
 from schema.ecommerce_cart import AttributeChoice, EcommerceCart, EcommerceCartItem
 from schema.numbers import RowId
 
@@ -71,7 +71,7 @@ class CartItemBody(CartItemInput):
     )
 
 
-class CartBody(CartInput):
+class CartBody(SaveEcommerceCart):
     """A cart to save: a new one, or, with the id of a live cart of yours, in its place."""
 
     items: list[CartItemBody] = Field(  # type: ignore[assignment]  # narrower than in GraphQL, and never written to

@@ -14,7 +14,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictInt, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from schema.coupon import DiscountType
 from schema.delivery import DeliveryKind
 from schema.languages import LANGUAGES
 
@@ -189,16 +188,16 @@ class DemoDelivery:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoCoupon:
-    """A coupon. Days count from the day the data is laid; `minimum` is the least value of products."""
+    """A coupon, with a percentage or an amount. Days count from the day the data is laid; `minimum` is the least value of products."""
 
     code: Annotated[str, Field(pattern="^[A-Z0-9]{4,20}$")]
-    discount_type: DiscountType
-    discount: Annotated[Amount, Field(gt=0)]
     starts_in_days: StrictInt
     ends_in_days: StrictInt | None = None
+    percentage: Annotated[Amount, Field(gt=0, le=100)] | None = None
+    amount: Annotated[Amount, Field(gt=0)] | None = None
     minimum: Amount | None = None
-    max_usage: Count | None = None
-    number_of_usage: Count = 0
+    max_usages: Count | None = None
+    usage_count: Count = 0
 
 
 @dataclass(frozen=True, config=_CONFIG)

@@ -49,7 +49,7 @@ async def lay_shop(
         await _product(db, marketplace.currency, partner, product)
     for ranking, mode in enumerate(content.delivery, 1):
         await _delivery(db, marketplace.currency, partner, mode, ranking)
-    db.add_all(_coupon(partner, coupon, now) for coupon in content.coupons)
+    db.add_all(_coupon(marketplace.currency, partner, coupon, now) for coupon in content.coupons)
     for card in content.gift_cards:
         await _gift_card(db, marketplace.currency, partner, card, now)
     await db.flush()
@@ -139,19 +139,20 @@ async def _delivery(db: AsyncSession, currency: str, partner: PartnerRow, conten
     )
 
 
-def _coupon(partner: PartnerRow, content: DemoCoupon, now: dt.datetime) -> CouponRow:
+def _coupon(currency: str, partner: PartnerRow, content: DemoCoupon, now: dt.datetime) -> CouponRow:
     ends = None if content.ends_in_days is None else now + dt.timedelta(days=content.ends_in_days)
     return CouponRow(
         partner_id=partner.id,
         code=content.code,
         normal_code=normal(content.code),
-        discount=content.discount,
-        discount_type=content.discount_type,
+        currency=currency,
+        discount_percentage=content.percentage,
+        discount_amount=content.amount,
         starts_on=now + dt.timedelta(days=content.starts_in_days),
         ends_on=ends,
-        price_condition_min_amount=content.minimum,
-        max_usage=content.max_usage,
-        number_of_usage=content.number_of_usage,
+        minimum_basket_amount=content.minimum,
+        max_usages=content.max_usages,
+        usage_count=content.usage_count,
         targets=[CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT],
     )
 

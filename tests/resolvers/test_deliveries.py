@@ -124,7 +124,7 @@ async def test_modes_are_read_with_their_rates(tenants: Tenants) -> None:
     mine = tenants.owned["a1"].delivery_mode
     await tenants.graphql(
         "a1",
-        "mutation($i: UpdateDeliveryMode!) { updateDeliveryMode(input: $i) { userErrors { message } } }",
+        "mutation($i: UpdateDeliveryModeInput!) { updateDeliveryMode(input: $i) { userErrors { message } } }",
         i={"id": mine, "freeAbove": "50.00", "rates": [{"country": "FR", "maxWeightGrams": 500, "price": "4.90"}]},
     )
     query = """query($f: DeliveryModeFilter) { deliveryModes(filter: $f) { nodes {

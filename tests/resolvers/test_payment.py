@@ -34,7 +34,7 @@ async def test_a_card_with_a_challenge_makes_one_order(shop: Shop) -> None:
     assert outcome.order_number == "1"
     assert outcome.return_url == "https://x.example/a"
     assert await shop.count("shop_order") == 1
-    assert await shop.one("SELECT sum(amount) FROM order_payment") == Decimal("45.00")
+    assert await shop.one("SELECT sum(paid_amount) FROM order_payment") == Decimal("45.00")
     assert await shop.one("SELECT vat_amount FROM order_vat") == Decimal("7.50")
     with pytest.raises(CartNotFound):
         await checkout.open_checkout(shop.context, key)
@@ -55,7 +55,7 @@ async def test_only_the_browser_that_paid_is_told(shop: Shop) -> None:
 async def test_fifty_completions_at_once_make_one_order(shop: Shop) -> None:
     candle = await shop.product(stock=5)
     card = await shop.gift_card("5.00")
-    coupon = await shop.coupon(max_usage=1)
+    coupon = await shop.coupon(max_usages=1)
     key, seen = await shop.ready(Choice(candle.id, 1), codes=(card.code, coupon.code))
     assert seen.totals.by_card == Decimal("13.00")
     started = await shop.start(key, seen)
@@ -70,7 +70,7 @@ async def test_fifty_completions_at_once_make_one_order(shop: Shop) -> None:
     assert await shop.count("shop_order") == 1
     assert await shop.one("SELECT last_order_number FROM partner") == 1
     assert await shop.one("SELECT stock FROM product") == 4
-    assert await shop.one("SELECT number_of_usage FROM coupon") == 1
+    assert await shop.one("SELECT usage_count FROM coupon") == 1
     assert await shop.one("SELECT remaining_amount FROM gift_card") == 0
     assert await shop.one("SELECT sum(amount) FROM gift_card_entry") == 0
 
@@ -99,11 +99,11 @@ async def test_the_last_piece_is_sold_once(shop: Shop) -> None:
 
 async def test_the_last_use_of_a_coupon_is_given_once(shop: Shop) -> None:
     candle = await shop.product()
-    coupon = await shop.coupon(max_usage=1)
+    coupon = await shop.coupon(max_usages=1)
     ready = [await shop.ready(Choice(candle.id, 1), codes=(coupon.code,)) for _ in range(12)]
     results = await asyncio.gather(*(shop.start(key, seen) for key, seen in ready), return_exceptions=True)
     assert len([r for r in results if not isinstance(r, BaseException)]) == 1
-    assert await shop.one("SELECT number_of_usage FROM coupon") == 1
+    assert await shop.one("SELECT usage_count FROM coupon") == 1
 
 
 async def test_a_gift_card_never_pays_twice(shop: Shop) -> None:
@@ -133,7 +133,7 @@ async def test_wholly_covered_orders_skip_the_card(shop: Shop) -> None:
 async def test_a_declined_card_lets_everything_go_and_another_card_pays(shop: Shop) -> None:
     candle = await shop.product(stock=2)
     card = await shop.gift_card("5.00")
-    coupon = await shop.coupon(max_usage=1)
+    coupon = await shop.coupon(max_usages=1)
     key, seen = await shop.ready(Choice(candle.id, 2), codes=(card.code, coupon.code))
     first = await shop.start(key, seen)
     await shop.pay(first, DECLINED_CARD)
@@ -141,7 +141,7 @@ async def test_a_declined_card_lets_everything_go_and_another_card_pays(shop: Sh
     assert outcome.status is AttemptStatus.FAILED
     assert outcome.notice is Notice.PAYMENT_DECLINED
     assert await shop.one("SELECT stock FROM product") == 2
-    assert await shop.one("SELECT number_of_usage FROM coupon") == 0
+    assert await shop.one("SELECT usage_count FROM coupon") == 0
     assert await shop.one("SELECT remaining_amount FROM gift_card") == Decimal("5.00")
     assert await shop.count("shop_order") == 0
     again = await checkout.open_checkout(shop.context, key)

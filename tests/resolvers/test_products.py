@@ -253,11 +253,11 @@ async def test_products_are_filtered_and_ordered(tenants: Tenants) -> None:
     for price, more in (("3.00", {"is_active": False}), ("30.00", {"is_physical": False}), ("20.00", {})):
         await tenants.graphql(
             "a1",
-            "mutation($i: CreateProduct!) { createProduct(input: $i) { userErrors { message } } }",
+            "mutation($i: CreateProductInput!) { createProduct(input: $i) { userErrors { message } } }",
             i={"name": {"en": price}, "price": price, **{_camel(k): v for k, v in more.items()}},
         )
     query = (
-        "query($f: ProductFilter, $o: ProductOrder!) { products(filter: $f, orderBy: $o) { nodes { name { en } } } }"
+        "query($f: ProductFilter, $o: ProductSort!) { products(filter: $f, orderBy: $o) { nodes { name { en } } } }"
     )
 
     async def names(filter: Any, order: str) -> list[str]:

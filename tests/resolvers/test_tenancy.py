@@ -13,7 +13,6 @@ from resolvers import coupons, deliveries, orders, products
 from resolvers.context import Caller, Context, Role
 from resolvers.listing import Listing, Lookup, Window
 from resolvers.tenancy import find, visible
-from schema.coupon import DiscountType
 from schema.delivery import DeliveryKind
 from schema.errors import NotFound, Unauthenticated
 from schema.permission import NAMED, Permission
@@ -46,7 +45,7 @@ WRITES: dict[Any, tuple[str, dict[str, Any]]] = {
     products.update_product_attribute: ("attribute", {"ranking": 7}),
     products.delete_product_attribute: ("attribute", {}),
     deliveries.update_delivery_mode: ("delivery_mode", {"ranking": 7}),
-    coupons.update_coupon: ("coupon", {"is_activated": False}),
+    coupons.update_coupon: ("coupon", {"is_active": False}),
 }
 
 
@@ -101,7 +100,7 @@ async def test_every_look_up_finds_what_its_caller_may_see_and_nothing_else(tena
     ],
 )
 async def test_a_row_of_another_tenant_is_none_over_graphql(tenants: Tenants, operation: Any, owned: str) -> None:
-    name = {"order_uuid": "orderWithUuid", "delivery_mode": "deliveryMode"}.get(owned, operation.name)
+    name = {"order_uuid": "order", "delivery_mode": "deliveryMode"}.get(owned, operation.name)
     argument, kind = ("uuid", "UUID!") if owned == "order_uuid" else ("id", "Int!")
     query = f"query($value: {kind}) {{ found: {name}({argument}: $value) {{ id }} }}"
     for who in EVERYBODY:
@@ -136,7 +135,7 @@ async def test_a_row_that_is_not_there_is_told_before_wrong_fields(
     tenants: Tenants, ask: Transport, operation: Any
 ) -> None:
     owned, _ = WRITES[operation]
-    wrong = {"is_activated": None} if operation is coupons.update_coupon else {"ranking": -1}
+    wrong = {"is_active": None} if operation is coupons.update_coupon else {"ranking": -1}
     before = await tenants.snapshot()
     for id in (getattr(tenants.owned["b1"], owned), 999_999, 0, -1, 2**31 - 1):
         assert (await ask.change("a1", operation, id=id, **wrong)).wrong == {("", "NOT_FOUND")}
@@ -150,7 +149,7 @@ async def test_a_row_that_is_not_there_is_told_before_wrong_fields(
     [
         (products.create_product, {"name": {"en": "New"}, "price": "1.00"}),
         (deliveries.create_delivery_mode, {"name": {"en": "New"}, "kind": DeliveryKind.DIGITAL}),
-        (coupons.create_coupon, {"code": "NEW-ONE", "discount": "1.00", "discount_type": DiscountType.AMOUNT}),
+        (coupons.create_coupon, {"code": "NEW-ONE", "discount": {"amount": "1.00"}}),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
@@ -204,7 +203,7 @@ async def test_a_permission_is_asked_for_before_anything_else(tenants: Tenants, 
     wrong: dict[Any, dict[str, Any]] = {
         products.create_product: {"name": {}, "price": "-1"},
         deliveries.create_delivery_mode: {"name": {}, "kind": DeliveryKind.DIGITAL, "ranking": -1},
-        coupons.create_coupon: {"code": "x", "discount": "-1", "discount_type": DiscountType.AMOUNT},
+        coupons.create_coupon: {"code": "x", "discount": {"amount": "-1"}},
     }
     required = wrong.get(operation, {"id": 999_999})
     assert (await ask.change("reader", operation, **required)).wrong == {("", "FORBIDDEN")}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from schema.cart_input import LARGEST_CART, CartInput, ReturnUrl
+from schema.cart_input import LARGEST_CART, SaveEcommerceCart, ReturnUrl
 from schema.messages import problems
 
 URL = TypeAdapter(ReturnUrl)
@@ -85,7 +85,7 @@ class Mutation:
     """What the input arrives as."""
 
     @strawberry.mutation
-    def save(self, input: CartInput) -> str:
+    def save(self, input: SaveEcommerceCart) -> str:
         """Show it."""
         return repr(input)
 
@@ -96,7 +96,7 @@ SCHEMA = strawberry.Schema(Query, Mutation)
 def saved(items: list[dict[str, Any]]) -> str:
     """What a GraphQL mutation is handed."""
     result = SCHEMA.execute_sync(
-        "mutation($input: CartInput!) { save(input: $input) }", {"input": {"items": items, "returnUrl": None}}
+        "mutation($input: SaveEcommerceCartInput!) { save(input: $input) }", {"input": {"items": items, "returnUrl": None}}
     )
     assert result.errors is None
     assert result.data is not None
@@ -120,7 +120,7 @@ def test_graphql_problems_wait_for_the_operation() -> None:
 
 def test_a_cart_holds_at_most_200_lines() -> None:
     line = {"product_id": 1, "quantity": 0}
-    assert len(CartInput.model_validate({"items": [line] * LARGEST_CART}).items) == 200
+    assert len(SaveEcommerceCart.model_validate({"items": [line] * LARGEST_CART}).items) == 200
     with pytest.raises(ValidationError) as refusal:
-        CartInput.model_validate({"items": [line] * (LARGEST_CART + 1)})
+        SaveEcommerceCart.model_validate({"items": [line] * (LARGEST_CART + 1)})
     assert [(p.path, p.message) for p in problems(refusal.value)] == [(("items",), "Send at most 200.")]

@@ -12,7 +12,7 @@ from schema.checkout import (
     OfferedValue,
     OfferedVariant,
 )
-from schema.coupon import CouponTarget, DiscountType
+from schema.coupon import CouponTarget
 from schema.delivery import DeliveryKind
 from schema.values import Text
 from store.codes import normal
@@ -90,13 +90,12 @@ def mode(
     )
 
 
-def coupon(
-    id: int = 1, discount: str = "10.00", kind: DiscountType = DiscountType.PERCENTAGE, **more: Any
-) -> CouponRow:
-    """A coupon of the shop, ten per cent by default."""
+def coupon(id: int = 1, percentage: str = "10.00", *, amount: str | None = None, **more: Any) -> CouponRow:
+    """A coupon of the shop, ten per cent by default; an amount takes the place of a percentage."""
     code = f"COUPON{id}"
-    values: dict[str, Any] = {"code": code, "normal_code": normal(code), "targets": SHOP, **more}
-    return CouponRow(partner_id=1, id=id, discount=Decimal(discount), discount_type=kind, **values)
+    off = {"discount_percentage": Decimal(percentage)} if amount is None else {"discount_amount": Decimal(amount)}
+    values: dict[str, Any] = {"code": code, "normal_code": normal(code), "targets": SHOP, **off, **more}
+    return CouponRow(partner_id=1, id=id, **values)
 
 
 def card(id: int = 1, remaining: str = "50.00") -> UsableCard:

@@ -10,7 +10,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from schema.coupon import DiscountType
 from schema.delivery import DeliveryKind
 from schema.languages import LANGUAGES
 from store.brand import AA, contrast
@@ -218,10 +217,11 @@ def test_coupons_of_each_kind_are_there(partner: DemoPartner) -> None:
         for c in partner.coupons
         if c.starts_in_days <= 0
         and (c.ends_in_days is None or c.ends_in_days > 0)
-        and (c.max_usage is None or c.number_of_usage < c.max_usage)
+        and (c.max_usages is None or c.usage_count < c.max_usages)
     ]
-    assert {coupon.discount_type for coupon in live} == set(DiscountType)
-    assert any(coupon.minimum is not None and coupon.minimum > coupon.discount for coupon in live)
+    assert all((coupon.percentage is None) is not (coupon.amount is None) for coupon in partner.coupons)
+    assert {coupon.amount is None for coupon in live} == {True, False}
+    assert any(coupon.minimum is not None and coupon.minimum > (coupon.amount or 0) for coupon in live)
     assert any(coupon.ends_in_days is not None and coupon.ends_in_days < 0 for coupon in partner.coupons)
     codes = [coupon.code for shop in CONTENT.partners for coupon in shop.coupons]
     assert len(set(codes)) == len(codes)
@@ -230,7 +230,7 @@ def test_coupons_of_each_kind_are_there(partner: DemoPartner) -> None:
 def test_the_first_shop_has_the_coupons_and_gift_cards_that_a_walk_needs() -> None:
     first = CONTENT.partners[0]
     assert {"WELCOME10", "SPRING15"} <= {coupon.code for coupon in first.coupons}
-    assert any(coupon.max_usage == coupon.number_of_usage for coupon in first.coupons), "none used up"
+    assert any(coupon.max_usages == coupon.usage_count for coupon in first.coupons), "none used up"
     assert {Decimal("5.00"), Decimal("50.00"), Decimal("150.00")} <= {
         card.value for card in first.gift_cards if card.expires_in_days > 0
     }
@@ -329,7 +329,7 @@ def broken(folder: Path, file: str, old: str, new: str) -> Path:
         ("delivery.toml", '"click_and_collect"', '"pigeon"', "'home_delivery'"),
         ("delivery.toml", '"MC"', '"Monaco"', "pattern"),
         ("codes.toml", "[[gift_cards]]", "[[cards]]", "cards"),
-        ("codes.toml", '"percentage"', '"half"', "'percentage'"),
+        ("codes.toml", 'percentage = "10.00"', 'percentage = "110.00"', "less than or equal to 100"),
         ("attributes.toml", 'key = "size"', 'key = "Size of it"', "pattern"),
         ("partner.toml", '"#6a4c9c"', '"purple"', "pattern"),
     ],

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schema.checkout import Choice, CodeKind, LineProblem
-from schema.coupon import DiscountType
 from schema.delivery import DeliveryKind
 from store.coupons import CouponRow
 from store.gift_cards import UsableCard
@@ -70,15 +69,16 @@ def codes(draw: st.DrawFn) -> list[CouponRow | UsableCard]:
     for id in range(1, draw(st.integers(0, 3)) + 1):
         percentage = draw(st.booleans())
         discount = draw(st.integers(1, 10000 if percentage else 9000))
+        off = f"{discount // 100}.{discount % 100:02}"
         made.append(
             coupon(
                 id,
-                f"{discount // 100}.{discount % 100:02}",
-                DiscountType.PERCENTAGE if percentage else DiscountType.AMOUNT,
-                eshop_products_ids=draw(st.sampled_from([[], [], [1], [2, 3]])),
-                price_condition_min_amount=draw(st.none() | st.just(Decimal("25.00"))),
-                product_condition_min_amount=draw(st.none() | st.just(Decimal("5.00"))),
-                offer_delivery_cost_clickandcollect=draw(st.booleans()),
+                off,
+                amount=None if percentage else off,
+                product_ids=draw(st.sampled_from([[], [], [1], [2, 3]])),
+                minimum_basket_amount=draw(st.none() | st.just(Decimal("25.00"))),
+                minimum_product_price_amount=draw(st.none() | st.just(Decimal("5.00"))),
+                free_click_and_collect=draw(st.booleans()),
             )
         )
     made += [card(id, draw(money(20000))) for id in range(1, draw(st.integers(0, 3)) + 1)]
@@ -313,7 +313,7 @@ def test_delivery_is_free_from_its_threshold_on(quantity: int, price: str) -> No
 
 def test_the_threshold_is_measured_after_coupons_and_before_gift_cards() -> None:
     modes = [mode(HOME, ("FR", None, "5.00"), free_above="50.00")]
-    reduced = priced([Choice(1, 5)], [sold()], modes, delivery_id=1, country="FR", codes=[coupon(discount="10.00")])
+    reduced = priced([Choice(1, 5)], [sold()], modes, delivery_id=1, country="FR", codes=[coupon(percentage="10.00")])
     assert (reduced.totals.delivery, reduced.totals.total) == (Decimal("5.00"), Decimal("50.00"))
     paid = priced([Choice(1, 5)], [sold()], modes, delivery_id=1, country="FR", codes=[card(remaining="49.00")])
     assert (paid.totals.delivery, paid.totals.by_card) == (Decimal("0.00"), Decimal("1.00"))
@@ -369,7 +369,7 @@ def test_vat_is_told_rate_by_rate_with_delivery_and_discount() -> None:
         [mode(HOME, ("FR", None, "12.00"), vat="20.00")],
         delivery_id=1,
         country="FR",
-        codes=[coupon(discount="10.00")],
+        codes=[coupon(percentage="10.00")],
     )
     assert [(v.rate, v.gross, v.vat, v.net) for v in result.totals.vat] == [
         (Decimal("5.50"), Decimal("45.00"), Decimal("2.35"), Decimal("42.65")),
@@ -400,7 +400,7 @@ def test_gift_cards_pay_for_delivery_too() -> None:
 
 
 def test_coupons_come_before_gift_cards_wherever_they_were_typed() -> None:
-    typed: list[CouponRow | UsableCard] = [card(1, "5.00"), coupon(discount="50.00")]
+    typed: list[CouponRow | UsableCard] = [card(1, "5.00"), coupon(percentage="50.00")]
     for order in (typed, typed[::-1]):
         totals = priced([Choice(1, 1)], [sold()], codes=order).totals
         assert (totals.discount, totals.gift_cards, totals.by_card) == (Decimal("5.00"), Decimal("5.00"), Decimal(0))
