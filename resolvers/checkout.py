@@ -19,7 +19,9 @@ from schema.checkout import (
     DeliveryOption,
     Notice,
     Step,
+    Totals,
 )
+from schema.delivery import DeliveryKind
 from schema.errors import CartNotFound, InvalidInput, NotFound
 from schema.numbers import LARGEST_AMOUNT
 from schema.permission import Rule
@@ -86,20 +88,24 @@ async def desk_of(call: Call, db: AsyncSession, key: CheckoutKey, customer: Cust
 
 async def priced(call: Call, db: AsyncSession, desk: Desk, *, others: bool) -> tuple[Basket, Priced]:
     """Price what the customer has chosen, with the shop as it is now."""
-    edits = desk.edits
+    edits, buyer = desk.edits, desk.customer.buyer
     products = await load_products(db, desk.partner.id, wanted_products(edits.choices), others=others)
-    buyer = desk.customer.buyer
     basket = Basket(
         choices=edits.choices,
         products=desk.own.given_back(products),
         deliveries=await load_deliveries(db, desk.partner.id),
         delivery_id=edits.delivery_id,
-        country=edits.country or (buyer.country if buyer else ""),
+        country=country_of(desk),
         email=buyer.email if buyer else "",
         codes=await usable_codes(db, desk.partner.id, edits.codes, call.services.clock.now(), desk.own),
         currency=desk.currency,
     )
     return basket, price(basket)
+
+
+def country_of(desk: Desk) -> str:
+    """The country that delivery is priced for: the one chosen last, else the buyer's."""
+    return desk.edits.country or (desk.customer.buyer.country if desk.customer.buyer else "")
 
 
 def delivery_of(desk: Desk, result: Priced) -> DeliveryOption | None:
@@ -110,12 +116,19 @@ def delivery_of(desk: Desk, result: Priced) -> DeliveryOption | None:
 def reached(desk: Desk, result: Priced) -> Step:
     """The furthest step that can be opened."""
     delivery = delivery_of(desk, result)
-    if not result.good or delivery is None or result.totals.total > LARGEST_AMOUNT:
+    if not result.good or delivery is None or _too_much(result.totals):
         return Step.CUSTOMIZATION
     buyer = desk.customer.buyer
     if buyer is None or missing_of(buyer, delivery) or delivery.price is None:
         return Step.INFORMATION
+    if delivery.kind is DeliveryKind.HOME_DELIVERY and buyer.country != country_of(desk):
+        return Step.INFORMATION  # the address is not where delivery was priced to
     return Step.PAYMENT
+
+
+def _too_much(totals: Totals) -> bool:
+    """Whether it is more than an order can hold."""
+    return max(totals.products, totals.total) > LARGEST_AMOUNT
 
 
 def notices_of(desk: Desk, result: Priced) -> tuple[Notice, ...]:
@@ -185,15 +198,19 @@ async def price_items(
 async def choose_items(
     call: Call, key: CheckoutKey, items: Sequence[Choice], delivery_id: int | None, country: str = ""
 ) -> Checkout:
-    """Keep what the customer wants, and how it is to be delivered."""
+    """Keep what the customer wants, and how it is to be delivered. InvalidInput when it is more than one order can hold."""
 
     def change(_customer: Customer, edits: CartEdits) -> None:
         _choose(edits, items, delivery_id, country)
 
-    cart = await live_cart(call, key)
-    customer = await Customers(call.services.customers).change(cart.partner_id, key, cart, change)
     async with call.services.db.sessions() as db:
-        return await view(call, db, key, await desk_of(call, db, key, customer))
+        desk = await desk_of(call, db, key)
+        change(desk.customer, desk.edits)
+        chosen = await view(call, db, key, desk)
+    if _too_much(chosen.totals):
+        raise InvalidInput.at("items", "This is more than can be ordered at once. Take less of it.", "TOO_MANY")
+    await Customers(call.services.customers).change(desk.partner.id, key, desk.cart, change)
+    return chosen
 
 
 def _choose(edits: CartEdits, items: Sequence[Choice], delivery_id: int | None, country: str) -> None:
