@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from rest_compat.keys import Key, Nested
 from rest_compat.shapes import Shape
 from rest_compat.writers import MILLISECONDS, Writer
-from schema.cart_input import LARGEST_CART, SaveEcommerceCart, CartItemInput
+from schema.cart_input import LARGEST_CART, CartItemInput, SaveEcommerceCart
 from schema.ecommerce_cart import AttributeChoice, EcommerceCart, EcommerceCartItem
 from schema.numbers import RowId
 

@@ -256,9 +256,7 @@ async def test_products_are_filtered_and_ordered(tenants: Tenants) -> None:
             "mutation($i: CreateProductInput!) { createProduct(input: $i) { userErrors { message } } }",
             i={"name": {"en": price}, "price": price, **{_camel(k): v for k, v in more.items()}},
         )
-    query = (
-        "query($f: ProductFilter, $o: ProductSort!) { products(filter: $f, orderBy: $o) { nodes { name { en } } } }"
-    )
+    query = "query($f: ProductFilter, $o: ProductSort!) { products(filter: $f, orderBy: $o) { nodes { name { en } } } }"
 
     async def names(filter: Any, order: str) -> list[str]:
         body = await tenants.graphql("a1", query, f=filter, o=order)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from schema.cart_input import LARGEST_CART, SaveEcommerceCart, ReturnUrl
+from schema.cart_input import LARGEST_CART, ReturnUrl, SaveEcommerceCart
 from schema.messages import problems
 
 URL = TypeAdapter(ReturnUrl)
@@ -96,7 +96,8 @@ SCHEMA = strawberry.Schema(Query, Mutation)
 def saved(items: list[dict[str, Any]]) -> str:
     """What a GraphQL mutation is handed."""
     result = SCHEMA.execute_sync(
-        "mutation($input: SaveEcommerceCartInput!) { save(input: $input) }", {"input": {"items": items, "returnUrl": None}}
+        "mutation($input: SaveEcommerceCartInput!) { save(input: $input) }",
+        {"input": {"items": items, "returnUrl": None}},
     )
     assert result.errors is None
     assert result.data is not None

@@ -199,9 +199,7 @@ def test_a_percentage_is_rounded_half_up(price: str, percent: str, taken: str) -
 
 CENTS = st.integers(0, 40_000).map(lambda n: f"{n // 100}.{n % 100:02}")
 LINES = st.lists(st.tuples(st.integers(1, 4), CENTS, st.integers(1, 7)), min_size=1, max_size=7)
-COUPONS = st.lists(
-    st.tuples(st.integers(1, 10_000), st.booleans(), st.sets(st.integers(1, 4), max_size=2)), max_size=5
-)
+COUPONS = st.lists(st.tuples(st.integers(1, 10_000), st.booleans(), st.sets(st.integers(1, 4), max_size=2)), max_size=5)
 
 
 @settings(max_examples=400, deadline=None)
