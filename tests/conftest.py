@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 
 import asyncpg
+import hypothesis
 import pytest
 
 from store.clock import clock
@@ -19,6 +20,10 @@ from store.providers.sandbox import close
 from tests.shop_world import Shop, open_shop, sandbox_and_provider, services_over
 
 pytest_plugins = ["tests.redis_servers"]
+
+# How long one example takes says nothing on a machine that does other things as well.
+hypothesis.settings.register_profile("ours", deadline=None)
+hypothesis.settings.load_profile("ours")
 
 _numbers = itertools.count(1)
 

@@ -202,7 +202,7 @@ LINES = st.lists(st.tuples(st.integers(1, 4), CENTS, st.integers(1, 7)), min_siz
 COUPONS = st.lists(st.tuples(st.integers(1, 10_000), st.booleans(), st.sets(st.integers(1, 4), max_size=2)), max_size=5)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(LINES, COUPONS)
 def test_what_is_taken_is_whole_cents_within_each_line(rows: list[Any], discounts: list[Any]) -> None:
     lines = [line(*row) for row in rows]
@@ -230,7 +230,7 @@ def _reduces(one: CouponRow, product_id: int) -> bool:
     return not one.product_ids or product_id in one.product_ids
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(LINES, st.integers(1, 50_000))
 def test_one_amount_takes_exactly_what_it_can(rows: list[Any], amount: int) -> None:
     lines = [line(*row) for row in rows]

@@ -99,7 +99,7 @@ def baskets(draw: st.DrawFn) -> Basket:
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(baskets())
 def test_totals_add_up_to_the_cent(basket: Basket) -> None:
     result = price(basket)
@@ -113,7 +113,7 @@ def test_totals_add_up_to_the_cent(basket: Basket) -> None:
     assert totals.discount <= totals.products
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(baskets())
 def test_the_vat_is_contained_in_the_total(basket: Basket) -> None:
     totals = price(basket).totals
@@ -125,7 +125,7 @@ def test_the_vat_is_contained_in_the_total(basket: Basket) -> None:
         assert abs(part.net * part.rate / 100 - part.vat) <= CENT
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(baskets())
 def test_each_code_is_told_what_it_takes_and_no_more(basket: Basket) -> None:
     result = price(basket)
@@ -139,7 +139,7 @@ def test_each_code_is_told_what_it_takes_and_no_more(basket: Basket) -> None:
     assert result.totals.by_card == 0 or left_over == 0, "a bank card pays only what no gift card can"
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(baskets())
 def test_lines_never_take_more_than_there_is(basket: Basket) -> None:
     result = price(basket)
