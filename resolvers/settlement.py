@@ -18,6 +18,7 @@ from store.jobs import Job, enqueue
 from store.ordering import write_order
 from store.providers.base import (
     Declined,
+    InvalidRequest,
     Key,
     MinorAmount,
     RefundRequest,
@@ -63,6 +64,8 @@ async def settle(services: Services, attempt_id: uuid.UUID) -> AttemptRow:
         return await give_back(services, attempt)
     if attempt.state not in (*LIVE, AttemptState.ABANDONED):
         return attempt
+    if attempt.card_amount == 0:  # the customer has agreed, and whoever was to complete it has died
+        return await complete(services, attempt_id, None)
     payin = await _payin_of(services, attempt)
     if payin is None:
         unsent = services.clock.now() - attempt.created_on > GRACE
@@ -80,13 +83,15 @@ async def settle(services: Services, attempt_id: uuid.UUID) -> AttemptRow:
 
 
 async def _payin_of(services: Services, attempt: AttemptRow) -> Transaction | None:
-    """The pay-in as the provider has it; None when it has never heard of it."""
+    """The pay-in as the provider has it; None when it has never heard of it, or refused to make it."""
     if attempt.payin_id:
         return await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
     try:
         found = await services.provider.resolve(Key(str(attempt.payin_key)), sent_at=attempt.created_on)
     except Declined as declined:
         return declined.transaction
+    except InvalidRequest:
+        return None
     return found if isinstance(found, Transaction) else None
 
 
@@ -216,34 +221,36 @@ async def give_back(services: Services, attempt: AttemptRow) -> AttemptRow:
     """Refund the whole pay-in of an attempt that has no order. Repeated until the card has its money back."""
     assert attempt.refund_key is not None
     key = Key(str(attempt.refund_key))
-    refund = await _refund_so_far(services, attempt)
-    if refund is None:
-        amount = MinorAmount.of(attempt.card_amount, attempt.currency)
-        nothing = MinorAmount(attempt.currency, 0)
-        request = RefundRequest(str(attempt.id), attempt.payin_id, attempt.payer_id, amount, nothing)
-        try:
-            refund = await services.provider.refund(request, key=key)
-        except Declined as declined:
-            refund = declined.transaction
+    refunds = await _refunds(services, attempt, key)
     async with services.db.sessions() as db, db.begin():
         locked = await _locked(db, attempt.id)
         if locked.state is not AttemptState.REFUNDING:
             return locked
-        locked.refund_id = refund.id
+        locked.refund_id = refunds[-1].id
         locked.check_on = next_check(locked, services.clock.now())
-        if refund.status is TransactionStatus.SUCCEEDED:
+        if all(refund.status is TransactionStatus.SUCCEEDED for refund in refunds):
             move(locked, AttemptState.REFUNDED)
             locked.check_on = None
-        elif refund.status is TransactionStatus.FAILED and locked.refund_key == uuid.UUID(key):
-            log.error("a refund failed", attempt=str(locked.id), refund=refund.id, failure=refund.failure)
+        elif refunds[-1].status is TransactionStatus.FAILED and locked.refund_key == uuid.UUID(key):
+            log.error("a refund failed", attempt=str(locked.id), refund=refunds[-1].id, failure=refunds[-1].failure)
             locked.refund_key = uuid.uuid4()
         return locked
 
 
-async def _refund_so_far(services: Services, attempt: AttemptRow) -> Transaction | None:
-    """The refund that is made or under way already, whatever became of the answer that told us."""
-    made = await services.provider.list_children(TransactionKind.PAYIN, attempt.payin_id)
-    return next((refund for refund in made if refund.status is not TransactionStatus.FAILED), None)
+async def _refunds(services: Services, attempt: AttemptRow, key: Key) -> list[Transaction]:
+    """The refunds of all that was charged, whoever made them: those made or under way, and one more of what is left."""
+    payin = await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
+    found = await services.provider.list_children(TransactionKind.PAYIN, payin.id)
+    made = [refund for refund in found if refund.status is not TransactionStatus.FAILED]
+    left = sum((-refund.amount.minor for refund in made), payin.amount.minor)
+    if left <= 0:
+        return made
+    amount, nothing = MinorAmount(payin.amount.currency, left), MinorAmount(payin.amount.currency, 0)
+    request = RefundRequest(str(attempt.id), payin.id, payin.payer_id, amount, nothing)
+    try:
+        return [*made, await services.provider.refund(request, key=key)]
+    except Declined as declined:
+        return [*made, declined.transaction]
 
 
 async def _locked(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:

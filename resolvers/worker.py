@@ -13,11 +13,11 @@ from pgqueuer.domain.models import Schedule
 from sqlmodel import col, select
 
 from resolvers.context import Services
-from resolvers.settlement import drop_cart, settle, wait
-from store.attempts import WATCHED, AttemptRow
+from resolvers.settlement import drop_cart, read_attempt, settle, wait
+from store.attempts import WATCHED, AttemptRow, AttemptState
 from store.jobs import Job, enqueue
 from store.providers.base import NotFound as UnknownToProvider
-from store.providers.base import ProviderError, TransactionKind
+from store.providers.base import ProviderError, TransactionKind, TransactionStatus
 
 log = structlog.get_logger(__name__)
 EACH_SWEEP = 200
@@ -38,9 +38,21 @@ async def follow_hint(services: Services, kind: TransactionKind, transaction_id:
     column = AttemptRow.payin_id if kind is TransactionKind.PAYIN else AttemptRow.refund_id
     async with services.db.sessions() as db:
         known = (await db.exec(select(AttemptRow.id).where(col(column) == transaction_id))).first()
+    if known is not None and kind is TransactionKind.PAYIN:
+        await _believe(services, known, transaction_id)
     found = known or await _named(services, kind, transaction_id)
     if found is not None:
         await settle_attempt(services, found)
+
+
+async def _believe(services: Services, attempt_id: uuid.UUID, payin_id: str) -> None:
+    """Take up an attempt again that we were told had failed, should its pay-in be paid after all."""
+    if (await read_attempt(services, attempt_id)).state is not AttemptState.FAILED:
+        return
+    payin = await services.provider.get_transaction(TransactionKind.PAYIN, payin_id)
+    if payin.status is TransactionStatus.SUCCEEDED:
+        log.error("a failed payment is paid after all", attempt=str(attempt_id), payin=payin_id)
+        await wait(services, attempt_id, payin)
 
 
 async def _named(services: Services, kind: TransactionKind, transaction_id: str) -> uuid.UUID | None:
@@ -117,13 +129,12 @@ def queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
 
 
 async def work(services: Services, dsn: str) -> None:
-    """Run jobs until cancelled; a lost database connection is opened again."""
+    """Run jobs until cancelled. Whatever ends the queue (a lost connection, a listener that hears nothing), it begins anew."""
     while True:
         try:
             async with asyncpg.create_pool(dsn, min_size=1, max_size=4) as pool:
-                await queue(services, pool).run(
-                    dequeue_timeout=dt.timedelta(seconds=5), shutdown_on_listener_failure=True
-                )
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            log.warning("the worker lost the database", error=str(error))
+                patience = dt.timedelta(seconds=5)
+                await queue(services, pool).run(dequeue_timeout=patience, shutdown_on_listener_failure=True)
+        except Exception:
+            log.exception("the worker begins anew")
         await asyncio.sleep(1)

@@ -4,13 +4,16 @@ import asyncio
 import datetime as dt
 
 import pytest
+from sqlalchemy import text
 
 from resolvers import payment, worker
-from resolvers.settlement import settle
-from schema.checkout import AttemptStatus, Checkout, CheckoutKey, Choice
-from schema.errors import CartNotFound, Unavailable
+from resolvers.operation import Call
+from resolvers.settlement import fail, settle
+from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Choice, PaymentStarted
+from schema.errors import CartNotFound, ProviderFailed, Unavailable
 from store.clock import clock
 from store.kv import KeyValue
+from store.providers.base import MinorAmount, RefundRequest, TransactionKind, TransactionStatus, new_key
 from tests.shop_world import DECLINED_CARD, Shop
 
 
@@ -91,3 +94,114 @@ async def test_a_payment_that_was_begun_meanwhile_wins_over_one_that_was_given_u
             assert again.status is AttemptStatus.COMPLETED
         else:
             assert state == "refunding"
+
+
+async def test_a_covered_order_is_made_although_the_process_died(shop: Shop) -> None:
+    """Killed between the attempt and its completion: no provider will ever tell of it, the worker sees it."""
+    card = await shop.gift_card("50.00")
+    key, seen = await shop.ready(Choice((await shop.product("30.00")).id, 1), codes=(card.code,))
+    await payment._begin(Call(shop.context, None), key, Agreed.of(seen.totals), "en")
+    clock.advance(dt.timedelta(minutes=1))
+    assert await worker.sweep(shop.services) == 1
+    await worker.settle_attempt(shop.services, await shop.one("SELECT id FROM checkout_attempt"))
+    assert await shop.one("SELECT card_amount FROM shop_order") == 0
+    assert await shop.one("SELECT remaining_amount FROM gift_card") == 20
+
+
+async def test_a_refusal_that_nobody_was_there_to_hear_lets_everything_go(shop: Shop) -> None:
+    """Killed between the provider's refusal and our commit: the key tells the refusal, and nothing can be paid."""
+    key, seen = await shop.ready(Choice((await shop.product(stock=1)).id, 1))
+    await execute(shop, "UPDATE partner SET provider_wallet_id = 'gone'")
+    with pytest.raises(ProviderFailed):
+        await shop.start(key, seen)
+    await execute(shop, "UPDATE checkout_attempt SET state = 'starting', held = true, failure_reason = ''")
+    await execute(shop, "UPDATE product SET stock = 0")
+    attempt = await shop.one("SELECT id FROM checkout_attempt")
+    clock.advance(dt.timedelta(minutes=9))
+    await worker.settle_attempt(shop.services, attempt)
+    assert await state_of(shop, attempt) == "failed"
+    assert await shop.one("SELECT stock FROM product") == 1
+
+
+@pytest.mark.parametrize("asked", [20, 40])
+async def test_whatever_was_charged_is_given_back(shop: Shop, asked: int) -> None:
+    """The provider charged 30 where we had asked for something else: there is no order, and all 30 go back."""
+    key, seen = await shop.ready(Choice((await shop.product("30.00", stock=1)).id, 1))
+    started = await shop.start(key, seen)
+    await shop.pay(started)
+    await execute(shop, "UPDATE checkout_attempt SET card_amount = :asked, total_amount = :asked", asked=asked)
+    await worker.settle_attempt(shop.services, started.attempt_id)
+    assert await state_of(shop, started.attempt_id) == "refunding"
+    await worker.settle_attempt(shop.services, started.attempt_id)
+    assert await state_of(shop, started.attempt_id) == "refunded"
+    assert await refunded(shop, started) == [3000]
+    assert await shop.count("shop_order") == 0
+    assert await shop.one("SELECT stock FROM product") == 1
+
+
+async def test_what_somebody_gave_back_already_is_not_given_back_again(shop: Shop) -> None:
+    key, seen = await shop.ready(Choice((await shop.product("30.00", stock=1)).id, 1))
+    started = await shop.start(key, seen)
+    await payment.cancel_payment(shop.context, key)
+    await execute(shop, "UPDATE product SET is_active = false")
+    await shop.pay(started)
+    await worker.settle_attempt(shop.services, started.attempt_id)
+    provider, payin_id = shop.services.provider, await shop.payin_of(started.attempt_id)
+    payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)
+    some, nothing = MinorAmount("EUR", 1000), MinorAmount("EUR", 0)
+    await provider.refund(RefundRequest("by hand", payin_id, payin.payer_id, some, nothing), key=new_key())
+    await worker.settle_attempt(shop.services, started.attempt_id)
+    assert await state_of(shop, started.attempt_id) == "refunded"
+    assert await refunded(shop, started) == [1000, 2000]
+    await worker.settle_attempt(shop.services, started.attempt_id)
+    assert await refunded(shop, started) == [1000, 2000]
+
+
+async def test_a_refund_that_fails_is_tried_until_it_succeeds(shop: Shop) -> None:
+    key, seen = await shop.ready(Choice((await shop.product("30.00", stock=1)).id, 1))
+    started = await shop.start(key, seen)
+    await payment.cancel_payment(shop.context, key)
+    await execute(shop, "UPDATE product SET is_active = false")
+    await shop.pay(started)
+    await worker.settle_attempt(shop.services, started.attempt_id)
+    gone = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": "005405", "times": 3}
+    await shop.control("POST", "/faults", gone)
+    for _ in range(3):
+        await worker.settle_attempt(shop.services, started.attempt_id)
+        assert await state_of(shop, started.attempt_id) == "refunding"
+        clock.advance(dt.timedelta(days=1))
+        assert await worker.sweep(shop.services) == 1
+    await worker.settle_attempt(shop.services, started.attempt_id)
+    assert await state_of(shop, started.attempt_id) == "refunded"
+    assert await refunded(shop, started) == [3000]
+
+
+@pytest.mark.parametrize("left", [1, 0])
+async def test_a_payment_that_failed_and_is_paid_after_all_is_not_forgotten(shop: Shop, left: int) -> None:
+    """It becomes the order while the goods are there; else the card has its money back."""
+    key, seen = await shop.ready(Choice((await shop.product("30.00", stock=1)).id, 1))
+    started = await shop.start(key, seen)
+    payin = await shop.payin_of(started.attempt_id)
+    await fail(shop.services, started.attempt_id, "101101", "issuer_declined")
+    await execute(shop, "UPDATE product SET stock = :left", left=left)
+    await worker.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    assert await state_of(shop, started.attempt_id) == "failed"
+    await shop.pay(started)
+    await worker.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    await worker.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    assert await state_of(shop, started.attempt_id) == ("completed" if left else "refunded")
+    assert await shop.count("shop_order") == left
+
+
+async def execute(shop: Shop, statement: str, **parameters: object) -> None:
+    """Something that happens in the database."""
+    async with shop.services.db.sessions() as db, db.begin():
+        await (await db.connection()).execute(text(statement), parameters)
+
+
+async def refunded(shop: Shop, started: PaymentStarted) -> list[int]:
+    """The refunds that were made of a payment, in cents."""
+    payin = await shop.payin_of(started.attempt_id)
+    made = await shop.services.provider.list_children(TransactionKind.PAYIN, payin)
+    assert (await shop.control("GET", "/ledger/check")).json()["balanced"] is True
+    return [refund.amount.minor for refund in made if refund.status is TransactionStatus.SUCCEEDED]
