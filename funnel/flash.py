@@ -12,6 +12,8 @@ from schema.errors import Problem
 from store.kv import KeyValue
 
 LIFE = dt.timedelta(minutes=10)
+LARGEST = 64 * 1024
+"""Of a message in bytes; what was typed is left out of a larger one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,10 @@ class Flashes:
 
     async def leave(self, key: CheckoutKey, flash: Flash) -> None:
         """Leave a message for the next page."""
-        await self._store.write(self._key(key), orjson.dumps([flash.problems, dict(flash.fields)]), LIFE)
+        message = orjson.dumps([flash.problems, dict(flash.fields)])
+        if len(message) > LARGEST:
+            message = orjson.dumps([flash.problems, {}])
+        await self._store.write(self._key(key), message, LIFE)
 
     async def take(self, key: CheckoutKey) -> Flash:
         """The message left for this page, which is then forgotten; an empty one when there is none."""

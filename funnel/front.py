@@ -43,7 +43,7 @@ class Front:
     """Makes endpoints of the functions that answer a visit."""
 
     def __init__(self, settings: Settings) -> None:
-        self.pages = Pages()
+        self.pages = Pages(reload=settings.development)
         self.tokens = FormTokens(settings.secret.get_secret_value())
         self.cookies = Cookies(secure=settings.funnel_scheme == "https")
 

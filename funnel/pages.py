@@ -31,8 +31,10 @@ SMALLEST_COMPRESSED = 1000
 class Pages:
     """The templates, once for each language."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, reload: bool = False) -> None:
+        """With `reload`, templates that change while the program runs are read again."""
         self.assets = Assets()
+        self._reload = reload
         self._environments: dict[str, Environment] = {}
 
     def environment(self, language: str) -> Environment:
@@ -45,6 +47,7 @@ class Pages:
         environment = Environment(
             loader=PackageLoader("funnel"),
             autoescape=True,
+            auto_reload=self._reload,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,

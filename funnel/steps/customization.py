@@ -39,7 +39,7 @@ async def choose(visit: Visit) -> Response:
     try:
         checkout = await operations.choose_items(visit.context, visit.key, items, wanted.delivery_id, wanted.country)
     except InvalidInput as error:
-        return await visit.refused(STEP, Flash.of(error.problems, visit.form))
+        return await visit.refused(STEP, Flash(tuple(("products", problem.code) for problem in error.problems)))
     if wanted.button not in {"continue", "anyway"}:
         return visit.to(STEP, place)
     problems = _missing(checkout, anyway=wanted.button == "anyway")

@@ -175,7 +175,7 @@ async def test_every_page_is_sound(shop: Shop, customer: Customer) -> None:
         check_policy(page)
         check_headers(customer)
         assert len(customer.response.content) + sum(f.stat().st_size for f in FOLDER.iterdir()) < 60 * KILOBYTE, name
-    assert len(seen) == 18
+    assert len(seen) == 19
 
 
 async def test_the_steps_tell_where_one_is(shop: Shop, customer: Customer) -> None:

@@ -278,6 +278,24 @@ async def test_a_form_of_nonsense_is_no_error(shop: Shop, customer: Customer) ->
     assert "line-1-product" not in sent(customer)
 
 
+async def test_more_than_a_cart_holds_is_refused(shop: Shop, customer: Customer) -> None:
+    candle = await shop.product("20.00")
+    cart_id = await opened(shop, customer, CartItem(candle.id, 1))
+    many = {f"line-{n}-product": str(candle.id) for n in range(201)} | {f"line-{n}-quantity": "1" for n in range(201)}
+    await customer.send(CUSTOMIZATION, many, ("do", "continue"))
+    assert customer.errors == ["There is no room for more. Remove something first."]
+    await customer.open(f"{CUSTOMIZATION}?cart={cart_id}")
+    assert "line-1-product" not in sent(customer)
+
+
+async def test_too_much_typed_is_told_but_not_kept(shop: Shop, customer: Customer) -> None:
+    candle = await shop.product("20.00")
+    await opened(shop, customer, CartItem(candle.id, 1))
+    await customer.send(CUSTOMIZATION, {"line-0-quantity": "x", "padding": "y" * 100_000}, ("do", "continue"))
+    assert customer.errors == ["Enter a quantity from 0 to 9999."]
+    assert sent(customer)["line-0-quantity"] == "1"
+
+
 # ---- who buys ----------------------------------------------------------------------------------------------------------
 
 
