@@ -4,9 +4,8 @@ import asyncio
 import contextlib
 import hashlib
 import hmac
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 import httpx
 import structlog
@@ -102,11 +101,13 @@ async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIter
 @contextlib.asynccontextmanager
 async def background(house: House) -> AsyncIterator[None]:
     """What runs beside the requests: the worker, the sandbox's time, the provider's notifications being asked for."""
-    tasks = [asyncio.create_task(_kept_running(work(house.services, dsn_of(house.services.settings))), name="worker")]
-    stop = asyncio.Event()
-    if house.sandbox is not None:
-        tasks.append(asyncio.create_task(run_background(house.sandbox, stop), name="sandbox"))
-    tasks.append(asyncio.create_task(ask_for_hooks(house.services), name="hooks"))
+    services, sandbox, stop = house.services, house.sandbox, asyncio.Event()
+    tasks = [
+        asyncio.create_task(work(services, dsn_of(services.settings)), name="worker"),
+        asyncio.create_task(kept_running(lambda: ask_for_hooks(services)), name="hooks"),
+    ]
+    if sandbox is not None:
+        tasks.append(asyncio.create_task(kept_running(lambda: run_background(sandbox, stop)), name="sandbox"))
     try:
         yield
     finally:
@@ -114,16 +115,18 @@ async def background(house: House) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if house.sandbox is not None:
-            await close(house.sandbox)
+        if sandbox is not None:
+            await close(sandbox)
 
 
-async def _kept_running(work: Coroutine[Any, Any, None]) -> None:
-    try:
-        await work
-    except Exception:
-        log.exception("the worker stopped")
-        raise
+async def kept_running(begin: Callable[[], Awaitable[None]]) -> None:
+    """Begin something, and begin it again whenever it fails, until it ends by itself."""
+    while True:
+        try:
+            return await begin()
+        except Exception:
+            log.exception("something in the background begins anew")
+        await asyncio.sleep(1)
 
 
 async def ask_for_hooks(services: Services) -> None:
