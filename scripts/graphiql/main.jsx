@@ -13,8 +13,11 @@ const query = `# Welcome to Coffret's GraphQL API.
 
 query Welcome {
   me {
-    firstName
-    username
+    user {
+      firstName
+      username
+    }
+    permissions
   }
 }
 `;

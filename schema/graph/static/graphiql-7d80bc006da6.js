@@ -306,8 +306,11 @@ ${d}`)}yield f.map(d=>d.body)}}catch(f){c=[f]}finally{try{s&&(l=i.return)&&(yiel
 
 query Welcome {
   me {
-    firstName
-    username
+    user {
+      firstName
+      username
+    }
+    permissions
   }
 }
 `;function Oye(e,{headers:t,...r}){let n=new Headers(t);return/^(token|bearer)?\s*$/i.test(n.get("authorization")??"")&&n.delete("authorization"),fetch(e,{...r,headers:n})}yP(document.querySelector("script[nonce]").nonce);(0,vee.createRoot)(document.getElementById("graphiql")).render((0,yee.jsx)(yf,{fetcher:xk({url:location.pathname,fetch:Oye}),defaultQuery:Nye,defaultHeaders:`{
