@@ -15,7 +15,7 @@ from schema.errors import CheckoutChanged, NotFound, PaymentsNotActive, Provider
 from schema.permission import Rule
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.checkout import latest_attempt, locked_attempt, one_at_a_time, session_digest
-from store.holds import take
+from store.holds import lock, take
 from store.ordering import new_attempt
 from store.providers.base import (
     Declined,
@@ -72,6 +72,7 @@ async def _begin(call: Call, key: CheckoutKey, agreed: Agreed, language: str) ->
             payable = live.link_expires_on is None or now < live.link_expires_on
             if live.fingerprint == attempt.fingerprint and payable:
                 return live
+            await lock(db, live, attempt)
             await abandon(db, live)
             await db.flush()
         if attempt.card_amount and not (desk.partner.payments_active and desk.partner.provider_wallet_id):

@@ -1,15 +1,16 @@
 """What a checkout attempt holds from the moment payment starts: stock, coupon uses, money on gift cards.
 
-Rows are taken in one order (products, variants, coupons, gift cards, each by ascending id), so that two attempts can't wait
-for each other. The attempt is locked, or not yet visible to others, whenever these run.
+Rows are locked in one order (products, variants, coupons, gift cards, each by ascending id), so that two transactions can't
+wait for each other; one that lets go for one attempt and takes for another locks for both first. The attempt is locked, or
+not yet visible to others, whenever these run.
 """
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any, TypeVar
 
-from sqlalchemy import update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -21,26 +22,50 @@ from store.coupons import CouponRow
 from store.gift_cards import GiftCardEntryKind, GiftCardEntryRow, GiftCardRow
 from store.products import ProductRow, ProductVariantRow
 
-Stocked = ProductRow | ProductVariantRow
+R = TypeVar("R", ProductRow, ProductVariantRow, CouponRow, GiftCardRow)
 SPENDABLE = (GiftCardStatus.PAID, GiftCardStatus.USING)
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """What attempts hold or want, by id: locked, and as it is now."""
+
+    products: Mapping[int, ProductRow]
+    variants: Mapping[int, ProductVariantRow]
+    coupons: Mapping[int, CouponRow]
+    cards: Mapping[int, GiftCardRow]
+
+    def stock_of(self, line: Mapping[str, Any]) -> ProductRow | ProductVariantRow | None:
+        """The row that counts the stock of a line: the variant where there is one, else the product."""
+        if line["variant_id"] is None:
+            return self.products.get(line["product_id"])
+        return self.variants.get(line["variant_id"])
+
+
+async def lock(db: AsyncSession, *attempts: AttemptRow) -> Locked:
+    """Lock all that these attempts hold or want, in the one order."""
+    lines = [line for attempt in attempts for line in attempt.lines]
+    return Locked(
+        await _rows(db, ProductRow, (line["product_id"] for line in lines if line["variant_id"] is None)),
+        await _rows(db, ProductVariantRow, (line["variant_id"] for line in lines if line["variant_id"] is not None)),
+        await _rows(db, CouponRow, (use["id"] for attempt in attempts for use in attempt.coupons)),
+        await _rows(db, GiftCardRow, (part["id"] for attempt in attempts for part in attempt.cards)),
+    )
 
 
 async def take(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
     """Take all that the attempt needs, or raise CheckoutChanged (and let the transaction roll back)."""
+    locked, sold = await lock(db, attempt), await _sold(db, attempt)
     attempt.round += 1
-    lines = [dict(line) for line in attempt.lines]
-    for table, key in ((ProductRow, "product_id"), (ProductVariantRow, "variant_id")):
-        for identifier, wanted in _by_stock(lines, key):
-            counted = await _take_stock(db, table, identifier, sum(line["quantity"] for line in wanted))
-            for line in wanted:
-                line["counted"] = counted
-    attempt.lines = lines
-    for use in sorted(attempt.coupons, key=lambda c: c["id"]):
-        await _take_coupon(db, use["id"], now)
-    for part in sorted(attempt.cards, key=lambda c: c["id"]):
-        card = await locked_card(db, part["id"])
-        amount = Decimal(part["amount"])
-        if not spendable(card, now) or card.remaining_amount < amount:
+    attempt.lines = [{**line, "counted": _take_stock(locked, sold, line)} for line in attempt.lines]
+    for use in attempt.coupons:
+        coupon = locked.coupons.get(use["id"])
+        if coupon is None or not is_running(coupon, now):
+            raise CheckoutChanged
+        coupon.usage_count += 1
+    for part in attempt.cards:
+        card, amount = locked.cards.get(part["id"]), Decimal(part["amount"])
+        if card is None or not spendable(card, now) or card.remaining_amount < amount:
             raise CheckoutChanged
         _enter(db, card, attempt, GiftCardEntryKind.HOLD, -amount)
     attempt.held = True
@@ -51,16 +76,15 @@ async def release(db: AsyncSession, attempt: AttemptRow) -> None:
     if not attempt.held:
         return
     attempt.held = False
-    for table, key in ((ProductRow, "product_id"), (ProductVariantRow, "variant_id")):
-        for identifier, wanted in _by_stock(attempt.lines, key):
-            pieces = sum(line["quantity"] for line in wanted if line.get("counted"))
-            back = update(table).where(col(table.id) == identifier, col(table.stock).is_not(None))
-            await db.exec(back.values(stock=col(table.stock) + pieces))
-    for use in sorted(attempt.coupons, key=lambda c: c["id"]):
-        less = update(CouponRow).where(col(CouponRow.id) == use["id"])
-        await db.exec(less.values(usage_count=col(CouponRow.usage_count) - 1))
-    for part in sorted(attempt.cards, key=lambda c: c["id"]):
-        card = await locked_card(db, part["id"])
+    locked = await lock(db, attempt)
+    for line in attempt.lines:
+        stocked = locked.stock_of(line) if line.get("counted") else None
+        if stocked is not None and stocked.stock is not None:
+            stocked.stock += line["quantity"]
+    for use in attempt.coupons:
+        locked.coupons[use["id"]].usage_count -= 1
+    for part in attempt.cards:
+        card = locked.cards[part["id"]]
         _enter(db, card, attempt, GiftCardEntryKind.RELEASE, Decimal(part["amount"]))
         if card.status is GiftCardStatus.USED:
             card.status = GiftCardStatus.USING
@@ -68,8 +92,7 @@ async def release(db: AsyncSession, attempt: AttemptRow) -> None:
 
 async def spend(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
     """Make the holds final. Raises CheckoutChanged when a gift card has been cancelled or has expired since."""
-    for part in sorted(attempt.cards, key=lambda c: c["id"]):
-        card = await locked_card(db, part["id"])
+    for card in (await _rows(db, GiftCardRow, (part["id"] for part in attempt.cards))).values():
         if not (spendable(card, now) or card.status is GiftCardStatus.USED):
             raise CheckoutChanged
         card.status = GiftCardStatus.USING if card.remaining_amount else GiftCardStatus.USED
@@ -80,44 +103,32 @@ def spendable(card: GiftCardRow, now: dt.datetime) -> bool:
     return card.status in SPENDABLE and (card.expires_on is None or now < card.expires_on)
 
 
-async def locked_card(db: AsyncSession, identifier: int) -> GiftCardRow:
-    """A gift card, locked, as it is now."""
-    query = select(GiftCardRow).where(col(GiftCardRow.id) == identifier).with_for_update()
-    return (await db.exec(query.execution_options(populate_existing=True))).one()
+async def _rows(db: AsyncSession, table: type[R], ids: Iterable[int]) -> dict[int, R]:
+    """Rows by id, locked one after the other by ascending id."""
+    wanted = set(ids)
+    if not wanted:
+        return {}
+    query = select(table).where(col(table.id).in_(wanted)).order_by(col(table.id)).with_for_update()
+    return {row.id: row for row in await db.exec(query.execution_options(populate_existing=True))}
 
 
-def _by_stock(lines: Iterable[dict[str, Any]], key: str) -> list[tuple[int, list[dict[str, Any]]]]:
-    """Lines by the row that counts their stock: the variant where there is one, else the product."""
-    grouped: dict[int, list[dict[str, Any]]] = {}
-    for line in lines:
-        if (key == "variant_id" or line["variant_id"] is None) and line[key] is not None:
-            grouped.setdefault(line[key], []).append(line)
-    return sorted(grouped.items())
+async def _sold(db: AsyncSession, attempt: AttemptRow) -> set[int]:
+    """Those of an attempt's products that are sold now."""
+    ids = {line["product_id"] for line in attempt.lines}
+    return set(await db.exec(select(ProductRow.id).where(col(ProductRow.id).in_(ids), col(ProductRow.is_active))))
 
 
-async def _take_stock(db: AsyncSession, table: type[Stocked], identifier: int, pieces: int) -> bool:
-    """Take pieces out of stock; False where stock is not counted."""
-    query = select(table).where(col(table.id) == identifier, col(table.is_active))
-    if table is ProductVariantRow:
-        sold = select(ProductRow.id).where(col(ProductRow.is_active))
-        query = query.where(col(ProductVariantRow.product_id).in_(sold))
-    query = query.with_for_update()
-    found = (await db.exec(query.execution_options(populate_existing=True))).one_or_none()
-    row = cast("Stocked | None", found)
-    if row is None or (row.stock is not None and row.stock < pieces):
+def _take_stock(locked: Locked, sold: set[int], line: Mapping[str, Any]) -> bool:
+    """Take the pieces of a line out of stock; False where stock is not counted."""
+    stocked = locked.stock_of(line)
+    if stocked is None or not stocked.is_active or line["product_id"] not in sold:
         raise CheckoutChanged
-    if row.stock is None:
+    if stocked.stock is None:
         return False
-    row.stock -= pieces
-    return True
-
-
-async def _take_coupon(db: AsyncSession, identifier: int, now: dt.datetime) -> None:
-    query = select(CouponRow).where(col(CouponRow.id) == identifier).with_for_update()
-    coupon = (await db.exec(query.execution_options(populate_existing=True))).one_or_none()
-    if coupon is None or not is_running(coupon, now):
+    if stocked.stock < line["quantity"]:
         raise CheckoutChanged
-    coupon.usage_count += 1
+    stocked.stock -= line["quantity"]
+    return True
 
 
 def _enter(db: AsyncSession, card: GiftCardRow, attempt: AttemptRow, kind: GiftCardEntryKind, amount: Decimal) -> None:

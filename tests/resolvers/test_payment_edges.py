@@ -1,15 +1,19 @@
 """Payments at their edges: presses that meet completions, what the provider says differently, what must not be a 500."""
 
 import asyncio
+import contextlib
 import datetime as dt
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
-from resolvers import payment, worker
+from resolvers import checkout, payment, worker
 from resolvers.operation import Call
 from resolvers.settlement import fail, settle
 from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Choice, PaymentStarted
+from schema.delivery import DeliveryKind
 from schema.errors import CartNotFound, ProviderFailed, Unavailable
 from store.clock import clock
 from store.kv import KeyValue
@@ -191,6 +195,49 @@ async def test_a_payment_that_failed_and_is_paid_after_all_is_not_forgotten(shop
     await worker.follow_hint(shop.services, TransactionKind.PAYIN, payin)
     assert await state_of(shop, started.attempt_id) == ("completed" if left else "refunded")
     assert await shop.count("shop_order") == left
+
+
+async def test_changing_ones_mind_never_waits_in_a_circle(shop: Shop) -> None:
+    """Each press lets go of one product and takes another, while others want both, with the same coupon."""
+    coupon = await shop.coupon()
+    first, second = await shop.product(stock=500), await shop.product(stock=500)
+    collect = shop.modes[DeliveryKind.CLICK_AND_COLLECT]
+    for _ in range(5):
+        presses = []
+        for _ in range(6):
+            key, seen = await shop.ready(Choice(second.id, 1), codes=(coupon.code,))
+            await shop.start(key, seen)
+            presses.append((key, await checkout.choose_items(shop.context, key, [Choice(first.id, 2)], collect, "FR")))
+            presses.append(await shop.ready(Choice(first.id, 1), Choice(second.id, 1), codes=(coupon.code,)))
+        await asyncio.gather(*(shop.start(key, seen) for key, seen in presses))
+    assert await shop.one("SELECT usage_count FROM coupon") == 5 * 12
+    assert await shop.one("SELECT stock FROM product WHERE id = :id", id=first.id) == 500 - 5 * 18
+    assert await shop.one("SELECT stock FROM product WHERE id = :id", id=second.id) == 500 - 5 * 6
+
+
+async def test_a_large_cart_is_held_by_few_statements(shop: Shop) -> None:
+    candles = [await shop.product(stock=9) for _ in range(4)]
+    counts = []
+    for wanted in (candles[:1], candles):
+        key, seen = await shop.ready(*(Choice(candle.id, 1) for candle in wanted))
+        with counted(shop) as statements:
+            await shop.start(key, seen)
+        counts.append(len([s for s in statements if "FOR UPDATE" in s and "product" in s.split("FROM")[1]]))
+    assert counts[0] == counts[1]
+
+
+@contextlib.contextmanager
+def counted(shop: Shop) -> Iterator[list[str]]:
+    """The statements that are sent to the database meanwhile."""
+    sent: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        sent.append(statement)
+
+    engine = shop.services.db.engine.sync_engine
+    event.listen(engine, "before_cursor_execute", note)
+    yield sent
+    event.remove(engine, "before_cursor_execute", note)
 
 
 async def execute(shop: Shop, statement: str, **parameters: object) -> None:
