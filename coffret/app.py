@@ -56,12 +56,12 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
             return (await client.get(url)).status_code
 
     sandbox = make_sandbox(settings, deliver)
-    routes: list[BaseRoute] = [
+    routes: list[BaseRoute] = [  # tried in this order, so what is asked most stands first
+        *rest_routes(context_of),
+        *graphql(settings).routes(),
         *watching.ROUTES,
         *notifications.ROUTES,
         *media.ROUTES,
-        *graphql(settings).routes(),
-        *rest_routes(context_of),
         *funnel_routes(settings),
         *storefront.routes(settings),
     ]
