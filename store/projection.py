@@ -15,6 +15,7 @@ from strawberry.types.field import StrawberryField
 from schema.values import Inline, Itself, Relation
 
 Load: TypeAlias = Callable[[Relation, Sequence[Any], Sequence[str] | None], Awaitable[Mapping[Any, Any]]]
+Steps: TypeAlias = tuple[str, ...]
 Write: TypeAlias = Callable[[Any], Any] | Mapping[Any, Any] | None
 """What makes JSON-ready data of a value that is there: a function, a table of answers, or nothing."""
 
@@ -96,7 +97,10 @@ class Link:
     relation: Relation
     inner: "Projection"
     required: bool = False
-    at: tuple[str, ...] = ()
+    at: Steps = ()
+    """The keys under which it is written."""
+    owner: Steps = ()
+    """The attributes that lead from an object to the one whose relation it is."""
     spread: bool = False
 
 
@@ -116,7 +120,7 @@ class Writer:
         self.links: list[Link] = []
         self._names: dict[str, Any] = {"missing": _missing}
         self._number = itertools.count()
-        made = self._entry(wanted[0], "o", ()) if bare else self._body(wanted, "o", ())
+        made = self._entry(wanted[0], "o", (), ()) if bare else self._body(wanted, "o", (), ())
         target = f"({''.join(f'{c}, ' for c in ('by', 'id', *map(_local, self.columns)))})" if from_rows else "o"
         code = f"def many(source, cursor=None): return [{made} for {target} in source]"
         exec(code, self._names)  # noqa: S102 - made of names in our own schema and of quoted keys
@@ -149,10 +153,10 @@ class Writer:
     def _step(self, var: str, name: str) -> str:
         return f"{var}.get({name!r})" if self.from_rows else f"{var}.{name}"
 
-    def _body(self, wanted: Sequence[Wanted], var: str, at: tuple[str, ...]) -> str:
-        return "{" + ", ".join(f"{w.key!r}: {self._entry(w, var, at)}" for w in wanted) + "}"
+    def _body(self, wanted: Sequence[Wanted], var: str, at: Steps, owner: Steps | None) -> str:
+        return "{" + ", ".join(f"{w.key!r}: {self._entry(w, var, at, owner)}" for w in wanted) + "}"
 
-    def _entry(self, w: Wanted, var: str, at: tuple[str, ...]) -> str:
+    def _entry(self, w: Wanted, var: str, at: Steps, owner: Steps | None) -> str:
         if self.from_rows and isinstance(w, Leaf | Part) and not w.in_rows:
             raise CannotCompile(f"{w.key}: is no column")
         match w:
@@ -163,11 +167,11 @@ class Writer:
             case Leaf():
                 return self._leaf(w, var)
             case Part():
-                return self._part(w, var, at)
+                return self._part(w, var, at, owner)
             case Each():
                 return self._each(w, var)
             case Link():
-                return self._link(w, var, at)
+                return self._link(w, at, owner)
 
     def _leaf(self, w: Leaf, var: str) -> str:
         source, write = self._read(var, w.path), w.write
@@ -182,11 +186,13 @@ class Writer:
             written = f"{name}[{v}]" if isinstance(write, Mapping) else f"{name}({v})"
         return self._unless_missing(w, v, source, written)
 
-    def _part(self, w: Part, var: str, at: tuple[str, ...]) -> str:
+    def _part(self, w: Part, var: str, at: Steps, owner: Steps | None) -> str:
+        at = (*at, w.key)
         if w.path is not None:
             v = self._variable()
-            return self._unless_missing(w, v, self._read(var, w.path), self._body(w.wanted, v, (*at, w.key)))
-        body = self._body(w.wanted, var, (*at, w.key))
+            inner = None if owner is None or self.from_rows else (*owner, *w.path.split("."))
+            return self._unless_missing(w, v, self._read(var, w.path), self._body(w.wanted, v, at, inner))
+        body = self._body(w.wanted, var, at, owner)
         if w.presence is None:
             return body
         return self._unless_missing(w, self._variable(), self._read(var, w.presence), body)
@@ -196,14 +202,15 @@ class Writer:
             raise CannotCompile(w.key)
         v, item = self._variable(), self._variable()
         absent = f"missing({w.key!r})" if w.item_required else "None"
-        made = f"[{absent} if {item} is None else {self._body(w.wanted, item, ())} for {item} in {v}]"
+        made = f"[{absent} if {item} is None else {self._body(w.wanted, item, (), None)} for {item} in {v}]"
         return self._unless_missing(w, v, self._read(var, w.path), made)
 
-    def _link(self, w: Link, var: str, at: tuple[str, ...]) -> str:
-        if var != "o":
-            raise CannotCompile(w.key)
-        self.links.append(replace(w, at=at))
-        self._read(var, _held(w))
+    def _link(self, w: Link, at: Steps, owner: Steps | None) -> str:
+        if owner is None or any(step.endswith("()") for step in owner):
+            raise CannotCompile(f"{w.key}: is a relation of an embedded value")
+        self.links.append(replace(w, at=at, owner=owner))
+        if self.from_rows:
+            self._column(_held(w))
         return "None"
 
     def _unless_missing(self, w: Leaf | Part | Each, v: str, source: str, written: str) -> str:
@@ -213,10 +220,12 @@ class Writer:
     def keys(self, link: Link, source: Sequence[Any]) -> list[Any]:
         """What each row or object holds to find its related ones by."""
         name = _held(link)
-        if not self.from_rows:
-            return [getattr(o, name) for o in source]
-        at = self.columns.index(name) + 2
-        return [row[at] for row in source]
+        if self.from_rows:
+            at = self.columns.index(name) + 2
+            return [row[at] for row in source]
+        for step in link.owner:
+            source = [None if o is None else getattr(o, step) for o in source]
+        return [None if o is None else getattr(o, name) for o in source]
 
 
 class Projection:
@@ -226,23 +235,18 @@ class Projection:
     """
 
     def __init__(self, wanted: Sequence[Wanted], bare: bool = False) -> None:
-        self.reason = ""
+        self.reasons: list[str] = []
         self.objects = self._made(wanted, bare, from_rows=False)
         self.rows = self._made(wanted, bare, from_rows=True)
         if self.objects is None and self.rows is None:
-            raise CannotCompile(self.reason)
+            raise CannotCompile(self.reasons[0])
 
     def _made(self, wanted: Sequence[Wanted], bare: bool, *, from_rows: bool) -> Writer | None:
         try:
             return Writer(wanted, bare, from_rows)
         except CannotCompile as way_out:
-            self.reason = str(way_out)
+            self.reasons.append(str(way_out))
             return None
-
-    @property
-    def plain(self) -> bool:
-        """Whether objects are written without a statement."""
-        return self.objects is not None and not self.objects.links
 
     async def render(
         self, source: Sequence[Any], load: Load, columns: bool = False, cursor: Callable[..., str] | None = None
@@ -250,7 +254,7 @@ class Projection:
         """Write rows (`columns`) or objects; each relation is one load for the whole level."""
         writer = self.rows if columns else self.objects
         if writer is None:
-            raise CannotCompile(self.reason)
+            raise CannotCompile(self.reasons[0])
         out = writer.many(source, cursor)
         for link in writer.links:
             targets = out

@@ -23,17 +23,18 @@ from graphql import (
     get_named_type,
 )
 
+from resolvers.connection import Edge
 from resolvers.listing import DEFAULT_PAGE, LARGEST_PAGE
-from schema.graph.selection import is_connection, strip
+from schema.graph.selection import Source, is_connection, is_made_of, strip
 
-RELATED = 10
+RELATED = 5
 """How many rows a list without a page size is taken for."""
 MUTATION = 10
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The bounds of a request. Cost counts objects: a page of 50 products with their 10 variants each is some 550."""
+    """The bounds of a request. Cost counts rows: a page of 50 products with their variants, taken for 5 each, is 301."""
 
     depth: int = 15
     aliases: int = 100
@@ -121,7 +122,10 @@ def _flattened(selected: SelectionSetNode) -> Iterator[FieldNode | FragmentSprea
 
 
 class Cost:
-    """What an operation of a valid document costs: each object 1, times the page sizes above it; a mutation 10 more."""
+    """What an operation of a valid document costs: each row 1, times the page sizes above it; a mutation 10 more.
+
+    Values embedded in a row are free, as the row is read anyway.
+    """
 
     def __init__(
         self, schema: GraphQLSchema, fragments: Mapping[str, FragmentDefinitionNode], variables: Mapping[str, Any]
@@ -165,7 +169,8 @@ class Cost:
             return 1 + self._selected(named, node.selection_set, self._page_size(node))
         listed = isinstance(strip(returned)[0], GraphQLList)
         times = 1 if not listed else items if is_connection(kind) else RELATED
-        return times * (1 + self._selected(named, node.selection_set, 1))
+        own = 1 if listed or (Source.of(named).in_rows and not is_made_of(kind, Edge)) else 0
+        return times * (own + self._selected(named, node.selection_set, 1))
 
     def _page_size(self, node: FieldNode) -> int:
         sizes = [self._size(a.value) for a in node.arguments or () if a.name.value in {"first", "last"}]

@@ -19,6 +19,9 @@ from store.rows import column
 
 Info: TypeAlias = strawberry.Info[Context, None]
 Run: TypeAlias = Callable[..., Awaitable[Any]]
+Source: TypeAlias = Operation[Any, Any] | Listing[Any] | Lookup[Any]
+SOURCES = "sources"
+"""In the metadata of a field: the operations, look-ups or lists that it is made of."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 NOT_FOUND = 404
 
@@ -77,7 +80,7 @@ def user_errors(error: AppError) -> list[UserError]:
 # ---- fields
 
 
-def answered_by(source: Operation[Any, Any] | Listing[Any] | Lookup[Any], *others: Lookup[Any]) -> Any:
+def answered_by(source: Source, *others: Lookup[Any]) -> Any:
     """A field of `Query`.
 
     An operation that looks one thing up by its arguments answers null when there is no such thing for the caller; so does
@@ -89,8 +92,8 @@ def answered_by(source: Operation[Any, Any] | Listing[Any] | Lookup[Any], *other
         return _looked_up(source, *others)
     parameters, returns = _published(source)
     if parameters and get_object_definition(returns) is not None:
-        return _field(_or_null(source), parameters, returns | None, source.name, source.description)
-    return _field(source, parameters, returns, source.name, source.description)
+        return _field(_or_null(source), parameters, returns | None, source.name, source)
+    return _field(source, parameters, returns, source.name, source)
 
 
 def changed_by(source: Operation[Any, Any], result: str | None = None) -> Any:
@@ -111,7 +114,7 @@ def changed_by(source: Operation[Any, Any], result: str | None = None) -> Any:
             return payload(**({} if name is None else {name: None}), user_errors=user_errors(error))
         return payload(**({} if name is None else {name: answer}), user_errors=[])
 
-    return _field(run, parameters, payload, source.name, source.description)
+    return _field(run, parameters, payload, source.name, source)
 
 
 def _listed(source: Listing[Any]) -> Any:
@@ -132,7 +135,7 @@ def _listed(source: Listing[Any]) -> Any:
     parameters = [_parameter(name, kind | None, text, strawberry.UNSET) for name, (kind, text) in described.items()]
     parameters.append(_parameter("order_by", source.order, "In which order.", source.default_order))
     resource: Any = source.resource
-    return _field(run, parameters, Connection[resource], "listed", source.description)
+    return _field(run, parameters, Connection[resource], "listed", source)
 
 
 def _looked_up(*sources: Lookup[Any]) -> Any:
@@ -154,7 +157,7 @@ def _looked_up(*sources: Lookup[Any]) -> Any:
             parameters.append(_parameter(name, kind | None, f"{told}; send one of the arguments.", None))
         else:
             parameters.append(_parameter(name, kind, f"{told}."))
-    return _field(run, parameters, first.resource | None, first.name, first.description)
+    return _field(run, parameters, first.resource | None, first.name, *sources)
 
 
 def _parameter(name: str, kind: Any, description: str, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
@@ -195,7 +198,7 @@ def _or_null(source: Operation[Any, Any]) -> Run:
     return run
 
 
-def _field(run: Run, parameters: Sequence[inspect.Parameter], returns: Any, name: str, description: str) -> Any:
+def _field(run: Run, parameters: Sequence[inspect.Parameter], returns: Any, name: str, *sources: Source) -> Any:
     """A field with a resolver as Strawberry wants it: `info` first, then the published arguments."""
 
     async def resolve(info: Info, **given: Any) -> Any:
@@ -205,7 +208,7 @@ def _field(run: Run, parameters: Sequence[inspect.Parameter], returns: Any, name
     resolve.__signature__ = inspect.Signature([info, *parameters], return_annotation=returns)  # type: ignore[attr-defined]
     resolve.__annotations__ = {p.name: p.annotation for p in (info, *parameters)} | {"return": returns}
     resolve.__name__ = name
-    return strawberry.field(resolve, description=description)
+    return strawberry.field(resolve, description=sources[0].description, metadata={SOURCES: sources})
 
 
 # ---- payloads

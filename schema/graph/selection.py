@@ -61,10 +61,15 @@ def definition_of(kind: GraphQLObjectType) -> StrawberryObjectDefinition | None:
     return kind.extensions.get(BACK)
 
 
-def is_connection(kind: Any) -> bool:
+def is_made_of(kind: GraphQLObjectType, origin: type) -> bool:
+    """Whether a type is published by this class, or by a kind of it."""
+    definition = definition_of(kind)
+    return definition is not None and issubclass(definition.origin, origin)
+
+
+def is_connection(kind: GraphQLObjectType) -> bool:
     """Whether a type is one page of a list."""
-    definition = definition_of(kind) if isinstance(kind, GraphQLObjectType) else None
-    return definition is not None and issubclass(definition.origin, Connection)
+    return is_made_of(kind, Connection)
 
 
 def strip(kind: GraphQLOutputType) -> tuple[Any, bool]:

@@ -19,7 +19,15 @@ mutation($input: IssueCardInput!) { issueCard(input: $input) { card { code } use
 
 
 @pytest.fixture
-async def client(db: Database) -> AsyncIterator[Client]:
+async def client() -> AsyncIterator[Client]:
+    """A client of the endpoint without a database, for what is refused before or needs none."""
+    async with Client(application(None)) as made:
+        yield made
+
+
+@pytest.fixture
+async def house(db: Database) -> AsyncIterator[Client]:
+    """A client of the whole house."""
     async with Client(application(db)) as made:
         yield made
 
@@ -29,14 +37,14 @@ async def cards_there(db: Database) -> int:
         return int((await connection.execute(text("SELECT count(*) FROM house_card"))).scalar_one())
 
 
-async def test_what_a_user_can_put_right_is_data(client: Client, db: Database) -> None:
+async def test_what_a_user_can_put_right_is_data(house: Client, db: Database) -> None:
     before = await cards_there(db)
     given = {
         "code": "x" * 33,
         "price": "-5.001",
         "lines": [{"label": "a", "quantity": 1}, {"label": "toolong", "quantity": 0}],
     }
-    answer = (await client.ask(ISSUE, input=given)).json()
+    answer = (await house.ask(ISSUE, input=given)).json()
     assert "errors" not in answer
     payload = answer["data"]["issueCard"]
     assert payload["card"] is None
@@ -50,18 +58,18 @@ async def test_what_a_user_can_put_right_is_data(client: Client, db: Database) -
     assert await cards_there(db) == before
 
 
-async def test_an_error_of_the_catalogue_is_data_too(client: Client, db: Database) -> None:
+async def test_an_error_of_the_catalogue_is_data_too(house: Client, db: Database) -> None:
     before = await cards_there(db)
-    answer = (await client.ask(ISSUE, input={"code": "TAKEN", "price": "5"})).json()
+    answer = (await house.ask(ISSUE, input={"code": "TAKEN", "price": "5"})).json()
     assert answer["data"]["issueCard"]["userErrors"] == [
         {"field": ["code"], "code": "ALREADY_TAKEN", "message": "This code is taken."}
     ]
     assert await cards_there(db) == before
 
 
-async def test_an_operation_without_a_result_tells_its_errors(client: Client) -> None:
+async def test_an_operation_without_a_result_tells_its_errors(house: Client) -> None:
     query = "mutation($input: IssueCardInput!) { removeCard(input: $input) { userErrors { code field } } }"
-    answer = (await client.ask(query, input={"code": "x", "price": "5"})).json()
+    answer = (await house.ask(query, input={"code": "x", "price": "5"})).json()
     assert answer["data"]["removeCard"]["userErrors"] == [{"code": "NOT_FOUND", "field": ["code"]}]
 
 
@@ -70,10 +78,10 @@ async def test_a_text_as_a_result(client: Client) -> None:
     assert (await client.ask(query)).json()["data"] == {"shout": {"text": "HI", "userErrors": []}}
 
 
-async def test_the_permission_is_told_before_the_fields(client: Client, db: Database) -> None:
+async def test_the_permission_is_told_before_the_fields(house: Client, db: Database) -> None:
     before = await cards_there(db)
     answer = (
-        await client.ask(ISSUE, headers={"authorization": "Token reader"}, input={"code": "x", "price": "-1"})
+        await house.ask(ISSUE, headers={"authorization": "Token reader"}, input={"code": "x", "price": "-1"})
     ).json()
     assert answer["data"] is None
     (error,) = answer["errors"]
@@ -82,27 +90,25 @@ async def test_the_permission_is_told_before_the_fields(client: Client, db: Data
     assert await cards_there(db) == before
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"code": "x", "price": "a lot"},
-        {"code": "x", "price": "NaN"},
-        {"code": "x", "price": "1e999999999"},
-        {"code": "x", "price": True},
-        {"code": "x", "price": "1", "status": "a"},
-        {"price": "1"},
-        {"code": None, "price": "1"},
-        {"code": "x", "price": "1", "unknown": 1},
-    ],
-)
-async def test_what_cannot_be_read_is_the_clients_mistake(
-    client: Client, db: Database, logs: list[Any], given: Any
-) -> None:
+UNREADABLE = [
+    {"code": "x", "price": "a lot"},
+    {"code": "x", "price": "NaN"},
+    {"code": "x", "price": "1e999999999"},
+    {"code": "x", "price": True},
+    {"code": "x", "price": "1", "status": "a"},
+    {"price": "1"},
+    {"code": None, "price": "1"},
+    {"code": "x", "price": "1", "unknown": 1},
+]
+
+
+async def test_what_cannot_be_read_is_the_clients_mistake(house: Client, db: Database, logs: list[Any]) -> None:
     before = await cards_there(db)
-    response = await client.ask(ISSUE, input=given)
-    assert response.status_code == 400
-    (error,) = response.json()["errors"]
-    assert error["extensions"]["code"] == "BAD_USER_INPUT"
+    for given in UNREADABLE:
+        response = await house.ask(ISSUE, input=given)
+        assert response.status_code == 400, given
+        (error,) = response.json()["errors"]
+        assert error["extensions"]["code"] == "BAD_USER_INPUT"
     assert logs == []
     assert await cards_there(db) == before
 
@@ -115,18 +121,18 @@ async def test_wrong_literals_are_told_by_validation(client: Client, logs: list[
     assert logs == []
 
 
-async def test_a_scalar_that_cannot_be_read(client: Client, logs: list[Any]) -> None:
+async def test_a_scalar_that_cannot_be_read(house: Client, logs: list[Any]) -> None:
     query = "query($at: DateTime) { cards(filter: { issuedAfter: $at }) { totalCount } }"
     for at in ("yesterday", "2026-01-01", "2026-01-01T00:00:00", 5):
-        response = await client.ask(query, at=at)
+        response = await house.ask(query, at=at)
         assert response.status_code == 400, at
         assert "offset" in response.json()["errors"][0]["message"]
-    assert (await client.ask(query, at="2026-01-01T00:10:00Z")).json()["data"]["cards"]["totalCount"] == 30
+    assert (await house.ask(query, at="2026-01-01T00:10:00Z")).json()["data"]["cards"]["totalCount"] == 30
     assert logs == []
 
 
-async def test_a_wrong_argument_of_a_list_names_it(client: Client) -> None:
-    answer = (await client.ask('{ cards(after: "zzz") { nodes { id } } }')).json()
+async def test_a_wrong_argument_of_a_list_names_it(house: Client) -> None:
+    answer = (await house.ask('{ cards(after: "zzz") { nodes { id } } }')).json()
     (error,) = answer["errors"]
     assert error["message"] == "This cursor belongs to another list."
     assert error["path"] == ["cards"]
@@ -136,9 +142,9 @@ async def test_a_wrong_argument_of_a_list_names_it(client: Client) -> None:
     }
 
 
-async def test_what_is_not_there_is_null(client: Client) -> None:
+async def test_what_is_not_there_is_null(house: Client) -> None:
     answer = (
-        await client.ask('{ card(id: 99999) { id } findCard(code: "none") { id } there: card(id: 1) { id } }')
+        await house.ask('{ card(id: 99999) { id } findCard(code: "none") { id } there: card(id: 1) { id } }')
     ).json()
     assert answer["data"] == {"card": None, "findCard": None, "there": {"id": 1}}
     assert "errors" not in answer
@@ -157,9 +163,9 @@ async def test_the_unexpected_is_masked_and_logged_once(client: Client, logs: li
     assert line["path"] == ["broken"]
 
 
-async def test_a_mutation_that_breaks_changes_nothing(client: Client, db: Database, logs: list[Any]) -> None:
+async def test_a_mutation_that_breaks_changes_nothing(house: Client, db: Database, logs: list[Any]) -> None:
     before = await cards_there(db)
-    answer = (await client.ask(ISSUE, input={"code": "BOOM", "price": "5"})).json()
+    answer = (await house.ask(ISSUE, input={"code": "BOOM", "price": "5"})).json()
     assert answer["errors"][0]["extensions"]["code"] == "INTERNAL_ERROR"
     assert len([line for line in logs if line["log_level"] == "error"]) == 1
     assert await cards_there(db) == before

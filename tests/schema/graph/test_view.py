@@ -18,7 +18,15 @@ MUTATION = 'mutation($file: Upload!) { setPicture(input: { code: "C00002", pictu
 
 
 @pytest.fixture
-async def client(db: Database) -> AsyncIterator[Client]:
+async def client() -> AsyncIterator[Client]:
+    """A client of the endpoint without a database, for what is refused before or needs none."""
+    async with Client(application(None)) as made:
+        yield made
+
+
+@pytest.fixture
+async def house(db: Database) -> AsyncIterator[Client]:
+    """A client of the whole house."""
     async with Client(application(db)) as made:
         yield made
 
@@ -62,50 +70,49 @@ async def test_a_character_that_no_database_takes(client: Client, query: str) ->
 # ---- bounds
 
 
-@pytest.mark.parametrize(
-    ("limits", "query", "code"),
-    [
-        (Limits(depth=3), "{ cards { nodes { title { en } } } }", "DEPTH_LIMIT_EXCEEDED"),
-        (
-            Limits(depth=3),
-            "{ cards { ...P } } fragment P on CardConnection { nodes { ...T } } fragment T on Card { title { en } }",
-            "DEPTH_LIMIT_EXCEEDED",
-        ),
-        (Limits(aliases=2), "{ a: __typename b: __typename c: __typename }", "ALIASES_LIMIT_EXCEEDED"),
-        (
-            Limits(repeats=2),
-            "{ __typename __typename ... { __typename __typename } }",
-            "REPEATED_FIELDS_LIMIT_EXCEEDED",
-        ),
-        (Limits(tokens=5), "{ __typename __typename __typename __typename }", "GRAPHQL_PARSE_FAILED"),
-        (Limits(characters=20), "{ __typename          }", "TOKENS_LIMIT_EXCEEDED"),
-        (Limits(cost=100), "{ cards(first: 100) { nodes { id } } }", "COST_LIMIT_EXCEEDED"),
-        (Limits(cost=100), "{ cards { nodes { uses { id } } } }", "COST_LIMIT_EXCEEDED"),
-        (
-            Limits(cost=15),
-            'mutation { a: shout(input: { label: "a", quantity: 1 }) { text } b: shout(input: { label: "a", quantity: 1 }) { text } }',
-            "COST_LIMIT_EXCEEDED",
-        ),
-    ],
-)
-async def test_what_asks_for_too_much_is_not_run(
-    db: Database, statements: list[str], limits: Limits, query: str, code: str
-) -> None:
-    async with Client(application(db, limits=limits)) as client:
-        for _ in range(2):
-            response = await client.ask(query)
-            assert response.status_code == 400
-            assert code_of(response) == code
-            assert "data" not in response.json()
+TOO_MUCH = [
+    (Limits(depth=3), "{ cards { nodes { title { en } } } }", "DEPTH_LIMIT_EXCEEDED"),
+    (
+        Limits(depth=3),
+        "{ cards { ...P } } fragment P on CardConnection { nodes { ...T } } fragment T on Card { title { en } }",
+        "DEPTH_LIMIT_EXCEEDED",
+    ),
+    (Limits(aliases=2), "{ a: __typename b: __typename c: __typename }", "ALIASES_LIMIT_EXCEEDED"),
+    (
+        Limits(repeats=2),
+        "{ __typename __typename ... { __typename __typename } }",
+        "REPEATED_FIELDS_LIMIT_EXCEEDED",
+    ),
+    (Limits(tokens=5), "{ __typename __typename __typename __typename }", "GRAPHQL_PARSE_FAILED"),
+    (Limits(characters=20), "{ __typename          }", "TOKENS_LIMIT_EXCEEDED"),
+    (Limits(cost=100), "{ cards(first: 100) { nodes { id } } }", "COST_LIMIT_EXCEEDED"),
+    (Limits(cost=100), "{ cards { nodes { uses { id } } } }", "COST_LIMIT_EXCEEDED"),
+    (
+        Limits(cost=15),
+        'mutation { a: shout(input: { label: "a", quantity: 1 }) { text } b: shout(input: { label: "a", quantity: 1 }) { text } }',
+        "COST_LIMIT_EXCEEDED",
+    ),
+]
+
+
+async def test_what_asks_for_too_much_is_not_run(db: Database, statements: list[str]) -> None:
+    for limits, query, code in TOO_MUCH:
+        async with Client(application(db, limits=limits)) as client:
+            for _ in range(2):
+                response = await client.ask(query)
+                assert response.status_code == 400, query
+                assert code_of(response) == code
+                assert "data" not in response.json()
     assert statements == []
 
 
-async def test_the_cost_is_told(client: Client) -> None:
+async def test_the_cost_is_told(house: Client) -> None:
     for query, cost, variables in (
         ("{ __typename }", 1, {}),
         ("{ cards(first: 10) { nodes { id } } }", 11, {}),
-        ("{ cards(last: 10) { edges { node { title { en } issuer { id } } } } }", 1 + 10 * (1 + 1 + 1 + 1), {}),
-        ("{ cards { nodes { uses { issuer { id } } } } }", 1 + 20 * (1 + 10 * (1 + 1)), {}),
+        ("{ cards(last: 10) { edges { node { title { en } issuer { id } } } } }", 1 + 10 * (1 + 1), {}),
+        ("{ basket { total { amount } lines { label } } }", 5, {}),
+        ("{ cards { nodes { uses { issuer { id } } } } }", 1 + 20 * (1 + 5 * (1 + 1)), {}),
         ("query($n: Int) { cards(first: $n) { nodes { id } } }", 6, {"n": 5}),
         ("query($n: Int) { cards(first: $n) { nodes { id } } }", 8, {"n": 7}),
         ("query($n: Int = 3) { cards(first: $n) { nodes { id } } }", 4, {}),
@@ -116,7 +123,7 @@ async def test_the_cost_is_told(client: Client) -> None:
             {},
         ),
     ):
-        response = await client.post("/graphql/", json={"query": query, "variables": variables})
+        response = await house.post("/graphql/", json={"query": query, "variables": variables})
         answer = response.json()
         assert answer["extensions"]["cost"] == {"requested": cost, "limit": 10_000}, query
 
@@ -181,8 +188,8 @@ async def upload(client: Client, places: Any, content: bytes = b"12345", variabl
     return await client.post("/graphql/", data=form(operations, places), files={"0": ("b.png", content, "image/png")})
 
 
-async def test_uploads(client: Client, db: Database) -> None:
-    response = await upload(client, {"0": ["variables.file"]})
+async def test_uploads(house: Client, db: Database) -> None:
+    response = await upload(house, {"0": ["variables.file"]})
     assert response.json()["data"]["setPicture"] == {"card": {"message": "b.png:5"}, "userErrors": []}
     async with db.engine.connect() as connection:
         found = await connection.execute(text("SELECT message FROM house_card WHERE code = 'C00002'"))
@@ -207,10 +214,10 @@ async def test_uploads_that_lead_nowhere(client: Client, places: Any) -> None:
     assert code_of(response) == "BAD_REQUEST"
 
 
-async def test_uploads_have_a_size_too(client: Client) -> None:
-    response = await upload(client, {"0": ["variables.file"]}, b"x" * UPLOAD_LIMIT)
+async def test_uploads_have_a_size_too(house: Client) -> None:
+    response = await upload(house, {"0": ["variables.file"]}, b"x" * UPLOAD_LIMIT)
     assert response.status_code == 413
-    response = await upload(client, {"0": ["variables.file"]}, b"x" * (UPLOAD_LIMIT - 4096))
+    response = await upload(house, {"0": ["variables.file"]}, b"x" * (UPLOAD_LIMIT - 4096))
     assert response.status_code == 200
 
 
