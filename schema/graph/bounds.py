@@ -30,6 +30,7 @@ from schema.graph.selection import Source, is_connection, is_made_of, strip
 RELATED = 5
 """How many rows a list without a page size is taken for."""
 MUTATION = 10
+BEYOND_ALL = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Limits:
     """Fields selected again under the same name; comparing them is what makes validation slow."""
     tokens: int = 2_000
     cost: int = 10_000
-    characters: int = 100_000
+    characters: int = 50_000
 
 
 class BeyondLimitsError(GraphQLError):
@@ -141,7 +142,7 @@ class Cost:
         """The cost of one operation."""
         root = self._schema.get_root_type(operation.operation)
         each = MUTATION if operation.operation is OperationType.MUTATION else 0
-        return max(1, self._selected(root, operation.selection_set, 1, each))
+        return min(max(1, self._selected(root, operation.selection_set, 1, each)), BEYOND_ALL)
 
     def _selected(self, kind: Any, selected: SelectionSetNode, items: int, each: int = 0) -> int:
         """The cost for one object; `items` is how many rows a page of this type has."""

@@ -126,7 +126,7 @@ FILTERS: Sequence[tuple[dict[str, Any], Callable[[int], bool]]] = [
 
 
 async def test_filters(db: Database) -> None:
-    for asked, kept in FILTERS * 2:  # the second time with the statements kept
+    for asked, kept in [*FILTERS, *FILTERS]:  # the second time with the statements kept
         rows = (await cards(context(db), Window(100), CardFilter(**asked), CardOrder.ID)).rows
         wanted = [i + 1 for i in range(250) if kept(i)]
         assert [row[1] for row in await rows.page(())] == wanted[:100], asked
@@ -194,8 +194,7 @@ async def test_an_id_beyond_the_column_is_refused(db: Database) -> None:
             await rows.page(())
 
 
-@pytest.mark.parametrize("order", [CardOrder.NEWEST, CardOrder.EXPIRING_FIRST, CardOrder.EXPIRING_LAST])
-async def test_page_10000_costs_what_page_1_costs(db: Database, order: CardOrder) -> None:
+async def test_page_10000_costs_what_page_1_costs(db: Database) -> None:
     async with db.engine.begin() as connection:
         await connection.execute(
             text(
@@ -214,9 +213,11 @@ async def test_page_10000_costs_what_page_1_costs(db: Database, order: CardOrder
         return await fetch(sql, *arguments)
 
     db.kept.fetch = told
-    (deep,) = await _row_at(db, order, 29_000)
-    await (await cards(context(db), Window(20, after=deep), order=order)).rows.page(("code",))
-    await (await cards(context(db), Window(last=20, before=deep), order=order)).rows.page(("code",))
+    for order in (CardOrder.NEWEST, CardOrder.EXPIRING_FIRST, CardOrder.EXPIRING_LAST):
+        (deep,) = await _row_at(db, order, 29_000)
+        await (await cards(context(db), Window(20, after=deep), order=order)).rows.page(("code",))
+        await (await cards(context(db), Window(last=20, before=deep), order=order)).rows.page(("code",))
+    assert len(ran) == 6
     for sql, arguments in ran:
         ((plan,),) = await fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", *arguments)
         plan = plan[0]

@@ -144,6 +144,9 @@ async def test_fragments_in_circles_and_bombs_end(client: Client) -> None:
     )
     response = await client.ask(bomb + " fragment F25 on Query { __typename }")
     assert response.status_code == 400
+    doubling = "{ ...F0 } " + " ".join(f"fragment F{n} on Query {{ ...F{n + 1} ...F{n + 1} }}" for n in range(100))
+    refused = await client.ask(doubling + " fragment F100 on Query { cards { totalCount } }")
+    assert code_of(refused) == "COST_LIMIT_EXCEEDED"
     chain = "{ ...F0 } " + " ".join(f"fragment F{n} on Query {{ ...F{n + 1} }}" for n in range(180))
     assert (await client.ask(chain + " fragment F180 on Query { __typename }")).status_code in {200, 400}
 
