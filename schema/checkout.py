@@ -144,7 +144,7 @@ class VatAmount:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """products − discount + delivery = total = gift_cards + by_card. `delivery` is None while it is not known."""
+    """products - discount + delivery = total = gift_cards + by_card. `delivery` is None while it is not known."""
 
     currency: str
     products: Decimal
