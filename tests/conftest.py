@@ -1,6 +1,7 @@
 """What every test may ask for: an empty migrated database of its own, on a real PostgreSQL."""
 
 import asyncio
+import contextlib
 import itertools
 import os
 import pathlib
@@ -57,15 +58,22 @@ def template(postgres: str) -> str:
     return name
 
 
-@pytest.fixture
-async def database_url(postgres: str, template: str) -> AsyncIterator[str]:
-    """The address of a fresh, migrated database."""
+@contextlib.asynccontextmanager
+async def fresh_database(postgres: str, template: str) -> AsyncIterator[str]:
+    """The address of a migrated database that nobody else has; dropped afterwards."""
     name = f"test_{os.getpid()}_{next(_numbers)}"
     await _create(postgres, name, template)
     yield _named(postgres, name)
     connection = await asyncpg.connect(postgres)
     await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
     await connection.close()
+
+
+@pytest.fixture
+async def database_url(postgres: str, template: str) -> AsyncIterator[str]:
+    """The address of a fresh, migrated database."""
+    async with fresh_database(postgres, template) as url:
+        yield url
 
 
 @pytest.fixture

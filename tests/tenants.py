@@ -29,6 +29,7 @@ from store.attempts import AttemptRow, AttemptState
 from store.clock import clock
 from store.codes import draw, normal
 from store.coupons import CouponRow
+from store.credentials import hashed
 from store.delivery import DeliveryModeRow
 from store.gift_cards import GiftCardRow
 from store.orders import OrderRow
@@ -101,6 +102,18 @@ class Tenants:
             token = await issue_token(db, row, "test", clock)
         self.users[name], self.tokens[name] = row, token
         return row, token
+
+    async def with_password(self, name: str, password: str) -> None:
+        """Let a user log in."""
+        async with self.services.db.sessions() as db, db.begin():
+            row = await db.get_one(UserRow, self.users[name].id)
+            row.password_hash = await hashed(password)
+
+    async def only_returns_to(self, name: str, *hosts: str) -> None:
+        """Let the customers of a partner be sent back to these hosts only."""
+        async with self.services.db.sessions() as db, db.begin():
+            row = await db.get_one(PartnerRow, self.partners[name].id)
+            row.return_hosts = list(hosts)
 
     async def graphql(self, who: str | None, query: str, **variables: Any) -> Any:
         """Ask over GraphQL; answers the body."""

@@ -1,0 +1,1 @@
+"""What the documented operations do, written once and asked for over REST and over GraphQL."""

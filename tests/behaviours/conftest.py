@@ -1,0 +1,44 @@
+"""One application for all tests of a module, and each way to ask it."""
+
+import copy
+import pathlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tests.conftest import fresh_database
+from tests.tenants import PASSWORD, Tenants, open_tenants
+from tests.transports import TRANSPORTS, Transport
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tenants(postgres: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Tenants]:
+    """Two marketplaces with three partners and whoever works for them.
+
+    A user of the first partner has a password, another may do nothing; the second partner's customers go to one host only.
+    """
+    folder: pathlib.Path = tmp_path_factory.mktemp("data")
+    async with fresh_database(postgres, template) as url, open_tenants(url, folder) as found:
+        await found.user("powerless", "partner", [], partner_id=found.partners["a1"].id)
+        await found.with_password("a1", PASSWORD)
+        await found.only_returns_to("a2", "shop.example")
+        yield found
+
+
+@pytest.fixture(params=TRANSPORTS, ids=lambda kind: kind.name)
+def transport(request: pytest.FixtureRequest, tenants: Tenants) -> Transport:
+    """A way to ask."""
+    made: Transport = request.param(tenants)
+    return made
+
+
+@pytest.fixture
+def stored(tenants: Tenants) -> Callable[[], Awaitable[Any]]:
+    """All that is kept: every row, and every cart."""
+
+    async def look() -> Any:
+        return await tenants.snapshot(), copy.deepcopy(tenants.services.kv._held)  # type: ignore[attr-defined]
+
+    return look

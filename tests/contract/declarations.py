@@ -1,0 +1,180 @@
+"""Every operation, look-up and list that `resolvers/` declares, and what one of them lacks: told in words, file by file."""
+
+import csv
+import importlib
+import inspect
+import pathlib
+import pkgutil
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strawberry.types import get_object_definition
+from strawberry.utils.str_converters import to_camel_case
+
+import resolvers
+from resolvers.listing import Listing, Lookup
+from resolvers.operation import Operation
+from rest_compat.route import Route
+from schema.graph.fields import SOURCES, Source
+from schema.permission import Rule, required
+
+ROOT = pathlib.Path(__file__).parents[2]
+OPERATIONS = ROOT / "tests/data/operations.csv"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Something that can be done or read, where it is declared, and under which name."""
+
+    module: str
+    name: str
+    source: Source
+
+    @property
+    def where(self) -> str:
+        """How a test names it: `coupons.create_coupon`."""
+        return f"{self.module}.{self.name}"
+
+    @property
+    def file(self) -> str:
+        """Where it is."""
+        return f"resolvers/{self.module}.py"
+
+    @property
+    def changes(self) -> bool:
+        """Whether it is for `Mutation`: it takes an input."""
+        return isinstance(self.source, Operation) and "input" in inspect.signature(self.source.function).parameters
+
+
+def declared() -> Iterator[Declared]:
+    """All of them, each once, in the module that declares it."""
+    seen: set[int] = set()
+    for module in pkgutil.iter_modules(resolvers.__path__):
+        source = inspect.getsource(importlib.import_module(f"resolvers.{module.name}"))
+        for name, value in vars(importlib.import_module(f"resolvers.{module.name}")).items():
+            declares = re.search(rf"^(?:{name} = |async def {name}\()", source, re.MULTILINE)
+            if isinstance(value, Operation | Listing | Lookup) and declares and id(value) not in seen:
+                seen.add(id(value))
+                yield Declared(module.name, name, value)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of `Query` or `Mutation`: its name in the schema, its arguments, and what it is made of."""
+
+    name: str
+    arguments: frozenset[str]
+    sources: tuple[Source, ...]
+    returns: Any
+
+
+def published(*roots: type) -> list[Field]:
+    """The fields of `Query` and `Mutation`."""
+    return [
+        Field(
+            to_camel_case(field.python_name),
+            frozenset(argument.python_name for argument in field.arguments),
+            field.metadata.get(SOURCES, ()),
+            field.type,
+        )
+        for root in roots
+        for field in get_object_definition(root, strict=True).fields
+    ]
+
+
+@dataclass(frozen=True)
+class Documented:
+    """A row of the list of documented operations."""
+
+    id: str
+    method: str
+    path: str
+    field: str
+    permission: str
+
+
+def documented() -> list[Documented]:
+    """The list of documented operations."""
+    with OPERATIONS.open(newline="") as file:
+        return [
+            Documented(r["id"], r["rest_method"], r["rest_path"], r["graphql_field"], r["permission"])
+            for r in csv.DictReader(file)
+        ]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """All that an operation must have found its way into."""
+
+    fields: Sequence[Field]
+    routes: Sequence[Route]
+    documented: Sequence[Documented]
+    funnel: str
+    """What the checkout's modules say."""
+    tests: Mapping[str, str]
+    """File -> what it says."""
+
+    def lacks(self, it: Declared) -> list[str]:
+        """What is forgotten of a declaration, each with the file to put it into."""
+        return [*self._undescribed(it), *self._unpublished(it), *self._unrouted(it), *self._untested(it)]
+
+    def field_of(self, it: Declared) -> Field | None:
+        """The field of the API that a declaration answers."""
+        return next((field for field in self.fields if any(s is it.source for s in field.sources)), None)
+
+    def _undescribed(self, it: Declared) -> Iterator[str]:
+        text = it.source.description
+        if not re.fullmatch(r"[A-Z].*[.]", text, re.DOTALL):
+            yield f"Its description in {it.file} is no sentence for the readers of the schema: {text!r}."
+
+    def _unpublished(self, it: Declared) -> Iterator[str]:
+        if it.source.permission is Rule.CUSTOMER:
+            if not re.search(rf"\b{it.name}\b", self.funnel):
+                yield f"It is for customers, and no step of the checkout calls it. Call it in funnel/: {it.where}(…)."
+        elif self.field_of(it) is None:
+            kind, made = ("Mutation", "changed_by") if it.changes else ("Query", "answered_by")
+            yield (
+                f"GraphQL does not have it. Add to `class {kind}` in schema/root.py: {it.name} = {made}({it.where}). "
+                f"If only customers in the checkout may run it, declare it with Rule.CUSTOMER instead."
+            )
+
+    def _unrouted(self, it: Declared) -> Iterator[str]:
+        for row in self._rows_of(it):
+            if it.source.permission is not required(row.permission):
+                yield (
+                    f"It is documented as {row.id} with the permission {row.permission}, and asks for "
+                    f"{it.source.permission}. Change one of {it.file} and tests/data/operations.csv."
+                )
+            if not any(route.path == row.path and route.operation is it.source for route in self.routes):
+                yield (
+                    f"It is documented as {row.method} {row.path}, and REST does not serve it. Add to GROUPS in "
+                    f'rest_compat/routes.py: Route("{row.method}", "{row.path}", {it.name}, …), and take {row.id} '
+                    f"out of NOT_YET in tests/rest_compat/test_contract.py."
+                )
+
+    def _rows_of(self, it: Declared) -> Iterator[Documented]:
+        field = self.field_of(it)
+        for row in self.documented if field is not None else ():
+            name, _, argument = row.field.rstrip(")").partition("(")
+            key = it.source.by if isinstance(it.source, Lookup) else argument
+            if field is not None and name == field.name and argument in {"", key}:
+                yield row
+
+    def _untested(self, it: Declared) -> Iterator[str]:
+        field = self.field_of(it)
+        names = [rf"\b{re.escape(it.where)}\b", rf"import\b[^)]*?\b{it.name}\b"]
+        if field is not None:
+            names.append(rf"\b{field.name}\s*[({{]")
+        if not any(re.search(name, text) for text in self.tests.values() for name in names):
+            yield f"No test names it. Write tests of {it.where} in tests/resolvers/test_{it.module}.py."
+
+
+def report(surface: Surface, declarations: Iterable[Declared]) -> str:
+    """What is forgotten anywhere, in words; empty when all is there."""
+    lines = []
+    for it in declarations:
+        if lacking := surface.lacks(it):
+            lines += [f"`{it.where}` in {it.file} is not finished:", *(f"  - {lack}" for lack in lacking)]
+    return "\n".join([*lines, "docs/adding-an-operation.md shows one from the beginning to the end."] if lines else [])
