@@ -6,7 +6,7 @@ INSTALLED = .venv/.installed
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench schema messages lock clean
+.PHONY: help run test check format bench schema revision messages lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf 'make %-10s %s\n' "$$name" "$$text"; done
@@ -15,7 +15,7 @@ run: $(INSTALLED) ## Start everything on http://127.0.0.1:$PORT (8000), with dem
 	@$(BIN)/coffret serve $(ARGS)
 
 test: $(INSTALLED) ## Run all tests; ARGS="tests/store -k carts" runs some
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 check: $(INSTALLED) ## Check format, style, types and layers
 	@$(BIN)/ruff format --check --quiet .
@@ -32,6 +32,9 @@ bench: $(INSTALLED) ## Measure, each figure beside its floor
 
 schema: $(INSTALLED) ## Write schema/schema.graphql from the code
 	@$(BIN)/coffret schema --output schema/schema.graphql
+
+revision: $(INSTALLED) ## Write a migration of what the tables have become; MESSAGE="why"
+	@$(BIN)/coffret revise "$(MESSAGE)"
 
 messages: $(INSTALLED) ## Collect the texts to translate, bring the catalogues up to date
 	@$(BIN)/pybabel -q extract --mapping-file pyproject.toml --keyword N_ --sort-output --no-location --output-file .venv/messages.pot .
