@@ -108,6 +108,14 @@ def schema(
     command.write(output)
 
 
+@app.command(hidden=True)
+def revise(message: Annotated[str, typer.Argument(help="What changes, in a few words.")]) -> None:
+    """Write a migration of what the tables have become. For who changes the code."""
+    from coffret.commands import revise as command
+
+    asyncio.run(command.revise(message))
+
+
 @users.command("create")
 def create_user(
     username: Annotated[str, typer.Argument(help="What is typed to log in; often the e-mail address.")],

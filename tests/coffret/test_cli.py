@@ -24,7 +24,7 @@ def commands(within: Typer, *words: str) -> list[str]:
 
 def test_there_are_the_documented_commands() -> None:
     assert sorted(commands(app)) == [
-        "demo", "doctor", "migrate", "schema", "serve",
+        "demo", "doctor", "migrate", "revise", "schema", "serve",
         "token create", "token list", "token revoke", "user create", "worker",
     ]  # fmt: skip
 
@@ -51,6 +51,10 @@ def test_the_schema_is_written_where_wanted(tmp_path: pathlib.Path) -> None:
     assert result.output == sdl()
     assert CliRunner().invoke(app, ["schema", "--output", str(tmp_path / "s.graphql")]).output == ""
     assert (tmp_path / "s.graphql").read_text() == sdl()
+
+
+def test_what_is_for_maintainers_is_not_in_the_way() -> None:
+    assert "revise" not in CliRunner().invoke(app, ["--help"]).output
 
 
 def test_misspelt_settings_are_noticed() -> None:

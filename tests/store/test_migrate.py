@@ -1,14 +1,16 @@
 """Migrations: from nothing to exactly the tables that the code declares, by one process at a time."""
 
 import asyncio
+import pathlib
+import shutil
 
 import asyncpg
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, text
+from sqlalchemy import Column, Connection, Integer, String, Table, text
 
 from store.db import Database
-from store.migrate import current, head, migrate
+from store.migrate import FOLDER, current, head, migrate, revise
 from store.tables import metadata
 
 
@@ -20,6 +22,25 @@ async def test_the_revisions_make_what_the_code_declares(database: Database) -> 
     async with database.engine.connect() as connection:
         assert await connection.run_sync(differences) == []
     assert await current(database) == head()
+
+
+async def test_a_revision_is_written_only_of_what_has_changed(database: Database, tmp_path: pathlib.Path) -> None:
+    folder = shutil.copytree(FOLDER, tmp_path / "migrations", ignore=shutil.ignore_patterns("__pycache__"))
+    assert await revise(database, "Nothing", folder=folder) is None
+    table = Table("parcel", metadata, Column("id", Integer, primary_key=True), Column("note", String(20)))
+    try:
+        written = await revise(database, "Parcels are kept", folder=folder)
+    finally:
+        metadata.remove(table)
+    newest = int(head() or 0)
+    assert written is not None
+    assert written.name == f"{newest + 1:04}_parcels_are_kept.py"
+    text = written.read_text()
+    assert text.startswith('"""Parcels are kept."""')
+    assert f"down_revision = '{head()}'" in text
+    assert "op.create_table('parcel'" in text
+    assert "op.drop_table('parcel')" in text
+    assert {path.name for path in folder.rglob("*.py")} - {path.name for path in FOLDER.rglob("*.py")} == {written.name}
 
 
 async def test_every_tenant_owned_table_begins_its_keys_with_the_tenant(database: Database) -> None:
