@@ -3,24 +3,31 @@
 import asyncio
 import datetime as dt
 import uuid
+from collections.abc import Awaitable, Callable
 
 import asyncpg
 import orjson
 import structlog
-from pgqueuer import PgQueuer
+from pgqueuer import DatabaseRetryEntrypointExecutor, PgQueuer
 from pgqueuer.domain.models import Job as QueuedJob
 from pgqueuer.domain.models import Schedule
+from pgqueuer.executors import EntrypointExecutorParameters
 from sqlmodel import col, select
 
 from resolvers.context import Services
-from resolvers.settlement import drop_cart, read_attempt, settle, wait
+from resolvers.settlement import drop_cart, next_check, read_attempt, settle, wait
 from store.attempts import WATCHED, AttemptRow, AttemptState
 from store.jobs import Job, enqueue
 from store.providers.base import NotFound as UnknownToProvider
 from store.providers.base import ProviderError, TransactionKind, TransactionStatus
 
 log = structlog.get_logger(__name__)
+Handler = Callable[[QueuedJob], Awaitable[None]]
 EACH_SWEEP = 200
+AT_ONCE = 40
+"""How many jobs a worker runs beside each other: they share their connections with the requests of the process."""
+TRIES = 30
+"""How often a job that fails is run, after pauses from one second to five minutes: about two hours in all."""
 CATCH_UP = dt.timedelta(hours=2)
 
 
@@ -70,17 +77,22 @@ async def _named(services: Services, kind: TransactionKind, transaction_id: str)
 
 
 async def sweep(services: Services) -> int:
-    """Enqueue a look at every attempt that is due; answers how many."""
+    """Enqueue a look at every attempt that is due; answers how many.
+
+    Each has its next look set at once, so that some whose looks fail never keep the others waiting.
+    """
+    now = services.clock.now()
     async with services.db.sessions() as db, db.begin():
         due = (
             select(AttemptRow)
-            .where(col(AttemptRow.state).in_(WATCHED), col(AttemptRow.check_on) <= services.clock.now())
+            .where(col(AttemptRow.state).in_(WATCHED), col(AttemptRow.check_on) <= now)
             .order_by(col(AttemptRow.check_on))
             .limit(EACH_SWEEP)
             .with_for_update(skip_locked=True)
         )
         rows = (await db.exec(due)).all()
         for row in rows:
+            row.check_on = next_check(row, now)
             await enqueue(db, Job.SETTLE_ATTEMPT, {"id": row.id}, once=str(row.id))
         return len(rows)
 
@@ -96,20 +108,27 @@ async def catch_up(services: Services) -> int:
     return count
 
 
+def _tried_again(parameters: EntrypointExecutorParameters) -> DatabaseRetryEntrypointExecutor:
+    return DatabaseRetryEntrypointExecutor(parameters, max_attempts=TRIES)
+
+
 def queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
     """The job queue with a handler for every kind of job."""
     made = PgQueuer.from_asyncpg_pool(pool)
 
-    @made.entrypoint(Job.SETTLE_ATTEMPT)
+    def handles(job: Job) -> Callable[[Handler], Handler]:
+        return made.entrypoint(job, executor_factory=_tried_again)
+
+    @handles(Job.SETTLE_ATTEMPT)
     async def _settle(job: QueuedJob) -> None:
         await settle_attempt(services, uuid.UUID(orjson.loads(job.payload or b"{}")["id"]))
 
-    @made.entrypoint(Job.DROP_CART)
+    @handles(Job.DROP_CART)
     async def _drop(job: QueuedJob) -> None:
         said = orjson.loads(job.payload or b"{}")
         await drop_cart(services, said["partner_id"], uuid.UUID(said["cart_id"]), said["last_modified"])
 
-    @made.entrypoint(Job.PROVIDER_HINT)
+    @handles(Job.PROVIDER_HINT)
     async def _hint(job: QueuedJob) -> None:
         said = orjson.loads(job.payload or b"{}")
         await follow_hint(services, TransactionKind(said["kind"]), said["id"])
@@ -134,7 +153,9 @@ async def work(services: Services, dsn: str) -> None:
         try:
             async with asyncpg.create_pool(dsn, min_size=1, max_size=4) as pool:
                 patience = dt.timedelta(seconds=5)
-                await queue(services, pool).run(dequeue_timeout=patience, shutdown_on_listener_failure=True)
+                await queue(services, pool).run(
+                    dequeue_timeout=patience, max_concurrent_tasks=AT_ONCE, shutdown_on_listener_failure=True
+                )
         except Exception:
             log.exception("the worker begins anew")
         await asyncio.sleep(1)
