@@ -29,6 +29,18 @@ def step(name: str, cart_id: object) -> str:
 
 async def every_page(shop: Shop, customer: Customer) -> AsyncIterator[str]:
     """Walk through all pages and states; each time one is open, its name is told."""
+    for part in (choosing, paying, ending):
+        async for name in part(shop, customer):
+            yield name
+    for name, path in (("unknown", "/ecommerce/shop/nowhere/"), ("gone", step("customization", NOBODY))):
+        await customer.open(path)
+        yield name
+    await customer.open(f"http://elsewhere.localhost{step('customization', NOBODY)}")
+    yield "no shop"
+
+
+async def choosing(shop: Shop, customer: Customer) -> AsyncIterator[str]:
+    """The first step."""
     candle = await shop.product("20.00", stock=9, picture_url="/media/candle.svg", is_physical=True)
     await shop.variant(candle, "30.00")
     size = await shop.add(
@@ -37,8 +49,6 @@ async def every_page(shop: Shop, customer: Customer) -> AsyncIterator[str]:
     await shop.add(AttributeValueRow(partner_id=shop.partner.id, attribute_id=size.id, value="s", label=Text(en="S")))
     soap = await shop.product("5.00", name=Text(en="Soap"))
     await shop.product("7.00", name=Text(en="Oil"), stock=0)
-    card = await shop.gift_card("15.00")
-
     await customer.open(step("customization", (await shop.cart()).id))
     yield "empty"
     broken = await shop.cart(CartItem(candle.id, 1), CartItem(999999, 2, 5, {3: "x"}), CartItem(soap.id, 1))
@@ -51,6 +61,11 @@ async def every_page(shop: Shop, customer: Customer) -> AsyncIterator[str]:
     await customer.open(step("customization", cart.id))
     yield "customization"
     await customer.choose(cart.id, shop.modes[DeliveryKind.HOME_DELIVERY], "FR")
+
+
+async def paying(shop: Shop, customer: Customer) -> AsyncIterator[str]:
+    """From the second step to the provider."""
+    card = await shop.gift_card("15.00")
     yield "information"
     await customer.identify(email="nobody", city="")
     yield "information, wrong"
@@ -62,32 +77,34 @@ async def every_page(shop: Shop, customer: Customer) -> AsyncIterator[str]:
     yield "payment, code used"
     await customer.send("/ecommerce/shop/payment/?", {"total": "1"})
     yield "payment, refused"
+    payment = customer.path
     await customer.press_pay()
     yield "leaving"
-    await customer.open(step("payment", cart.id))
+    await customer.open(payment)
     yield "payment, begun"
-    attempt = await shop.one("SELECT id FROM checkout_attempt")
-    await customer.open(f"/ecommerce/shop/payment/return/{cart.id}/{attempt}/")
-    yield "waiting"
-    declined = await shop.payin_of(attempt)
-    await shop.control("POST", f"/payins/{declined}/pay", {"card": DECLINED_CARD, "challenge": "confirm"})
-    await customer.open(f"/ecommerce/shop/payment/return/{cart.id}/{attempt}/")
-    yield "declined"
-    await customer.open(step("payment", cart.id))
+
+
+async def ending(shop: Shop, customer: Customer) -> AsyncIterator[str]:
+    """Back from the provider, first without, then with the money."""
+    payment = customer.path
+    yield await come_back(shop, customer, "waiting")
+    yield await come_back(shop, customer, "declined", DECLINED_CARD)
+    await customer.open(payment)
     yield "payment, declined"
     await customer.press_pay()
-    attempt = await shop.one("SELECT id FROM checkout_attempt WHERE state = 'open'")
-    await shop.control(
-        "POST", f"/payins/{await shop.payin_of(attempt)}/pay", {"card": GOOD_CARD, "challenge": "confirm"}
-    )
-    await customer.open(f"/ecommerce/shop/payment/return/{cart.id}/{attempt}/")
+    yield await come_back(shop, customer, "summary", GOOD_CARD)
     assert customer.step == "summary"
-    yield "summary"
-    for name, path in (("unknown", "/ecommerce/shop/nowhere/"), ("gone", step("customization", NOBODY))):
-        await customer.open(path)
-        yield name
-    await customer.open(f"http://elsewhere.localhost{step('customization', NOBODY)}")
-    yield "no shop"
+
+
+async def come_back(shop: Shop, customer: Customer, name: str, card: str = "") -> str:
+    """Come back from the open payment, having paid or not; answers the name of the page."""
+    attempt = await shop.one("SELECT id FROM checkout_attempt WHERE state = 'open'")
+    cart = await shop.one("SELECT cart_id FROM checkout_attempt WHERE state = 'open'")
+    if card:
+        payin = await shop.payin_of(attempt)
+        await shop.control("POST", f"/payins/{payin}/pay", {"card": card, "challenge": "confirm"})
+    await customer.open(f"/ecommerce/shop/payment/return/{cart}/{attempt}/")
+    return name
 
 
 def label_of(control: Element, page: Element) -> str:
