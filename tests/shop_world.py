@@ -11,12 +11,13 @@ from starlette.applications import Starlette
 
 from resolvers import checkout, payment
 from resolvers.callers import Callers
-from resolvers.context import Caller, Context, Services
+from resolvers.context import Caller, Context, Role, Services
 from schema.cart import Cart, CartItem
 from schema.checkout import Agreed, Buyer, Checkout, CheckoutKey, Choice, PaymentStarted
 from schema.coupon import CouponTarget
 from schema.delivery import DeliveryKind
 from schema.gift_card import GiftCardStatus
+from schema.permission import NAMED
 from schema.values import Text
 from store.carts import Carts
 from store.clock import clock
@@ -85,6 +86,12 @@ class Shop:
         caller = Caller.customer(self.partner.id, self.partner.marketplace_id)
         return Context(services=self.services, caller=caller)
 
+    @property
+    def manager(self) -> Context:
+        """A request of somebody who manages the shop."""
+        of, at = self.partner.id, self.partner.marketplace_id
+        return Context(self.services, Caller(Role.PARTNER, NAMED, partner_id=of, marketplace_id=at))
+
     async def add(self, row: R) -> R:
         """Put a row into the database."""
         async with self.services.db.sessions() as db, db.begin():
@@ -148,6 +155,12 @@ class Shop:
         """A customer's way into a cart."""
         return CheckoutKey(cart.id, session_id or new_session_id())
 
+    async def opened(self, *items: CartItem, return_url: str = "") -> tuple[Cart, CheckoutKey, Checkout]:
+        """A cart handed over, and its checkout as a new customer sees it."""
+        cart = await self.cart(*items, return_url=return_url)
+        key = self.key(cart)
+        return cart, key, await checkout.open_checkout(self.context, key)
+
     async def ready(
         self,
         *choices: Choice,
@@ -191,6 +204,11 @@ class Shop:
     async def one(self, statement: str, **parameters: Any) -> Any:
         """One value out of the database."""
         return (await self.services.db.rows(text(statement), parameters))[0][0]
+
+    async def execute(self, statement: str, **parameters: Any) -> None:
+        """Change something behind the back of the program."""
+        async with self.services.db.engine.begin() as connection:
+            await connection.execute(text(statement), parameters)
 
     async def count(self, table: str) -> int:
         """How many rows a table has."""

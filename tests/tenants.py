@@ -18,10 +18,11 @@ from starlette.applications import Starlette
 
 from coffret.app import create_app
 from resolvers.auth import issue_token
+from resolvers.callers import Callers
 from resolvers.context import Context, Services
 from resolvers.operation import Operation
 from schema.delivery import DeliveryKind
-from schema.errors import AppError
+from schema.errors import AppError, Unauthenticated
 from schema.messages import problems
 from schema.permission import Permission
 from schema.values import Invalid, Text
@@ -40,6 +41,18 @@ from store.tenancy import MarketplaceRow, PartnerRow, UserRow
 PASSWORD = "correct horse battery staple"
 PARTNERS = {"a1": "a", "a2": "a", "b1": "b"}
 """Each partner, and its marketplace."""
+PARTNERS_DO_NOT = frozenset(
+    {
+        Permission.CREATE_PARTNER,
+        Permission.UPDATE_PARTNER,
+        Permission.VALIDATE_PAYOUT,
+        Permission.REOPEN_VOUCHER,
+        Permission.CREATE_NETWORK_GIFT_CARD,
+        Permission.MANAGE_MASTERADMIN,
+        Permission.MANAGE_USER,
+    }
+)
+"""What a partner's user may not do unless it was granted."""
 EVERYBODY = ("a1", "a2", "b1", "market a", "market b", "master")
 UNWATCHED = frozenset({"token", "pgqueuer", "pgqueuer_log", "pgqueuer_statistics", "pgqueuer_schedules"})
 
@@ -129,6 +142,29 @@ class Tenants:
     async def one(self, statement: str, **parameters: Any) -> Any:
         """One value out of the database."""
         return (await self.rows(statement, **parameters))[0][0]
+
+    async def row(self, table: str, id: int) -> dict[str, Any]:
+        """A row, as JSON."""
+        found = await self.one(f"SELECT to_jsonb(t) FROM {table} t WHERE id = :id", id=id)  # noqa: S608 - a test's words
+        assert isinstance(found, dict)
+        return found
+
+    async def newest(self, table: str) -> dict[str, Any]:
+        """The row that was made last, as JSON."""
+        return await self.row(table, await self.one(f"SELECT max(id) FROM {table}"))  # noqa: S608 - a test's words
+
+    async def refuses(self, secret: str, callers: Callers | None = None) -> bool:
+        """Whether a token does not work; with the callers of the application unless told."""
+        try:
+            await (callers or self.services.callers).by_secret(secret)
+        except Unauthenticated:
+            return True
+        return False
+
+    async def execute(self, statement: str, **parameters: Any) -> None:
+        """Change something behind the back of the program."""
+        async with self.services.db.engine.begin() as connection:
+            await connection.execute(text(statement), parameters)
 
     async def snapshot(self) -> dict[str, Any]:
         """Every row of every table that an operation could have changed."""

@@ -17,8 +17,7 @@ from schema.permission import NAMED
 from schema.viewer import IssuedToken, ObtainToken, RevokeToken
 from store.clock import clock
 from store.credentials import PREFIX, hashed, matches
-from tests.resolvers.test_callers import PARTNERS_DO_NOT, change, refused
-from tests.tenants import PASSWORD, Tenants
+from tests.tenants import PARTNERS_DO_NOT, PASSWORD, Tenants
 
 NAME = "a1@users.example"
 
@@ -26,7 +25,7 @@ NAME = "a1@users.example"
 @pytest.fixture(autouse=True)
 async def passwords(tenants: Tenants) -> None:
     """Everybody has the same password."""
-    await change(tenants, "UPDATE app_user SET password_hash = :hash", hash=await hashed(PASSWORD))
+    await tenants.execute("UPDATE app_user SET password_hash = :hash", hash=await hashed(PASSWORD))
 
 
 async def log_in(tenants: Tenants, username: str = NAME, password: str = PASSWORD, label: str = "") -> IssuedToken:
@@ -70,9 +69,9 @@ async def issue(tenants: Tenants, count: int) -> None:
 async def test_of_more_than_a_hundred_the_longest_unused_goes(tenants: Tenants) -> None:
     await issue(tenants, LIVE_TOKENS - 1)
     assert len(await live(tenants)) == LIVE_TOKENS
-    await change(tenants, "UPDATE token SET created_on = now() - interval '1 day'")
-    await change(tenants, "UPDATE token SET last_used_on = now() - interval '2 days' WHERE label = 't50'")
-    await change(tenants, "UPDATE token SET last_used_on = now() WHERE label IN ('test', 't0')")
+    await tenants.execute("UPDATE token SET created_on = now() - interval '1 day'")
+    await tenants.execute("UPDATE token SET last_used_on = now() - interval '2 days' WHERE label = 't50'")
+    await tenants.execute("UPDATE token SET last_used_on = now() WHERE label IN ('test', 't0')")
     async with tenants.services.db.sessions() as db, db.begin():
         await issue_token(db, tenants.users["a1"], "newest", clock)
     left = await live(tenants)
@@ -84,12 +83,11 @@ async def test_of_more_than_a_hundred_the_longest_unused_goes(tenants: Tenants) 
 
 async def test_tokens_that_no_longer_work_push_nobody_out(tenants: Tenants) -> None:
     await issue(tenants, LIVE_TOKENS - 1)
-    await change(
-        tenants,
+    await tenants.execute(
         "UPDATE token SET expires_on = :past, last_used_on = now() WHERE label LIKE 't_'",
         past=clock.now() - dt.timedelta(seconds=1),
     )
-    await change(tenants, "UPDATE token SET revoked_on = now() WHERE label LIKE 't1_'")
+    await tenants.execute("UPDATE token SET revoked_on = now() WHERE label LIKE 't1_'")
     before = await live(tenants)
     for _ in range(3):
         await log_in(tenants)
@@ -108,7 +106,7 @@ async def test_log_ins_at_once_make_no_hundred_and_first(tenants: Tenants) -> No
 
 async def test_all_that_keeps_somebody_out_has_one_answer(tenants: Tenants) -> None:
     await tenants.user("no password", "partner", partner_id=tenants.partners["a1"].id)
-    await change(tenants, "UPDATE app_user SET is_active = false WHERE username = 'a2@users.example'")
+    await tenants.execute("UPDATE app_user SET is_active = false WHERE username = 'a2@users.example'")
     count = await tenants.one("SELECT count(*) FROM token")
     before = await tenants.snapshot()
     tries = [
@@ -199,16 +197,16 @@ async def test_the_token_of_the_request_is_revoked_at_once(tenants: Tenants) -> 
     revoked = await revoke_token(context, RevokeToken())
     assert revoked.id == context.asking.token_id
     assert revoked.revoked_on is not None
-    assert await refused(tenants.services.callers, tenants.tokens["a1"])
-    assert not await refused(tenants.services.callers, tenants.tokens["a2"])
+    assert await tenants.refuses(tenants.tokens["a1"])
+    assert not await tenants.refuses(tenants.tokens["a2"])
 
 
 async def test_another_token_of_ones_own_is_revoked_by_its_id(tenants: Tenants) -> None:
     lost = (await log_in(tenants)).token
     caller = await tenants.services.callers.by_secret(lost)
     await revoke_token(await tenants.context("a1"), RevokeToken(id=caller.token_id))
-    assert await refused(tenants.services.callers, lost)
-    assert not await refused(tenants.services.callers, tenants.tokens["a1"])
+    assert await tenants.refuses(lost)
+    assert not await tenants.refuses(tenants.tokens["a1"])
 
 
 async def test_revoking_again_changes_nothing(tenants: Tenants) -> None:
@@ -228,7 +226,7 @@ async def test_nobody_revokes_the_token_of_another(tenants: Tenants) -> None:
     with pytest.raises(NotFound):
         await revoke_token(await tenants.context("a1"), RevokeToken(id=999_999))
     assert await tenants.one("SELECT count(*) FROM token WHERE revoked_on IS NOT NULL") == 0
-    assert not await refused(tenants.services.callers, tenants.tokens["a2"])
+    assert not await tenants.refuses(tenants.tokens["a2"])
 
 
 # ---- over GraphQL

@@ -5,7 +5,6 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from resolvers.auth import issue_token
 from resolvers.callers import KEPT_CALLERS, Callers, Kept, permissions_of
@@ -15,36 +14,13 @@ from schema.permission import NAMED, Permission, Rule
 from store.clock import clock
 from store.credentials import digest_of
 from store.tenancy import TokenRow, UserRow
-from tests.tenants import Tenants
-
-PARTNERS_DO_NOT = {
-    Permission.CREATE_PARTNER,
-    Permission.UPDATE_PARTNER,
-    Permission.VALIDATE_PAYOUT,
-    Permission.REOPEN_VOUCHER,
-    Permission.CREATE_NETWORK_GIFT_CARD,
-    Permission.MANAGE_MASTERADMIN,
-    Permission.MANAGE_USER,
-}
+from tests.tenants import PARTNERS_DO_NOT, Tenants
 
 
 @pytest.fixture
 def callers(tenants: Tenants) -> Callers:
     """Callers who are looked up anew each time."""
     return Callers(tenants.services.db, clock, kept_seconds=0)
-
-
-async def change(tenants: Tenants, statement: str, **values: Any) -> None:
-    async with tenants.services.db.engine.begin() as connection:
-        await connection.execute(text(statement), values)
-
-
-async def refused(callers: Callers, secret: str) -> bool:
-    try:
-        await callers.by_secret(secret)
-    except Unauthenticated:
-        return True
-    return False
 
 
 # ---- the header
@@ -80,7 +56,7 @@ async def test_a_bad_credential_is_refused(tenants: Tenants, callers: Callers) -
 
 async def test_a_caller_is_the_user_with_all_that_requests_need(tenants: Tenants, callers: Callers) -> None:
     partner = tenants.partners["a1"]
-    await change(tenants, "UPDATE partner SET return_hosts = '[\"shop.example\"]' WHERE id = :id", id=partner.id)
+    await tenants.execute("UPDATE partner SET return_hosts = '[\"shop.example\"]' WHERE id = :id", id=partner.id)
     of_partner = await callers.by_secret(tenants.tokens["a1"])
     assert (of_partner.role, of_partner.partner_id, of_partner.marketplace_id) == (
         Role.PARTNER,
@@ -124,51 +100,51 @@ async def test_a_token_stops_working_with_its_user_or_by_itself(
     tenants: Tenants, callers: Callers, statement: str
 ) -> None:
     secret = tenants.tokens["a1"]
-    assert not await refused(callers, secret)
-    await change(tenants, statement, digest=digest_of(secret))
-    assert await refused(callers, secret)
-    assert not await refused(callers, tenants.tokens["a2"])
+    assert not await tenants.refuses(secret, callers)
+    await tenants.execute(statement, digest=digest_of(secret))
+    assert await tenants.refuses(secret, callers)
+    assert not await tenants.refuses(tenants.tokens["a2"], callers)
 
 
 async def test_a_token_expires_to_the_second_although_it_was_believed_just_before(tenants: Tenants) -> None:
     callers = Callers(tenants.services.db, clock, kept_seconds=3600)
     secret = tenants.tokens["a1"]
     moment = clock.now() + dt.timedelta(days=1)
-    await change(tenants, "UPDATE token SET expires_on = :at WHERE digest = :d", at=moment, d=digest_of(secret))
-    assert not await refused(callers, secret)
+    await tenants.execute("UPDATE token SET expires_on = :at WHERE digest = :d", at=moment, d=digest_of(secret))
+    assert not await tenants.refuses(secret, callers)
     clock.advance(dt.timedelta(hours=23, minutes=59))
-    assert not await refused(callers, secret)
+    assert not await tenants.refuses(secret, callers)
     clock.advance(dt.timedelta(minutes=1))
-    assert await refused(callers, secret)
-    assert await refused(Callers(tenants.services.db, clock), secret)
+    assert await tenants.refuses(secret, callers)
+    assert await tenants.refuses(secret, Callers(tenants.services.db, clock))
 
 
 async def test_a_caller_is_believed_for_a_while_without_asking(tenants: Tenants) -> None:
     callers, secret = Callers(tenants.services.db, clock, kept_seconds=0.5), tenants.tokens["a1"]
     first = await callers.by_secret(secret)
-    await change(tenants, "UPDATE token SET revoked_on = now() WHERE digest = :d", d=digest_of(secret))
+    await tenants.execute("UPDATE token SET revoked_on = now() WHERE digest = :d", d=digest_of(secret))
     assert await callers.by_secret(secret) is first
     await asyncio.sleep(0.6)
-    assert await refused(callers, secret)
+    assert await tenants.refuses(secret, callers)
 
 
 async def test_a_token_that_is_forgotten_is_asked_for_at_once(tenants: Tenants) -> None:
     callers = Callers(tenants.services.db, clock, kept_seconds=3600)
     mine, other = tenants.tokens["a1"], tenants.tokens["a2"]
     caller, kept = await callers.by_secret(mine), await callers.by_secret(other)
-    await change(tenants, "UPDATE token SET revoked_on = now()")
+    await tenants.execute("UPDATE token SET revoked_on = now()")
     assert caller.token_id is not None
     callers.forget(caller.token_id)
-    assert await refused(callers, mine)
+    assert await tenants.refuses(mine, callers)
     assert await callers.by_secret(other) is kept
 
 
 async def test_a_bad_token_is_not_kept_as_bad(tenants: Tenants) -> None:
     callers, secret = Callers(tenants.services.db, clock, kept_seconds=3600), tenants.tokens["a1"]
-    await change(tenants, "UPDATE app_user SET is_active = false")
-    assert await refused(callers, secret)
-    await change(tenants, "UPDATE app_user SET is_active = true")
-    assert not await refused(callers, secret)
+    await tenants.execute("UPDATE app_user SET is_active = false")
+    assert await tenants.refuses(secret, callers)
+    await tenants.execute("UPDATE app_user SET is_active = true")
+    assert not await tenants.refuses(secret, callers)
 
 
 async def test_no_more_callers_are_kept_than_there_is_room_for(tenants: Tenants) -> None:

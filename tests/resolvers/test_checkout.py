@@ -8,13 +8,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from resolvers import checkout, payment
 from resolvers.checkout import MOST_CODES, MOST_LINES
 from resolvers.context import Caller, Context, Role
-from schema.cart import Cart, CartItem
-from schema.checkout import AttemptStatus, Buyer, Checkout, CheckoutKey, Choice, CodeKind, LineProblem, Notice, Step
+from schema.cart import CartItem
+from schema.checkout import AttemptStatus, Buyer, CheckoutKey, Choice, CodeKind, LineProblem, Notice, Step
 from schema.delivery import DeliveryKind
 from schema.errors import CartNotFound, CheckoutChanged, Forbidden, InvalidInput, Unauthenticated
 from schema.gift_card import GiftCardStatus
@@ -28,23 +27,11 @@ HOME, COLLECT, DIGITAL = DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLL
 NOBODY = CheckoutKey(uuid.UUID(int=1), "x")
 
 
-async def opened(shop: Shop, *items: CartItem, **more: Any) -> tuple[Cart, CheckoutKey, Checkout]:
-    """A cart handed over, and its checkout opened."""
-    cart = await shop.cart(*items, **more)
-    key = shop.key(cart)
-    return cart, key, await checkout.open_checkout(shop.context, key)
-
-
 async def refused(code: str, call: Any) -> InvalidInput:
     with pytest.raises(InvalidInput) as error:
         await call
     assert {problem.code for problem in error.value.problems} == {code}
     return error.value
-
-
-async def set_(shop: Shop, statement: str, **values: Any) -> None:
-    async with shop.services.db.engine.begin() as connection:
-        await connection.execute(text(statement), values)
 
 
 # ---- looking
@@ -53,7 +40,7 @@ async def set_(shop: Shop, statement: str, **values: Any) -> None:
 async def test_a_cart_is_shown_with_the_shops_names_prices_and_brand(shop: Shop) -> None:
     candle = await shop.product("20.00", stock=3)
     honey = await shop.product("8.00", name=Text(en="Honey"), ranking=0)
-    _, key, seen = await opened(shop, CartItem(candle.id, 2), return_url="https://x.example/")
+    _, key, seen = await shop.opened(CartItem(candle.id, 2), return_url="https://x.example/")
     (line,) = seen.lines
     assert line.product is not None
     assert (line.product.name.fr, line.unit_price, line.total, line.problem) == (
@@ -78,7 +65,7 @@ async def test_each_line_is_told_what_is_wrong_and_the_rest_can_be_ordered(shop:
     ]
     large = await shop.variant(sized, "12.00")
     retired = await shop.variant(sized, "13.00")
-    await set_(shop, "UPDATE product_variant SET is_active = false WHERE id = :id", id=retired.id)
+    await shop.execute("UPDATE product_variant SET is_active = false WHERE id = :id", id=retired.id)
     colour = await shop.add(
         ProductAttributeRow(
             partner_id=shop.partner.id, product_id=coloured.id, name=Text(en="Colour"), is_required=True
@@ -103,7 +90,7 @@ async def test_each_line_is_told_what_is_wrong_and_the_rest_can_be_ordered(shop:
         (CartItem(coloured.id, 1, None, {2**62: "red"}), LineProblem.UNKNOWN_ATTRIBUTE_VALUE),
         (CartItem(coloured.id, 1, None, {colour.id: "red"}), None),
     ]
-    _, _, seen = await opened(shop, *(item for item, _ in items))
+    _, _, seen = await shop.opened(*(item for item, _ in items))
     assert [line.problem for line in seen.lines] == [problem for _, problem in items]
     assert seen.totals.products == Decimal("32.00")
     assert gone.id not in {product.id for product in seen.offered}
@@ -112,8 +99,8 @@ async def test_each_line_is_told_what_is_wrong_and_the_rest_can_be_ordered(shop:
 async def test_a_product_whose_versions_are_all_retired_is_not_sold_without_one(shop: Shop) -> None:
     sized = await shop.product("10.00")
     only = await shop.variant(sized, "12.00")
-    await set_(shop, "UPDATE product_variant SET is_active = false")
-    _, _, seen = await opened(shop, CartItem(sized.id, 1), CartItem(sized.id, 1, only.id))
+    await shop.execute("UPDATE product_variant SET is_active = false")
+    _, _, seen = await shop.opened(CartItem(sized.id, 1), CartItem(sized.id, 1, only.id))
     assert [line.problem for line in seen.lines] == [LineProblem.INACTIVE, LineProblem.INACTIVE]
     assert seen.offered == ()
 
@@ -121,7 +108,7 @@ async def test_a_product_whose_versions_are_all_retired_is_not_sold_without_one(
 async def test_products_of_another_shop_are_not_sold_here(shop: Shop) -> None:
     other = await open_shop(shop.services, shop.sandbox, "other.localhost")
     theirs = await other.product()
-    _, _, seen = await opened(shop, CartItem(theirs.id, 1))
+    _, _, seen = await shop.opened(CartItem(theirs.id, 1))
     assert [line.problem for line in seen.lines] == [LineProblem.NOT_SOLD]
     assert seen.offered == ()
     assert {option.id for option in seen.deliveries} == set(shop.modes.values())
@@ -129,7 +116,7 @@ async def test_products_of_another_shop_are_not_sold_here(shop: Shop) -> None:
 
 async def test_an_empty_cart_offers_the_shop(shop: Shop) -> None:
     candle = await shop.product()
-    _, _, seen = await opened(shop)
+    _, _, seen = await shop.opened()
     assert (seen.lines, [product.id for product in seen.offered]) == ((), [candle.id])
     assert seen.totals.total == 0
 
@@ -161,7 +148,7 @@ async def test_an_unknown_a_foreign_and_an_expired_cart_are_the_same(shop: Shop)
 
 
 async def test_looking_does_not_make_a_cart_live_longer(shop: Shop) -> None:
-    _, key, _ = await opened(shop)
+    _, key, _ = await shop.opened()
     clock.advance(dt.timedelta(hours=1, minutes=59))
     await checkout.choose_items(shop.context, key, [], shop.modes[COLLECT])
     clock.advance(dt.timedelta(minutes=1))
@@ -170,7 +157,7 @@ async def test_looking_does_not_make_a_cart_live_longer(shop: Shop) -> None:
 
 
 async def test_only_a_customer_uses_a_checkout(shop: Shop) -> None:
-    _, key, _ = await opened(shop)
+    _, key, _ = await shop.opened()
     user = Context(shop.services, dataclasses.replace(shop.context.asking, role=Role.PARTNER, permissions=frozenset()))
     for context, error in ((Context(shop.services), Unauthenticated), (user, Forbidden)):
         for call in await calls(context, key):
@@ -179,7 +166,7 @@ async def test_only_a_customer_uses_a_checkout(shop: Shop) -> None:
 
 
 async def test_a_customer_of_no_shop_finds_no_cart(shop: Shop) -> None:
-    _, key, _ = await opened(shop)
+    _, key, _ = await shop.opened()
     nowhere = Context(shop.services, Caller.customer(999_999, 1))
     with pytest.raises(CartNotFound):
         await checkout.open_checkout(nowhere, key)
@@ -190,7 +177,7 @@ async def test_a_customer_of_no_shop_finds_no_cart(shop: Shop) -> None:
 
 async def test_what_is_chosen_is_kept_for_this_browser_and_no_other(shop: Shop) -> None:
     candle, honey = await shop.product("20.00"), await shop.product("8.00")
-    cart, key, _ = await opened(shop, CartItem(candle.id, 1))
+    cart, key, _ = await shop.opened(CartItem(candle.id, 1))
     wanted = [Choice(candle.id, 3), Choice(honey.id, 1), Choice(honey.id, 0)]
     chosen = await checkout.choose_items(shop.context, key, wanted, shop.modes[HOME], "be")
     assert [line.choice for line in chosen.lines] == wanted
@@ -204,7 +191,7 @@ async def test_what_is_chosen_is_kept_for_this_browser_and_no_other(shop: Shop) 
 
 async def test_a_price_shown_on_the_way_keeps_nothing(shop: Shop) -> None:
     candle = await shop.product("20.00")
-    _, key, before = await opened(shop, CartItem(candle.id, 1))
+    _, key, before = await shop.opened(CartItem(candle.id, 1))
     shown = await checkout.price_items(shop.context, key, [Choice(candle.id, 4)], shop.modes[HOME], "FR")
     assert shown.totals.total == Decimal("85.00")
     assert await checkout.open_checkout(shop.context, key) == before
@@ -222,7 +209,7 @@ async def test_a_price_shown_on_the_way_keeps_nothing(shop: Shop) -> None:
 async def test_a_choice_out_of_bounds_is_refused_and_not_kept(
     shop: Shop, items: list[Choice], at: tuple[str | int, ...], code: str
 ) -> None:
-    _, key, before = await opened(shop)
+    _, key, before = await shop.opened()
     for operation in (checkout.price_items, checkout.choose_items):
         error = await refused(code, operation(shop.context, key, items, None))
         assert [problem.path for problem in error.problems] == [at]
@@ -232,7 +219,7 @@ async def test_a_choice_out_of_bounds_is_refused_and_not_kept(
 async def test_a_delivery_that_is_not_offered_is_none(shop: Shop) -> None:
     candle = await shop.product()
     other = await open_shop(shop.services, shop.sandbox, "other.localhost")
-    _, key, _ = await opened(shop, CartItem(candle.id, 1))
+    _, key, _ = await shop.opened(CartItem(candle.id, 1))
     for mode in (other.modes[COLLECT], 999_999, 2**62, -1):
         seen = await checkout.choose_items(shop.context, key, [Choice(candle.id, 1)], mode)
         assert (seen.totals.delivery, seen.reached) == (None, Step.CUSTOMIZATION)
@@ -269,7 +256,7 @@ async def test_a_session_remembers_ten_carts(shop: Shop) -> None:
 async def test_a_replaced_cart_begins_again_with_a_notice_until_it_is_seen(shop: Shop) -> None:
     candle, honey = await shop.product("20.00"), await shop.product("8.00")
     card = await shop.gift_card()
-    cart, key, _ = await opened(shop, CartItem(candle.id, 1))
+    cart, key, _ = await shop.opened(CartItem(candle.id, 1))
     await checkout.choose_items(shop.context, key, [Choice(candle.id, 9)], shop.modes[COLLECT])
     await checkout.identify_buyer(shop.context, key, BUYER)
     paying = await checkout.apply_code(shop.context, key, card.code)
@@ -290,7 +277,7 @@ async def test_a_replaced_cart_begins_again_with_a_notice_until_it_is_seen(shop:
 
 async def test_a_replacement_nobody_has_edited_before_needs_no_notice(shop: Shop) -> None:
     candle = await shop.product()
-    cart, key, _ = await opened(shop, CartItem(candle.id, 1))
+    cart, key, _ = await shop.opened(CartItem(candle.id, 1))
     await shop.services.carts.replace(shop.partner.id, cart.id, [CartItem(candle.id, 2)], "")
     seen = await checkout.open_checkout(shop.context, key)
     assert (seen.notices, seen.lines[0].choice.quantity) == ((), 2)
@@ -300,7 +287,7 @@ async def test_a_replacement_nobody_has_edited_before_needs_no_notice(shop: Shop
 
 
 async def test_a_buyer_is_kept_in_the_session_and_never_in_the_cart(shop: Shop) -> None:
-    cart, key, _ = await opened(shop, CartItem((await shop.product()).id, 1))
+    cart, key, _ = await shop.opened(CartItem((await shop.product()).id, 1))
     seen = await checkout.identify_buyer(shop.context, key, dataclasses.replace(BUYER, first_name="  Ada "))
     assert seen.buyer == BUYER
     assert (await checkout.open_checkout(shop.context, shop.key(cart))).buyer is None
@@ -313,7 +300,7 @@ async def test_a_buyer_is_kept_in_the_session_and_never_in_the_cart(shop: Shop) 
 
 async def test_a_buyer_that_cannot_be_used_is_not_kept(shop: Shop) -> None:
     candle = await shop.product()
-    _, key, _ = await opened(shop, CartItem(candle.id, 1))
+    _, key, _ = await shop.opened(CartItem(candle.id, 1))
     await checkout.choose_items(shop.context, key, [Choice(candle.id, 1)], shop.modes[HOME], "FR")
     before = await checkout.open_checkout(shop.context, key)
     error = await refused("REQUIRED", checkout.identify_buyer(shop.context, key, Buyer(first_name="Ada")))
@@ -327,7 +314,7 @@ async def test_a_buyer_that_cannot_be_used_is_not_kept(shop: Shop) -> None:
 
 async def test_delivery_is_priced_for_the_buyers_country(shop: Shop) -> None:
     candle = await shop.product("20.00")
-    _, key, _ = await opened(shop, CartItem(candle.id, 1))
+    _, key, _ = await shop.opened(CartItem(candle.id, 1))
     await checkout.choose_items(shop.context, key, [Choice(candle.id, 1)], shop.modes[HOME], "FR")
     belgian = dataclasses.replace(BUYER, country="BE", postal_code="1000", city="Bruxelles")
     seen = await checkout.identify_buyer(shop.context, key, belgian)
@@ -335,9 +322,9 @@ async def test_delivery_is_priced_for_the_buyers_country(shop: Shop) -> None:
 
 
 async def test_a_parcel_too_heavy_for_the_buyers_country_is_refused_there(shop: Shop) -> None:
-    await set_(shop, "UPDATE delivery_rate SET max_weight_grams = 900 WHERE country = 'BE'")
+    await shop.execute("UPDATE delivery_rate SET max_weight_grams = 900 WHERE country = 'BE'")
     candle = await shop.product("20.00", weight_grams=1000)
-    _, key, _ = await opened(shop, CartItem(candle.id, 1))
+    _, key, _ = await shop.opened(CartItem(candle.id, 1))
     await checkout.choose_items(shop.context, key, [Choice(candle.id, 1)], shop.modes[HOME], "FR")
     belgian = dataclasses.replace(BUYER, country="BE")
     error = await refused("NOT_DELIVERED", checkout.identify_buyer(shop.context, key, belgian))
@@ -350,7 +337,7 @@ async def test_a_parcel_too_heavy_for_the_buyers_country_is_refused_there(shop: 
 
 async def test_steps_are_reached_one_after_the_other(shop: Shop) -> None:
     candle, card = await shop.product("20.00", stock=2), await shop.product("5.00", is_physical=False)
-    _, key, seen = await opened(shop, CartItem(candle.id, 1))
+    _, key, seen = await shop.opened(CartItem(candle.id, 1))
     one = [Choice(candle.id, 1)]
 
     async def choosing(items: list[Choice], mode: DeliveryKind | None, country: str = "") -> Step:
@@ -372,7 +359,7 @@ async def test_steps_are_reached_one_after_the_other(shop: Shop) -> None:
     assert await choosing(one, COLLECT) is Step.PAYMENT
     assert await choosing(one, HOME, "FR") is Step.INFORMATION, "where to is still missing"
     assert (await checkout.identify_buyer(shop.context, key, BUYER)).reached is Step.PAYMENT
-    await set_(shop, "UPDATE product SET stock = 0 WHERE id = :id", id=candle.id)
+    await shop.execute("UPDATE product SET stock = 0 WHERE id = :id", id=candle.id)
     assert (await checkout.open_checkout(shop.context, key)).reached is Step.CUSTOMIZATION
 
 
@@ -390,7 +377,7 @@ async def test_more_than_an_order_can_hold_is_refused(shop: Shop) -> None:
 async def test_an_order_that_became_more_than_can_be_held_is_not_begun(shop: Shop) -> None:
     palace = await shop.product("1.00")
     key, seen = await shop.ready(Choice(palace.id, 2))
-    await set_(shop, "UPDATE product SET price_amount = 9999999999.99")
+    await shop.execute("UPDATE product SET price_amount = 9999999999.99")
     again = await checkout.open_checkout(shop.context, key)
     assert again.reached is Step.CUSTOMIZATION
     for shown in (seen, again):
@@ -405,7 +392,7 @@ async def test_an_order_that_became_more_than_can_be_held_is_not_begun(shop: Sho
 async def test_codes_are_added_once_and_taken_off_again_however_they_are_typed(shop: Shop) -> None:
     candle = await shop.product("20.00")
     coupon, card = await shop.coupon(), await shop.gift_card("5.00")
-    _, key, _ = await opened(shop, CartItem(candle.id, 1))
+    _, key, _ = await shop.opened(CartItem(candle.id, 1))
     for typed in ("welcome10", " Welcome-10 ", "WEL COME 10"):
         seen = await checkout.apply_code(shop.context, key, typed)
         assert [(c.code, c.kind, c.amount, c.applies) for c in seen.codes] == [
@@ -425,7 +412,7 @@ async def test_codes_are_added_once_and_taken_off_again_however_they_are_typed(s
 async def test_every_code_that_cannot_be_used_gets_one_answer(shop: Shop) -> None:
     now, day = clock.now(), dt.timedelta(days=1)
     other = await open_shop(shop.services, shop.sandbox, "other.localhost")
-    _, key, before = await opened(shop, CartItem((await shop.product()).id, 1))
+    _, key, before = await shop.opened(CartItem((await shop.product()).id, 1))
     cards = [
         await shop.gift_card(expires_on=now - day),
         await shop.gift_card(status=GiftCardStatus.CANCELLED),
@@ -451,7 +438,7 @@ async def test_every_code_that_cannot_be_used_gets_one_answer(shop: Shop) -> Non
 
 
 async def test_there_is_room_for_ten_codes(shop: Shop) -> None:
-    _, key, _ = await opened(shop, CartItem((await shop.product("500.00")).id, 1))
+    _, key, _ = await shop.opened(CartItem((await shop.product("500.00")).id, 1))
     cards = [await shop.gift_card("1.00") for _ in range(MOST_CODES + 1)]
     for card in cards[:-1]:
         seen = await checkout.apply_code(shop.context, key, card.code)
@@ -464,7 +451,7 @@ async def test_there_is_room_for_ten_codes(shop: Shop) -> None:
 
 async def test_a_code_that_stops_working_is_told_and_takes_nothing(shop: Shop) -> None:
     coupon = await shop.coupon(ends_on=clock.now() + dt.timedelta(minutes=30))
-    _, key, _ = await opened(shop, CartItem((await shop.product("20.00")).id, 1))
+    _, key, _ = await shop.opened(CartItem((await shop.product("20.00")).id, 1))
     assert (await checkout.apply_code(shop.context, key, coupon.code)).notices == ()
     clock.advance(dt.timedelta(minutes=31))
     seen = await checkout.open_checkout(shop.context, key)
@@ -476,7 +463,7 @@ async def test_a_code_that_stops_working_is_told_and_takes_nothing(shop: Shop) -
 async def test_a_code_whose_conditions_do_not_hold_waits(shop: Shop) -> None:
     candle = await shop.product("20.00")
     coupon = await shop.coupon(minimum_basket_amount=Decimal("30.00"))
-    _, key, _ = await opened(shop, CartItem(candle.id, 1))
+    _, key, _ = await shop.opened(CartItem(candle.id, 1))
     seen = await checkout.apply_code(shop.context, key, coupon.code)
     assert [(c.applies, c.amount) for c in seen.codes] == [(False, Decimal(0))]
     seen = await checkout.choose_items(shop.context, key, [Choice(candle.id, 2)], None)
@@ -496,7 +483,7 @@ async def test_ones_own_holds_are_given_back_to_oneself_only(shop: Shop) -> None
     assert again.codes == seen.codes
     assert again.pending_attempt == started.attempt_id
     assert again.pending_url == started.redirect_url
-    _, other_key, other = await opened(shop, CartItem(candle.id, 1))
+    _, other_key, other = await shop.opened(CartItem(candle.id, 1))
     assert other.lines[0].problem is LineProblem.OUT_OF_STOCK
     assert other.pending_attempt is None
     for code in (card.code, coupon.code):
@@ -513,7 +500,7 @@ async def test_holds_of_variants_are_given_back_by_variant(shop: Shop) -> None:
     offered = {v.id: v.available for v in again.offered[0].variants}
     assert offered == {small.id: 1, large.id: 1}
     assert again.offered[0].available == 2
-    _, _, other = await opened(shop, CartItem(sized.id, 1, small.id), CartItem(sized.id, 1, large.id))
+    _, _, other = await shop.opened(CartItem(sized.id, 1, small.id), CartItem(sized.id, 1, large.id))
     assert [line.problem for line in other.lines] == [LineProblem.OUT_OF_STOCK, None]
 
 
@@ -538,7 +525,7 @@ async def test_what_became_of_a_payment_is_told_until_the_next(shop: Shop, card:
     assert (again.notices, again.pending_attempt, again.lines[0].problem) == ((notice,), None, None)
     await shop.start(key, again)
     assert (await checkout.open_checkout(shop.context, key)).notices == ()
-    _, _, other = await opened(shop, CartItem(1, 1))
+    _, _, other = await shop.opened(CartItem(1, 1))
     assert other.notices == ()
 
 
@@ -548,7 +535,7 @@ async def test_a_variant_of_a_product_that_is_taken_off_sale_is_not_sold(shop: S
     key, seen = await shop.ready(Choice(sized.id, 1, only.id))
     started = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
-    await set_(shop, "UPDATE product SET is_active = false")
+    await shop.execute("UPDATE product SET is_active = false")
     await shop.pay(started)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
     assert outcome.status is AttemptStatus.REFUNDED

@@ -6,14 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from resolvers import coupons, payment
 from schema.checkout import Choice
 from schema.coupon import CouponTarget, ReceptionMode
 from schema.coupon_input import UpdateCoupon
 from schema.errors import InvalidInput
-from tests.resolvers.test_products import manager, newest
 from tests.shop_world import Shop
 from tests.tenants import Tenants, Transport
 
@@ -44,7 +42,7 @@ def moment(text: str) -> dt.datetime:
 
 async def test_a_coupon_is_made_with_what_is_sent(tenants: Tenants, ask: Transport) -> None:
     assert (await ask.change("a1", coupons.create_coupon, **FULL)).done
-    made = await newest(tenants, "coupon")
+    made = await tenants.newest("coupon")
     assert made["partner_id"] == tenants.partners["a1"].id
     assert (made["code"], made["normal_code"]) == ("Summer 20", "SUMMER20")
     assert (made["discount_percentage"], made["discount_amount"], made["usage_count"]) == (20, None, 0)
@@ -59,7 +57,7 @@ async def test_a_coupon_is_made_with_what_is_sent(tenants: Tenants, ask: Transpo
 
 async def test_a_coupon_is_for_the_shop_and_anybody_unless_told(tenants: Tenants, ask: Transport) -> None:
     assert (await ask.change("a1", coupons.create_coupon, **NEW)).done
-    made = await newest(tenants, "coupon")
+    made = await tenants.newest("coupon")
     assert made["targets"] == ["ecommerce", "clickandcollect"]
     assert made["is_active"] is True
     assert (made["max_usages"], made["starts_on"], made["ends_on"], made["email_condition"]) == (None, None, None, "")
@@ -120,7 +118,7 @@ async def test_of_the_same_code_twice_at_once_one_is_made(tenants: Tenants, ask:
 
 async def test_what_is_left_out_of_a_change_stays_and_null_clears(tenants: Tenants, ask: Transport) -> None:
     assert (await ask.change("a1", coupons.create_coupon, **FULL)).done
-    before = await newest(tenants, "coupon")
+    before = await tenants.newest("coupon")
     changes: list[tuple[dict[str, Any], dict[str, Any]]] = [
         ({"discount": {"percentage": "33.33"}}, {"discount_percentage": 33.33}),
         ({"discount": {"amount": "5"}}, {"discount_percentage": None, "discount_amount": 5}),
@@ -139,15 +137,14 @@ async def test_what_is_left_out_of_a_change_stays_and_null_clears(tenants: Tenan
     for change, expected in changes:
         assert (await ask.change("a1", coupons.update_coupon, id=before["id"], **change)).done, change
         before |= expected
-        after = await newest(tenants, "coupon")
+        after = await tenants.newest("coupon")
         assert after == before | {"updated_on": after["updated_on"]}, change
 
 
 async def test_a_change_that_cannot_be_leaves_all_as_it_was(tenants: Tenants, ask: Transport) -> None:
     assert (await ask.change("a1", coupons.create_coupon, **FULL)).done
-    made = (await newest(tenants, "coupon"))["id"]
-    async with tenants.services.db.engine.begin() as connection:
-        await connection.execute(text("UPDATE coupon SET usage_count = 7 WHERE id = :id"), {"id": made})
+    made = (await tenants.newest("coupon"))["id"]
+    await tenants.execute("UPDATE coupon SET usage_count = 7 WHERE id = :id", id=made)
     before = await tenants.snapshot()
     wrongs: list[tuple[dict[str, Any], str]] = [
         ({"discount": {"percentage": "100.01"}}, "discount.percentage"),
@@ -198,12 +195,12 @@ async def test_uses_of_running_payments_are_not_written_over(shop: Shop) -> None
     changes = [UpdateCoupon.model_validate({"id": made.id, "max_usages": 10 + n}) for n in range(6)]
     started, _ = await asyncio.gather(
         asyncio.gather(*(shop.start(key, seen) for key, seen in ready)),
-        asyncio.gather(*(coupons.update_coupon(manager(shop), change) for change in changes)),
+        asyncio.gather(*(coupons.update_coupon(shop.manager, change) for change in changes)),
     )
     assert len(started) == 6
     assert await shop.one("SELECT usage_count FROM coupon") == 6
     with pytest.raises(InvalidInput):
-        await coupons.update_coupon(manager(shop), UpdateCoupon.model_validate({"id": made.id, "max_usages": 5}))
+        await coupons.update_coupon(shop.manager, UpdateCoupon.model_validate({"id": made.id, "max_usages": 5}))
     await shop.pay(started[0], None)
     await payment.settle_payment(shop.context, ready[0][0].session_id, started[0].attempt_id)
     assert await shop.one("SELECT usage_count FROM coupon") == 5
@@ -215,7 +212,7 @@ async def test_a_discount_changed_before_paying_is_not_taken_without_asking(shop
     key, seen = await shop.ready(Choice(candle.id, 1), codes=(made.code,))
     assert seen.totals.total == Decimal("10.00")
     await coupons.update_coupon(
-        manager(shop), UpdateCoupon.model_validate({"id": made.id, "discount": {"percentage": "10.00"}})
+        shop.manager, UpdateCoupon.model_validate({"id": made.id, "discount": {"percentage": "10.00"}})
     )
     with pytest.raises(Exception, match="has changed since it was shown"):
         await shop.start(key, seen)

@@ -5,7 +5,6 @@ from typing import Any
 
 from resolvers import deliveries
 from schema.delivery import DeliveryKind
-from tests.resolvers.test_products import newest
 from tests.tenants import Tenants, Transport
 
 NEW = {"kind": DeliveryKind.HOME_DELIVERY, "name": {"en": "Post"}}
@@ -36,7 +35,7 @@ async def test_a_mode_is_made_with_its_rates(tenants: Tenants, ask: Transport) -
         "ranking": 4,
     }
     assert (await ask.change("b1", deliveries.create_delivery_mode, **sent)).done
-    made = await newest(tenants, "delivery_mode")
+    made = await tenants.newest("delivery_mode")
     assert made == {
         "id": made["id"], "updated_on": made["updated_on"], "partner_id": tenants.partners["b1"].id, "currency": "CHF",
         "kind": "home_delivery", "name": {"en": "Post"}, "description": {"fr": "Sous deux jours"}, "vat_rate": 5.5,
@@ -51,7 +50,7 @@ async def test_a_mode_is_made_with_its_rates(tenants: Tenants, ask: Transport) -
 
 async def test_a_mode_costs_nothing_unless_told(tenants: Tenants, ask: Transport) -> None:
     assert (await ask.change("a1", deliveries.create_delivery_mode, **NEW)).done
-    made = await newest(tenants, "delivery_mode")
+    made = await tenants.newest("delivery_mode")
     assert (made["vat_rate"], made["free_above_amount"], made["description"]) == (20, None, {})
     assert await rates(tenants, made["id"]) == []
 
@@ -59,7 +58,7 @@ async def test_a_mode_costs_nothing_unless_told(tenants: Tenants, ask: Transport
 async def test_what_is_left_out_of_a_change_stays_and_rates_are_replaced(tenants: Tenants, ask: Transport) -> None:
     sent = {**NEW, "rates": RATES, "free_above": "90.00"}
     assert (await ask.change("a1", deliveries.create_delivery_mode, **sent)).done
-    before = await newest(tenants, "delivery_mode")
+    before = await tenants.newest("delivery_mode")
     kept = await rates(tenants, before["id"])
     changes: list[tuple[dict[str, Any], dict[str, Any]]] = [
         ({"free_above": None}, {"free_above_amount": None}),
@@ -70,7 +69,7 @@ async def test_what_is_left_out_of_a_change_stays_and_rates_are_replaced(tenants
     for change, expected in changes:
         assert (await ask.change("a1", deliveries.update_delivery_mode, id=before["id"], **change)).done
         before |= expected
-        after = await newest(tenants, "delivery_mode")
+        after = await tenants.newest("delivery_mode")
         assert after == before | {"updated_on": after["updated_on"]}, change
         assert await rates(tenants, before["id"]) == kept
     replaced = [{"country": "FR", "max_weight_grams": 500, "price": "5.90"}, {"country": "BE", "price": "7.00"}]

@@ -17,7 +17,6 @@ from schema.errors import NotFound
 from schema.shop_input import UpdateProduct
 from schema.values import Text
 from store.clock import clock
-from tests.resolvers.test_products import manager
 from tests.shop_world import BUYER, Shop
 from tests.tenants import Tenants
 
@@ -33,7 +32,7 @@ async def order_of(shop: Shop, *choices: Choice, **more: Any) -> int:
 
 
 async def ids(shop: Shop, order: OrderSort | None = None, **filter: Any) -> list[int]:
-    found = await orders.orders(manager(shop), Window(), OrderFilter(**filter), order)
+    found = await orders.orders(shop.manager, Window(), OrderFilter(**filter), order)
     return [row.id for row in await found.rows.objects()]
 
 
@@ -47,9 +46,9 @@ async def test_an_order_keeps_the_names_and_prices_of_its_day(shop: Shop) -> Non
     change = UpdateProduct.model_validate(
         {"id": candle.id, "name": {"en": "Renamed"}, "price": "1.00", "vat_rate": "0"}
     )
-    await products.update_product(manager(shop), change)
+    await products.update_product(shop.manager, change)
 
-    order = await (await orders.order(manager(shop), made)).object()
+    order = await (await orders.order(shop.manager, made)).object()
     delivery, buyer = order.delivery(), order.buyer()
     assert (order.number, delivery.kind, delivery.address.country) == (1, DeliveryKind.HOME_DELIVERY, "FR")
     assert (buyer.first_name, buyer.email, delivery.address.city) == (BUYER.first_name, BUYER.email, BUYER.city)
@@ -69,10 +68,10 @@ async def test_an_order_keeps_the_names_and_prices_of_its_day(shop: Shop) -> Non
 async def test_an_order_is_found_by_its_id_and_its_uuid(shop: Shop) -> None:
     made = await order_of(shop, Choice((await shop.product()).id, 1))
     uuid = await shop.one("SELECT uuid FROM shop_order")
-    for found in (await orders.order(manager(shop), made), await orders.order_with_uuid(manager(shop), uuid)):
+    for found in (await orders.order(shop.manager, made), await orders.order_with_uuid(shop.manager, uuid)):
         assert (await found.object()).id == made
     with pytest.raises(NotFound, match="No such order"):
-        await (await orders.order(manager(shop), made + 1)).object()
+        await (await orders.order(shop.manager, made + 1)).object()
 
 
 async def test_orders_are_filtered_each_end_of_a_period_included(shop: Shop) -> None:

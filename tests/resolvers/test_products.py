@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from resolvers import payment, products
-from resolvers.context import Caller, Context, Role
 from schema.checkout import Choice
 from schema.errors import CheckoutChanged, InvalidInput
 from schema.numbers import LARGEST_AMOUNT
-from schema.permission import NAMED
 from schema.shop_input import UpdateProduct
 from tests.shop_world import Shop
 from tests.tenants import Tenants, Transport
@@ -49,16 +47,6 @@ WRONG_OF_PRODUCTS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-async def row(tenants: Tenants, table: str, id: int) -> dict[str, Any]:
-    found = await tenants.one(f"SELECT to_jsonb(t) FROM {table} t WHERE id = :id", id=id)  # noqa: S608 - a test's words
-    assert isinstance(found, dict)
-    return found
-
-
-async def newest(tenants: Tenants, table: str) -> dict[str, Any]:
-    return await row(tenants, table, await tenants.one(f"SELECT max(id) FROM {table}"))  # noqa: S608 - the same
-
-
 def subset(of: dict[str, Any], names: Any) -> dict[str, Any]:
     return {name: of[name] for name in names}
 
@@ -68,7 +56,7 @@ def subset(of: dict[str, Any], names: Any) -> dict[str, Any]:
 
 async def test_a_product_is_made_with_what_is_sent(tenants: Tenants, ask: Transport) -> None:
     assert (await ask.change("a1", products.create_product, **FULL)).done
-    made = await newest(tenants, "product")
+    made = await tenants.newest("product")
     assert subset(made, FULL.keys() - {"price"}) == {
         **subset(FULL, FULL.keys() - {"price"}),
         "vat_rate": 5.5,
@@ -82,7 +70,7 @@ async def test_a_product_needs_a_name_and_a_price_and_sells_in_the_marketplaces_
     tenants: Tenants, ask: Transport
 ) -> None:
     assert (await ask.change("b1", products.create_product, **NEW)).done
-    made = await newest(tenants, "product")
+    made = await tenants.newest("product")
     defaults: dict[str, Any] = {
         "stock": None, "vat_rate": 20.0, "weight_grams": 0, "is_physical": True, "is_active": True, "ranking": 1,
         "picture_url": "", "description": {}, "currency": "CHF",
@@ -108,7 +96,7 @@ async def test_all_that_is_wrong_is_told_at_once(tenants: Tenants, ask: Transpor
 
 async def test_what_is_left_out_of_a_change_stays(tenants: Tenants, ask: Transport) -> None:
     assert (await ask.change("a1", products.create_product, **FULL)).done
-    before = await newest(tenants, "product")
+    before = await tenants.newest("product")
     changes: list[tuple[dict[str, Any], dict[str, Any]]] = [
         ({"price": "9.99"}, {"price_amount": 9.99}),
         ({"stock": 0}, {"stock": 0}),
@@ -123,7 +111,7 @@ async def test_what_is_left_out_of_a_change_stays(tenants: Tenants, ask: Transpo
     for change, expected in changes:
         assert (await ask.change("a1", products.update_product, id=before["id"], **change)).done, change
         before |= expected
-        after = await newest(tenants, "product")
+        after = await tenants.newest("product")
         assert after == before | {"updated_on": after["updated_on"]}, change
 
 
@@ -156,14 +144,14 @@ async def test_a_variant_sells_at_its_own_price_in_its_products_currency(tenants
     of = tenants.owned["b1"].product
     sent = {"product_id": of, "name": {"en": "Large"}, "price": "7.00", "stock": 4, "weight_grams": 30, "ranking": 2}
     assert (await ask.change("b1", products.create_product_variant, **sent)).done
-    made = await newest(tenants, "product_variant")
+    made = await tenants.newest("product_variant")
     assert made == {
         "id": made["id"], "partner_id": tenants.partners["b1"].id, "product_id": of, "name": {"en": "Large"},
         "price_amount": 7.0, "currency": "CHF", "stock": 4, "weight_grams": 30, "is_active": True, "ranking": 2,
     }  # fmt: skip
     change = {"price": "8.00", "stock": None, "is_active": False, "name": {"fr": "Grand"}}
     assert (await ask.change("b1", products.update_product_variant, id=made["id"], **change)).done
-    assert await newest(tenants, "product_variant") == {
+    assert await tenants.newest("product_variant") == {
         **made, "price_amount": 8.0, "stock": None, "is_active": False, "name": {"en": "Large", "fr": "Grand"},
     }  # fmt: skip
 
@@ -199,7 +187,7 @@ async def test_an_attribute_keeps_its_values_in_the_order_they_are_sent(tenants:
         "values": [{"value": "z", "label": {"en": "Zinc"}}, {"value": "a"}, {"value": "m", "label": {"en": "Mint"}}],
     }
     assert (await ask.change("a1", products.create_product_attribute, **sent)).done
-    made = await newest(tenants, "product_attribute")
+    made = await tenants.newest("product_attribute")
     assert (made["is_required"], made["name"], made["ranking"]) == (True, {"en": "Ribbon"}, 1)
     first = await values(tenants, made["id"])
     assert [one[:3] for one in first] == [("z", "Zinc", 1), ("a", None, 2), ("m", "Mint", 3)]
@@ -303,7 +291,7 @@ async def test_two_admins_change_two_languages_of_one_text(tenants: Tenants, ask
     outcomes = await asyncio.gather(*changes)
     assert all(outcome.done for outcome in outcomes)
     expected = {language: f"{language} {n}" for n, language in enumerate(languages)}
-    assert (await row(tenants, "product", mine))["name"] == expected
+    assert (await tenants.row("product", mine))["name"] == expected
 
 
 async def test_values_replaced_at_once_are_those_of_one_of_the_two(tenants: Tenants, ask: Transport) -> None:
@@ -315,13 +303,6 @@ async def test_values_replaced_at_once_are_those_of_one_of_the_two(tenants: Tena
     assert all(outcome.done for outcome in outcomes)
     left = [one[0] for one in await values(tenants, mine)]
     assert left in [[value["value"] for value in each] for each in wanted]
-
-
-def manager(shop: Shop) -> Context:
-    """A request of somebody who manages the shop."""
-    partner = shop.partner
-    caller = Caller(Role.PARTNER, NAMED, partner_id=partner.id, marketplace_id=partner.marketplace_id)
-    return Context(shop.services, caller)
 
 
 async def bought(shop: Shop, ready: Any) -> int:
@@ -336,7 +317,7 @@ async def test_renaming_a_product_gives_nothing_back_that_customers_take_meanwhi
     candle = await shop.product(stock=6)
     ready = [await shop.ready(Choice(candle.id, 1)) for _ in range(8)]
     names = [UpdateProduct.model_validate({"id": candle.id, "name": {"en": f"Candle {n}"}}) for n in range(8)]
-    renamed = asyncio.gather(*(products.update_product(manager(shop), name) for name in names))
+    renamed = asyncio.gather(*(products.update_product(shop.manager, name) for name in names))
     sold, _ = await asyncio.gather(bought(shop, ready), renamed)
     assert await shop.one("SELECT stock FROM product") == 6 - sold
     assert sold >= 1
@@ -346,7 +327,7 @@ async def test_stock_counted_anew_while_customers_take_it_is_never_sold_twice(sh
     candle = await shop.product(stock=5)
     ready = [await shop.ready(Choice(candle.id, 1)) for _ in range(10)]
     counted = UpdateProduct.model_validate({"id": candle.id, "stock": 3})
-    sold, _ = await asyncio.gather(bought(shop, ready), products.update_product(manager(shop), counted))
+    sold, _ = await asyncio.gather(bought(shop, ready), products.update_product(shop.manager, counted))
     left = await shop.one("SELECT stock FROM product")
     sold_before = sold - (3 - left)
     assert 0 <= left <= 3
@@ -358,7 +339,7 @@ async def test_stock_that_is_held_comes_back_onto_what_was_counted_anew(shop: Sh
     candle = await shop.product(stock=5)
     key, seen = await shop.ready(Choice(candle.id, 2))
     started = await shop.start(key, seen)
-    await products.update_product(manager(shop), UpdateProduct.model_validate({"id": candle.id, "stock": 10}))
+    await products.update_product(shop.manager, UpdateProduct.model_validate({"id": candle.id, "stock": 10}))
     await shop.pay(started, None)
     await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
     assert await shop.one("SELECT stock FROM product") == 12
@@ -370,6 +351,6 @@ async def test_a_change_refused_after_the_row_was_written_to_is_undone(shop: Sho
         {"id": candle.id, "price": "1.00", "name": {"en": None, "fr": None}, "stock": 1}
     )
     with pytest.raises(InvalidInput):
-        await products.update_product(manager(shop), change)
+        await products.update_product(shop.manager, change)
     assert await shop.one("SELECT price_amount FROM product") == Decimal("20.00")
     assert await shop.one("SELECT stock FROM product") == 5
