@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable
 from typing import Any, TypeAlias
 
 import structlog
+from graphql import Executor as CoreExecutor
 from graphql import GraphQLObjectType
 from prometheus_client import Counter
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
@@ -28,8 +29,14 @@ Plans: TypeAlias = dict[Hashable, tuple[Any, Plan]]
 MOST_PLANS = 64
 
 
-class Executor(StrawberryGraphQLCoreExecutionContext):
-    """Executes one operation. `plans` belongs to its document; `conditions` are the values its directives depend on."""
+class Executor(CoreExecutor[Any]):
+    """Executes one operation. `plans` belongs to its document; `conditions` name the variables its directives depend on.
+
+    Not Strawberry's own executor, which is made for incremental delivery, but with what Strawberry's resolvers read.
+    """
+
+    operation_extensions: dict[str, Any] | None = None
+    build_resolve_info = StrawberryGraphQLCoreExecutionContext.build_resolve_info
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from graphql import GraphQLObjectType
 
 from resolvers.connection import Cut, Rows
 from schema.graph.selection import Details, Selection, Source, strip
-from store.projection import CannotCompile, Cursor, Load, Part, Projection, Same, Wanted
+from store.projection import Cursor, Load, Part, Projection, Same, Wanted
 
 ENDS = {"startCursor": 0, "endCursor": -1}
 
@@ -85,8 +85,6 @@ def plan_page(selection: Selection, kind: GraphQLObjectType, details: Details) -
     info: dict[str, dict[str, str]] = {}
     for key, selected in selection.collect(kind, details).items():
         name = selected[0].node.name.value
-        if any(d.defer_usage for d in selected):
-            raise CannotCompile(f"{kind.name}.{name}: is deferred")
         entries[key] = f"={kind.name}" if name == "__typename" else name
         if name in {"nodes", "edges"}:
             wanted[key] = _row(selection, kind, name, selected)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -48,6 +49,7 @@ class Sent:
             await self.form.close()
 
 
+@lru_cache(maxsize=256)
 def media_type(accept: str | None) -> str:
     """The media type to answer in. BadRequestError, 406, when the client takes neither."""
     if not accept:

@@ -168,7 +168,7 @@ class Selection:
             return Same(key, kind.name)
         field = kind.fields[name]
         published: StrawberryField | None = field.extensions.get(BACK)
-        if published is None or field.args or any(d.defer_usage for d in details):
+        if published is None or field.args:
             raise CannotCompile(f"{kind.name}.{name}: takes arguments")
         bare, required = strip(field.type)
         where = source.where(published)
