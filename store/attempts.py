@@ -62,6 +62,7 @@ class AttemptRow(SQLModel, table=True):
             unique=True,
             postgresql_where=text("state IN ('starting', 'open')"),
         ),
+        Index("checkout_attempt_cart_idx", "partner_id", "cart_id"),
         Index(
             "checkout_attempt_due_idx",
             "check_on",
@@ -69,7 +70,7 @@ class AttemptRow(SQLModel, table=True):
         ),
         CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
     )
-    partner_id: int = Field(foreign_key="partner.id", index=True)
+    partner_id: int = Field(foreign_key="partner.id")
     id: UUID = Field(default_factory=uuid4, primary_key=True)
     state: AttemptState = choice(AttemptState, "Where it stands.", default=AttemptState.STARTING)
     cart_id: UUID
@@ -102,7 +103,7 @@ class AttemptRow(SQLModel, table=True):
     refund_key: UUID | None = Field(default=None)
     payer_id: str = Field(default="", max_length=128)
     payin_id: str = Field(default="", max_length=128, index=True)
-    refund_id: str = Field(default="", max_length=128)
+    refund_id: str = Field(default="", max_length=128, index=True)
     redirect_url: str = Field(default="", max_length=2048)
     fingerprint: str = Field(
         default="", max_length=64, description="What it pays for, to tell whether a second press is the same."

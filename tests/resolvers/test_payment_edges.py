@@ -252,3 +252,16 @@ async def refunded(shop: Shop, started: PaymentStarted) -> list[int]:
     made = await shop.services.provider.list_children(TransactionKind.PAYIN, payin)
     assert (await shop.control("GET", "/ledger/check")).json()["balanced"] is True
     return [refund.amount.minor for refund in made if refund.status is TransactionStatus.SUCCEEDED]
+
+
+@pytest.mark.parametrize(
+    "asked", ["partner_id = 1 AND cart_id = '018f2f8e-0000-7000-8000-000000000000'", "refund_id = 'refund_m_1'"]
+)
+async def test_a_payment_is_found_by_an_index_however_many_there_are(shop: Shop, asked: str) -> None:
+    """Every page asks for the last payment of its cart, every notification for the payment that it is about."""
+    async with shop.services.db.sessions() as db, db.begin():
+        connection = await db.connection()
+        await connection.execute(text("SET LOCAL enable_seqscan = off"))
+        plan = str((await connection.execute(text(f"EXPLAIN SELECT 1 FROM checkout_attempt WHERE {asked}"))).all())  # noqa: S608
+    assert "Index Cond" in plan
+    assert "Filter" not in plan

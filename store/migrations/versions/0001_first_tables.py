@@ -113,10 +113,11 @@ def upgrade() -> None:
     sa.ForeignKeyConstraint(['partner_id'], ['partner.id'], name=op.f('checkout_attempt_partner_id_fkey')),
     sa.PrimaryKeyConstraint('id', name=op.f('checkout_attempt_pkey'))
     )
+    op.create_index('checkout_attempt_cart_idx', 'checkout_attempt', ['partner_id', 'cart_id'], unique=False)
     op.create_index('checkout_attempt_due_idx', 'checkout_attempt', ['check_on'], unique=False, postgresql_where=sa.text("state IN ('starting', 'open', 'abandoned', 'refunding')"))
     op.create_index('checkout_attempt_one_live_key', 'checkout_attempt', ['partner_id', 'cart_id', 'session_digest'], unique=True, postgresql_where=sa.text("state IN ('starting', 'open')"))
-    op.create_index(op.f('checkout_attempt_partner_id_idx'), 'checkout_attempt', ['partner_id'], unique=False)
     op.create_index(op.f('checkout_attempt_payin_id_idx'), 'checkout_attempt', ['payin_id'], unique=False)
+    op.create_index(op.f('checkout_attempt_refund_id_idx'), 'checkout_attempt', ['refund_id'], unique=False)
     op.create_table('coupon',
     sa.Column('code', sa.String(40), nullable=False),
     sa.Column('type', sa.String(40), nullable=False),
@@ -494,10 +495,11 @@ def downgrade() -> None:
     op.drop_table('delivery_mode')
     op.drop_index(op.f('coupon_partner_id_idx'), table_name='coupon')
     op.drop_table('coupon')
+    op.drop_index(op.f('checkout_attempt_refund_id_idx'), table_name='checkout_attempt')
     op.drop_index(op.f('checkout_attempt_payin_id_idx'), table_name='checkout_attempt')
-    op.drop_index(op.f('checkout_attempt_partner_id_idx'), table_name='checkout_attempt')
     op.drop_index('checkout_attempt_one_live_key', table_name='checkout_attempt', postgresql_where=sa.text("state IN ('starting', 'open')"))
     op.drop_index('checkout_attempt_due_idx', table_name='checkout_attempt', postgresql_where=sa.text("state IN ('starting', 'open', 'abandoned', 'refunding')"))
+    op.drop_index('checkout_attempt_cart_idx', table_name='checkout_attempt')
     op.drop_table('checkout_attempt')
     op.drop_index(op.f('app_user_partner_id_idx'), table_name='app_user')
     op.drop_index(op.f('app_user_marketplace_id_idx'), table_name='app_user')
