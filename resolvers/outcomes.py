@@ -1,7 +1,7 @@
 """What a customer is told at the end of a payment."""
 
 from decimal import Decimal
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -69,8 +69,8 @@ def _return_url(url: str, partner: PartnerRow, order: OrderRow) -> str:
     if not partner.return_with_order_number:
         return url
     parts = urlsplit(url)
-    query = urlencode([*parse_qsl(parts.query, keep_blank_values=True), ("order", str(order.number))])
-    return parts._replace(query=query).geturl()
+    added = f"order={order.number}"  # behind what the shop wrote, which stays as it is: it may be signed
+    return parts._replace(query=f"{parts.query}&{added}" if parts.query else added).geturl()
 
 
 def _line(line: dict[str, object]) -> OrderLine:

@@ -1,5 +1,6 @@
 """A partner's shop as the checkout reads it: what is offered, what it weighs, what VAT it carries, how it is delivered."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,6 +9,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout import OfferedAttribute, OfferedProduct, OfferedValue, OfferedVariant
+from schema.values import Text
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 
@@ -52,9 +54,12 @@ async def load_products(
             .order_by(col(ProductVariantRow.ranking), col(ProductVariantRow.id))
         )
     ).all()
+    versions: defaultdict[int, list[ProductVariantRow]] = defaultdict(list)
+    for variant in variants:
+        versions[variant.product_id].append(variant)
     attributes = await _attributes(db, ids)
     return {
-        row.id: _sold(row, [v for v in variants if v.product_id == row.id], attributes.get(row.id, ()))
+        row.id: _sold(row, versions[row.id], attributes.get(row.id, ()))
         for row in sorted(rows, key=lambda r: (r.ranking, r.id))
     }
 
@@ -74,10 +79,13 @@ async def _attributes(db: AsyncSession, products: Sequence[int]) -> dict[int, tu
             .order_by(col(AttributeValueRow.ranking), col(AttributeValueRow.id))
         )
     ).all()
+    offered: defaultdict[int, list[OfferedValue]] = defaultdict(list)
+    for value in values:
+        label = value.label if any(value.label.model_dump().values()) else Text(en=value.value)
+        offered[value.attribute_id].append(OfferedValue(value.value, label))
     found: dict[int, tuple[OfferedAttribute, ...]] = {}
     for row in rows:
-        offered = tuple(OfferedValue(v.value, v.label) for v in values if v.attribute_id == row.id)
-        attribute = OfferedAttribute(row.id, row.name, row.is_required, offered)
+        attribute = OfferedAttribute(row.id, row.name, row.is_required, tuple(offered[row.id]))
         found[row.product_id] = (*found.get(row.product_id, ()), attribute)
     return found
 

@@ -5,11 +5,14 @@ from decimal import Decimal
 
 import pytest
 
-from resolvers import checkout
+from resolvers import checkout, payment
 from schema.cart import CartItem
 from schema.checkout import Choice, Step
 from schema.delivery import DeliveryKind
 from schema.errors import CheckoutChanged, InvalidInput
+from schema.values import Text
+from store.products import AttributeValueRow, ProductAttributeRow
+from store.tenancy import PartnerRow
 from tests.shop_world import BUYER, Shop
 
 HOME = DeliveryKind.HOME_DELIVERY
@@ -64,3 +67,43 @@ async def test_a_cart_that_comes_to_more_cannot_be_paid(shop: Shop) -> None:
     with pytest.raises(CheckoutChanged):
         await shop.start(key, seen)
     assert await shop.count("checkout_attempt") == 0
+
+
+async def test_a_value_without_a_label_is_shown_as_it_is_sent(shop: Shop) -> None:
+    candle = await shop.product()
+    colour = await shop.add(
+        ProductAttributeRow(partner_id=shop.partner.id, product_id=candle.id, name=Text(en="Colour"), is_required=True)
+    )
+    for value, label in (("sage", Text()), ("gold", Text(en="Gold", fr="Or"))):
+        await shop.add(AttributeValueRow(partner_id=shop.partner.id, attribute_id=colour.id, value=value, label=label))
+    key = shop.key(await shop.cart(CartItem(candle.id, 1, None, {colour.id: "sage"})))
+    seen = await checkout.open_checkout(shop.context, key)
+    values = seen.offered[0].attributes[0].values
+    assert [value.label.in_language("fr") for value in values] == ["sage", "Or"]
+    await checkout.choose_items(
+        shop.context, key, [line.choice for line in seen.lines], shop.modes[DeliveryKind.CLICK_AND_COLLECT], "FR"
+    )
+    card = await shop.gift_card("50.00")
+    await checkout.identify_buyer(shop.context, key, BUYER)
+    await shop.start(key, await checkout.apply_code(shop.context, key, card.code))
+    assert (await shop.one("SELECT choices ->> 'fr' FROM order_variant")) == "Colour: sage"
+
+
+@pytest.mark.parametrize(
+    ("given", "back"),
+    [
+        ("https://x.example/a", "https://x.example/a?order=1"),
+        (
+            "https://x.example/a?caf%E9=%2F+%20&flag&s=a%2Cb#top",
+            "https://x.example/a?caf%E9=%2F+%20&flag&s=a%2Cb&order=1#top",
+        ),
+    ],
+)
+async def test_the_way_back_is_the_shop_s_own_address(shop: Shop, given: str, back: str) -> None:
+    """To the letter, for it may be signed; the order's number, where wanted, comes behind."""
+    async with shop.services.db.sessions() as db, db.begin():
+        (await db.get_one(PartnerRow, shop.partner.id)).return_with_order_number = True
+    card = await shop.gift_card("50.00")
+    key, seen = await shop.ready(Choice((await shop.product()).id, 1), codes=(card.code,), return_url=given)
+    await shop.start(key, seen)
+    assert (await payment.payment_outcome(shop.context, key)).return_url == back
