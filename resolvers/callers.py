@@ -69,9 +69,10 @@ class Callers:
         if authorization is None:
             return None
         scheme, _, secret = authorization.partition(" ")
-        if scheme.lower() not in {"token", "bearer"} or not secret.strip():
+        secret = secret.strip()
+        if scheme.lower() not in {"token", "bearer"} or not secret:
             raise Unauthenticated
-        return await self.by_secret(secret.strip())
+        return await self.by_secret(secret)
 
     async def by_secret(self, secret: str) -> Caller:
         """The caller of a token; Unauthenticated when it is unknown, revoked, expired, or its user may not log in."""

@@ -63,9 +63,9 @@ class Operation(Generic[P, R]):
     async def __call__(self, context: Context, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run it for a caller: permission, row, fields, then the function, in one transaction."""
         context.require(self.permission)
-        invalid = next((v for v in (*args, *kwargs.values()) if isinstance(v, Invalid)), None)
-        if invalid is not None:
-            await self.refuse(context, invalid)
+        for given in (*args, *kwargs.values()):
+            if isinstance(given, Invalid):
+                await self.refuse(context, given)
         if not self.transaction:
             return await self.function(Call(context, None), *args, **kwargs)
         try:

@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 WRITES = frozenset({"POST", "PUT", "PATCH"})
 REPLAYED: Header = (b"idempotent-replayed", b"true")
-_KEY = re.compile(r"[\x20-\x7e]{1,255}")
+_KEY = re.compile(rb"[\x20-\x7e]{1,255}")
 
 
 class Endpoint(ABC):
@@ -98,9 +98,10 @@ def query_of(request: Request, known: Iterable[str]) -> tuple[dict[str, str], tu
 
 def idempotency_key(request: Request, context: Context) -> tuple[Problem, ...]:
     """Take the `Idempotency-Key` of a request; what is wrong with it, if anything."""
-    key = request.headers.get("idempotency-key")
-    if key is None or _KEY.fullmatch(key):
-        context.idempotency_key = key
+    sent = next((value for name, value in request.scope["headers"] if name == b"idempotency-key"), None)
+    if sent is None:
         return ()
-    context.idempotency_key = None
+    if _KEY.fullmatch(sent):
+        context.idempotency_key = sent.decode()
+        return ()
     return (Problem((), "INVALID", "An Idempotency-Key has 1 to 255 printable characters."),)

@@ -12,6 +12,8 @@ import orjson
 
 Schema = Mapping[str, Any]
 
+EPOCH, MILLISECOND = dt.datetime(1970, 1, 1, tzinfo=dt.UTC), dt.timedelta(milliseconds=1)
+
 
 @dataclass(frozen=True)
 class Writer:
@@ -37,7 +39,7 @@ def _utc(value: dt.datetime) -> str:
 
 
 def _milliseconds(value: dt.datetime) -> int:
-    return (value - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1)
+    return (value - EPOCH) // MILLISECOND
 
 
 def _by_id(value: Mapping[int, Any]) -> dict[str, Any]:
