@@ -1,0 +1,68 @@
+"""One running Coffret and one browser for all tests here, and customers with browsers of their own."""
+
+import pathlib
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, async_playwright
+
+from tests.browser.customer import Customer, Watch
+from tests.browser.world import World, running
+from tests.chromium import launched
+
+NewCustomer = Callable[..., Awaitable[Customer]]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def world() -> AsyncIterator[World]:
+    """A running Coffret with demo data."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="coffret-browser-", dir="/tmp"))
+    async with running(folder) as made:
+        yield made
+    shutil.rmtree(folder)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """A running Chromium."""
+    async with async_playwright() as playwright:
+        browser = await launched(playwright)
+        yield browser
+        await browser.close()
+
+
+@asynccontextmanager
+async def customers(world: World, browser: Browser) -> AsyncIterator[NewCustomer]:
+    """Makes customers. Whatever they did, their browsers were sent nowhere else, and none of our policies was broken."""
+    watches: list[tuple[BrowserContext, Watch]] = []
+
+    async def new(width: int = 1280, language: str = "en-GB", *, scripts: bool = True) -> Customer:
+        context = await browser.new_context(
+            viewport={"width": width, "height": 844}, locale=language, java_script_enabled=scripts
+        )
+        context.set_default_timeout(15_000)
+        watch = Watch(frozenset({world.domain, f"127.0.0.1:{world.program.port}"}))
+        watch.follow(context)
+        watches.append((context, watch))
+        return Customer(await context.new_page(), world, watch)
+
+    yield new
+    for context, _ in watches:
+        await context.close()
+    assert [problem for _, watch in watches for problem in watch.problems] == []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def new_customer(world: World, browser: Browser) -> AsyncIterator[NewCustomer]:
+    """Makes the customers of a test, and looks in the end at what they were sent to."""
+    async with customers(world, browser) as new:
+        yield new
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def customer(new_customer: NewCustomer) -> Customer:
+    """A customer at a desk."""
+    return await new_customer()

@@ -1,0 +1,146 @@
+"""Every step in every language, with nothing left in English, and the way to another language."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from babel import Locale
+from playwright.async_api import Browser, Page
+
+from funnel.languages import NAMES, catalogue, locale_of
+from schema.delivery import DeliveryKind
+from schema.languages import LANGUAGES
+from store.providers.sandbox import pages
+from tests.browser.conftest import NewCustomer, customers
+from tests.browser.customer import ADDRESS, Customer
+from tests.browser.world import Json, World
+from tests.chromium import needs_chromium
+from tests.shop_world import CHALLENGE_CARD, DECLINED_CARD
+
+pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
+
+READ = """() => {
+  const said = [];
+  const walk = node => {
+    if (node.nodeType === Node.TEXT_NODE) return said.push(node.data);
+    if (node.nodeType !== Node.ELEMENT_NODE || ['SCRIPT', 'STYLE'].includes(node.tagName)) return;
+    if (node !== document.documentElement && node.hasAttribute('lang')) return;
+    for (const name of ['aria-label', 'placeholder', 'title', 'alt']) said.push(node.getAttribute(name) ?? '');
+    if (node.tagName === 'SELECT' && node.name === 'country') return said.push(node.options[0].text);
+    node.childNodes.forEach(walk);
+  };
+  walk(document.documentElement);
+  return said.map(text => text.replace(/\\s+/g, ' ').trim()).filter(text => /\\p{L}/u.test(text));
+}"""
+"""All that is read or told on a page, but for the names of languages and of countries."""
+
+Seen = dict[str, Sequence[str]]
+
+
+async def walked(world: World, customer: Customer) -> AsyncIterator[tuple[str, Page]]:
+    """Every page on the way, one after the other."""
+    page = customer.page
+    cart = await _cart(world)
+    await customer.open(cart)
+    yield "customization", page
+    await customer.press(customer.button("continue"))
+    yield "customization with errors", page
+    await customer.choose_delivery(DeliveryKind.HOME_DELIVERY, "BE")
+    await customer.button("continue").click()
+    await page.locator("#errors button").click()
+    await customer.arrive("information")
+    yield "information", page
+    await customer.press(page.locator("form.column button.main"))
+    yield "information with errors", page
+    await customer.give_details(**ADDRESS)
+    yield "payment", page
+    await page.fill("#code", "WRONG")
+    await customer.press(page.locator(".add-code button"))
+    yield "payment with errors", page
+    await customer.leave_to_pay()
+    yield "card", page
+    await customer.pay_by(DECLINED_CARD)
+    await customer.arrive_at_outcome()
+    yield "declined", page
+    await page.click("main a.main")
+    await customer.arrive("payment")
+    yield "payment after declined", page
+    await customer.leave_to_pay()
+    await customer.pay_by(CHALLENGE_CARD)
+    await page.wait_for_url("**/challenge*")
+    yield "challenge", page
+    await customer.confirm()
+    await customer.arrive("summary")
+    yield "summary", page
+    await page.goto(f"http://{world.domain}/ecommerce/shop/customization/?cart=unknown")
+    yield "expired", page
+
+
+async def _cart(world: World) -> Json:
+    """Lines that are good, that must be chosen about, and that cannot be sold."""
+    return await world.hand_over(
+        {"product_id": await world.demo_product("Trio of garden soaps"), "quantity": 1},
+        {"product_id": await world.demo_product("Lavender scented candle"), "quantity": 1},
+        {"product_id": await world.demo_product("Ceramic reed diffuser"), "quantity": 1},
+        {"product_id": 2**31 - 1, "quantity": 1},
+    )
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def english(world: World, browser: Browser) -> Seen:
+    """What each page says in English."""
+    async with customers(world, browser) as new:
+        return {name: await page.evaluate(READ) async for name, page in walked(world, await new(390, "en"))}
+
+
+def words(text: str) -> str:
+    """A text without its numbers, signs and placeholders."""
+    return " ".join(re.sub(r"%\(\w+\)s|\{\w+\}|[\W\d_]", " ", text).split())
+
+
+def shared_words(language: str) -> set[str]:
+    """What is written alike in English and in another language, and so is no left-over."""
+    provider = Path(pages.__file__).parent / "locales"
+    theirs = [json.loads((provider / f"{code}.json").read_text()) for code in ("en", language)]
+    pairs = [(m.id, m.string) for m in catalogue(language)] + [(theirs[0][key], theirs[1][key]) for key in theirs[0]]
+    alike = {words(said) for source, said in pairs if isinstance(source, str) and words(source) == words(str(said))}
+    months = [set(Locale.parse(locale_of(code)).months["format"]["wide"].values()) for code in ("en", language)]
+    return alike | {words(name) for name in NAMED} | (months[0] & months[1])
+
+
+NAMED = (
+    "Maison Valserène", "Maison Valserène SARL", "bonjour@maison-valserene.example", "ada@example.com", "Ada Martin",
+    "12 chemin des Restanques, 84400 Apt", "75011 Paris", ADDRESS["address_line_1"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+async def test_every_step(world: World, new_customer: NewCustomer, english: Seen, language: str) -> None:
+    allowed, left_over = shared_words(language), {}
+    async for name, page in walked(world, await new_customer(390, language)):
+        assert (await page.get_attribute("html", "lang")) == language, name
+        said = await page.evaluate(READ)
+        assert len(said) > 5, name
+        in_english = {words(text) for text in english[name]} - allowed
+        if found := {words(text) for text in said} & in_english:
+            left_over[name] = found
+    assert left_over == {}
+
+
+async def test_another_language_can_be_chosen_at_any_step(world: World, new_customer: NewCustomer) -> None:
+    customer = await new_customer(390, "fi")
+    page = customer.page
+    await customer.open(await _cart(world))
+    assert await page.get_attribute("html", "lang") == "en", "we do not speak Finnish"
+    here = page.url
+    for language, name in NAMES.items():
+        await page.get_by_role("button", name=name, exact=True).click()
+        await page.locator(f"html[lang={language}]").wait_for()
+        assert page.url == here
+        assert await page.locator(".languages [aria-current]").inner_text() == name
+    other = await customer.another_tab()
+    await other.page.goto(world.home)
+    assert await other.page.get_attribute("html", "lang") == "pt", "it is remembered"

@@ -1,0 +1,137 @@
+"""The whole walk, from the shop's cart to the order, in every way to pay."""
+
+import pytest
+
+from schema.delivery import DeliveryKind
+from tests.browser.customer import ADDRESS, Customer
+from tests.browser.world import World
+from tests.chromium import needs_chromium
+from tests.shop_world import CHALLENGE_CARD, DECLINED_CARD
+
+pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_by_card_with_a_challenge_and_back_to_the_shop(world: World, customer: Customer) -> None:
+    bathrobe = await world.demo_product("Organic cotton bathrobe")
+    candle = await world.demo_product("Lavender scented candle")
+    ((large,),) = await world.rows("SELECT id FROM product_variant WHERE name->>'en' LIKE '400%'")
+    attributes = "SELECT id FROM product_attribute WHERE product_id = :id ORDER BY ranking"
+    (size,), (colour,) = await world.rows(attributes, id=bathrobe)
+    left, charged = await world.stock(bathrobe), await world.charges()
+    cart = await world.hand_over(
+        {"product_id": bathrobe, "quantity": 1, "attribute_values": {str(size): "m", str(colour): "ivory"}},
+        {"product_id": candle, "quantity": 2, "variant_id": large},
+        return_url=world.home,
+    )
+    page = customer.page
+    await customer.open(cart)
+    assert await customer.h1() == "Your order"
+    await customer.choose_delivery(DeliveryKind.HOME_DELIVERY, "BE")
+    await page.locator("[data-live=totals]", has_text="Free").wait_for()
+    assert "Total €177.00" in await customer.said("aside [data-live=totals]")
+    await customer.go_on()
+    await customer.give_details(**ADDRESS, message="With love")
+    assert "€177.00" in await customer.said("aside")
+    await customer.leave_to_pay()
+    assert "€177.00" in await customer.said()
+    await customer.pay_by(CHALLENGE_CARD)
+    async with page.expect_response("**/ecommerce/shop/summary/*") as led:
+        await customer.confirm()
+    await customer.arrive_in_shop()
+    order = await world.order(cart)
+    back = await led.value
+    assert (back.status, back.headers["location"]) == (303, f"{world.home}?order={order['number']}")
+    assert f"order number {order['number']}" in await customer.said("[role=status]")
+    assert (order["total"], order["cardTotal"], order["deliveryTotal"]) == (
+        {"amount": "177.00"}, {"amount": "177.00"}, {"amount": "0.00"},
+    )  # fmt: skip
+    assert order["delivery"] == {"kind": "HOME_DELIVERY", "address": {"city": "Paris"}}
+    assert (order["buyer"]["email"], order["message"]) == ("ada@example.com", "With love")
+    robe, candles = order["products"]
+    assert (robe["variant"]["choices"]["en"], candles["quantity"]) == ("Size: M; Colour: Ivory", 2)
+    assert candles["variant"]["name"]["en"].startswith("400")
+    assert order["payments"] == [{"method": "CREDIT_CARD", "status": "OK", "amount": {"amount": "177.00"}}]
+    assert (await world.stock(bathrobe), await world.charges()) == (left - 1, charged + 1)
+
+
+async def test_wholly_by_gift_card_and_thanked(world: World, customer: Customer) -> None:
+    product, card = await world.product("40.00", stock=2), await world.gift_card("50.00")
+    cart = await world.hand_over({"product_id": product.id, "quantity": 1})
+    charged = await world.charges()
+    await customer.come_to_pay(cart)
+    await customer.use(card.code.lower())
+    assert "Left to pay by card €0.00" in await customer.said("aside")
+    assert card.code[:4] not in await customer.said(), "a gift card is told by its end"
+    await customer.pay_button.click()
+    await customer.arrive("summary")
+    assert await customer.h1() == "Thank you for your order"
+    order = await world.order(cart)
+    said = await customer.said()
+    assert f"Order number {order['number']}" in said
+    assert "ada@example.com" in said
+    assert (order["giftCardTotal"], order["cardTotal"]) == ({"amount": "40.00"}, {"amount": "0.00"})
+    remaining = "SELECT remaining_amount FROM gift_card WHERE id = :id"
+    assert str(await world.one(remaining, id=card.id)) == "10.00"
+    assert (await world.stock(product.id), await world.charges()) == (1, charged)
+
+
+async def test_a_coupon_then_a_gift_card_then_the_rest_by_card(world: World, customer: Customer) -> None:
+    product = await world.product("100.00")
+    coupon, card = await world.coupon("MIXED10"), await world.gift_card("30.00")
+    cart = await world.hand_over({"product_id": product.id, "quantity": 1})
+    await customer.come_to_pay(cart)
+    await customer.use(card.code, "mixed10")
+    assert "Left to pay by card €60.00" in await customer.said("aside")
+    await customer.page.locator(".applied li", has_text=card.code[-4:]).locator("button").click()
+    await customer.page.locator(".applied li", has_text=card.code[-4:]).wait_for(state="detached")
+    assert "Total €90.00" in await customer.said("aside")
+    assert "Left to pay" not in await customer.said("aside")
+    await customer.use(card.code)
+    await customer.leave_to_pay()
+    assert "€60.00" in await customer.said()
+    await customer.pay_by()
+    await customer.arrive("summary")
+    order = await world.order(cart)
+    amounts = {name: order[name]["amount"] for name in ("discountTotal", "total", "giftCardTotal", "cardTotal")}
+    assert amounts == {"discountTotal": "10.00", "total": "90.00", "giftCardTotal": "30.00", "cardTotal": "60.00"}
+    assert {(p["method"], p["amount"]["amount"]) for p in order["payments"]} == {
+        ("GIFT_CARD", "30.00"),
+        ("CREDIT_CARD", "60.00"),
+    }
+    assert [discount["code"] for discount in order["discounts"]] == ["MIXED10"]
+    assert await world.one("SELECT usage_count FROM coupon WHERE id = :id", id=coupon.id) == 1
+    assert str(await world.one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card.id)) == "0.00"
+
+
+async def test_declined_then_paid_with_another_card(world: World, customer: Customer) -> None:
+    product = await world.product("20.00", stock=1)
+    cart = await world.hand_over({"product_id": product.id, "quantity": 1}, return_url=world.home)
+    charged = await world.charges()
+    await customer.come_to_pay(cart)
+    await customer.leave_to_pay()
+    await customer.pay_by(DECLINED_CARD)
+    await customer.arrive_at_outcome()
+    assert await customer.h1() == "Your payment was declined"
+    assert "Amount charged: €0.00" in await customer.said()
+    assert (await world.orders(cart), await world.stock(product.id)) == ([], 1)
+    await customer.page.click("main a.main")
+    await customer.arrive("payment")
+    assert "Your payment was declined" in await customer.notes()
+    await customer.leave_to_pay()
+    await customer.pay_by()
+    order = await world.order(cart)
+    await customer.arrive_in_shop(order["number"])
+    assert (await world.stock(product.id), await world.charges()) == (0, charged + 1)
+
+
+async def test_a_challenge_refused_is_a_payment_declined(world: World, customer: Customer) -> None:
+    cart = await world.hand_over({"product_id": (await world.product()).id, "quantity": 1})
+    await customer.come_to_pay(cart)
+    await customer.leave_to_pay()
+    await customer.pay_by(CHALLENGE_CARD)
+    await customer.page.wait_for_url("**/challenge*")
+    await customer.page.click("button[value=refuse]")
+    await customer.arrive_at_outcome()
+    assert await customer.h1() == "Your payment was declined"
+    assert await world.orders(cart) == []
+    await world.check_ledger()

@@ -1,0 +1,176 @@
+"""The whole walk for those who have no scripts, and for those who have no mouse."""
+
+import pytest
+from playwright.async_api import Locator, Page
+
+from schema.delivery import DeliveryKind
+from tests.browser.conftest import NewCustomer
+from tests.browser.customer import ADDRESS, DETAILS, Customer
+from tests.browser.world import World
+from tests.chromium import needs_chromium
+from tests.shop_world import CHALLENGE_CARD
+
+pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_without_scripts(world: World, new_customer: NewCustomer) -> None:
+    customer = await new_customer(390, scripts=False)
+    page = customer.page
+    candle = await world.demo_product("Lavender scented candle")
+    coupon, card = await world.coupon("NOSCRIPT"), await world.gift_card("10.00")
+    tea = await world.demo_product("Evening herbal tea")
+    cart = await world.hand_over({"product_id": candle, "quantity": 1}, return_url=world.home)
+    await customer.open(cart)
+    await customer.press(customer.button("continue"))
+    assert await customer.page.locator("#errors li").count() == 2, "a version and a delivery are missing"
+    assert await page.locator("#errors:focus").count() == 1
+    await page.select_option("#line-0-variant", label=await _label(page, "180"))
+    await customer.press(customer.button("update"))
+    assert "€26.00" in await customer.said("#line-0")
+    await customer.press(customer.button("more-0"))
+    assert await page.input_value("#line-0-quantity") == "2"
+    assert "€52.00" in await customer.said("#line-0")
+    await page.click(".more summary")
+    await customer.press(customer.button(f"add-{tea}"))
+    assert await page.locator(".lines > li").count() == 2
+    await customer.press(customer.button("less-1"))
+    await customer.press(customer.button("remove-1"))
+    assert await page.locator(".lines > li").count() == 1
+    await page.fill("#line-0-quantity", "many")
+    await customer.press(customer.button("update"))
+    assert "Enter a quantity from 0 to 9999." in await customer.said("#errors")
+    assert await page.input_value("#line-0-quantity") == "many", "what was typed stays"
+    await page.fill("#line-0-quantity", "1")
+    await customer.choose_delivery(DeliveryKind.HOME_DELIVERY, "BE")
+    await customer.go_on()
+    await customer.press(page.locator("form.column button.main"))
+    assert await page.locator("#errors:focus").count() == 1
+    assert "Enter a town or city." in await customer.said("#errors")
+    await page.click("#errors li:last-child a")
+    assert await page.locator("#city:focus").count() == 1
+    await customer.give_details(**ADDRESS)
+    await customer.use("noscript", card.code)
+    await page.fill("#code", "WRONG")
+    await customer.press(page.locator(".add-code button"))
+    assert "This code cannot be used here." in await customer.said(".codes")
+    await customer.press(page.locator(".applied button").first)
+    assert await page.locator(".applied li").count() == 1
+    await customer.use(coupon.code)
+    await customer.leave_to_pay()
+    await customer.pay_by(CHALLENGE_CARD)
+    await customer.confirm()
+    order = await world.order(cart)
+    await customer.arrive_in_shop(order["number"])
+    amounts = [order[name]["amount"] for name in ("discountTotal", "deliveryTotal", "giftCardTotal", "cardTotal")]
+    assert amounts == ["2.60", "8.90", "10.00", "22.30"]
+    assert order["products"][0]["variant"]["name"]["en"].startswith("180")
+
+
+async def _label(page: Page, beginning: str) -> str:
+    """The text of the option that begins so."""
+    labels = await page.locator("#line-0-variant option").all_inner_texts()
+    return next(label for label in labels if label.startswith(beginning))
+
+
+class Keyboard:
+    """A customer who touches nothing but the keyboard, and has to see where the focus is."""
+
+    def __init__(self, customer: Customer) -> None:
+        self.customer = customer
+        self.page = customer.page
+
+    async def to(self, wanted: Locator) -> None:
+        """Press Tab until something has the focus; on the way and there, the focus can be seen."""
+        await wanted.first.wait_for()
+        for _ in range(120):
+            if await wanted.evaluate_all("found => found.includes(document.activeElement)"):
+                return
+            await self.page.keyboard.press("Tab")
+            assert await self.page.evaluate(VISIBLE_FOCUS), await self.page.evaluate(
+                "document.activeElement.outerHTML.slice(0, 200)"
+            )
+        pytest.fail(f"the keyboard does not reach {wanted}")
+
+    async def press(self, wanted: Locator, key: str = "Enter") -> None:
+        """Go to something and press a key."""
+        await self.to(wanted)
+        await self.page.keyboard.press(key)
+
+    async def type(self, selector: str, value: str) -> None:
+        """Go to a field and type."""
+        await self.to(self.page.locator(selector))
+        await self.page.keyboard.press("ControlOrMeta+A")
+        await self.page.keyboard.type(value)
+
+
+VISIBLE_FOCUS = """() => {
+  const seen = element => {
+    const style = getComputedStyle(element);
+    return parseFloat(style.outlineWidth) >= 2 && style.outlineStyle !== 'none';
+  };
+  const focused = document.activeElement;
+  if (focused === document.body) return true;
+  const box = focused.getBoundingClientRect();
+  const there = box.width > 0 && box.bottom > 0 && box.top < innerHeight;
+  return there && (seen(focused) || seen(focused.closest('.choice') ?? focused));
+}"""
+
+
+async def test_by_keyboard_alone(world: World, customer: Customer) -> None:
+    tea = await world.demo_product("Evening herbal tea")
+    cart = await world.hand_over({"product_id": tea, "quantity": 1}, return_url=world.home)
+    await customer.open(cart)
+    keys, page = Keyboard(customer), customer.page
+    await keys.press(page.locator("a.skip"))
+    assert await page.locator("#main:focus").count() == 1
+    await keys.press(page.locator("button[data-step='1']"))
+    await page.locator("aside [data-live=totals]", has_text="€29.00").wait_for()
+    await keys.press(page.locator("button[value=continue]:visible"))
+    await page.locator("#errors:focus").wait_for()
+    await keys.press(page.locator("#errors a"))
+    await page.wait_for_url("**#delivery")
+    await keys.press(page.locator("input[name=delivery]"), "Space")
+    for _ in world.modes:
+        if await page.locator(f"#delivery-{world.modes[DeliveryKind.CLICK_AND_COLLECT]}:checked").count():
+            break
+        await page.keyboard.press("ArrowDown")
+    await keys.press(page.locator("button[value=continue]:visible"))
+    await customer.arrive("information")
+    for name, value in DETAILS.items():
+        await keys.type(f"#{name}", value)
+    await page.keyboard.press("Enter")
+    await customer.arrive("payment")
+    await keys.press(customer.pay_button)
+    await customer.arrive_at_provider()
+    await keys.press(page.locator(f'#cards a[href*="{CHALLENGE_CARD}"]'))
+    await page.wait_for_url("**card=*")
+    await keys.press(page.locator("form#card button.main"))
+    await page.wait_for_url("**/challenge*")
+    await keys.type("#code", "000000")
+    await page.keyboard.press("Enter")
+    order = await world.order(cart)
+    await customer.arrive_in_shop(order["number"])
+    assert order["products"][0]["quantity"] == 2
+
+
+async def test_from_the_demo_shop_and_back(world: World, new_customer: NewCustomer) -> None:
+    """As a newcomer tries it, without a word of API."""
+    customer = await new_customer(390, "fr-FR")
+    await customer.page.goto(world.home)
+    soap = await world.demo_product("Trio of garden soaps")
+    await customer.page.click(f'button[name=product][value="{soap}"]')
+    await customer.arrive("customization")
+    assert await customer.page.get_attribute("html", "lang") == "fr"
+    await customer.choose_delivery()
+    await customer.go_on()
+    await customer.give_details()
+    await customer.leave_to_pay()
+    await customer.pay_by()
+    await customer.arrive_in_shop()
+    assert await customer.page.locator("[role=status]").count() == 1
+    number = customer.page.url.rpartition("=")[2]
+    cart = await world.one(
+        "SELECT cart_id FROM shop_order WHERE number = :number AND partner_id = 1", number=int(number)
+    )
+    order = await world.order({"id": str(cart)})
+    assert (order["language"], order["products"][0]["productId"]) == ("fr", soap)
