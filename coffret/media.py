@@ -5,7 +5,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from resolvers.context import Services
-from store.pictures import TYPES, PictureRow
+from store.pictures import TYPES, find
 
 HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
@@ -19,7 +19,7 @@ async def media(request: Request) -> Response:
     """One picture."""
     services: Services = request.app.state.house.services
     async with services.db.sessions() as db:
-        row = await db.get(PictureRow, request.path_params["name"])
+        row = await find(db, request.path_params["name"])
     if row is None:
         return PlainTextResponse("Not found", 404)
     return Response(row.content, media_type=TYPES[row.name.rpartition(".")[2]], headers=HEADERS)

@@ -1,12 +1,14 @@
 """Pictures of a shop, kept in the database under the digest of their content."""
 
 import hashlib
+import re
 
 from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, SQLModel
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg", "webp": "image/webp"}
+_NAME = re.compile(rf"[0-9a-f]{{40}}\.({'|'.join(TYPES)})")
 
 
 class PictureRow(SQLModel, table=True):
@@ -29,3 +31,8 @@ async def keep(db: AsyncSession, partner_id: int, content: bytes, kind: str) -> 
     row = {"partner_id": partner_id, "name": name, "content": content}
     await db.exec(insert(PictureRow).values(row).on_conflict_do_nothing())
     return f"/media/{name}"
+
+
+async def find(db: AsyncSession, name: str) -> PictureRow | None:
+    """The picture of a name, whatever was asked for; None when there is none."""
+    return await db.get(PictureRow, name) if _NAME.fullmatch(name) else None

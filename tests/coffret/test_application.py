@@ -86,7 +86,8 @@ async def test_pictures_can_be_shown_and_do_nothing_else(client: httpx.AsyncClie
     assert answer.headers["content-type"].startswith("image/svg+xml")
     assert "sandbox" in answer.headers["content-security-policy"]
     assert "immutable" in answer.headers["cache-control"]
-    assert (await client.get("/media/unknown.svg")).status_code == 404
+    for unknown in ("unknown.svg", f"{'0' * 40}.svg", "%00", "%FF.svg", f"{path.removeprefix('/media/')}%00"):
+        assert (await client.get(f"/media/{unknown}")).status_code == 404, unknown
 
 
 async def test_the_sandbox_is_there_in_development(application: tuple[Starlette, httpx.AsyncClient]) -> None:
