@@ -22,6 +22,8 @@ Run: TypeAlias = Callable[..., Awaitable[Any]]
 Source: TypeAlias = Operation[Any, Any] | Listing[Any] | Lookup[Any]
 SOURCES = "sources"
 """In the metadata of a field: the operations, look-ups or lists that it is made of."""
+RUN = "run"
+"""In the metadata of a field: what answers it, given the context and its arguments."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 NOT_FOUND = 404
 
@@ -208,7 +210,7 @@ def _field(run: Run, parameters: Sequence[inspect.Parameter], returns: Any, name
     resolve.__signature__ = inspect.Signature([info, *parameters], return_annotation=returns)  # type: ignore[attr-defined]
     resolve.__annotations__ = {p.name: p.annotation for p in (info, *parameters)} | {"return": returns}
     resolve.__name__ = name
-    return strawberry.field(resolve, description=sources[0].description, metadata={SOURCES: sources})
+    return strawberry.field(resolve, description=sources[0].description, metadata={SOURCES: sources, RUN: run})
 
 
 # ---- payloads
