@@ -2,13 +2,13 @@
 
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, ClassVar, Self, TypeVar
 
 import pydantic
 import strawberry
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from sqlalchemy import DateTime, Dialect, Enum, Numeric
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator
@@ -19,6 +19,7 @@ from strawberry.types.enum import StrawberryEnumDefinition
 
 from schema.errors import Problem
 from schema.languages import LANGUAGES
+from schema.messages import problems
 
 M = TypeVar("M", bound=BaseModel)
 C = TypeVar("C", bound="ClosedSet")
@@ -286,13 +287,34 @@ def _input(cls: type[M], resource: type[BaseModel] | None) -> type[M]:
     assert build is not None
 
     def from_input(model: type[M], value: Any, context: Any) -> Any:
+        heard = _Heard(model)
         try:
-            return build(model, value, context)
+            return build(heard, value, context)
         except InputValidationError as error:
-            return Invalid(tuple(Problem(tuple(e.location), "INVALID", e.message) for e in error.errors), value)
+            places = [tuple(found.location) for found in error.errors]
+            told = [replace(problem, path=at) for problem, at in zip(heard.problems, places, strict=True)]
+            return Invalid(tuple(told), value)
 
     definition.from_input = from_input
     return cls
+
+
+class _Heard:
+    """A model that keeps what pydantic found wrong: Strawberry passes on only where, and in words that are not ours."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        self._model = model
+        self.problems: tuple[Problem, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def model_validate(self, data: Any, **options: Any) -> BaseModel:
+        try:
+            return self._model.model_validate(data, **options)
+        except ValidationError as error:
+            self.problems = problems(error)
+            raise
 
 
 def meanings_of(resource: type[BaseModel]) -> Mapping[str, str]:

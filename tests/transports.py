@@ -4,7 +4,7 @@ import datetime as dt
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -24,14 +24,14 @@ MILLISECOND = dt.timedelta(milliseconds=1)
 class Answer:
     """What came of a request, whatever carried it.
 
-    `status` is that of the catalogue of errors, 200 for a success. `fields` are where something was wrong: `items.0.quantity`,
+    `status` is that of the catalogue of errors, 200 for a success. `wrong` says what was wrong and where: `items.0.quantity`,
     or nothing where GraphQL's types already refused it.
     """
 
     status: int
     result: Any = None
     code: str = ""
-    fields: frozenset[str] = frozenset()
+    wrong: Mapping[str, str] = field(default_factory=dict)
     replayed: bool = False
     message: str = ""
 
@@ -39,6 +39,11 @@ class Answer:
     def done(self) -> bool:
         """Whether it was done."""
         return self.status == httpx.codes.OK
+
+    @property
+    def fields(self) -> set[str]:
+        """Where something was wrong."""
+        return set(self.wrong)
 
 
 def _statuses(kind: type[AppError] = AppError) -> Iterator[tuple[str, int]]:
@@ -110,20 +115,21 @@ class OverRest(Transport):
         if response.is_success:
             return Answer(200, body, replayed=response.headers.get("Idempotent-Replayed") == "true")
         if response.status_code == httpx.codes.BAD_REQUEST and "detail" not in body:
-            return Answer(400, fields=frozenset(_paths(body)), message=json.dumps(body))
+            wrong = dict(_messages(body))
+            return Answer(400, wrong=wrong, message=" ".join(wrong.values()))
         return Answer(response.status_code, code=body.get("code", "").upper(), message=body["detail"])
 
 
-def _paths(body: Any, *at: str) -> Iterator[str]:
-    """Where messages stand in a body of errors."""
+def _messages(body: Any, *at: str) -> Iterator[tuple[str, str]]:
+    """Where messages stand in a body of errors, and what they say."""
     if isinstance(body, dict):
         for name, inner in body.items():
-            yield from _paths(inner, *at, *([] if name == "non_field_errors" else [name]))
+            yield from _messages(inner, *at, *([] if name == "non_field_errors" else [name]))
     elif all(isinstance(inner, str) for inner in body):
-        yield ".".join(at)
+        yield ".".join(at), " ".join(body)
     else:
         for position, inner in enumerate(body):
-            yield from _paths(inner, *at, str(position)) if inner else ()
+            yield from _messages(inner, *at, str(position)) if inner else ()
 
 
 CART = (
@@ -184,8 +190,8 @@ class OverGraphQL(Transport):
         if not wrong:
             return Answer(200, result, replayed=answer.replayed)
         code = wrong[0]["code"]
-        fields = frozenset(".".join(_snake(step) for step in error["field"]) for error in wrong)
-        return Answer(STATUS.get(code, 400), code=code, fields=fields, message=wrong[0]["message"])
+        told = {".".join(map(_snake, error["field"])): error["message"] for error in wrong}
+        return Answer(STATUS.get(code, 400), code=code, wrong=told, message=" ".join(told.values()))
 
 
 TRANSPORTS: Sequence[type[Transport]] = (OverRest, OverGraphQL)
