@@ -11,6 +11,8 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, Playwright
 
+from tests.programs import needed
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ARGUMENTS = (
     "--no-sandbox",
@@ -25,11 +27,14 @@ RULES = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violation
 PICTURES = os.environ.get("SCREENSHOTS", "")
 """A folder that keeps a picture of every page that was looked at."""
 
-needs_chromium = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None and os.environ.get("CI") != "true", reason="Chromium is not installed"),
-]
+needs_chromium = [pytest.mark.browser, pytest.mark.usefixtures("chromium")]
 _numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Where Chromium is; a test that asks for it is skipped where there is none."""
+    return needed(CHROMIUM, "chromium")
 
 
 async def launched(playwright: Playwright) -> Browser:

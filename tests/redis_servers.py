@@ -1,7 +1,6 @@
 """Real Redis servers and clusters for tests, on free ports, gone when the tests end."""
 
 import contextlib
-import os
 import pathlib
 import shutil
 import signal
@@ -18,6 +17,7 @@ from redis.retry import Retry
 
 from store.clock import clock
 from store.kv import KeyValue, open_kv
+from tests.programs import needed
 
 SLOTS = 16_384
 STARTS_WITHIN = 20.0
@@ -144,11 +144,7 @@ def until(true: Callable[[], bool], *passing: type[Exception]) -> None:
 @pytest.fixture(scope="session")
 def redis_folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Where servers may be started; a test that asks for it is skipped where there is no `redis-server`."""
-    if shutil.which("redis-server") is None:
-        missing = "redis-server is not installed: apt-get install redis-server"
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
+    needed(shutil.which("redis-server"), "redis-server")
     return tmp_path_factory.mktemp("redis")
 
 
