@@ -3,7 +3,7 @@
 import datetime as dt
 from decimal import Decimal
 
-from sqlalchemy import CheckConstraint, Numeric, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, Numeric, UniqueConstraint
 from sqlmodel import Field
 
 from schema.coupon import Coupon, ReceptionMode, choices, identifiers
@@ -18,6 +18,8 @@ class CouponRow(Coupon, table=True):
     __tablename__ = "coupon"
     __table_args__ = (
         UniqueConstraint("partner_id", "normal_code", name="coupon_code_key"),
+        Index("coupon_id_list_idx", "partner_id", "id"),
+        Index("coupon_normal_code_list_idx", "partner_id", "normal_code", "id"),
         CheckConstraint("usage_count >= 0 AND (max_usages IS NULL OR usage_count <= max_usages)", name="used_at_most"),
         CheckConstraint("num_nonnulls(discount_percentage, discount_amount) = 1", name="discount_of_one_kind"),
         CheckConstraint("discount_percentage BETWEEN 0 AND 100 OR discount_amount >= 0", name="discount_sensible"),

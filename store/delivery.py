@@ -3,7 +3,7 @@
 import datetime as dt
 from decimal import Decimal
 
-from sqlalchemy import CheckConstraint, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
 from schema.delivery import DeliveryMode, DeliveryRate
@@ -16,6 +16,7 @@ class DeliveryModeRow(DeliveryMode, table=True):
     """A delivery mode."""
 
     __tablename__ = "delivery_mode"
+    __table_args__ = (Index("delivery_mode_ranking_list_idx", "partner_id", "ranking", "id"),)
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     free_above_amount: Decimal | None = amount(default=None, nullable=True)

@@ -4,7 +4,7 @@ import datetime as dt
 from decimal import Decimal
 from uuid import UUID, uuid4
 
-from sqlalchemy import CheckConstraint, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
 from schema.delivery import DeliveryKind
@@ -20,6 +20,8 @@ class OrderRow(Order, table=True):
     __table_args__ = (
         UniqueConstraint("partner_id", "number", name="order_number_key"),
         UniqueConstraint("attempt_id", name="order_attempt_key"),
+        Index("shop_order_created_on_list_idx", "partner_id", "created_on", "id"),
+        Index("shop_order_total_amount_list_idx", "partner_id", "total_amount", "id"),
         CheckConstraint("total_amount = products_amount - discount_amount + delivery_amount", name="adds_up"),
         CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
         CheckConstraint(

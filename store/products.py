@@ -3,7 +3,7 @@
 import datetime as dt
 from decimal import Decimal
 
-from sqlalchemy import CheckConstraint, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
 from schema.errors import CONSTRAINTS, AlreadyTaken, OutOfStock
@@ -19,6 +19,9 @@ class ProductRow(Product, table=True):
     __table_args__ = (
         CheckConstraint("stock >= 0", name="stock_never_below_zero"),
         CheckConstraint("price_amount >= 0", name="price_not_negative"),
+        Index("product_ranking_list_idx", "partner_id", "ranking", "id"),
+        Index("product_created_on_list_idx", "partner_id", "created_on", "id"),
+        Index("product_price_amount_list_idx", "partner_id", "price_amount", "id"),
     )
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)

@@ -162,6 +162,8 @@ def upgrade() -> None:
     sa.UniqueConstraint('partner_id', 'normal_code', name='coupon_code_key')
     )
     op.create_index(op.f('coupon_partner_id_idx'), 'coupon', ['partner_id'], unique=False)
+    op.create_index('coupon_normal_code_list_idx', 'coupon', ['partner_id', 'normal_code', 'id'], unique=False)
+    op.create_index('coupon_id_list_idx', 'coupon', ['partner_id', 'id'], unique=False)
     op.create_table('delivery_mode',
     sa.Column('kind', sa.String(20), nullable=False),
     sa.Column('name', postgresql.JSONB(), nullable=False),
@@ -178,6 +180,7 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('delivery_mode_pkey'))
     )
     op.create_index(op.f('delivery_mode_partner_id_idx'), 'delivery_mode', ['partner_id'], unique=False)
+    op.create_index('delivery_mode_ranking_list_idx', 'delivery_mode', ['partner_id', 'ranking', 'id'], unique=False)
     op.create_table('gift_card',
     sa.Column('code', sa.String(40), nullable=False),
     sa.Column('status', sa.String(20), nullable=False),
@@ -228,6 +231,9 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('product_pkey'))
     )
     op.create_index(op.f('product_partner_id_idx'), 'product', ['partner_id'], unique=False)
+    op.create_index('product_price_amount_list_idx', 'product', ['partner_id', 'price_amount', 'id'], unique=False)
+    op.create_index('product_created_on_list_idx', 'product', ['partner_id', 'created_on', 'id'], unique=False)
+    op.create_index('product_ranking_list_idx', 'product', ['partner_id', 'ranking', 'id'], unique=False)
     op.create_table('delivery_rate',
     sa.Column('country', sa.String(2), nullable=False),
     sa.Column('max_weight_grams', sa.Integer(), nullable=True),
@@ -336,6 +342,8 @@ def upgrade() -> None:
     )
     op.create_index(op.f('shop_order_created_on_idx'), 'shop_order', ['created_on'], unique=False)
     op.create_index(op.f('shop_order_partner_id_idx'), 'shop_order', ['partner_id'], unique=False)
+    op.create_index('shop_order_total_amount_list_idx', 'shop_order', ['partner_id', 'total_amount', 'id'], unique=False)
+    op.create_index('shop_order_created_on_list_idx', 'shop_order', ['partner_id', 'created_on', 'id'], unique=False)
     op.create_table('token',
     sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('label', sa.String(80), nullable=False),
@@ -469,6 +477,8 @@ def downgrade() -> None:
     op.drop_table('attribute_value')
     op.drop_index(op.f('token_user_id_idx'), table_name='token')
     op.drop_table('token')
+    op.drop_index('shop_order_created_on_list_idx', table_name='shop_order')
+    op.drop_index('shop_order_total_amount_list_idx', table_name='shop_order')
     op.drop_index(op.f('shop_order_partner_id_idx'), table_name='shop_order')
     op.drop_index(op.f('shop_order_created_on_idx'), table_name='shop_order')
     op.drop_table('shop_order')
@@ -485,14 +495,20 @@ def downgrade() -> None:
     op.drop_index(op.f('delivery_rate_partner_id_idx'), table_name='delivery_rate')
     op.drop_index(op.f('delivery_rate_delivery_mode_id_idx'), table_name='delivery_rate')
     op.drop_table('delivery_rate')
+    op.drop_index('product_ranking_list_idx', table_name='product')
+    op.drop_index('product_created_on_list_idx', table_name='product')
+    op.drop_index('product_price_amount_list_idx', table_name='product')
     op.drop_index(op.f('product_partner_id_idx'), table_name='product')
     op.drop_table('product')
     op.drop_index(op.f('picture_partner_id_idx'), table_name='picture')
     op.drop_table('picture')
     op.drop_index(op.f('gift_card_partner_id_idx'), table_name='gift_card')
     op.drop_table('gift_card')
+    op.drop_index('delivery_mode_ranking_list_idx', table_name='delivery_mode')
     op.drop_index(op.f('delivery_mode_partner_id_idx'), table_name='delivery_mode')
     op.drop_table('delivery_mode')
+    op.drop_index('coupon_id_list_idx', table_name='coupon')
+    op.drop_index('coupon_normal_code_list_idx', table_name='coupon')
     op.drop_index(op.f('coupon_partner_id_idx'), table_name='coupon')
     op.drop_table('coupon')
     op.drop_index(op.f('checkout_attempt_refund_id_idx'), table_name='checkout_attempt')
