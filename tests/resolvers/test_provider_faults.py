@@ -145,6 +145,7 @@ async def test_killed_in_the_middle_of_completing(shop: Shop, monkeypatch: pytes
     key, seen = await shop.ready(Choice(candle.id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
+
     async def dying(*given: Any) -> Any:
         await write_order(*given)
         raise asyncio.CancelledError
