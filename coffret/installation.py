@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from sqlalchemy.exc import SQLAlchemyError
 
 from coffret.command_error import CommandError
-from store.db import Database, async_url
+from store.db import Database, dsn
 from store.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from store.migrate import current, head, migrate
 from store.settings import Settings
@@ -73,7 +73,7 @@ def database_address(settings: Settings) -> Iterator[str]:
     """The address of the database: `DATABASE_URL`, or that of the embedded server, which runs while the block does."""
     if settings.database_url:
         try:
-            yield async_url(settings.database_url)
+            yield dsn(settings.database_url)
         except ValueError as error:
             raise CommandError(str(error)) from None
         return

@@ -16,7 +16,7 @@ from resolvers.context import Services
 from resolvers.worker import work
 from store.carts import Carts
 from store.clock import clock
-from store.db import Database
+from store.db import Database, dsn
 from store.kv import open_kv
 from store.providers.base import ProviderError
 from store.providers.mangopay import Mangopay
@@ -142,4 +142,4 @@ async def ask_for_hooks(services: Services) -> None:
 
 def dsn_of(settings: Settings) -> str:
     """The database address as asyncpg takes it."""
-    return "postgresql://" + settings.database_url.partition("://")[2]
+    return dsn(settings.database_url)

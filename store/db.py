@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import asyncpg
 import orjson
 from sqlalchemy import PoolProxiedConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
@@ -27,8 +28,14 @@ class Database:
     """
 
     def __init__(self, url: str, *, pool_size: int = 20, max_overflow: int = 20) -> None:
+        address = dsn(url)
+
+        async def connect() -> asyncpg.Connection:
+            return await asyncpg.connect(address)
+
         self.engine: AsyncEngine = create_async_engine(
-            async_url(url),
+            "postgresql+asyncpg://",
+            async_creator=connect,  # the driver reads the address itself: SQLAlchemy knows none of libpq's options
             json_serializer=_dumps,
             json_deserializer=orjson.loads,
             pool_size=pool_size,
@@ -74,9 +81,9 @@ class Database:
         await self.engine.dispose()
 
 
-def async_url(url: str) -> str:
-    """Any PostgreSQL address, as SQLAlchemy's asyncpg dialect wants it."""
+def dsn(url: str) -> str:
+    """Any PostgreSQL address as the driver reads it, options such as `?sslmode=require` included."""
     scheme, separator, rest = url.partition("://")
     if not separator or scheme.split("+")[0] not in {"postgres", "postgresql"}:
         raise ValueError(f"DATABASE_URL must start with postgresql://, not {scheme!r}.")
-    return f"postgresql+asyncpg://{rest}"
+    return f"postgresql://{rest}"
