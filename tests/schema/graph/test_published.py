@@ -1,0 +1,74 @@
+"""The published schema, asked for everything it has: compiled, and alike with graphql-core."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+from graphql import GraphQLObjectType, get_named_type, is_leaf_type
+
+from resolvers import payment
+from resolvers.listing import Connection
+from schema.checkout import Choice
+from schema.delivery import DeliveryKind
+from schema.graph.pages import PagePlan
+from schema.graph.selection import is_made_of
+from schema.graph.server import Asked, Graph
+from schema.root import schema
+from tests.shop_world import Shop
+
+FAST = Graph(schema)
+PLAIN = Graph(schema, compiled=False)
+DEPTH = 5
+
+
+def selection(kind: GraphQLObjectType, depth: int = DEPTH) -> str:
+    """Every field of a type that takes no argument, and of the types below it."""
+    fields = ["__typename"]
+    for name, field in kind.fields.items():
+        inner = get_named_type(field.type)
+        if field.args:
+            continue
+        if is_leaf_type(inner):
+            fields.append(name)
+        elif depth and isinstance(inner, GraphQLObjectType):
+            fields.append(f"{name} {selection(inner, depth - 1)}")
+    return "{ " + " ".join(fields) + " }"
+
+
+def lists() -> Iterator[tuple[str, GraphQLObjectType]]:
+    """The lists of the query, by name."""
+    query = FAST.schema.query_type
+    assert query is not None
+    for name, field in query.fields.items():
+        kind = get_named_type(field.type)
+        if isinstance(kind, GraphQLObjectType) and is_made_of(kind, Connection):
+            yield name, kind
+
+
+async def answer(graph: Graph, shop: Shop, query: str) -> Any:
+    return orjson.loads(orjson.dumps((await graph.answer(Asked(query), shop.manager)).body))
+
+
+async def sold(shop: Shop) -> None:
+    """Something in every list: an order of two lines, delivered, with a coupon, covered by a gift card."""
+    candle, honey = await shop.product("12.50", stock=3), await shop.product("5.00")
+    large = await shop.variant(candle, "15.00", 2)
+    codes = ((await shop.coupon()).code, (await shop.gift_card("500.00")).code)
+    choices = [Choice(candle.id, 2, large.id), Choice(honey.id, 1)]
+    key, seen = await shop.ready(*choices, codes=codes, delivery=DeliveryKind.HOME_DELIVERY)
+    await shop.start(key, seen)
+    assert (await payment.payment_outcome(shop.context, key)).order_number
+
+
+@pytest.mark.parametrize(("name", "kind"), list(lists()), ids=lambda value: value if isinstance(value, str) else "")
+async def test_every_list_is_read_by_its_columns(shop: Shop, name: str, kind: GraphQLObjectType) -> None:
+    await sold(shop)
+    query = f"{{ {name}(first: 5) {selection(kind)} }}"
+    fast = await answer(FAST, shop, query)
+    assert "errors" not in fast
+    assert fast["data"][name]["nodes"]
+    assert fast == await answer(PLAIN, shop, query)
+    (plan,) = (plan for _, plan in FAST.documents.get(query).plans.values() if isinstance(plan, PagePlan))
+    assert plan.lists is not None
+    assert plan.lists.rows is not None, plan.lists.reasons
