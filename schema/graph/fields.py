@@ -182,9 +182,9 @@ def _told(kind: Any, name: str, returns: Any) -> Any:
     """An argument with its description: `input` is what its type says, others mean what the result's field means."""
     if get_origin(kind) is Annotated:
         return kind
-    definition = get_object_definition(returns)
-    field = None if definition is None else definition.get_field(name)
-    described = "What to do it with." if name == "input" else field.description if field else None
+    own, result = get_object_definition(kind), get_object_definition(returns)
+    field = None if result is None else result.get_field(name)
+    described = own.description if own is not None else field.description if field is not None else None
     return Annotated[kind, strawberry.argument(description=described)] if described else kind
 
 
