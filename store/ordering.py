@@ -116,7 +116,7 @@ def _chosen(line: CheckoutLine) -> dict[str, str] | None:
 
 
 async def write_order(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> OrderRow:
-    """The order of an attempt. Its number is taken last and in the same transaction, so that there are no gaps."""
+    """The order of an attempt. Its number is taken in the same transaction, so that there are no gaps."""
     order = OrderRow(
         partner_id=attempt.partner_id,
         number=await _next_number(db, attempt.partner_id),
@@ -165,33 +165,39 @@ async def _next_number(db: AsyncSession, partner_id: int) -> int:
 
 
 async def _write_lines(db: AsyncSession, order: OrderRow, lines: Sequence[dict[str, Any]]) -> None:
-    for line in lines:
-        variant = None
-        if line["variant"] or line["choices"]:
-            variant = OrderVariantRow(
-                partner_id=order.partner_id,
-                order_id=order.id,
-                variant_id=line["variant_id"],
-                name=Text(**line["variant"]) if line["variant"] else None,
-                choices=Text(**line["choices"]) if line["choices"] else None,
-            )
-            db.add(variant)
-            await db.flush()
-        db.add(
-            OrderProductRow(
-                partner_id=order.partner_id,
-                order_id=order.id,
-                product_id=line["product_id"],
-                order_variant_id=variant.id if variant else None,
-                name=Text(**line["name"]),
-                quantity=line["quantity"],
-                unit_price_amount=Decimal(line["unit_price"]),
-                total_amount=Decimal(line["total"]),
-                vat_rate=Decimal(line["vat_rate"]),
-                picture_url=line["picture_url"],
-                currency=order.currency,
-            )
-        )
+    """In two statements, however many lines there are: whoever orders next of this partner waits for its number."""
+    variants = [_variant(order, line) for line in lines]
+    db.add_all(variant for variant in variants if variant is not None)
+    await db.flush()
+    db.add_all(_product(order, line, variant) for line, variant in zip(lines, variants, strict=True))
+
+
+def _variant(order: OrderRow, line: dict[str, Any]) -> OrderVariantRow | None:
+    if not (line["variant"] or line["choices"]):
+        return None
+    return OrderVariantRow(
+        partner_id=order.partner_id,
+        order_id=order.id,
+        variant_id=line["variant_id"],
+        name=Text(**line["variant"]) if line["variant"] else None,
+        choices=Text(**line["choices"]) if line["choices"] else None,
+    )
+
+
+def _product(order: OrderRow, line: dict[str, Any], variant: OrderVariantRow | None) -> OrderProductRow:
+    return OrderProductRow(
+        partner_id=order.partner_id,
+        order_id=order.id,
+        product_id=line["product_id"],
+        order_variant_id=variant.id if variant else None,
+        name=Text(**line["name"]),
+        quantity=line["quantity"],
+        unit_price_amount=Decimal(line["unit_price"]),
+        total_amount=Decimal(line["total"]),
+        vat_rate=Decimal(line["vat_rate"]),
+        picture_url=line["picture_url"],
+        currency=order.currency,
+    )
 
 
 def _write_parts(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
