@@ -57,9 +57,10 @@ async def customers(world: World, browser: Browser) -> AsyncIterator[NewCustomer
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def new_customer(world: World, browser: Browser) -> AsyncIterator[NewCustomer]:
-    """Makes the customers of a test, and looks in the end at what they were sent to."""
+    """Makes the customers of a test, looks in the end at what they were sent to, and leaves the shop as it was."""
     async with customers(world, browser) as new:
         yield new
+    await world.withdraw()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -45,6 +45,8 @@ async def test_the_first_step(world: World, customer: Customer) -> None:
     await sound(page, "customization")
     await customer.choose_delivery(DeliveryKind.HOME_DELIVERY, "BE")
     await page.click(".more summary")
+    await page.wait_for_load_state("networkidle")
+    await page.locator("[aria-busy]").wait_for(state="detached")
     await sound(page, "customization home delivery, more products")
     await page.set_viewport_size({"width": 390, "height": 844})
     await page.click(".bar summary")

@@ -128,6 +128,11 @@ class World(Shop):
                 await asyncio.sleep(0.05)
         return found
 
+    async def withdraw(self) -> None:
+        """Take the products that tests have added off the shelves, where other tests would meet them."""
+        withdrawn = "UPDATE product SET is_active = false WHERE partner_id = :id AND picture_url = '' RETURNING id"
+        await self.rows(withdrawn, id=self.partner.id)
+
     async def demo_product(self, name: str) -> int:
         """The id of a product of the demo data, by its English name."""
         return int(await self.one("SELECT id FROM product WHERE name->>'en' = :name", name=name))
