@@ -5,6 +5,7 @@ import signal
 
 import structlog
 
+from coffret.command_error import CommandError
 from coffret.installation import connected, database_address, read_settings
 from coffret.services import background, make_sandbox, open_house
 from store.logs import set_up_logging
@@ -16,6 +17,10 @@ log = structlog.get_logger(__name__)
 async def work() -> None:
     """Run jobs until interrupted or terminated."""
     settings = read_settings()
+    if not settings.redis_url:
+        raise CommandError(
+            "A worker of its own needs the cart store of the servers: set REDIS_URL. Without it `coffret serve` runs the jobs."
+        )
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)

@@ -213,8 +213,11 @@ def test_worker_processes_end_with_the_one_that_started_them(data: pathlib.Path,
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_worker_beside_it_starts_and_ends_in_order(data: pathlib.Path, number: signal.Signals) -> None:
-    server, worker = Program(data, free_port()), Program(data, free_port(), command="worker")
+def test_a_worker_beside_it_starts_and_ends_in_order(
+    data: pathlib.Path, number: signal.Signals, redis_server: RedisServer
+) -> None:
+    server = Program(data, free_port(), REDIS_URL=redis_server.url)
+    worker = Program(data, free_port(), command="worker", REDIS_URL=redis_server.url)
     server.wait_until_ready()
     worker.wait_until_ready(until="working")
     assert worker.end(number) == 0, worker.told()
@@ -222,6 +225,13 @@ def test_a_worker_beside_it_starts_and_ends_in_order(data: pathlib.Path, number:
     assert server.ask("/readyz") == 200
     assert server.end(signal.SIGTERM) == 0
     assert processes(data.parent) == []
+
+
+def test_a_worker_that_could_not_delete_the_carts_of_orders_does_not_start(data: pathlib.Path) -> None:
+    worker = Program(data, free_port(), command="worker")
+    assert worker.process.wait(timeout=60) == 1
+    assert "set REDIS_URL" in worker.told()
+    assert "Traceback" not in worker.told()
 
 
 def paste(program: Program) -> tuple[int, dict[str, object]]:
