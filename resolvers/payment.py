@@ -13,6 +13,7 @@ from resolvers.settlement import abandon, complete, fail, next_check, note_payin
 from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Notice, Outcome, PaymentStarted, Step
 from schema.errors import CheckoutChanged, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut
 from schema.permission import Rule
+from schema.tenancy import PartnerStatus
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.checkout import latest_attempt, locked_attempt, one_at_a_time, session_digest
 from store.holds import lock, take
@@ -28,6 +29,7 @@ from store.providers.base import (
     ProviderError,
     Transaction,
 )
+from store.settings import ProviderName
 from store.tenancy import PartnerRow
 
 log = structlog.get_logger(__name__)
@@ -75,13 +77,19 @@ async def _begin(call: Call, key: CheckoutKey, agreed: Agreed, language: str) ->
             await lock(db, live, attempt)
             await abandon(db, live)
             await db.flush()
-        if attempt.card_amount and not (desk.partner.payments_active and desk.partner.provider_wallet_id):
+        if attempt.card_amount and not _takes_cards(call.services, desk.partner):
             raise PaymentsNotActive
         attempt.created_on, attempt.check_on = now, next_check(attempt, now)
         db.add(attempt)
         await db.flush()
         await take(db, attempt, now)
         return attempt
+
+
+def _takes_cards(services: Services, partner: PartnerRow) -> bool:
+    """Whether a partner can be paid by card: once its payments are active, and a test partner in the sandbox only."""
+    only_tests = partner.status is PartnerStatus.TEST and services.settings.provider is not ProviderName.SANDBOX
+    return partner.payments_active and bool(partner.provider_wallet_id) and not only_tests
 
 
 async def _send(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:

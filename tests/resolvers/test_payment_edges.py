@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import event, text
 
 from resolvers import checkout, payment, worker
@@ -14,10 +16,11 @@ from resolvers.operation import Call
 from resolvers.settlement import fail, settle
 from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Choice, PaymentStarted
 from schema.delivery import DeliveryKind
-from schema.errors import CartNotFound, ProviderFailed, Unavailable
+from schema.errors import CartNotFound, PaymentsNotActive, ProviderFailed, Unavailable
 from store.clock import clock
 from store.kv import KeyValue
 from store.providers.base import MinorAmount, RefundRequest, TransactionKind, TransactionStatus, new_key
+from store.settings import ProviderName, Settings
 from tests.shop_world import DECLINED_CARD, Shop
 
 
@@ -229,6 +232,17 @@ async def test_a_large_cart_takes_no_more_statements_than_a_small_one(shop: Shop
     sold = "SELECT op.product_id, ov.variant_id FROM order_product op LEFT JOIN order_variant ov ON ov.id = order_variant_id"
     rows = await shop.services.db.rows(text(f"{sold} WHERE op.order_id = 2 ORDER BY op.id"))
     assert [tuple(row) for row in rows] == [(choice.product_id, choice.variant_id) for choice in choices]
+
+
+async def test_a_test_partner_takes_no_real_money(shop: Shop) -> None:
+    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    await execute(shop, "UPDATE partner SET status = 't'")
+    real = Settings(provider=ProviderName.MANGOPAY, mangopay_client_id="x", mangopay_api_key=SecretStr("x"))
+    there = dataclasses.replace(shop, services=dataclasses.replace(shop.services, settings=real))
+    with pytest.raises(PaymentsNotActive):
+        await there.start(key, seen)
+    assert await shop.count("checkout_attempt") == 0
+    assert (await shop.start(key, seen)).redirect_url, "the sandbox takes none"
 
 
 @contextlib.contextmanager
