@@ -63,6 +63,9 @@ class Graph:
             return _refused(refused, context)
         if queries_only and operation.operation is not OperationType.QUERY:
             raise QueryOnlyError
+        if context.idempotency_key is not None and _changes(operation) > 1:
+            words = "An Idempotency-Key is for one change: send one mutation with it."
+            return _refused(RefusedDocument(GraphQLError(words), code="BAD_REQUEST"), context)
         cost = document.cost(operation, asked.variables)
         extensions = {"cost": {"requested": cost, "limit": self.limits.cost}}
         if cost > self.limits.cost:
@@ -103,6 +106,11 @@ class Graph:
         if result.errors:
             body["errors"] = told(result.errors, context.request_id, "BAD_USER_INPUT")
         return Answer(body | {"extensions": extensions}, ran=True)
+
+
+def _changes(operation: OperationDefinitionNode) -> int:
+    """How many mutations an operation runs, as far as it names them itself."""
+    return len(operation.selection_set.selections) if operation.operation is OperationType.MUTATION else 0
 
 
 def _refused(refused: RefusedDocument, context: Context, extensions: dict[str, Any] | None = None) -> Answer:
