@@ -71,5 +71,5 @@ def _options() -> dict[str, Any]:
         "max_connections": CONNECTIONS,
         "retry": Retry(ExponentialWithJitterBackoff(base=0.02, cap=0.2), RETRIES),
         "socket_connect_timeout": seconds,
-        "socket_timeout": seconds,
+        "socket_timeout": None,  # the engine has its own
     }

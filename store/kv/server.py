@@ -10,6 +10,7 @@ from redis.asyncio import Redis, RedisCluster
 
 from schema.errors import IdempotencyMismatch, Unavailable
 from store.clock import Clock
+from store.kv.patience import Patience
 from store.kv.protocol import MILLISECOND, VERSION_DIGITS, Condition, Count, Once, Record, When, Written, next_version
 from store.kv.scripts import DELETE, INCREMENT, TOUCH, WRITE, Script
 
@@ -36,8 +37,11 @@ class ServerKeyValue:
     def __init__(self, client: Redis | RedisCluster, clock: Clock, *, connections: int, patience: dt.timedelta) -> None:
         self._client: Any = client
         self._clock = clock
+        self._clustered = isinstance(client, RedisCluster)
         self._free = asyncio.Semaphore(connections)
-        self._patience = patience.total_seconds()
+        self._idle: list[Any] = []
+        """Clients that keep their connection: redis-py takes longer to hand one out and back than to read an answer."""
+        self._patience = Patience(patience.total_seconds())
 
     async def get(self, key: str) -> Record | None:
         return self._live(await self._call("GET", key))
@@ -88,7 +92,8 @@ class ServerKeyValue:
         await self._call("PING")
 
     async def aclose(self) -> None:
-        await self._client.aclose()
+        for client in {*self._idle, self._client}:
+            await client.aclose()
 
     def _live(self, record: bytes | None) -> Record | None:
         if record is None or int(record[:_DEADLINE]) <= self._clock.milliseconds():
@@ -103,18 +108,27 @@ class ServerKeyValue:
 
     async def _call(self, *command: _Argument) -> Any:
         await (self._turn() if self._free.locked() else self._free.acquire())
+        client = self._idle.pop() if self._idle else self._client if self._clustered else self._client.client()
         try:
-            # A cluster client that does not know its nodes yet would send a script to any of them.
-            await self._client.initialize()
-            return await self._client.execute_command(*command)
+            try:
+                return await self._answer(client, command)
+            except TimeoutError:  # one connection that hangs is no outage yet: it is closed by now, and a new one tried
+                return await self._answer(client, command)
         except _OUTAGES as error:
             raise Unavailable(what=_WHAT) from error
         finally:
+            self._idle.append(client)
             self._free.release()
+
+    async def _answer(self, client: Any, command: tuple[_Argument, ...]) -> Any:
+        with self._patience():
+            if self._clustered:  # one that does not know its nodes yet would send a script to any of them
+                await client.initialize()
+            return await client.execute_command(*command)
 
     async def _turn(self) -> None:
         try:
-            async with asyncio.timeout(self._patience):
+            with self._patience():
                 await self._free.acquire()
         except TimeoutError as error:
             raise Unavailable(what=_WHAT) from error
