@@ -39,7 +39,6 @@ class RequestId:
         given = next((v for k, v in scope["headers"] if k == b"x-request-id"), b"")
         request_id = given.decode() if SANE_ID.fullmatch(given) else secrets.token_hex(16)
         scope.setdefault("state", {})["request_id"] = request_id
-        structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
         begun, status = time.perf_counter(), 500
 
