@@ -50,11 +50,9 @@ async def test_graphiql_works_and_asks_nobody_else() -> None:
 
 async def run(page: Page, query: str, headers: str) -> str:
     """Run a query with headers in the page; answers what it shows."""
-    await page.wait_for_function("document.querySelectorAll('.CodeMirror').length >= 3")
+    await page.locator(".CodeMirror").nth(2).wait_for(state="attached")
     await page.evaluate(SET, [query, None, headers])
     await page.wait_for_timeout(500)
     await page.click(".graphiql-execute-button")
-    await page.wait_for_function(
-        "document.querySelector('.result-window .CodeMirror')?.CodeMirror.getValue().includes('data')"
-    )
+    await page.locator(".result-window", has_text="data").wait_for()
     return str(await page.evaluate("document.querySelector('.result-window .CodeMirror').CodeMirror.getValue()"))
