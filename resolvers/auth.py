@@ -64,10 +64,15 @@ async def _owner_uuid(db: AsyncSession, user: UserRow) -> UUID:
 async def me(call: Call) -> Viewer:
     """The caller, and what it may do."""
     caller = call.caller
-    user = await call.db.get_one(UserRow, caller.user_id)
-    partner = await call.db.get_one(PartnerRow, caller.partner_id) if caller.partner_id is not None else None
-    market = await call.db.get_one(MarketplaceRow, caller.marketplace_id) if caller.marketplace_id is not None else None
-    return Viewer(user=user, partner=partner, marketplace=market, permissions=sorted(caller.permissions))
+    query = (
+        select(UserRow, PartnerRow, MarketplaceRow)
+        .select_from(UserRow)
+        .outerjoin(PartnerRow, col(PartnerRow.id) == caller.partner_id)
+        .outerjoin(MarketplaceRow, col(MarketplaceRow.id) == caller.marketplace_id)
+        .where(col(UserRow.id) == caller.user_id)
+    )
+    user, partner, marketplace = (await call.db.exec(query)).one()
+    return Viewer(user=user, partner=partner, marketplace=marketplace, permissions=sorted(caller.permissions))
 
 
 @operation(Rule.AUTHENTICATED)
