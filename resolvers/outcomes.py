@@ -59,6 +59,7 @@ async def _ordered(db: AsyncSession, attempt: AttemptRow, partner: PartnerRow) -
         codes=_codes(attempt),
         delivery_kind=DeliveryKind(attempt.delivery["kind"]),
         delivery_name=Text(**attempt.delivery["name"]),
+        delivery_description=Text(**attempt.delivery["description"]),
     )
 
 

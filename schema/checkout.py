@@ -299,3 +299,5 @@ class Outcome:
     codes: tuple[AppliedCode, ...] = ()
     delivery_kind: DeliveryKind | None = None
     delivery_name: Text | None = None
+    delivery_description: Text | None = None
+    """Where and when to collect, how long it takes: what the shop says of this delivery."""

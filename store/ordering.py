@@ -59,7 +59,12 @@ def new_attempt(
         return_url=cart.return_url,
         lines=[_line(line, basket) for line in result.good],
         buyer=dataclasses.asdict(buyer),
-        delivery={"mode_id": delivery.id, "kind": delivery.kind, "name": delivery.name.model_dump(exclude_none=True)},
+        delivery={
+            "mode_id": delivery.id,
+            "kind": delivery.kind,
+            "name": delivery.name.model_dump(exclude_none=True),
+            "description": delivery.description.model_dump(exclude_none=True),
+        },
         vat=[{k: str(v) for k, v in dataclasses.asdict(v).items()} for v in totals.vat],
         coupons=coupons,
         cards=cards,

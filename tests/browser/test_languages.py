@@ -17,7 +17,7 @@ from store.providers.sandbox import pages
 from tests.browser.conftest import NewCustomer, customers
 from tests.browser.customer import ADDRESS, Customer
 from tests.browser.world import Json, World
-from tests.chromium import needs_chromium
+from tests.chromium import NARROWEST, PICTURES, needs_chromium, wider_than_the_window
 from tests.shop_world import CHALLENGE_CARD, DECLINED_CARD
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
@@ -120,8 +120,11 @@ NAMED = (
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
 async def test_every_step(world: World, new_customer: NewCustomer, english: Seen, language: str) -> None:
     allowed, left_over = shared_words(language), {}
-    async for name, page in walked(world, await new_customer(390, language)):
+    async for name, page in walked(world, await new_customer(NARROWEST, language)):
         assert (await page.get_attribute("html", "lang")) == language, name
+        assert await wider_than_the_window(page) == [], name
+        if PICTURES:
+            await page.screenshot(path=Path(PICTURES) / f"{language}-{name.replace(' ', '-')}.png", full_page=True)
         said = await page.evaluate(READ)
         assert len(said) > 5, name
         in_english = {words(text) for text in english[name]} - allowed

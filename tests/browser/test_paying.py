@@ -69,6 +69,7 @@ async def test_wholly_by_gift_card_and_thanked(world: World, customer: Customer)
     said = await customer.said()
     assert f"Order number {order['number']}" in said
     assert "ada@example.com" in said
+    assert "12 chemin des Restanques" in said, "where to collect it"
     assert (order["giftCardTotal"], order["cardTotal"]) == ({"amount": "40.00"}, {"amount": "0.00"})
     remaining = "SELECT remaining_amount FROM gift_card WHERE id = :id"
     assert str(await world.one(remaining, id=card.id)) == "10.00"
