@@ -116,8 +116,9 @@ async def usable_codes(
     )
     usable: dict[str, CouponRow | UsableCard] = {}
     for card in cards:
-        remaining = card.remaining_amount + own.cards.get(card.id, Decimal("0.00"))
-        if spendable(card, now) and remaining > 0:
+        held = own.cards.get(card.id, Decimal("0.00"))
+        remaining = card.remaining_amount + held
+        if spendable(card, now, held=held > 0) and remaining > 0:
             usable[card.normal_code] = UsableCard(card.id, card.code, remaining)
     for coupon in coupons:
         if is_running(coupon, now, own_uses=int(coupon.id in own.coupons)):

@@ -93,14 +93,15 @@ async def release(db: AsyncSession, attempt: AttemptRow) -> None:
 async def spend(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
     """Make the holds final. Raises CheckoutChanged when a gift card has been cancelled or has expired since."""
     for card in (await _rows(db, GiftCardRow, (part["id"] for part in attempt.cards))).values():
-        if not (spendable(card, now) or card.status is GiftCardStatus.USED):
+        if not spendable(card, now, held=True):
             raise CheckoutChanged
         card.status = GiftCardStatus.USING if card.remaining_amount else GiftCardStatus.USED
 
 
-def spendable(card: GiftCardRow, now: dt.datetime) -> bool:
-    """Whether a gift card can pay at all."""
-    return card.status in SPENDABLE and (card.expires_on is None or now < card.expires_on)
+def spendable(card: GiftCardRow, now: dt.datetime, *, held: bool = False) -> bool:
+    """Whether a gift card can pay at all; for whoever has `held` a part of it, also when others have spent the rest."""
+    good = card.status in SPENDABLE or (held and card.status is GiftCardStatus.USED)
+    return good and (card.expires_on is None or now < card.expires_on)
 
 
 async def _rows(db: AsyncSession, table: type[R], ids: Iterable[int]) -> dict[int, R]:

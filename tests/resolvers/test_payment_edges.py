@@ -234,6 +234,21 @@ async def test_a_large_cart_takes_no_more_statements_than_a_small_one(shop: Shop
     assert [tuple(row) for row in rows] == [(choice.product_id, choice.variant_id) for choice in choices]
 
 
+async def test_a_part_that_is_held_stays_when_others_spend_the_rest(shop: Shop) -> None:
+    """30 of 50 are held by a payment that is open, 20 are spent by somebody else: the card is used up, but for its holder."""
+    card = await shop.gift_card("30.00")
+    key, seen = await shop.ready(Choice((await shop.product("40.00")).id, 1), codes=(card.code,))
+    started = await shop.start(key, seen)
+    await execute(shop, "UPDATE gift_card SET value_amount = 50, remaining_amount = 20")
+    other, its = await shop.ready(Choice((await shop.product("20.00")).id, 1), codes=(card.code,))
+    assert (await shop.start(other, its)).status is AttemptStatus.COMPLETED
+    assert await shop.one("SELECT status FROM gift_card") == "used"
+    assert (await checkout.open_checkout(shop.context, key)).totals == seen.totals
+    assert (await shop.start(key, seen)).attempt_id == started.attempt_id
+    await payment.cancel_payment(shop.context, key)
+    assert (await shop.start(key, seen)).attempt_id != started.attempt_id
+
+
 async def test_a_test_partner_takes_no_real_money(shop: Shop) -> None:
     key, seen = await shop.ready(Choice((await shop.product()).id, 1))
     await execute(shop, "UPDATE partner SET status = 't'")
