@@ -9,9 +9,10 @@ import asyncpg
 import orjson
 import structlog
 from pgqueuer import DatabaseRetryEntrypointExecutor, PgQueuer
+from pgqueuer.domain.models import Context as JobContext
 from pgqueuer.domain.models import Job as QueuedJob
 from pgqueuer.domain.models import Schedule
-from pgqueuer.executors import EntrypointExecutorParameters
+from pgqueuer.errors import RetryRequested
 from sqlmodel import col, select
 
 from resolvers.context import Services
@@ -108,8 +109,16 @@ async def catch_up(services: Services) -> int:
     return count
 
 
-def _tried_again(parameters: EntrypointExecutorParameters) -> DatabaseRetryEntrypointExecutor:
-    return DatabaseRetryEntrypointExecutor(parameters, max_attempts=TRIES)
+class TriedAgain(DatabaseRetryEntrypointExecutor):
+    """Runs a job, and puts it back for later when it fails. Each failure is told: the last one alone would come hours later."""
+
+    async def execute(self, job: QueuedJob, context: JobContext) -> None:
+        """Run it once."""
+        try:
+            await super().execute(job, context)
+        except RetryRequested as retry:
+            log.warning("a job failed and is tried again", job=job.entrypoint, tries=job.attempts + 1, exc_info=retry)
+            raise
 
 
 def queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
@@ -117,7 +126,7 @@ def queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
     made = PgQueuer.from_asyncpg_pool(pool)
 
     def handles(job: Job) -> Callable[[Handler], Handler]:
-        return made.entrypoint(job, executor_factory=_tried_again)
+        return made.entrypoint(job, executor_factory=lambda parameters: TriedAgain(parameters, max_attempts=TRIES))
 
     @handles(Job.SETTLE_ATTEMPT)
     async def _settle(job: QueuedJob) -> None:
