@@ -20,8 +20,6 @@ from schema.order import PaymentMethod, PaymentStatus
 from schema.values import Text
 from store.attempts import AttemptRow
 from store.checkout import session_digest
-from store.coupons import CouponRow
-from store.gift_cards import UsableCard
 from store.orders import (
     OrderDiscountRow,
     OrderPaymentRow,
@@ -39,17 +37,6 @@ def new_attempt(
 ) -> AttemptRow:
     """All that the order will need, as it is at this moment."""
     totals = result.totals
-    uses = [(code, applied) for code, applied in zip(basket.codes, result.codes, strict=True) if applied.applies]
-    coupons = [
-        {"id": code.id, "code": code.code, "amount": str(applied.amount)}
-        for code, applied in uses
-        if applied.kind is CodeKind.COUPON and isinstance(code, CouponRow)
-    ]
-    cards = [
-        {"id": code.id, "code": code.code, "amount": str(applied.amount)}
-        for code, applied in uses
-        if applied.kind is CodeKind.GIFT_CARD and isinstance(code, UsableCard) and applied.amount > 0
-    ]
     attempt = AttemptRow(
         partner_id=cart.partner_id,
         cart_id=cart.id,
@@ -66,8 +53,8 @@ def new_attempt(
             "description": delivery.description.model_dump(exclude_none=True),
         },
         vat=[{k: str(v) for k, v in dataclasses.asdict(v).items()} for v in totals.vat],
-        coupons=coupons,
-        cards=cards,
+        coupons=_taken(basket, result, CodeKind.COUPON),
+        cards=_taken(basket, result, CodeKind.GIFT_CARD),
         currency=totals.currency,
         products_amount=totals.products,
         discount_amount=totals.discount,
@@ -78,6 +65,15 @@ def new_attempt(
     )
     attempt.fingerprint = _fingerprint(attempt)
     return attempt
+
+
+def _taken(basket: Basket, result: Priced, kind: CodeKind) -> list[dict[str, Any]]:
+    """The coupons or the gift cards that work, and what each takes off or pays; a gift card that pays nothing is left alone."""
+    return [
+        {"id": code.id, "code": code.code, "amount": str(applied.amount)}
+        for code, applied in zip(basket.codes, result.codes, strict=True)
+        if applied.applies and applied.kind is kind and (kind is CodeKind.COUPON or applied.amount > 0)
+    ]
 
 
 def _fingerprint(attempt: AttemptRow) -> str:

@@ -13,6 +13,7 @@ from strawberry.utils.str_converters import capitalize_first, to_camel_case, to_
 from resolvers.context import Context
 from resolvers.listing import DEFAULT_PAGE, LARGEST_PAGE, Connection, Listing, Lookup, Window
 from resolvers.operation import Operation
+from schema import errors
 from schema.errors import AppError, InvalidInput
 from schema.graph.errors import field_of
 from store.rows import column
@@ -40,12 +41,17 @@ FIELD_CODES = {
 """What can be wrong with a single field, beside the errors of the catalogue."""
 
 
-def _catalogue(of: type[AppError] = AppError) -> list[type[AppError]]:
-    return [kind for sub in of.__subclasses__() for kind in (sub, *_catalogue(sub))]
+def _catalogue() -> list[type[AppError]]:
+    """The errors of `schema.errors`; another module's are not told by GraphQL, whatever was imported before."""
+    return [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, AppError)]
 
 
 def _error_code() -> Any:
-    told = {kind.code(): kind.meaning or _sentence(kind.__doc__) for kind in _catalogue() if kind.told_as_data}
+    told = {
+        kind.code(): kind.meaning or _sentence(kind.__doc__)
+        for kind in _catalogue()
+        if kind.told_as_data and kind is not AppError
+    }
     codes = sorted((FIELD_CODES | told).items())
     members = {code: strawberry.enum_value(code, description=text) for code, text in codes}
     made: Any = enum.Enum("ErrorCode", members)  # type: ignore[misc]  # its members are the catalogue's
