@@ -1,7 +1,6 @@
 """One running Coffret and one browser for all tests here, and customers with browsers of their own."""
 
 import pathlib
-import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -19,10 +18,9 @@ NewCustomer = Callable[..., Awaitable[Customer]]
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def world() -> AsyncIterator[World]:
     """A running Coffret with demo data."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="coffret-browser-", dir="/tmp"))
-    async with running(folder) as made:
-        yield made
-    shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="coffret-browser-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        async with running(pathlib.Path(folder)) as made:
+            yield made
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
