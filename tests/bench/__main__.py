@@ -1,0 +1,57 @@
+"""`python -m tests.bench`: measure, and show each figure beside its floor."""
+
+import contextlib
+import pathlib
+import tempfile
+from typing import Annotated
+
+import orjson
+import typer
+import uvloop
+from rich.console import Console
+
+from store.embedded import EmbeddedPostgres
+from store.logs import set_up_logging
+from store.settings import Settings
+from tests.bench.cases import CASES
+from tests.bench.measure import Measured, measured
+from tests.bench.table import as_json, as_table
+from tests.bench.world import open_world, redis_server
+
+
+def main(
+    only: Annotated[
+        list[str] | None, typer.Argument(help="Cases to measure, such as cart_read; all by default.")
+    ] = None,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    rounds: Annotated[int, typer.Option(help="Turns that each request and each floor gets.")] = 30,
+    seconds: Annotated[float, typer.Option(help="How long a turn takes.")] = 0.1,
+) -> None:
+    """Measure the application beside its floors, in this process."""
+    set_up_logging(Settings(log_level="WARNING"))
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coffret-bench-")))
+        database_url = stack.enter_context(EmbeddedPostgres(folder))
+        redis_url = stack.enter_context(redis_server(folder / "redis"))
+        found = uvloop.run(_measure(database_url, redis_url, folder, only, rounds, seconds))
+    if json:
+        typer.echo(orjson.dumps(as_json(found), option=orjson.OPT_INDENT_2).decode())
+        return
+    console = Console()
+    console.print(as_table(found))
+    if not redis_url:
+        console.print("redis-server is not installed: carts were kept in this process, and floors with Redis left out.")
+
+
+async def _measure(
+    database_url: str, redis_url: str, folder: pathlib.Path, only: list[str] | None, rounds: int, seconds: float
+) -> list[Measured]:
+    async with open_world(database_url, redis_url, folder) as world:
+        wanted = [case for case in CASES if not only or case.__name__ in only]
+        return [await measured(await case(world), world, rounds=rounds, seconds=seconds) for case in wanted]
+
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+app.command()(main)
+app()

@@ -1,0 +1,137 @@
+"""What is measured, each beside what it costs at least."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from tests.bench import connection
+from tests.bench.drive import Call
+from tests.bench.floors import PATH, Bare, Floor, Query, RedisRead, RedisWrite, Rows
+from tests.bench.world import World
+
+CARTS = "/api/v2/ecommerce/cart/"
+
+
+@dataclass(frozen=True)
+class Aim:
+    """How near a floor a case should come."""
+
+    floor: type[Floor]
+    percent: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """A request to measure, what it costs at least, and how near it should come to that."""
+
+    name: str
+    call: Call
+    floors: Sequence[Floor]
+    aim: Aim | None = None
+
+    async def beside(self, world: World) -> Mapping[Floor, Call]:
+        """The same request to each of the floors that there can be here."""
+        calls = {}
+        for floor in self.floors:
+            if floor.needs_redis and world.means.redis is None:
+                continue
+            await floor.lay(world.means)
+            app = floor.app(world.means)
+            calls[floor] = Call(app, self.call.method, PATH, self.call.headers, self.call.body, status=floor.status)
+        return calls
+
+
+async def token_check(world: World) -> Case:
+    """Who a token belongs to and what it may do, read anew."""
+    call = Call(world.app, "GET", "/api/permissions/", world.headers())
+    answer = (await call.once()).body
+    return Case("token check", call, [Bare(answer), Query(answer)])
+
+
+async def cart_create(world: World) -> Case:
+    """A cart of three lines, made anew each time."""
+    headers = {**world.headers(), "content-type": "application/json"}
+    call = Call(world.app, "POST", CARTS, headers, orjson.dumps(world.shop.cart), status=201)
+    answer = (await call.once()).body
+    return Case(
+        "cart create",
+        call,
+        [Bare(answer, status=201), RedisWrite(answer, status=201)],
+        Aim(RedisWrite, 50),
+    )
+
+
+async def cart_read(world: World) -> Case:
+    """That cart."""
+    cart = orjson.loads((await (await cart_create(world)).call.once()).body)
+    call = Call(world.app, "GET", f"{CARTS}{cart['id']}/", world.headers())
+    answer = (await call.once()).body
+    return Case("cart read", call, [Bare(answer), RedisRead(answer)], Aim(RedisRead, 60))
+
+
+GRAPHQL = "/graphql/"
+CART = """
+query Cart($id: UUID!) {
+  ecommerceCart(id: $id) {
+    id items { productId quantity variantId attributeValues { attributeId value } } returnUrl funnelUrl lastModified
+  }
+}
+"""
+PRODUCT = """
+query Product($id: Int!) {
+  product(id: $id) { id name { en fr } price { amount currency } vatRate stock isActive pictureUrl updatedOn }
+}
+"""
+
+
+def asked(world: World, query: str, partner: int = 0, **variables: Any) -> Call:
+    """A GraphQL request of the first partner, or of the second."""
+    headers = {**world.headers(partner), "content-type": "application/json"}
+    return Call(world.app, "POST", GRAPHQL, headers, orjson.dumps({"query": query, "variables": variables}))
+
+
+async def graphql_cart(world: World) -> Case:
+    """The cart of `cart read`, by GraphQL."""
+    cart = orjson.loads((await (await cart_create(world)).call.once()).body)
+    call = asked(world, CART, id=cart["id"])
+    answer = (await call.once()).body
+    return Case("GraphQL cart read", call, [Bare(answer), RedisRead(answer), Query(answer)], Aim(Query, 30))
+
+
+async def graphql_product(world: World) -> Case:
+    """One row of PostgreSQL, by GraphQL."""
+    call = asked(world, PRODUCT, id=world.shop.cart["items"][0]["product_id"])
+    answer = (await call.once()).body
+    return Case("GraphQL product read", call, [Bare(answer), Query(answer)], Aim(Query, 30))
+
+
+async def graphql_connection(world: World) -> Case:
+    """100 products of 15 values."""
+    call = asked(world, connection.QUERY, partner=1)
+    answer = (await call.once()).body
+    return Case("GraphQL 100 × 15", call, [connection.floor(world.partner_with_many, answer)], Aim(Rows, 30))
+
+
+async def funnel_page(world: World) -> Case:
+    """The first page of the checkout, for a customer who comes with a cart of three lines."""
+    cart = orjson.loads((await (await cart_create(world)).call.once()).body)
+    address = urlsplit(cart["funnel_url"])
+    headers = {"host": address.netloc, "accept": "text/html", "accept-language": "en"}
+    call = Call(world.app, "GET", address.path, headers, query=address.query)
+    answer = await call.once()
+    kind = dict(answer.headers)[b"content-type"].decode()
+    return Case("funnel first page", call, [Bare(answer.body, kind), Query(answer.body, kind)])
+
+
+CASES: Sequence[Callable[[World], Awaitable[Case]]] = (
+    token_check,
+    cart_create,
+    cart_read,
+    graphql_cart,
+    graphql_product,
+    graphql_connection,
+    funnel_page,
+)
