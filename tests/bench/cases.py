@@ -32,12 +32,18 @@ class Case:
     floors: Sequence[Floor]
     aim: Aim | None = None
 
+    def possible(self, world: World) -> list[Floor]:
+        """The floors that there can be here."""
+        return [floor for floor in self.floors if world.means.redis is not None or not floor.needs_redis]
+
+    def aimed_at(self, world: World) -> Floor | None:
+        """The floor of the aim, where there can be one."""
+        return next((floor for floor in self.possible(world) if self.aim and isinstance(floor, self.aim.floor)), None)
+
     async def beside(self, world: World) -> Mapping[Floor, Call]:
-        """The same request to each of the floors that there can be here."""
+        """The same request to each of the floors."""
         calls = {}
-        for floor in self.floors:
-            if floor.needs_redis and world.means.redis is None:
-                continue
+        for floor in self.possible(world):
             await floor.lay(world.means)
             app = floor.app(world.means)
             calls[floor] = Call(app, self.call.method, PATH, self.call.headers, self.call.body, status=floor.status)

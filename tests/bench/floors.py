@@ -16,6 +16,8 @@ from starlette.routing import Route
 
 PATH = "/floor"
 LIFE = 7200
+CONNECTIONS = 16
+"""To PostgreSQL; as many as requests are ever under way."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,13 @@ class Floor(ABC):
     async def bring(self, means: Means, request: Request) -> bytes:
         """Make the trip."""
 
-    def app(self, means: Means) -> Starlette:
+    def app(self, means: Means, path: str = PATH) -> Starlette:
         """An application that does nothing else."""
 
         async def endpoint(request: Request) -> Response:
             return Response(await self.bring(means, request), self.status, media_type=self.kind)
 
-        return Starlette(routes=[Route(PATH, endpoint, methods=["GET", "POST"])])
+        return Starlette(routes=[Route(path, endpoint, methods=["GET", "POST"])])
 
 
 class Bare(Floor):

@@ -9,9 +9,9 @@ from rich.text import Text
 from tests.bench.measure import Measured
 
 
-def as_table(found: Sequence[Measured]) -> Table:
+def as_table(title: str, found: Sequence[Measured]) -> Table:
     """One line for each floor of each case."""
-    table = Table(header_style="bold")
+    table = Table(title=title, title_justify="left", header_style="bold")
     table.add_column("case")
     table.add_column("µs", justify="right")
     table.add_column("floor")

@@ -19,11 +19,8 @@ from store.demo.seed import PARTNER_USERS, DemoShop, seed
 from store.migrate import migrate
 from store.settings import Environment, ProviderName, Settings
 from tests.bench import connection
-from tests.bench.floors import Means
+from tests.bench.floors import CONNECTIONS, Means
 from tests.redis_servers import RedisServer
-
-CONNECTIONS = 16
-"""Of the floors to PostgreSQL; as many as requests are ever under way, and a few more."""
 
 
 @dataclass(frozen=True)
