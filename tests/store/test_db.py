@@ -1,6 +1,10 @@
 """The database's address, as hosting platforms write it."""
 
+import asyncio
+
+import asyncpg
 import pytest
+from sqlalchemy import text
 
 from store.db import Database, dsn
 
@@ -11,6 +15,25 @@ async def test_an_address_may_have_the_options_of_libpq(database_url: str) -> No
     db = Database(f"{database_url}{joint}sslmode=prefer&application_name=somebody")
     assert [tuple(row) for row in await db.fetch("SHOW application_name")] == [("somebody",)]
     await db.aclose()
+
+
+async def test_a_restart_of_the_database_is_noticed_before_anybody_is_disappointed(
+    database: Database, postgres: str
+) -> None:
+    async def read() -> None:
+        async with database.sessions() as session:
+            await (await session.connection()).execute(text("SELECT pg_sleep(0.01)"))
+        await database.fetch("SELECT pg_sleep(0.01)")
+        await database.rows(text("SELECT 1"))
+
+    await asyncio.gather(*(read() for _ in range(12)))
+    server = await asyncpg.connect(postgres)
+    name = (await database.fetch("SELECT current_database()"))[0][0]
+    ended = await server.fetch("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
+    await server.close()
+    assert len(ended) >= 12
+    await asyncio.sleep(0.2)
+    await asyncio.gather(*(read() for _ in range(24)))
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+asyncpg", "postgresql+psycopg"])
