@@ -1,5 +1,6 @@
 """Paying in the checkout: start, come back, give up, see how it ended."""
 
+import asyncio
 import uuid
 
 import structlog
@@ -33,6 +34,8 @@ from store.settings import ProviderName
 from store.tenancy import PartnerRow
 
 log = structlog.get_logger(__name__)
+PATIENCE = 10.0
+"""Seconds that a customer waits for one answer of the provider. A call given up so is like one whose answer is lost."""
 
 
 @operation(Rule.CUSTOMER, transaction=False)
@@ -95,7 +98,8 @@ def _takes_cards(services: Services, partner: PartnerRow) -> bool:
 async def _send(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:
     """Tell the provider. Whatever happens here, the attempt stands, and its keys make every call happen once."""
     try:
-        payin = await _ask(services, attempt, return_url)
+        async with asyncio.timeout(2 * PATIENCE):
+            payin = await _ask(services, attempt, return_url)
     except Declined as declined:
         failure = declined.transaction.failure
         return await fail(services, attempt.id, declined.code, failure.reason if failure else "unknown")
@@ -103,8 +107,8 @@ async def _send(services: Services, attempt: AttemptRow, return_url: str) -> Att
         log.exception("the provider refused to start a payment", attempt=str(attempt.id), code=error.code)
         await fail(services, attempt.id, error.code, "provider_technical")
         raise ProviderFailed from error
-    except ProviderError as error:
-        log.warning("a payment could not be started for now", attempt=str(attempt.id), error=str(error))
+    except (ProviderError, TimeoutError) as error:
+        log.warning("a payment could not be started for now", attempt=str(attempt.id), error=repr(error))
         raise ProviderTimedOut from error
     async with services.db.sessions() as db, db.begin():
         locked = await locked_attempt(db, attempt.id)
@@ -140,7 +144,7 @@ async def settle_payment(call: Call, session_id: str, attempt_id: uuid.UUID) -> 
     """How a payment stands, asked of the provider now. Only the browser that began it is told more than nothing."""
     attempt = await _own(call, attempt_id)
     try:
-        attempt = await settle(call.services, attempt.id)
+        attempt = await settle(call.services, attempt.id, patience=PATIENCE)
     except ProviderError as error:  # the customer is told to wait, and the worker goes on asking
         log.warning("a payment could not be settled for now", attempt=str(attempt_id), error=str(error))
         attempt = await read_attempt(call.services, attempt_id)
@@ -173,7 +177,7 @@ async def cancel_payment(call: Call, key: CheckoutKey) -> Checkout:
         live = await latest_attempt(db, partner_of(call), key, live=True)
     if live is not None:
         try:
-            await settle(call.services, live.id)
+            await settle(call.services, live.id, patience=PATIENCE)
         except ProviderError as error:
             log.warning("a payment is given up without the provider's word", attempt=str(live.id), error=str(error))
         async with call.services.db.sessions() as db, db.begin():

@@ -1,6 +1,7 @@
 """How a checkout attempt ends: the one completion function, called by the customer's return, the provider's notification
 and the worker alike. Any number of calls, at once or after a crash, end in one order or one refund."""
 
+import asyncio
 import datetime as dt
 import uuid
 from contextlib import suppress
@@ -25,6 +26,7 @@ from store.providers.base import (
     Transaction,
     TransactionKind,
     TransactionStatus,
+    Transient,
 )
 
 log = structlog.get_logger(__name__)
@@ -57,16 +59,23 @@ async def read_attempt(services: Services, attempt_id: uuid.UUID) -> AttemptRow:
     return attempt
 
 
-async def settle(services: Services, attempt_id: uuid.UUID) -> AttemptRow:
-    """Ask the provider how an attempt stands, and act on it. Raises ProviderError when the provider can't tell now."""
+async def settle(services: Services, attempt_id: uuid.UUID, *, patience: float | None = None) -> AttemptRow:
+    """Ask the provider how an attempt stands, and act on it. Raises ProviderError when the provider can't tell now.
+
+    With `patience` somebody waits for the answer: the provider has so many seconds, and refunds are left to the worker.
+    """
     attempt = await read_attempt(services, attempt_id)
-    if attempt.state is AttemptState.REFUNDING:
+    if attempt.state is AttemptState.REFUNDING and patience is None:
         return await give_back(services, attempt)
     if attempt.state not in (*LIVE, AttemptState.ABANDONED):
         return attempt
     if attempt.card_amount == 0:  # the customer has agreed, and whoever was to complete it has died
         return await complete(services, attempt_id, None)
-    payin = await _payin_of(services, attempt)
+    try:
+        async with asyncio.timeout(patience):
+            payin = await _payin_of(services, attempt)
+    except TimeoutError as error:
+        raise Transient(f"The provider has not answered within {patience} seconds.") from error
     if payin is None:
         unsent = services.clock.now() - attempt.created_on > GRACE
         return (

@@ -16,7 +16,7 @@ from resolvers.operation import Call
 from resolvers.settlement import fail, settle
 from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Choice, PaymentStarted
 from schema.delivery import DeliveryKind
-from schema.errors import CartNotFound, PaymentsNotActive, ProviderFailed, Unavailable
+from schema.errors import CartNotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut, Unavailable
 from store.clock import clock
 from store.kv import KeyValue
 from store.providers.base import MinorAmount, RefundRequest, TransactionKind, TransactionStatus, new_key
@@ -247,6 +247,28 @@ async def test_a_part_that_is_held_stays_when_others_spend_the_rest(shop: Shop) 
     assert (await shop.start(key, seen)).attempt_id == started.attempt_id
     await payment.cancel_payment(shop.context, key)
     assert (await shop.start(key, seen)).attempt_id != started.attempt_id
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_nobody_waits_for_ever_for_a_provider_that_hangs(
+    shop: Shop, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither who begins to pay, nor who comes back: both can try again, and it is the same payment."""
+    monkeypatch.setattr(payment, "PATIENCE", 0.3)
+    key, seen = await shop.ready(Choice((await shop.product(stock=1)).id, 1))
+    hangs = {"path": "/payins*", "kind": "hang", "seconds": 30, "when": when}
+    await shop.control("POST", "/faults", hangs)
+    with pytest.raises(ProviderTimedOut):
+        await shop.start(key, seen)
+    started = await shop.start(key, seen)
+    await shop.pay(started)
+    await shop.control("POST", "/faults", hangs)
+    outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
+    assert outcome.status is AttemptStatus.WAITING
+    outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
+    assert outcome.status is AttemptStatus.COMPLETED
+    assert await shop.count("checkout_attempt") == 1
+    assert sum((await shop.control("GET", "/stats")).json()["charges"].values()) == 1
 
 
 async def test_a_test_partner_takes_no_real_money(shop: Shop) -> None:
