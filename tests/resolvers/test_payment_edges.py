@@ -16,12 +16,12 @@ from resolvers.operation import Call
 from resolvers.settlement import fail, settle
 from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Choice, PaymentStarted
 from schema.delivery import DeliveryKind
-from schema.errors import CartNotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut, Unavailable
+from schema.errors import CartNotFound, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut, Unavailable
 from store.clock import clock
 from store.kv import KeyValue
 from store.providers.base import MinorAmount, RefundRequest, TransactionKind, TransactionStatus, new_key
 from store.settings import ProviderName, Settings
-from tests.shop_world import DECLINED_CARD, Shop
+from tests.shop_world import DECLINED_CARD, Shop, open_shop
 
 
 async def state_of(shop: Shop, attempt_id: object) -> str:
@@ -269,6 +269,21 @@ async def test_nobody_waits_for_ever_for_a_provider_that_hangs(
     assert outcome.status is AttemptStatus.COMPLETED
     assert await shop.count("checkout_attempt") == 1
     assert sum((await shop.control("GET", "/stats")).json()["charges"].values()) == 1
+
+
+async def test_a_payment_of_another_shop_is_none(shop: Shop) -> None:
+    other = await open_shop(shop.services, shop.sandbox, "other.localhost")
+    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    started = await shop.start(key, seen)
+    await shop.pay(started)
+    for asked in (
+        payment.settle_payment(other.context, key.session_id, started.attempt_id),
+        payment.payment_outcome(other.context, key),
+        payment.cancel_payment(other.context, key),
+    ):
+        with pytest.raises((NotFound, CartNotFound)):
+            await asked
+    assert await state_of(shop, started.attempt_id) == "open"
 
 
 async def test_a_test_partner_takes_no_real_money(shop: Shop) -> None:
