@@ -53,13 +53,23 @@ async def same(db: Database, query: str, **variables: Any) -> Any:
     for _ in range(2):
         fast = await ask(FAST, db, query, **variables)
         assert orjson.dumps(fast["data"]) == orjson.dumps(plain["data"]) if "data" in plain else fast == plain, query
-        assert by_path(fast) == by_path(plain), query
+        assert by_place(fast) == by_place(plain), query
     return plain
 
 
-def by_path(answer: Any) -> list[Any]:
-    """The errors, in an order of their own: siblings fail in any order."""
-    return sorted((error.get("path", []), error["message"]) for error in answer.get("errors", ()))
+def by_place(answer: Any) -> list[Any]:
+    """The errors, each by what it made null: of several that null one place, any may be told beside the first."""
+    told = {(place(answer.get("data"), error.get("path", [])), error["message"]) for error in answer.get("errors", ())}
+    return sorted(told, key=str)
+
+
+def place(data: Any, path: list[Any]) -> tuple[Any, ...]:
+    """What of a path is still there: the rest is within a null."""
+    for depth, step in enumerate(path):
+        if data is None:
+            return tuple(path[:depth])
+        data = data[step]
+    return tuple(path)
 
 
 async def cursor(db: Database) -> str:
