@@ -10,6 +10,7 @@ from redis.asyncio import Redis, RedisCluster
 
 from schema.errors import IdempotencyMismatch, Unavailable
 from store.clock import Clock
+from store.kv.line import Line
 from store.kv.patience import Patience
 from store.kv.protocol import MILLISECOND, VERSION_DIGITS, Condition, Count, Once, Record, When, Written, next_version
 from store.kv.scripts import DELETE, INCREMENT, TOUCH, WRITE, Script
@@ -40,7 +41,7 @@ class ServerKeyValue:
         self._clustered = isinstance(client, RedisCluster)
         self._free = asyncio.Semaphore(connections)
         self._idle: list[Any] = []
-        """Clients that keep their connection: redis-py takes longer to hand one out and back than to read an answer."""
+        """Lines nobody uses just now; in a cluster, the client itself, which finds the node."""
         self._patience = Patience(patience.total_seconds())
 
     async def get(self, key: str) -> Record | None:
@@ -108,7 +109,7 @@ class ServerKeyValue:
 
     async def _call(self, *command: _Argument) -> Any:
         await (self._turn() if self._free.locked() else self._free.acquire())
-        client = self._idle.pop() if self._idle else self._client if self._clustered else self._client.client()
+        client = self._idle.pop() if self._idle else self._another()
         try:
             try:
                 return await self._answer(client, command)
@@ -125,6 +126,9 @@ class ServerKeyValue:
             if self._clustered:  # one that does not know its nodes yet would send a script to any of them
                 await client.initialize()
             return await client.execute_command(*command)
+
+    def _another(self) -> Any:
+        return self._client if self._clustered else Line(self._client.connection_pool)
 
     async def _turn(self) -> None:
         try:
