@@ -1,6 +1,7 @@
 """Paying in the checkout: start, come back, give up, see how it ended."""
 
 import asyncio
+import datetime as dt
 import uuid
 
 import structlog
@@ -34,8 +35,8 @@ from store.settings import ProviderName
 from store.tenancy import PartnerRow
 
 log = structlog.get_logger(__name__)
-PATIENCE = 10.0
-"""Seconds that a customer waits for one answer of the provider. A call given up so is like one whose answer is lost."""
+PATIENCE = dt.timedelta(seconds=10)
+"""How long a customer waits for one answer of the provider. A call given up so is like one whose answer is lost."""
 
 
 @operation(Rule.CUSTOMER, transaction=False)
@@ -98,7 +99,7 @@ def _takes_cards(services: Services, partner: PartnerRow) -> bool:
 async def _send(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:
     """Tell the provider. Whatever happens here, the attempt stands, and its keys make every call happen once."""
     try:
-        async with asyncio.timeout(2 * PATIENCE):
+        async with asyncio.timeout(2 * PATIENCE.total_seconds()):
             payin = await _ask(services, attempt, return_url)
     except Declined as declined:
         failure = declined.transaction.failure

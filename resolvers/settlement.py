@@ -59,10 +59,10 @@ async def read_attempt(services: Services, attempt_id: uuid.UUID) -> AttemptRow:
     return attempt
 
 
-async def settle(services: Services, attempt_id: uuid.UUID, *, patience: float | None = None) -> AttemptRow:
+async def settle(services: Services, attempt_id: uuid.UUID, *, patience: dt.timedelta | None = None) -> AttemptRow:
     """Ask the provider how an attempt stands, and act on it. Raises ProviderError when the provider can't tell now.
 
-    With `patience` somebody waits for the answer: the provider has so many seconds, and refunds are left to the worker.
+    With `patience` somebody waits for the answer: the provider has so long, and refunds are left to the worker.
     """
     attempt = await read_attempt(services, attempt_id)
     if attempt.state is AttemptState.REFUNDING and patience is None:
@@ -72,10 +72,10 @@ async def settle(services: Services, attempt_id: uuid.UUID, *, patience: float |
     if attempt.card_amount == 0:  # the customer has agreed, and whoever was to complete it has died
         return await complete(services, attempt_id, None)
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(patience and patience.total_seconds()):
             payin = await _payin_of(services, attempt)
     except TimeoutError as error:
-        raise Transient(f"The provider has not answered within {patience} seconds.") from error
+        raise Transient(f"The provider has not answered within {patience}.") from error
     if payin is None:
         unsent = services.clock.now() - attempt.created_on > GRACE
         return (

@@ -53,6 +53,7 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/operation.py", "told"): "what a constraint of the database means in the catalogue",
     ("resolvers/listing.py", "LookupError"): "a list that was declared wrong, found when the program starts",
     ("resolvers/listing.py", "TypeError"): "the same",
+    ("resolvers/settlement.py", "Transient"): "the provider's own error, caught by whoever asked to settle",
 }
 """Raised in resolvers/ without being in the catalogue, each with the reason."""
 

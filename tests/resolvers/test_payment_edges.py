@@ -254,7 +254,7 @@ async def test_nobody_waits_for_ever_for_a_provider_that_hangs(
     shop: Shop, when: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither who begins to pay, nor who comes back: both can try again, and it is the same payment."""
-    monkeypatch.setattr(payment, "PATIENCE", 0.3)
+    monkeypatch.setattr(payment, "PATIENCE", dt.timedelta(seconds=0.3))
     key, seen = await shop.ready(Choice((await shop.product(stock=1)).id, 1))
     hangs = {"path": "/payins*", "kind": "hang", "seconds": 30, "when": when}
     await shop.control("POST", "/faults", hangs)
