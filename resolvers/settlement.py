@@ -72,7 +72,7 @@ async def settle(services: Services, attempt_id: uuid.UUID, *, patience: dt.time
     if attempt.card_amount == 0:  # the customer has agreed, and whoever was to complete it has died
         return await complete(services, attempt_id, None)
     try:
-        async with asyncio.timeout(patience and patience.total_seconds()):
+        async with asyncio.timeout(patience.total_seconds() if patience else None):
             payin = await _payin_of(services, attempt)
     except TimeoutError as error:
         raise Transient(f"The provider has not answered within {patience}.") from error

@@ -44,7 +44,7 @@ LOCKS: Mapping[str, str] = {
     "resolvers/tenancy.py": "`find(…, lock=True)`: how operations lock the row they change",
     "resolvers/auth.py": "tokens are of users, and not found through a tenant",
     "resolvers/accounts.py": "the command line has no caller to find a token for",
-    "resolvers/worker.py": "takes what no other worker is at",
+    "resolvers/attempt_watch.py": "takes what no other worker is at",
 }
 """Files outside store/ that may lock rows, each with the reason."""
 RAISES: Mapping[tuple[str, str], str] = {

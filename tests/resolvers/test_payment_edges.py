@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import event, text
 
-from resolvers import checkout, payment, worker
+from resolvers import attempt_watch, checkout, payment
 from resolvers.operation import Call
 from resolvers.settlement import fail, settle
 from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Choice, PaymentStarted
@@ -55,7 +55,7 @@ async def test_a_cart_that_could_not_be_deleted_is_not_ordered_again(
     await shop.pay(started)
     with monkeypatch.context() as patch:
         patch.setattr(type(shop.services.kv), "delete", _unreachable)
-        await worker.settle_attempt(shop.services, started.attempt_id)
+        await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is not None
     again = await shop.start(key, seen)
     assert (again.attempt_id, again.status) == (started.attempt_id, AttemptStatus.COMPLETED)
@@ -109,8 +109,8 @@ async def test_a_covered_order_is_made_although_the_process_died(shop: Shop) -> 
     key, seen = await shop.ready(Choice((await shop.product("30.00")).id, 1), codes=(card.code,))
     await payment._begin(Call(shop.context, None), key, Agreed.of(seen.totals), "en")
     clock.advance(dt.timedelta(minutes=1))
-    assert await worker.sweep(shop.services) == 1
-    await worker.settle_attempt(shop.services, await shop.one("SELECT id FROM checkout_attempt"))
+    assert await attempt_watch.sweep(shop.services) == 1
+    await attempt_watch.settle_attempt(shop.services, await shop.one("SELECT id FROM checkout_attempt"))
     assert await shop.one("SELECT card_amount FROM shop_order") == 0
     assert await shop.one("SELECT remaining_amount FROM gift_card") == 20
 
@@ -125,7 +125,7 @@ async def test_a_refusal_that_nobody_was_there_to_hear_lets_everything_go(shop: 
     await execute(shop, "UPDATE product SET stock = 0")
     attempt = await shop.one("SELECT id FROM checkout_attempt")
     clock.advance(dt.timedelta(minutes=9))
-    await worker.settle_attempt(shop.services, attempt)
+    await attempt_watch.settle_attempt(shop.services, attempt)
     assert await state_of(shop, attempt) == "failed"
     assert await shop.one("SELECT stock FROM product") == 1
 
@@ -137,9 +137,9 @@ async def test_whatever_was_charged_is_given_back(shop: Shop, asked: int) -> Non
     started = await shop.start(key, seen)
     await shop.pay(started)
     await execute(shop, "UPDATE checkout_attempt SET card_amount = :asked, total_amount = :asked", asked=asked)
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunding"
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [3000]
     assert await shop.count("shop_order") == 0
@@ -152,15 +152,15 @@ async def test_what_somebody_gave_back_already_is_not_given_back_again(shop: Sho
     await payment.cancel_payment(shop.context, key)
     await execute(shop, "UPDATE product SET is_active = false")
     await shop.pay(started)
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     provider, payin_id = shop.services.provider, await shop.payin_of(started.attempt_id)
     payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)
     some, nothing = MinorAmount("EUR", 1000), MinorAmount("EUR", 0)
     await provider.refund(RefundRequest("by hand", payin_id, payin.payer_id, some, nothing), key=new_key())
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [1000, 2000]
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await refunded(shop, started) == [1000, 2000]
 
 
@@ -170,15 +170,15 @@ async def test_a_refund_that_fails_is_tried_until_it_succeeds(shop: Shop) -> Non
     await payment.cancel_payment(shop.context, key)
     await execute(shop, "UPDATE product SET is_active = false")
     await shop.pay(started)
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     gone = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": "005405", "times": 3}
     await shop.control("POST", "/faults", gone)
     for _ in range(3):
-        await worker.settle_attempt(shop.services, started.attempt_id)
+        await attempt_watch.settle_attempt(shop.services, started.attempt_id)
         assert await state_of(shop, started.attempt_id) == "refunding"
         clock.advance(dt.timedelta(days=1))
-        assert await worker.sweep(shop.services) == 1
-    await worker.settle_attempt(shop.services, started.attempt_id)
+        assert await attempt_watch.sweep(shop.services) == 1
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [3000]
 
@@ -191,11 +191,11 @@ async def test_a_payment_that_failed_and_is_paid_after_all_is_not_forgotten(shop
     payin = await shop.payin_of(started.attempt_id)
     await fail(shop.services, started.attempt_id, "101101", "issuer_declined")
     await execute(shop, "UPDATE product SET stock = :left", left=left)
-    await worker.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    await attempt_watch.follow_hint(shop.services, TransactionKind.PAYIN, payin)
     assert await state_of(shop, started.attempt_id) == "failed"
     await shop.pay(started)
-    await worker.follow_hint(shop.services, TransactionKind.PAYIN, payin)
-    await worker.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    await attempt_watch.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    await attempt_watch.follow_hint(shop.services, TransactionKind.PAYIN, payin)
     assert await state_of(shop, started.attempt_id) == ("completed" if left else "refunded")
     assert await shop.count("shop_order") == left
 

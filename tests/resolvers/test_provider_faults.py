@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from resolvers import payment, settlement, worker
+from resolvers import attempt_watch, payment, settlement
 from schema.checkout import AttemptStatus, Choice, PaymentStarted
 from schema.errors import ProviderFailed, ProviderTimedOut
 from store.clock import clock
@@ -69,7 +69,7 @@ async def test_a_provider_that_stays_silent_is_tried_again_with_the_same_payment
     started = await shop.start(key, seen)
     assert await shop.count("checkout_attempt") == 1
     await shop.pay(started)
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
 
 
@@ -80,10 +80,10 @@ async def test_a_payment_the_provider_never_heard_of_is_let_go(shop: Shop) -> No
     with pytest.raises(ProviderTimedOut):
         await shop.start(key, seen)
     attempt = await shop.one("SELECT id FROM checkout_attempt")
-    await worker.settle_attempt(shop.services, attempt)
+    await attempt_watch.settle_attempt(shop.services, attempt)
     assert await shop.one("SELECT stock FROM product") == 0, "the call may still be on its way"
     clock.advance(dt.timedelta(minutes=9))
-    await worker.settle_attempt(shop.services, attempt)
+    await attempt_watch.settle_attempt(shop.services, attempt)
     assert await shop.one("SELECT state FROM checkout_attempt") == "failed"
     assert await shop.one("SELECT stock FROM product") == 1
 
@@ -101,10 +101,10 @@ async def test_an_outcome_nobody_remembers_is_found_by_the_events(shop: Shop) ->
         )
         await (await db.connection()).execute(text(forgotten))
     clock.advance(dt.timedelta(hours=25))
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await shop.one("SELECT state FROM checkout_attempt") == "abandoned"
     assert await shop.one("SELECT stock FROM product") == 1
-    await worker.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    await attempt_watch.follow_hint(shop.services, TransactionKind.PAYIN, payin)
     assert await shop.count("shop_order") == 1
     assert await shop.one("SELECT stock FROM product") == 0
 
@@ -133,8 +133,8 @@ async def test_killed_after_the_charge_and_before_the_answer_was_stored(shop: Sh
         )
         await (await db.connection()).execute(text(forgotten))
     clock.advance(dt.timedelta(minutes=2))
-    assert await worker.sweep(shop.services) == 1
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    assert await attempt_watch.sweep(shop.services) == 1
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
     assert await charges(shop) == 1
 
@@ -156,7 +156,7 @@ async def test_killed_in_the_middle_of_completing(shop: Shop, monkeypatch: pytes
     assert await shop.count("shop_order") == 0
     assert await shop.one("SELECT last_order_number FROM partner") == 0
     monkeypatch.undo()
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await shop.one("SELECT number FROM shop_order") == 1
 
 
@@ -170,8 +170,8 @@ async def test_a_refund_whose_answer_is_lost_is_made_once(shop: Shop) -> None:
     await shop.pay(started)
     lost = {"method": "POST", "path": "/payins/*/refunds", "kind": "drop", "when": "after"}
     await shop.control("POST", "/faults", lost)
-    await worker.settle_attempt(shop.services, started.attempt_id)
-    await asyncio.gather(*(worker.settle_attempt(shop.services, started.attempt_id) for _ in range(5)))
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
+    await asyncio.gather(*(attempt_watch.settle_attempt(shop.services, started.attempt_id) for _ in range(5)))
     assert await shop.one("SELECT state FROM checkout_attempt") == "refunded"
     payin = await shop.payin_of(started.attempt_id)
     refunds = await shop.services.provider.list_children(TransactionKind.PAYIN, payin)
@@ -188,7 +188,7 @@ async def test_return_and_notification_at_the_same_time(shop: Shop) -> None:
         payin = await shop.payin_of(started.attempt_id)
         await asyncio.gather(
             payment.settle_payment(shop.context, key.session_id, started.attempt_id),
-            worker.follow_hint(shop.services, TransactionKind.PAYIN, payin),
+            attempt_watch.follow_hint(shop.services, TransactionKind.PAYIN, payin),
         )
         assert await shop.count("shop_order") == number
     assert await shop.one("SELECT stock FROM product WHERE id = :id", id=candle.id) == 1
@@ -199,7 +199,7 @@ async def hear(shop: Shop, url: str) -> None:
     address = httpx.URL(url)
     said = InboundWebhook(method="GET", path=address.path, query=address.query.decode(), headers={}, body=b"")
     for hint in shop.services.provider.read_webhook(said):
-        await worker.follow_hint(shop.services, hint.kind, hint.resource_id)
+        await attempt_watch.follow_hint(shop.services, hint.kind, hint.resource_id)
 
 
 @settings(
@@ -227,5 +227,5 @@ async def test_notifications_in_any_order_any_number_end_the_same(shop: Shop, se
     await asyncio.gather(*(hear(shop, url) for url in heard))
     await tick(shop.sandbox)
     for one in begun:
-        await worker.settle_attempt(shop.services, one.attempt_id)
+        await attempt_watch.settle_attempt(shop.services, one.attempt_id)
     assert await shop.count("shop_order") - before == sum(paid)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers import checkout, payment, worker
+from resolvers import attempt_watch, checkout, payment
 from schema.cart import CartItem
 from schema.checkout import CheckoutKey, Choice
 from schema.delivery import DeliveryKind
@@ -88,7 +88,7 @@ class Storm:
     async def notice(self, _key: CheckoutKey) -> None:
         """The provider notifies."""
         if payin := (await self.some_attempt())[1]:
-            await worker.follow_hint(self.shop.services, TransactionKind.PAYIN, payin)
+            await attempt_watch.follow_hint(self.shop.services, TransactionKind.PAYIN, payin)
 
     async def fault(self, _key: CheckoutKey) -> None:
         """The provider fails for a while."""
@@ -99,7 +99,7 @@ class Storm:
     async def later(self, _key: CheckoutKey) -> None:
         """Time passes, and the worker sweeps."""
         clock.advance(dt.timedelta(minutes=self.chance.choice((0, 0, 1, 20))))
-        await worker.sweep(self.shop.services)
+        await attempt_watch.sweep(self.shop.services)
 
     async def some_attempt(self) -> Any:
         """The id and pay-in of some attempt."""
@@ -125,9 +125,9 @@ class Storm:
             for attempt_id, payin in await self.shop.services.db.rows(
                 text("SELECT id, payin_id FROM checkout_attempt")
             ):
-                await worker.settle_attempt(self.shop.services, attempt_id)
+                await attempt_watch.settle_attempt(self.shop.services, attempt_id)
                 if payin:
-                    await worker.follow_hint(self.shop.services, TransactionKind.PAYIN, payin)
+                    await attempt_watch.follow_hint(self.shop.services, TransactionKind.PAYIN, payin)
             clock.advance(dt.timedelta(minutes=30))
 
 

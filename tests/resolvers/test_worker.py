@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from resolvers import worker
+from resolvers import attempt_watch, worker
 from schema.checkout import Choice
 from store.jobs import Job, enqueue
 from store.providers.base import TransactionKind
@@ -47,8 +47,8 @@ async def test_a_notification_becomes_an_order_and_the_cart_goes(shop: Shop, wor
 
 
 async def test_a_hint_about_somebody_elses_transaction_is_nothing(shop: Shop) -> None:
-    await worker.follow_hint(shop.services, TransactionKind.PAYIN, "payin_m_unknown")
-    await worker.follow_hint(shop.services, TransactionKind.REFUND, "refund_m_unknown")
+    await attempt_watch.follow_hint(shop.services, TransactionKind.PAYIN, "payin_m_unknown")
+    await attempt_watch.follow_hint(shop.services, TransactionKind.REFUND, "refund_m_unknown")
     assert await shop.count("shop_order") == 0
 
 
@@ -56,7 +56,7 @@ async def test_lost_notifications_are_caught_up(shop: Shop, workers: None) -> No
     key, seen = await shop.ready(Choice((await shop.product()).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
-    assert await worker.catch_up(shop.services) > 0
+    assert await attempt_watch.catch_up(shop.services) > 0
     await until(shop, "SELECT count(*) FROM shop_order", 1)
 
 
@@ -66,6 +66,6 @@ async def test_a_replaced_cart_outlives_the_order(shop: Shop) -> None:
     started = await shop.start(key, seen)
     await shop.services.carts.replace(shop.partner.id, key.cart_id, [], "")
     await shop.pay(started)
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is not None

@@ -9,7 +9,7 @@ from pgqueuer.core.qm import QueueManager
 from pgqueuer.domain.errors import FailingListenerError
 from sqlalchemy import text
 
-from resolvers import worker
+from resolvers import attempt_watch, worker
 from schema.checkout import Choice, PaymentStarted
 from schema.errors import Unavailable
 from store.clock import clock
@@ -44,7 +44,7 @@ async def test_a_cart_is_deleted_once_the_store_is_back(
     started = await shop.start(key, seen)
     await shop.pay(started)
     monkeypatch.setattr(type(shop.services.kv), "delete", twice_away)
-    await worker.settle_attempt(shop.services, started.attempt_id)
+    await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is not None
     await until(shop, "SELECT count(*) FROM pgqueuer", 0)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is None
@@ -65,14 +65,14 @@ async def test_a_notification_is_followed_once_the_provider_is_back(shop: Shop, 
 
 
 async def test_looks_that_fail_do_not_keep_others_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "EACH_SWEEP", 1)
+    monkeypatch.setattr(attempt_watch, "EACH_SWEEP", 1)
     attempts = {(await begun(shop)).attempt_id for _ in range(3)}
     clock.advance(dt.timedelta(minutes=2))
-    assert [await worker.sweep(shop.services) for _ in range(4)] == [1, 1, 1, 0]
+    assert [await attempt_watch.sweep(shop.services) for _ in range(4)] == [1, 1, 1, 0]
     looked_at = await shop.services.db.rows(text("SELECT convert_from(payload, 'UTF8')::json ->> 'id' FROM pgqueuer"))
     assert {row[0] for row in looked_at} == {str(id) for id in attempts}
     clock.advance(dt.timedelta(minutes=2))
-    assert await worker.sweep(shop.services) == 1, "a look whose job is lost is looked at again"
+    assert await attempt_watch.sweep(shop.services) == 1, "a look whose job is lost is looked at again"
 
 
 async def test_a_queue_that_ends_begins_anew(shop: Shop, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

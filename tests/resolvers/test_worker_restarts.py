@@ -5,7 +5,7 @@ import contextlib
 
 import asyncpg
 
-from resolvers import worker
+from resolvers import attempt_watch, worker
 from schema.checkout import Choice
 from tests.resolvers.test_worker import until
 from tests.shop_world import Shop
@@ -23,7 +23,7 @@ async def test_it_goes_on_after_all_its_connections_were_cut(shop: Shop, databas
         key, seen = await shop.ready(Choice((await shop.product()).id, 1))
         started = await shop.start(key, seen)
         await shop.pay(started)
-        assert await worker.catch_up(shop.services) > 0
+        assert await attempt_watch.catch_up(shop.services) > 0
         await until(shop, "SELECT count(*) FROM shop_order", 1)
     finally:
         task.cancel()

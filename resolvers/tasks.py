@@ -1,0 +1,50 @@
+"""All that is done beside the requests, on a page: what each kind of job does, and what is done again and again.
+
+Every handler is safe to run twice, at once or after a crash: a worker may be killed between the effect and its note of it.
+"""
+
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from resolvers import attempt_watch, settlement
+from resolvers.context import Services
+from store.jobs import Job
+from store.providers.base import TransactionKind
+
+Payload: TypeAlias = Mapping[str, Any]
+Handler: TypeAlias = Callable[[Services, Payload], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something done on a schedule, by one worker at a time."""
+
+    when: str
+    """Minute, hour, day of the month, month, day of the week, as cron has them; UTC."""
+    run: Callable[[Services], Awaitable[object]]
+
+
+async def _settle_attempt(services: Services, payload: Payload) -> None:
+    await attempt_watch.settle_attempt(services, uuid.UUID(payload["id"]))
+
+
+async def _drop_cart(services: Services, payload: Payload) -> None:
+    cart_id = uuid.UUID(payload["cart_id"])
+    await settlement.drop_cart(services, payload["partner_id"], cart_id, payload["last_modified"])
+
+
+async def _provider_hint(services: Services, payload: Payload) -> None:
+    await attempt_watch.follow_hint(services, TransactionKind(payload["kind"]), payload["id"])
+
+
+HANDLERS: Mapping[Job, Handler] = {
+    Job.DROP_CART: _drop_cart,
+    Job.PROVIDER_HINT: _provider_hint,
+    Job.SETTLE_ATTEMPT: _settle_attempt,
+}
+SCHEDULES: Mapping[str, Task] = {
+    "provider_catch_up": Task("*/15 * * * *", attempt_watch.catch_up),
+    "sweep_attempts": Task("* * * * *", attempt_watch.sweep),
+}
