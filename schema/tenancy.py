@@ -53,6 +53,7 @@ class Partner(Fields):
     accent_colour: str = Field(
         default="#1f4e5f", max_length=7, description="`#rrggbb`; the colour of its buttons and links."
     )
+    language: str = Field(default="en", max_length=2, description="The language that we write to it in.")
     payments_active: bool = Field(default=False, description="Whether it can be paid by card.")
 
 

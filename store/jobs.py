@@ -21,6 +21,8 @@ class Job(StrEnum):
     """Delete the cart an order came from, if it is still the same. Payload: `partner_id`, `cart_id`, `last_modified`."""
     PROVIDER_HINT = "provider_hint"
     """The provider said that something changed. Payload: `kind`, `id`."""
+    SEND_MAIL = "send_mail"
+    """Have the mail server take a message, if it still waits for that. Payload: `id`."""
 
 
 async def enqueue(

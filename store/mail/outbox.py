@@ -1,0 +1,62 @@
+"""Writing to somebody: a row and a job, in the transaction of whatever is told."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy.dialects.postgresql import insert
+from sqlmodel import col
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.languages import LANGUAGES
+from schema.mail import MailKind, MailState
+from store.clock import clock
+from store.jobs import Job, enqueue
+from store.mail.rows import MailRow
+
+
+async def post(
+    db: AsyncSession,
+    kind: MailKind,
+    *,
+    to: str,
+    language: str,
+    partner_id: int | None,
+    about: Mapping[str, Any],
+    once: str | None = None,
+    marketplace_id: int | None = None,
+) -> None:
+    """Write to somebody once the session's transaction is committed; when it rolls back, nothing was written.
+
+    `about` is what the kind's template shows (`store.mail.content`), as JSON takes it. `once` names what the message is
+    about: of one kind there is one message of that name, however often it is posted. An empty `to` is written to by nobody.
+    """
+    if not to:
+        return
+    now = clock.now()
+    row = {
+        "uuid": uuid4(),
+        "partner_id": partner_id,
+        "marketplace_id": marketplace_id,
+        "kind": kind,
+        "recipient": to,
+        "language": language if language in LANGUAGES else LANGUAGES[0],
+        "subject": "",
+        "state": MailState.QUEUED,
+        "tries": 0,
+        "last_error": "",
+        "content": dict(about),
+        "once": once and f"{kind}:{once}",
+        "message_id": "",
+        "created_on": now,
+        "due_on": now,
+    }
+    written = await db.exec(insert(MailRow).values(row).on_conflict_do_nothing().returning(col(MailRow.id)))
+    mail_id = written.scalar_one_or_none()
+    if mail_id is not None:
+        await prompt(db, mail_id, 0)
+
+
+async def prompt(db: AsyncSession, mail_id: int, tries: int, pause: Any = None) -> None:
+    """Have a worker send a message, after a pause. A second prompt for the same try is none."""
+    await enqueue(db, Job.SEND_MAIL, {"id": mail_id}, after=pause, once=f"{mail_id}:{tries}")

@@ -1,0 +1,30 @@
+"""Messages, as rows: what each is to tell is kept as data, and rendered when it is sent."""
+
+import datetime as dt
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import Index, text
+from sqlmodel import Field
+
+from schema.mail import Mail
+from schema.values import json_column, moment
+from store.clock import now
+
+
+class MailRow(Mail, table=True):
+    """A message, of a partner, of a marketplace, or of the installation."""
+
+    __tablename__ = "mail"
+    __table_args__ = (
+        Index("mail_created_on_list_idx", "partner_id", "created_on", "id"),
+        Index("mail_due_on_idx", "due_on", postgresql_where=text("state = 'queued'")),
+    )
+    partner_id: int | None = Field(default=None, foreign_key="partner.id", index=True)
+    marketplace_id: int | None = Field(default=None, foreign_key="marketplace.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    uuid: UUID = Field(default_factory=uuid4, unique=True)
+    content: dict[str, Any] = json_column("What it tells: the data that its template shows.")
+    once: str | None = Field(default=None, max_length=200, unique=True, description="What there is one message about.")
+    message_id: str = Field(default="", max_length=320, description="Its Message-ID, from the first try on.")
+    created_on: dt.datetime = moment("When it was written.", default_factory=now, index=True)
