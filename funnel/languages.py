@@ -1,20 +1,10 @@
-"""Which language a page is in, and its texts: gettext catalogues read from their sources, so that nothing has to be built."""
+"""Which language a page is in, and its texts."""
 
-import functools
-import io
-from gettext import NullTranslations
 from pathlib import Path
 
-from babel.messages.catalog import Catalog
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
-from babel.support import Translations
-
 from schema.languages import LANGUAGES
+from store.texts import SOURCE, Texts
 
-FOLDER = Path(__file__).with_name("translations")
-SOURCE = "en"
-"""The language that the texts are written in."""
 NAMES = {
     "en": "English",
     "fr": "Français",
@@ -25,30 +15,8 @@ NAMES = {
     "ca": "Català",
     "pt": "Português",
 }
-LOCALES = {"en": "en_GB", "pt": "pt_PT"}
-"""Where numbers and dates need to know the country as well."""
-
-
-def locale_of(language: str) -> str:
-    """The locale that a language's numbers, amounts and dates are written in."""
-    return LOCALES.get(language, language)
-
-
-def catalogue(language: str) -> Catalog:
-    """The catalogue of a language as its translators wrote it."""
-    with (FOLDER / language / "LC_MESSAGES" / "messages.po").open("rb") as source:
-        return read_po(source, locale=language)
-
-
-@functools.cache
-def translations(language: str) -> NullTranslations:
-    """The texts of a language."""
-    if language == SOURCE:
-        return NullTranslations()
-    compiled = io.BytesIO()
-    write_mo(compiled, catalogue(language))
-    compiled.seek(0)
-    return Translations(compiled)
+TEXTS = Texts(Path(__file__).with_name("translations"))
+catalogue, translations = TEXTS.catalogue, TEXTS.translations
 
 
 def chosen(cookie: str, accept_language: str) -> str:

@@ -7,10 +7,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from funnel.formats import Formats
 from funnel.languages import NAMES, translations
 from funnel.messages import ENDINGS, LINE_PROBLEMS, NOTICES, STEPS
 from funnel.static_files import Assets, accepts_gzip, brand_path
+from store.formats import Formats
 
 HEADERS = {
     "Cache-Control": "no-store",

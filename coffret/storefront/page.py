@@ -16,7 +16,6 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Route
 
 from funnel.cookies import Cookies
-from funnel.formats import Formats
 from funnel.forms import read_form
 from funnel.languages import chosen
 from funnel.pages import HEADERS
@@ -30,6 +29,7 @@ from schema.values import Text
 from store.brand import brand_of
 from store.demo.content import load_content
 from store.demo.seed import demo_partners, first_choice, shop_url
+from store.formats import Formats
 from store.settings import ProviderName, Settings
 from store.shop import SoldProduct, load_products
 from store.tenancy import MarketplaceRow, PartnerRow

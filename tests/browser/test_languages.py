@@ -10,10 +10,11 @@ import pytest_asyncio
 from babel import Locale
 from playwright.async_api import Browser, Page
 
-from funnel.languages import NAMES, catalogue, locale_of
+from funnel.languages import NAMES, catalogue
 from schema.delivery import DeliveryKind
 from schema.languages import LANGUAGES
 from store.providers.sandbox import pages
+from store.texts import locale_of
 from tests.browser.conftest import NewCustomer, customers
 from tests.browser.customer import ADDRESS, Customer
 from tests.browser.world import Json, World

@@ -11,13 +11,13 @@ import pytest
 from babel.messages.catalog import Message
 from babel.messages.extract import extract_from_dir
 
-from funnel.formats import Formats
 from funnel.languages import NAMES, catalogue, chosen, translations
 from funnel.messages import ENDINGS, ERRORS, FIELD_ERRORS, LINE_PROBLEMS, NOTICES, REFUSALS, STEPS, Ending
 from resolvers import buyers, checkout
 from schema.cart import CartItem
 from schema.checkout import LineProblem, Notice, Step
 from schema.languages import LANGUAGES
+from store.formats import Formats
 from tests.funnel.customer import Customer
 from tests.shop_world import Shop
 

@@ -11,8 +11,8 @@ from babel import Locale
 from babel.dates import format_date
 from babel.numbers import format_currency, format_percent
 
-from funnel.languages import locale_of
 from schema.values import Text
+from store.texts import locale_of
 
 NO_COUNTRIES = frozenset(["AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"])
 """Two-letter territories of CLDR that ISO 3166 does not list as countries."""
