@@ -1,5 +1,6 @@
 """Writing to somebody: a row and a job, in the transaction of whatever is told."""
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
@@ -12,6 +13,7 @@ from schema.languages import LANGUAGES
 from schema.mail import MailKind, MailState
 from store.clock import clock
 from store.jobs import Job, enqueue
+from store.mail.content import content_of
 from store.mail.rows import MailRow
 
 
@@ -28,9 +30,10 @@ async def post(
 ) -> None:
     """Write to somebody once the session's transaction is committed; when it rolls back, nothing was written.
 
-    `about` is what the kind's template shows (`store.mail.content`), as JSON takes it. `once` names what the message is
+    `about` is what the kind's template shows, as its class in `store.mail.content` has it. `once` names what the message is
     about: of one kind there is one message of that name, however often it is posted. An empty `to` is written to by nobody.
     """
+    content = content_of(kind, about).model_dump(mode="json", exclude_none=True)
     if not to:
         return
     now = clock.now()
@@ -45,7 +48,7 @@ async def post(
         "state": MailState.QUEUED,
         "tries": 0,
         "last_error": "",
-        "content": dict(about),
+        "content": content,
         "once": once and f"{kind}:{once}",
         "message_id": "",
         "created_on": now,
@@ -57,6 +60,6 @@ async def post(
         await prompt(db, mail_id, 0)
 
 
-async def prompt(db: AsyncSession, mail_id: int, tries: int, pause: Any = None) -> None:
+async def prompt(db: AsyncSession, mail_id: int, tries: int, pause: dt.timedelta | None = None) -> None:
     """Have a worker send a message, after a pause. A second prompt for the same try is none."""
     await enqueue(db, Job.SEND_MAIL, {"id": mail_id}, after=pause, once=f"{mail_id}:{tries}")
