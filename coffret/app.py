@@ -7,6 +7,7 @@ import httpx
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
 from coffret import media, notifications, storefront, watching
@@ -14,7 +15,9 @@ from coffret.middleware import KnownHosts, RequestId, TrustedProxies
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
 from funnel.routes import routes as funnel_routes
 from resolvers.context import Context, Services
+from rest_compat.errors import refusal
 from rest_compat.routes import rest_routes
+from schema.errors import AppError
 from schema.graph.server import Graph
 from schema.graph.view import View
 from schema.root import schema
@@ -35,6 +38,13 @@ async def context_of(request: Request) -> Context:
         request_id=scope["state"]["request_id"],
         address=scope["client"][0] if scope.get("client") else "",
     )
+
+
+async def refused(_request: Request, error: Exception) -> Response:
+    """The answer to an error of the catalogue where no transport has told it, such as a picture's while the database is away."""
+    assert isinstance(error, AppError)
+    answer = refusal(error)
+    return Response(answer.body, answer.status, {name.decode(): value.decode() for name, value in answer.headers})
 
 
 def graphql(settings: Settings) -> View:
@@ -82,5 +92,5 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
         Middleware(TrustedProxies, proxies=settings.trusted_proxies),
         Middleware(KnownHosts, settings=settings),
     ]
-    app = Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
+    app = Starlette(routes=routes, middleware=middleware, exception_handlers={AppError: refused}, lifespan=lifespan)
     return app

@@ -11,9 +11,11 @@ from pydantic.fields import FieldInfo
 from sqlalchemy.exc import SQLAlchemyError
 
 from coffret.command_error import CommandError
+from schema.errors import Unavailable
 from store.db import Database, dsn
 from store.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from store.migrate import current, head, migrate
+from store.outages import driver_error
 from store.settings import Settings
 
 OLDEST_POSTGRES = 15
@@ -91,12 +93,12 @@ def database_address(settings: Settings) -> Iterator[str]:
 @contextlib.asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Database]:
     """The database at an address, once it has answered; a CommandError says why if it does not."""
-    db = Database(url, pool_size=2, max_overflow=2)
+    db = Database(url, pool_size=2, max_overflow=2, quiet=True)
     try:
         try:
             async with db.engine.connect():
                 pass
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, SQLAlchemyError) as error:
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, SQLAlchemyError, Unavailable) as error:
             raise CommandError(unreachable(error)) from None
         yield db
     finally:
@@ -120,8 +122,7 @@ async def opened(settings: Settings) -> AsyncIterator[Database]:
 
 def unreachable(error: Exception) -> str:
     """Why the database cannot be used, and what to do, without the address, which may hold a password."""
-    wrapped = getattr(error, "orig", None)  # SQLAlchemy's error holds its dialect's, and that the driver's
-    cause = (wrapped and wrapped.__cause__) or wrapped or error
+    cause = driver_error((error.__cause__ if isinstance(error, Unavailable) else None) or error)
     kind = type(cause).__name__
     told = " ".join(str(cause).split()) or kind
     hints = {

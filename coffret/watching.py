@@ -25,7 +25,7 @@ async def database_answers(services: Services) -> bool:
     try:
         async with asyncio.timeout(PATIENCE), services.db.reading.connect() as connection:
             await connection.execute(text("SELECT 1"))
-    except (TimeoutError, OSError, SQLAlchemyError):
+    except (TimeoutError, SQLAlchemyError, Unavailable):
         return False
     return True
 

@@ -82,6 +82,10 @@ class Front:
             if visit is None:
                 return self._bare(request, language, Ending.NO_SHOP, 404)
             return self._signed(visit, await self._handled(visit, handler, posted=posted))
+        except AppError as error:  # before the shop was known
+            return _later(
+                self._bare(request, language, BY_STATUS.get(error.status, Ending.BROKEN), error.status), error
+            )
         except Exception:
             log.exception("a page of the checkout failed")
             if visit is None:
@@ -106,10 +110,7 @@ class Front:
             return await gone(visit)
         except AppError as error:
             ending = BY_STATUS.get(error.status, Ending.FOREIGN_FORM)
-            response = visit.ending(ending, error.status)
-            if (seconds := getattr(error, "retry_after", None)) is not None:
-                response.headers["Retry-After"] = str(seconds)
-            return response
+            return _later(visit.ending(ending, error.status), error)
 
     def _signed(self, visit: Visit, response: Response) -> Response:
         """The answer with the cookies that keep the session going."""
@@ -134,6 +135,13 @@ class Front:
         current = request.url.path == brand_path(shop.brand)
         headers = {"Cache-Control": FOR_GOOD if current else "no-store", "X-Content-Type-Options": "nosniff"}
         return Response(brand_sheet(shop.brand), headers=headers, media_type=KINDS[".css"])
+
+
+def _later(response: Response, error: AppError) -> Response:
+    """The page of an error, with when to come back where the error knows."""
+    if (seconds := getattr(error, "retry_after", None)) is not None:
+        response.headers["Retry-After"] = str(seconds)
+    return response
 
 
 async def gone(visit: Visit) -> Response:

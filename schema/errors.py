@@ -27,6 +27,8 @@ class AppError(Exception):
     """What the code means, for the readers of the schema, where the message has gaps to fill."""
     told_as_data: ClassVar[bool] = True
     """In a GraphQL mutation: under `userErrors` (what a user can put right) rather than `errors` (what a program got wrong)."""
+    audited: ClassVar[bool] = False
+    """Whether it is worth an entry in the audit log that somebody got this far."""
 
     def __init__(self, *path: str | int, **details: object) -> None:
         super().__init__(" ".join((type(self).__doc__ or "").split()).format(**details))
@@ -68,6 +70,8 @@ class MalformedBody(AppError):
 
 class WrongCredentials(AppError):
     """Unable to log in with provided credentials."""
+
+    audited = True
 
 
 class Unauthenticated(AppError):
@@ -203,3 +207,9 @@ class Unavailable(AppError):
 
     status = 503
     told_as_data = False
+    retry_after = 5
+
+
+class OutcomeUnknown(Unavailable):
+    """The database was lost while this was being saved, so it may have been done or not. Look before you send it again; sent
+    again with the Idempotency-Key that it had, it is never done twice."""

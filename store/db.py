@@ -1,18 +1,25 @@
 """The database: one engine, sessions that an operation opens, autocommit connections for lists."""
 
 from collections.abc import Mapping, Sequence
+from types import TracebackType
 from typing import Any
 
 import asyncpg
 import orjson
 from sqlalchemy import PoolProxiedConnection, event
 from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
 from sqlalchemy.util import greenlet_spawn
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.errors import Unavailable
+from store.outages import ABSENT, DATABASE, database_outage, unavailable
 from store.statements import Statements
 
+CONNECTS_WITHIN = 5.0
+WAITS_FOR_CONNECTION = 10.0
+"""Seconds. Who would wait longer is told that the database cannot be reached: clients give up as well."""
 LANES = 4
 """How many connections single statements keep for themselves, so that they need not ask the pool each time."""
 
@@ -21,18 +28,33 @@ def _dumps(value: object) -> str:
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
+class Session(AsyncSession):
+    """A unit of work. Where the database goes away within it, `Unavailable` leaves it."""
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await super().__aexit__(kind, error, traceback)
+        if error is not None and (away := database_outage(error)) is not None:
+            raise away from error
+
+
 class Database:
     """PostgreSQL, reached through one pool.
 
     `sessions()` opens a unit of work for an operation; `reading` is the same pool without transactions; `kept` runs the
-    single statements of lists and relations.
+    single statements of lists and relations. When the database is away all of them raise `Unavailable`, and when it is back
+    they work. `quiet` leaves it to the caller to tell why it cannot be reached.
     """
 
-    def __init__(self, url: str, *, pool_size: int = 20, max_overflow: int = 20) -> None:
+    def __init__(self, url: str, *, pool_size: int = 20, max_overflow: int = 20, quiet: bool = False) -> None:
         address = dsn(url)
 
         async def connect() -> asyncpg.Connection:
-            return await asyncpg.connect(address)
+            try:
+                return await asyncpg.connect(address, timeout=CONNECTS_WITHIN)
+            except (OSError, *ABSENT) as error:
+                raise (Unavailable(what=DATABASE) if quiet else unavailable(DATABASE, error)) from error
 
         self.engine: AsyncEngine = create_async_engine(
             "postgresql+asyncpg://",
@@ -41,6 +63,7 @@ class Database:
             json_deserializer=orjson.loads,
             pool_size=pool_size,
             max_overflow=max_overflow,
+            pool_timeout=WAITS_FOR_CONNECTION,
             pool_pre_ping=False,
             query_cache_size=2000,
         )
@@ -49,12 +72,17 @@ class Database:
         self._lanes: list[PoolProxiedConnection] = []
         self._closed = False
         self.kept = Statements(self.engine.dialect, self.fetch)
-        self.sessions = async_sessionmaker(self.engine, class_=AsyncSession, expire_on_commit=False, autoflush=True)
+        self.sessions = async_sessionmaker(self.engine, class_=Session, expire_on_commit=False, autoflush=True)
 
     async def rows(self, statement: Any, parameters: Mapping[str, Any] | None = None) -> Sequence[Any]:
         """All rows of one statement, run without a transaction."""
-        async with self.reading.connect() as connection:
-            return (await connection.execute(statement, parameters)).all()
+        try:
+            async with self.reading.connect() as connection:
+                return (await connection.execute(statement, parameters)).all()
+        except Exception as error:
+            if (away := database_outage(error)) is not None:
+                raise away from error
+            raise
 
     async def fetch(self, sql: str, *arguments: Any) -> Sequence[Any]:
         """All rows of one statement in the driver's own words (`$1`, plain values), run without a transaction.
@@ -66,6 +94,10 @@ class Database:
         assert driver is not None
         try:
             found: Sequence[Any] = await driver.fetch(sql, *arguments)
+        except (asyncpg.InterfaceError, asyncpg.PostgresError) as error:
+            if (away := database_outage(error)) is not None:
+                raise away from error
+            raise
         finally:
             if driver.is_closed():  # it died: out of the pool with it, rather than on to the next request
                 await greenlet_spawn(lane.invalidate)
@@ -82,7 +114,10 @@ class Database:
             if lane.driver_connection is not None and not lane.driver_connection.is_closed():
                 return lane
             await greenlet_spawn(lane.invalidate)
-        return await greenlet_spawn(self.engine.sync_engine.pool.connect)
+        try:
+            return await greenlet_spawn(self.engine.sync_engine.pool.connect)
+        except PoolTimeoutError as error:
+            raise unavailable(DATABASE, error) from error
 
     async def aclose(self) -> None:
         """Close every connection."""

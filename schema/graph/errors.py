@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import structlog
-from graphql import GraphQLError
+from graphql import ExecutionResult, GraphQLError
 from strawberry.exceptions import StrawberryGraphQLError
 from strawberry.utils.str_converters import to_camel_case
 
-from schema.errors import AppError, InvalidInput, Path, Problem
+from schema.errors import AppError, InvalidInput, Path, Problem, Unavailable
 
 log = structlog.get_logger(__name__)
 
@@ -47,7 +47,7 @@ def told(errors: Iterable[GraphQLError], request_id: str, code: str) -> Sequence
 
 
 def _one(error: GraphQLError, request_id: str, code: str, logged: set[int]) -> dict[str, Any]:
-    cause = _cause(error)
+    cause = cause_of(error)
     message, extensions = error.message, {"code": code, **(error.extensions or {})}
     if isinstance(cause, AppError):
         message, extensions = app_error(cause)
@@ -64,7 +64,16 @@ def _one(error: GraphQLError, request_id: str, code: str, logged: set[int]) -> d
     return answer | {"extensions": extensions}
 
 
-def _cause(error: GraphQLError) -> Exception | None:
+def outage(result: ExecutionResult) -> Unavailable | None:
+    """Why a request was answered nothing at all, where that is because something behind us is away."""
+    if not result.errors or any(value is not None for value in (result.data or {}).values()):
+        return None
+    causes = [cause_of(error) for error in result.errors]
+    away = [cause for cause in causes if isinstance(cause, Unavailable)]
+    return away[0] if len(away) == len(causes) else None
+
+
+def cause_of(error: GraphQLError) -> Exception | None:
     """What was raised in the first place, however often graphql-core wrapped it."""
     found: Exception | None = error
     while isinstance(found, GraphQLError) and not isinstance(found, StrawberryGraphQLError):

@@ -10,9 +10,10 @@ from graphql import ExecutionResult, GraphQLError, OperationDefinitionNode, Oper
 from strawberry.execution import optimized_is_awaitable
 
 from resolvers.context import Context
+from schema.errors import Unavailable
 from schema.graph.bounds import BeyondLimitsError, Limits
 from schema.graph.documents import Document, Documents, RefusedDocument
-from schema.graph.errors import told
+from schema.graph.errors import outage, told
 from schema.graph.executor import Executor
 
 
@@ -31,6 +32,8 @@ class Answer:
 
     body: dict[str, Any]
     ran: bool
+    away: Unavailable | None = None
+    """Set when nothing was answered because something behind us cannot be reached."""
 
 
 class QueryOnlyError(Exception):
@@ -102,10 +105,10 @@ class Graph:
         if inspect.isawaitable(result):
             result = await result
         assert isinstance(result, ExecutionResult)
-        body: dict[str, Any] = {"data": result.data}
-        if result.errors:
-            body["errors"] = told(result.errors, context.request_id, "BAD_USER_INPUT")
-        return Answer(body | {"extensions": extensions}, ran=True)
+        if not result.errors:
+            return Answer({"data": result.data, "extensions": extensions}, ran=True)
+        errors = told(result.errors, context.request_id, "BAD_USER_INPUT")
+        return Answer({"data": result.data, "errors": errors, "extensions": extensions}, True, outage(result))
 
 
 def _changes(operation: OperationDefinitionNode) -> int:

@@ -80,6 +80,8 @@ class View:
             raise BadRequestError("Send mutations by POST.", 405, "METHOD_NOT_ALLOWED", Allow="POST") from None
         finally:
             await asked.close()
+        if answer.away is not None:
+            return _response(answer.body, answer.away.status, kind, _headers(answer.away))
         # What was refused before it ran is 400 in GraphQL's own media type; plain JSON is 200 whatever it says.
         status = OK if answer.ran or kind == JSON else BAD_REQUEST
         return _response(answer.body, status, kind, {"Idempotent-Replayed": "true"} if context.replayed else {})

@@ -457,7 +457,7 @@ async def test_errors_that_a_program_acts_on_have_a_code(client: httpx.AsyncClie
     error = ERRORS[code]()
     assert isinstance(error, AppError)
     assert response.json() == {"detail": str(error), "code": error.code().lower()}
-    assert response.headers.get("retry-after") == ("1" if code == "running" else None)
+    assert response.headers.get("retry-after") == {"running": "1", "away": "5"}.get(code)
 
 
 async def test_a_bug_is_masked_and_told_with_the_id_of_the_request(client: httpx.AsyncClient) -> None:
