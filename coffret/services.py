@@ -18,6 +18,8 @@ from store.carts import Carts
 from store.clock import clock
 from store.db import Database, dsn
 from store.kv import open_kv
+from store.mail.mailer import Folder, Mailer
+from store.mail.smtp import SmtpMailer
 from store.providers.base import ProviderError
 from store.providers.mangopay import Mangopay
 from store.providers.sandbox import Deliver, SandboxSettings, close, run_background, sandbox_app
@@ -75,6 +77,17 @@ def make_provider(settings: Settings, sandbox: Starlette | None) -> Mangopay:
     )
 
 
+def make_mailer(settings: Settings) -> Mailer | None:
+    """What takes mail: the mail server, a folder in development, or nothing yet."""
+    server = settings.mail_server
+    if server is not None:
+        return SmtpMailer(server, trusted=settings.smtp_ca_file)
+    if settings.development:
+        return Folder(settings.data_dir / "mail")
+    log.warning("no mail is sent until COFFRET_SMTP_URL is set; messages wait")
+    return None
+
+
 @contextlib.asynccontextmanager
 async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIterator[House]:
     """Open all services; close them in reverse order."""
@@ -85,6 +98,9 @@ async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIter
         stack.push_async_callback(kv.aclose)
         provider = make_provider(settings, sandbox)
         stack.push_async_callback(provider.aclose)
+        mailer = make_mailer(settings)
+        if mailer is not None:
+            stack.push_async_callback(mailer.aclose)
         services = Services(
             settings=settings,
             clock=clock,
@@ -94,7 +110,9 @@ async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIter
             customers=Sessions(kv),
             provider=provider,
             callers=Callers(db, clock),
+            mailer=mailer,
         )
+        stack.push_async_callback(services.journal.aclose)
         yield House(services, sandbox)
 
 

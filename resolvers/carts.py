@@ -15,7 +15,7 @@ from store.carts import Once
 from store.return_urls import problem_of
 
 
-@operation(Rule.PARTNER, transaction=False)
+@operation(Rule.PARTNER, transaction=False, audited_later=True)
 async def save_ecommerce_cart(call: Call, input: SaveEcommerceCart) -> EcommerceCart:
     """Hand a cart over: a new one, or, with the id of a live cart of yours, in its place. Send the customer to `funnelUrl`.
 

@@ -10,7 +10,9 @@ from schema.permission import Permission, Required, Rule
 from store.carts import Carts
 from store.clock import Clock
 from store.db import Database
+from store.journal import Journal
 from store.kv import KeyValue
+from store.mail.mailer import Mailer
 from store.providers.base import PaymentProvider
 from store.rows import Loaders
 from store.sessions import Sessions
@@ -66,6 +68,13 @@ class Services:
     customers: Sessions
     provider: PaymentProvider
     callers: "Callers"
+    mailer: Mailer | None = None
+    """Takes mail; None where no mail server is set: messages then wait."""
+    journal: Journal = field(init=False)
+    """Takes the entries of the audit log that no request waits for."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "journal", Journal(self.db))
 
 
 @dataclass

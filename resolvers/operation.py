@@ -1,12 +1,15 @@
 """What an operation is: a permission, a transaction and a function, whatever the transport."""
 
+import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from sqlalchemy.exc import IntegrityError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.audit import audited
 from resolvers.context import Caller, Context, Services
 from schema.errors import CONSTRAINTS, AppError, InvalidInput
 from schema.permission import Required
@@ -49,6 +52,12 @@ class Operation(Generic[P, R]):
     permission: Required
     transaction: bool
     exists: Callable[[Call, Any], Awaitable[object]] | None
+    audited_later: bool = False
+
+    @cached_property
+    def changes(self) -> bool:
+        """Whether it changes something: it takes an input."""
+        return "input" in inspect.signature(self.function).parameters
 
     @property
     def name(self) -> str:
@@ -67,10 +76,10 @@ class Operation(Generic[P, R]):
             if isinstance(given, Invalid):
                 await self.refuse(context, given)
         if not self.transaction:
-            return await self.function(Call(context, None), *args, **kwargs)
+            return await audited(self, Call(context, None), *args, **kwargs)
         try:
             async with context.services.db.sessions() as db, db.begin():
-                return await self.function(Call(context, db), *args, **kwargs)
+                return await audited(self, Call(context, db), *args, **kwargs)
         except IntegrityError as error:
             raise told(error) from error
 
@@ -94,16 +103,18 @@ def operation(
     *,
     transaction: bool = True,
     exists: Callable[[Call, Any], Awaitable[object]] | None = None,
+    audited_later: bool = False,
 ) -> Callable[[Callable[Concatenate[Call, P], Awaitable[R]]], Operation[P, R]]:
     """Declare an operation.
 
     `transaction=False` is for what touches no table. `exists` finds the row that an input is about, from the input as it
-    was sent, so that a missing row is told before wrong fields.
+    was sent, so that a missing row is told before wrong fields. `audited_later` is for what is asked so often that it
+    must not wait for the audit log.
     """
 
     def declare(function: Callable[Concatenate[Call, P], Awaitable[R]]) -> Operation[P, R]:
         if not function.__doc__:
             raise TypeError(f"{function.__qualname__} needs a docstring: it is what users read about the operation.")
-        return Operation(function, permission, transaction, exists)
+        return Operation(function, permission, transaction, exists, audited_later)
 
     return declare

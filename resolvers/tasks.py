@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from resolvers import attempt_watch, settlement
+from resolvers import attempt_watch, audit_entries, mail_delivery, settlement
 from resolvers.context import Services
 from store.jobs import Job
 from store.providers.base import TransactionKind
@@ -39,12 +39,20 @@ async def _provider_hint(services: Services, payload: Payload) -> None:
     await attempt_watch.follow_hint(services, TransactionKind(payload["kind"]), payload["id"])
 
 
+async def _send_mail(services: Services, payload: Payload) -> None:
+    await mail_delivery.send(services, payload["id"])
+
+
 HANDLERS: Mapping[Job, Handler] = {
     Job.DROP_CART: _drop_cart,
     Job.PROVIDER_HINT: _provider_hint,
+    Job.SEND_MAIL: _send_mail,
     Job.SETTLE_ATTEMPT: _settle_attempt,
 }
 SCHEDULES: Mapping[str, Task] = {
     "provider_catch_up": Task("*/15 * * * *", attempt_watch.catch_up),
+    "prune_audit_entries": Task("17 3 * * *", audit_entries.prune_entries),
+    "prune_mail": Task("41 3 * * *", mail_delivery.prune),
     "sweep_attempts": Task("* * * * *", attempt_watch.sweep),
+    "sweep_mail": Task("* * * * *", mail_delivery.sweep),
 }

@@ -8,6 +8,8 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.context import Caller, Role
 from schema.errors import NotFound
+from store.audit import AuditEntryRow
+from store.mail.rows import MailRow
 from store.tenancy import MarketplaceRow, PartnerRow
 
 T = TypeVar("T")
@@ -27,7 +29,7 @@ def visible(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
         return [_is(of_marketplace, caller.marketplace_id)]
     if caller.role is not Role.MARKETPLACE:
         return [_is(of_partner, caller.partner_id)]
-    if table is PartnerRow:
+    if table in (PartnerRow, AuditEntryRow, MailRow):  # which carry the marketplace themselves
         return [_is(of_marketplace, caller.marketplace_id)]
     partners = select(col(PartnerRow.id)).where(_is(col(PartnerRow.marketplace_id), caller.marketplace_id))
     return [of_partner.in_(partners)]

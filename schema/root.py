@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import auth, carts, coupons, deliveries, orders, products
+from resolvers import audit_entries, auth, carts, coupons, deliveries, mails, orders, products
 from schema.graph.fields import answered_by, changed_by
 from schema.graph.schema import schema_of
 
@@ -11,11 +11,14 @@ from schema.graph.schema import schema_of
 class Query:
     """Everything that can be read."""
 
+    audit_entries = answered_by(audit_entries.audit_entries)
     coupon = answered_by(coupons.coupon)
     coupons = answered_by(coupons.coupons)
     delivery_mode = answered_by(deliveries.delivery_mode)
     delivery_modes = answered_by(deliveries.delivery_modes)
     ecommerce_cart = answered_by(carts.ecommerce_cart)
+    mail = answered_by(mails.mail)
+    mails = answered_by(mails.mails)
     me = answered_by(auth.me)
     order = answered_by(orders.order, orders.order_with_uuid)
     orders = answered_by(orders.orders)
@@ -34,6 +37,7 @@ class Mutation:
     create_product_variant = changed_by(products.create_product_variant)
     delete_product_attribute = changed_by(products.delete_product_attribute)
     obtain_token = changed_by(auth.obtain_token)
+    resend_mail = changed_by(mails.resend_mail)
     revoke_token = changed_by(auth.revoke_token)
     save_ecommerce_cart = changed_by(carts.save_ecommerce_cart)
     update_coupon = changed_by(coupons.update_coupon)

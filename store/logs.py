@@ -15,10 +15,17 @@ from store.settings import Settings
 
 HIDDEN = "***"
 _SECRET_NAME = re.compile(
-    r"password|passwd|secret|authorization|cookie|api_?key|credential|(^|_)(token|tokens|codes?|pin|iban|cvx|card_number)$",
+    r"password|passwd|passphrase|secret|authorization|cookie|api_?key|private_?key|credential|digest|signature"
+    r"|(^|_)(token|tokens|codes?|pin|iban|cvc|cvv|cvx|card_number)$",
     re.IGNORECASE,
 )
-_OPEN_NAMES = frozenset({"status_code", "error_code", "country_code", "currency_code", "language_code", "exit_code"})
+_OPEN_NAMES = frozenset(
+    {
+        *("status_code", "error_code", "exit_code"),
+        *("country_code", "currency_code", "language_code", "postal_code", "zip_code"),
+    }
+)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECRET_TEXT: Sequence[tuple[re.Pattern[str], str]] = (
     (re.compile(r"(?i)\b(bearer|basic|token)(\s+)[\w.~+/=-]{8,}"), rf"\1\2{HIDDEN}"),
     (re.compile(r"(?i)\b((?:[\w-]*(?:password|secret|token|api_?key)|code|pin)['\"]?\s*[=:]\s*['\"]?)[^\s&'\",;}]+"), rf"\1{HIDDEN}"),
@@ -131,18 +138,25 @@ def masked(_logger: WrappedLogger, _method: str, event: EventDict) -> MutableMap
 
 
 @lru_cache(maxsize=1024)
-def _is_secret(name: str) -> bool:
+def is_secret(name: str) -> bool:
+    """Whether what has this name, in `snake_case` or `camelCase`, must stay secret."""
+    name = _HUMP.sub("_", name)
     return _SECRET_NAME.search(name) is not None and name.lower() not in _OPEN_NAMES
 
 
+def without_secrets(value: str) -> str:
+    """A text without the tokens, passwords and parameters of SQL statements that can be told by what is around them."""
+    if any(map(value.casefold().__contains__, _MARKS)):
+        for pattern, replacement in _SECRET_TEXT:
+            value = pattern.sub(replacement, value)
+    return value
+
+
 def _masked(name: str, value: object) -> object:
-    if _is_secret(name):
+    if is_secret(name):
         return HIDDEN if value else value
     if isinstance(value, Mapping):
         return {key: _masked(str(key), inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_masked("", inner) for inner in value]
-    if isinstance(value, str) and any(map(value.casefold().__contains__, _MARKS)):
-        for pattern, replacement in _SECRET_TEXT:
-            value = pattern.sub(replacement, value)
-    return value
+    return without_secrets(value) if isinstance(value, str) else value

@@ -9,6 +9,8 @@ from typing import Annotated, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from store.mail.server import MailServer, read_sender, read_server
+
 DEVELOPMENT_SECRET = "development-only-" + "0" * 32
 
 
@@ -69,6 +71,18 @@ class Settings(BaseSettings):
         default=SecretStr(""),
         description="The path segment of the provider's notifications; by default made from secret.",
     )
+    smtp_url: SecretStr = Field(
+        default=SecretStr(""),
+        description="Where mail goes: smtp://host:25 or smtps://user:password@host:465; empty: to a folder in development.",
+    )
+    smtp_ca_file: pathlib.Path | None = Field(
+        default=None, description="Certificates to believe of the mail server, besides the system's own."
+    )
+    mail_from: str = Field(default="mail@localhost", description="The address that mail comes from.")
+    mail_days: int = Field(default=90, ge=1, description="How long messages are kept, with the addresses they went to.")
+    audit_days: int | None = Field(
+        default=None, ge=30, description="How long the audit log is kept; by default for ever."
+    )
     graphiql: bool | None = Field(default=None, description="Serve GraphiQL; by default in development only.")
     introspection: bool | None = Field(
         default=None, description="Answer introspection; by default in development only."
@@ -81,6 +95,21 @@ class Settings(BaseSettings):
     def split(cls, value: object) -> object:
         """Lists are written with commas."""
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+    @field_validator("mail_from")
+    @classmethod
+    def sender(cls, value: str) -> str:
+        """The sender is an address, with a name or without."""
+        read_sender(value)
+        return value
+
+    @field_validator("smtp_ca_file")
+    @classmethod
+    def certificates(cls, value: pathlib.Path | None) -> pathlib.Path | None:
+        """The file of certificates is there."""
+        if value is not None and not value.is_file():
+            raise ValueError(f"{value} is no file.")
+        return value
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -113,12 +142,20 @@ class Settings(BaseSettings):
             self.mangopay_client_id and self.mangopay_api_key.get_secret_value()
         ):
             raise ValueError("Mangopay needs COFFRET_MANGOPAY_CLIENT_ID and COFFRET_MANGOPAY_API_KEY.")
+        if self.mail_server is not None and "mail_from" not in self.model_fields_set:
+            raise ValueError("Mail needs a sender: set COFFRET_MAIL_FROM to an address that the mail server sends for.")
         return self
 
     @property
     def development(self) -> bool:
         """Whether this is a development installation."""
         return self.environment is Environment.DEVELOPMENT
+
+    @property
+    def mail_server(self) -> MailServer | None:
+        """Where mail is handed over; None where none was named."""
+        url = self.smtp_url.get_secret_value()
+        return read_server(url) if url else None
 
     @property
     def public_url(self) -> str:

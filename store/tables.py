@@ -2,13 +2,16 @@
 
 from sqlmodel import SQLModel
 
-from store import attempts, coupons, delivery, gift_cards, orders, pictures, products, tenancy
+from store import attempts, audit, coupons, delivery, events, gift_cards, orders, pictures, products, tenancy
 from store.mail import rows as mail
+from store.webhooks import rows as webhooks
 
 __all__ = [
     "attempts",
+    "audit",
     "coupons",
     "delivery",
+    "events",
     "gift_cards",
     "mail",
     "metadata",
@@ -16,6 +19,7 @@ __all__ = [
     "pictures",
     "products",
     "tenancy",
+    "webhooks",
 ]
 
 metadata = SQLModel.metadata

@@ -163,7 +163,7 @@ card = Lookup(Card, "id", "card", Permission.VIEW_GIFT_CARD, "One card.")
 
 def services(db: Database) -> Services:
     """What a process holds, as far as lists need it."""
-    held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services)}
+    held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services) if part.init}
     return Services(**(held | {"settings": Settings(), "clock": clock, "db": db}))
 
 

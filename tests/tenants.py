@@ -54,7 +54,7 @@ PARTNERS_DO_NOT = frozenset(
 )
 """What a partner's user may not do unless it was granted."""
 EVERYBODY = ("a1", "a2", "b1", "market a", "market b", "master")
-UNWATCHED = frozenset({"token", "pgqueuer", "pgqueuer_log", "pgqueuer_statistics", "pgqueuer_schedules"})
+UNWATCHED = frozenset({"audit_entry", "token", "pgqueuer", "pgqueuer_log", "pgqueuer_statistics", "pgqueuer_schedules"})
 
 
 @dataclass(frozen=True)

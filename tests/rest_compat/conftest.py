@@ -52,7 +52,7 @@ def made_up(routes: Sequence[Route], context: Callable[[], Context]) -> Starlett
 
 def services_with(**parts: Any) -> Services:
     """What a process holds, as far as a test needs it."""
-    held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services)}
+    held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services) if part.init}
     return Services(**(held | {"settings": Settings(), "clock": clock} | parts))
 
 

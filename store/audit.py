@@ -1,0 +1,102 @@
+"""The audit log, as rows: written once, never altered; the database itself refuses to."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import BigInteger, Index, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlmodel import Field
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.audit import AuditEntry
+
+KINDS: Mapping[str, str] = {
+    "occurred_on": "timestamptz",
+    "operation": "text",
+    "refused": "text",
+    "actor": "text",
+    "user_id": "int",
+    "token_id": "int",
+    "address": "text",
+    "request_id": "text",
+    "partner_id": "int",
+    "marketplace_id": "int",
+    "subject_type": "text",
+    "subject_id": "text",
+    "input": "jsonb",
+    "changes": "jsonb",
+    "tried": "text",
+}
+"""What an entry is made of, with the type of each. `tried` is the user name of a refused log-in, which is not kept."""
+
+INSERT = text(f"""
+    INSERT INTO audit_entry (
+        id, occurred_on, operation, refused, actor, user_id, username, token_id, token_hint, address, request_id,
+        partner_id, marketplace_id, subject_type, subject_id, input, changes
+    )
+    SELECT
+        coalesce(e.id, nextval(pg_get_serial_sequence('audit_entry', 'id'))),
+        e.occurred_on, e.operation, e.refused, e.actor, e.user_id, coalesce(u.username, ''),
+        e.token_id, coalesce(t.hint, ''), left(e.address, 64), left(e.request_id, 128),
+        coalesce(e.partner_id, k.partner_id), coalesce(p.marketplace_id, e.marketplace_id, k.marketplace_id),
+        CASE WHEN k.id IS NULL THEN left(e.subject_type, 80) ELSE 'User' END, left(coalesce(k.id::text, e.subject_id), 80), e.input, e.changes
+    FROM ROWS FROM (
+        jsonb_to_recordset(CAST(:entries AS jsonb)) AS ({", ".join(f"{name} {kind}" for name, kind in KINDS.items())}),
+        unnest(CAST(:ids AS bigint[]))
+    ) AS e ({", ".join(KINDS)}, id)
+    LEFT JOIN app_user u ON u.id = e.user_id
+    LEFT JOIN token t ON t.id = e.token_id
+    LEFT JOIN app_user k ON k.username = e.tried
+    LEFT JOIN partner p ON p.id = coalesce(e.partner_id, k.partner_id)
+    ON CONFLICT (id) DO NOTHING
+""")  # noqa: S608 - of names in this file
+"""Entries by one statement, however many; their users, tokens and marketplaces are looked up in it."""
+
+
+class AuditEntryRow(AuditEntry, table=True):
+    """An entry. It names users, tokens and tenants without keys to them: what it tells must not change when they do.
+
+    `marketplace_id` is that of the partner where there is one, so that a marketplace reads its log along an index.
+    """
+
+    __tablename__ = "audit_entry"
+    __table_args__ = (
+        Index("audit_entry_occurred_on_list_idx", "partner_id", "occurred_on", "id"),
+        Index("audit_entry_of_marketplace_idx", "marketplace_id", "occurred_on", "id"),
+        Index("audit_entry_of_all_idx", "occurred_on", "id"),
+        Index("audit_entry_subject_idx", "subject_type", "subject_id"),
+    )
+    id: int = Field(default=None, primary_key=True, sa_type=BigInteger)
+
+
+async def write(db: AsyncSession | AsyncConnection, entry: bytes) -> None:
+    """Write an entry in the open transaction."""
+    connection = await db.connection() if isinstance(db, AsyncSession) else db
+    await connection.execute(INSERT, {"entries": f"[{entry.decode()}]", "ids": [None]})
+
+
+async def write_all(connection: AsyncConnection, ids: Sequence[int], entries: Sequence[bytes]) -> None:
+    """Write entries under ids that were reserved for them; those that are there already stay as they are."""
+    await connection.execute(INSERT, {"entries": f"[{b','.join(entries).decode()}]", "ids": list(ids)})
+
+
+async def reserve(connection: AsyncConnection, number: int) -> list[int]:
+    """Ids for so many entries, which nobody else gets."""
+    query = text("SELECT nextval(pg_get_serial_sequence('audit_entry', 'id')) FROM generate_series(1, :number)")
+    return [row[0] for row in await connection.execute(query, {"number": number})]
+
+
+async def prune(db: AsyncSession, before: dt.datetime) -> int:
+    """Delete the entries from before a moment, in the open transaction; tells how many. Nothing else can delete any."""
+    await db.exec(
+        text("SELECT set_config('coffret.audit_prune_before', :before, true)"), params={"before": before.isoformat()}
+    )  # type: ignore[call-overload]
+    found = await db.exec(text("DELETE FROM audit_entry WHERE occurred_on < :before"), params={"before": before})  # type: ignore[call-overload]
+    return int(found.rowcount)
+
+
+def encoded(entry: Mapping[str, Any]) -> bytes:
+    """An entry, by the names of `KINDS`, as it is written."""
+    return orjson.dumps(entry, default=str)

@@ -1,0 +1,135 @@
+"""What of an input may be kept for good: plain JSON data without secrets, with no more of a code than its end."""
+
+import dataclasses
+import datetime as dt
+import enum
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import strawberry
+from pydantic import BaseModel
+from starlette.datastructures import UploadFile
+
+from store.codes import ALPHABET, LENGTH, looks_right, normal
+from store.credentials import PREFIX
+from store.logs import HIDDEN, is_secret, without_secrets
+
+TAIL = 4
+"""How many characters of a code are left, and at most a quarter of it."""
+SHORTEST_IBAN = 15
+LONGEST_TEXT = 1000
+"""Of longer texts only the beginning is kept."""
+_ENDS_SHOW = re.compile(r"(^|_)(codes?|iban|card_number)$", re.IGNORECASE)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_TOKEN = re.compile(re.escape(PREFIX) + r"[\w-]+")
+_ACCOUNT = re.compile(r"(?i)(?<![A-Z0-9])(?=([A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}))")
+_CODE = re.compile(rf"(?i)(?<![A-Z0-9])(?=((?:[{ALPHABET}][ -]?){{{LENGTH - 1}}}[{ALPHABET}](?![A-Z0-9])))")
+_WORD_END = re.compile(r"(?<=[A-Za-z0-9])(?![A-Za-z0-9])")
+_LARGEST = 2**63
+
+
+def masked(value: object, name: str = "") -> Any:
+    """A value as JSON data: what is named like a secret hidden, of codes and account numbers the end kept, at any depth.
+
+    Of an input only the fields that were sent are told. Within texts, tokens, codes of ours and account numbers are found
+    by their shape.
+    """
+    if isinstance(value, strawberry.Some):
+        return masked(value.value, name)
+    if isinstance(value, BaseModel):
+        value = _sent(value)
+    elif isinstance(value, UploadFile):
+        value = {"filename": value.filename, "size": value.size, "content_type": value.content_type}
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if is_secret(name):
+        return _hidden(value, ends_show=_ENDS_SHOW.search(_HUMP.sub("_", name)) is not None)
+    if isinstance(value, Mapping):
+        return {_storable(str(key)): masked(inner, str(key)) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [masked(inner) for inner in value]
+    return _plain(value)
+
+
+def _sent(model: BaseModel) -> dict[str, Any]:
+    """The fields that were sent; one that may be left out and was is None, one that was sent is wrapped."""
+    optional = {
+        name for name, field in type(model).model_fields.items() if strawberry.Maybe in _parts(field.annotation)
+    }
+    values = {name: getattr(model, name) for name in type(model).model_fields if name in model.model_fields_set}
+    return {name: value for name, value in values.items() if name not in optional or value is not None}
+
+
+def _parts(annotation: Any) -> set[Any]:
+    inner = getattr(annotation, "__args__", ())
+    return {getattr(annotation, "__origin__", annotation)}.union(*map(_parts, inner))
+
+
+def _hidden(value: object, *, ends_show: bool) -> Any:
+    """What stands in the place of a secret. That there was none, is none."""
+    if value is None or value == "" or isinstance(value, bool):
+        return value
+    if not ends_show:
+        return HIDDEN
+    if isinstance(value, Mapping):
+        return {_storable(str(key)): _hidden(inner, ends_show=True) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_hidden(inner, ends_show=True) for inner in value]
+    return _end(str(value))
+
+
+def _end(code: str) -> str:
+    """A code of which only the end is left."""
+    plain = normal(_storable(code))
+    left = min(TAIL, len(plain) // TAIL)
+    return HIDDEN + (plain[-left:] if left else "")
+
+
+def _plain(value: object) -> Any:
+    """A single value as JSON has it."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, enum.Enum):
+        return _plain(value.value)
+    if isinstance(value, int):
+        return value if -_LARGEST <= value < _LARGEST else str(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"{len(value)} bytes"
+    if isinstance(value, dt.datetime | dt.date | dt.time):
+        return value.isoformat()
+    return _text(str(value))
+
+
+def _text(value: str) -> str:
+    text = without_secrets(_storable(value))
+    text = _TOKEN.sub(PREFIX + HIDDEN, text)
+    text = _ends_only(_ends_only(text, _ACCOUNT, _is_account), _CODE, looks_right)
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… ({len(text)} characters)"
+
+
+def _ends_only(text: str, shape: re.Pattern[str], right: Callable[[str], bool]) -> str:
+    """A text in which only the ends are left of what has a shape, begins and ends with a word, and is `right`."""
+    written, after = "", 0
+    for found in shape.finditer(text):
+        if found.start() < after:
+            continue
+        ends = (at.start() for at in _WORD_END.finditer(found[1]))
+        length = next((end for end in ends if right(found[1][:end])), 0)
+        if length:
+            written += text[after : found.start()] + _end(found[1][:length])
+            after = found.start() + length
+    return written + text[after:]
+
+
+def _is_account(found: str) -> bool:
+    """Whether this is an IBAN: long enough, with the right check digits."""
+    plain = normal(found)
+    digits = "".join(str(int(character, 36)) for character in plain[4:] + plain[:4])
+    return len(plain) >= SHORTEST_IBAN and int(digits) % 97 == 1
+
+
+def _storable(text: str) -> str:
+    """A text without the characters that no database takes."""
+    return _UNSTORABLE.sub("�", text)
