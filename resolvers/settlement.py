@@ -10,6 +10,7 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers import mails
 from resolvers.context import Services
 from schema.errors import CheckoutChanged, NotFound, Unavailable
 from store.attempts import LIVE, AttemptRow, AttemptState, move
@@ -164,7 +165,8 @@ async def complete(services: Services, attempt_id: uuid.UUID, payin: Transaction
         if covered:
             move(attempt, AttemptState.COMPLETED)
             attempt.check_on = None
-            await write_order(db, attempt, now)
+            order = await write_order(db, attempt, now)
+            await mails.tell_of_order(db, order, attempt)
             cart = {
                 "partner_id": attempt.partner_id,
                 "cart_id": attempt.cart_id,
@@ -176,6 +178,8 @@ async def complete(services: Services, attempt_id: uuid.UUID, payin: Transaction
             move(attempt, AttemptState.REFUNDING)
             attempt.refund_key, attempt.check_on = uuid.uuid4(), now
             await enqueue(db, Job.SETTLE_ATTEMPT, {"id": attempt.id}, once=str(attempt.id))
+            if payin is not None:
+                await mails.tell_of_refund(db, attempt, payin.amount)
     log.info("checkout attempt ended", attempt=str(attempt.id), state=attempt.state)
     if attempt.state is AttemptState.COMPLETED:
         with suppress(Unavailable):  # the job does it once the store is back

@@ -11,16 +11,29 @@ INKS = ("#ffffff", "#000000")
 
 def brand_of(partner: PartnerRow) -> Brand:
     """The partner's name, logo and colours."""
-    accent = partner.accent_colour
-    return Brand(
-        name=partner.commercial_name,
+    return branded(
+        partner.commercial_name,
+        partner.accent_colour,
         logo_url=partner.logo_url,
-        accent=accent,
-        accent_ink=max(INKS, key=lambda ink: contrast(ink, accent)),
-        accent_text=readable(accent),
         website=partner.website,
         email=partner.agency_email,
         phone=partner.agency_phone,
+    )
+
+
+def branded(
+    name: str, accent: str, *, logo_url: str = "", website: str = "", email: str = "", phone: str = ""
+) -> Brand:
+    """A look: a name and one `#rrggbb` colour, from which the others follow."""
+    return Brand(
+        name=name,
+        logo_url=logo_url,
+        accent=accent,
+        accent_ink=max(INKS, key=lambda ink: contrast(ink, accent)),
+        accent_text=readable(accent),
+        website=website,
+        email=email,
+        phone=phone,
     )
 
 

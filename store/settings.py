@@ -78,7 +78,7 @@ class Settings(BaseSettings):
     smtp_ca_file: pathlib.Path | None = Field(
         default=None, description="Certificates to believe of the mail server, besides the system's own."
     )
-    mail_from: str = Field(default="mail@localhost", description="The address that mail comes from.")
+    mail_from: str = Field(default="mail@coffret.test", description="The address that mail comes from.")
     mail_days: int = Field(default=90, ge=1, description="How long messages are kept, with the addresses they went to.")
     audit_days: int | None = Field(
         default=None, ge=30, description="How long the audit log is kept; by default for ever."

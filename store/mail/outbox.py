@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from sqlalchemy.dialects.postgresql import insert
-from sqlmodel import col
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.languages import LANGUAGES
@@ -15,6 +15,7 @@ from store.clock import clock
 from store.jobs import Job, enqueue
 from store.mail.content import content_of
 from store.mail.rows import MailRow
+from store.tenancy import PartnerRow
 
 
 async def post(
@@ -32,15 +33,17 @@ async def post(
 
     `about` is what the kind's template shows, as its class in `store.mail.content` has it. `once` names what the message is
     about: of one kind there is one message of that name, however often it is posted. An empty `to` is written to by nobody.
+    A message is seen by its partner and that one's marketplace; without a partner by `marketplace_id`.
     """
     content = content_of(kind, about).model_dump(mode="json", exclude_none=True)
     if not to:
         return
     now = clock.now()
+    marketplace = select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == partner_id).scalar_subquery()
     row = {
         "uuid": uuid4(),
         "partner_id": partner_id,
-        "marketplace_id": marketplace_id,
+        "marketplace_id": marketplace_id if partner_id is None else marketplace,
         "kind": kind,
         "recipient": to,
         "language": language if language in LANGUAGES else LANGUAGES[0],
@@ -60,6 +63,12 @@ async def post(
         await prompt(db, mail_id, 0)
 
 
-async def prompt(db: AsyncSession, mail_id: int, tries: int, pause: dt.timedelta | None = None) -> None:
-    """Have a worker send a message, after a pause. A second prompt for the same try is none."""
-    await enqueue(db, Job.SEND_MAIL, {"id": mail_id}, after=pause, once=f"{mail_id}:{tries}")
+async def prompt(
+    db: AsyncSession, mail_id: int, tries: int, pause: dt.timedelta | None = None, *, swept: bool = False
+) -> None:
+    """Have a worker send a message, after a pause.
+
+    A second prompt for the same try is none; one of the sweep is another, as the job it stands in for may be gone or late.
+    """
+    name = f"{mail_id}:{tries}:swept" if swept else f"{mail_id}:{tries}"
+    await enqueue(db, Job.SEND_MAIL, {"id": mail_id}, after=pause, once=name)

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from schema.checkout import Brand
 from schema.mail import MailKind
@@ -48,9 +48,7 @@ def rendered(kind: MailKind | str, about: Content | None, language: str, brand: 
     """A message. Pictures are named by their address below `public_url`."""
     subject = _subject(kind, about, language, brand)
     values = {"about": about, "brand": brand, "subject": subject, "logo": _logo(brand.logo_url, public_url)}
-    html, text = (
-        _environment(language, form).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt")
-    )
+    html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
     return Rendered(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")
 
 
@@ -72,11 +70,11 @@ def _logo(url: str, public_url: str) -> str:
 
 
 @functools.cache
-def _environment(language: str, form: str) -> Environment:
-    """The templates of a language: HTML, where everything is escaped, or text."""
+def _environment(language: str) -> Environment:
+    """The templates of a language: HTML, where everything is escaped, and text."""
     made = Environment(
         loader=PackageLoader("store.mail"),
-        autoescape=form == "html",
+        autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -1,0 +1,65 @@
+"""From a rendered message to what a mail server is handed: headers, both parts, and the envelope."""
+
+import datetime as dt
+from dataclasses import dataclass
+from email import policy
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import format_datetime
+
+from email_validator import EmailNotValidError
+
+from store.mail.mailer import Letter, Refused
+from store.mail.render import Rendered
+from store.mail.server import checked
+
+LONGEST_NAME = 120
+LONGEST_SUBJECT = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Who writes to whom, and when."""
+
+    message_id: str
+    """With its angle brackets."""
+    sender: str
+    sender_name: str
+    reply_to: str
+    """Empty: replies go to the sender."""
+    recipient: str
+    language: str
+    written_on: dt.datetime
+
+
+def letter(envelope: Envelope, rendered: Rendered) -> Letter:
+    """A message with an HTML and a text part. Raises Refused for a recipient that is no address."""
+    recipient, plain = _address(envelope.recipient)
+    message = EmailMessage(policy.SMTP if plain else policy.SMTPUTF8)
+    message["Message-ID"] = envelope.message_id
+    message["Date"] = format_datetime(envelope.written_on)
+    message["From"] = Address(_one_line(envelope.sender_name, LONGEST_NAME), addr_spec=envelope.sender)
+    message["To"] = Address(addr_spec=recipient)
+    if envelope.reply_to:
+        message["Reply-To"] = Address(addr_spec=_address(envelope.reply_to)[0])
+    message["Subject"] = _one_line(rendered.subject, LONGEST_SUBJECT)
+    message["Content-Language"] = envelope.language
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(rendered.text, cte="quoted-printable")
+    message.add_alternative(rendered.html, subtype="html", cte="quoted-printable")
+    return Letter(envelope.message_id, envelope.sender, recipient, message.as_bytes(), needs_utf8=not plain)
+
+
+def _address(given: str) -> tuple[str, bool]:
+    """An address as it is sent, and whether any server takes it: only a local part beyond ASCII asks for SMTPUTF8."""
+    try:
+        found = checked(given)
+    except EmailNotValidError as error:
+        raise Refused(f"{given!r} is no address: {error}") from None
+    return (found.ascii_email, True) if found.ascii_email else (found.normalized, False)
+
+
+def _one_line(text: str, longest: int) -> str:
+    """A text as a header takes it: what cannot be printed, line ends above all, becomes a space."""
+    words = "".join(c if c.isprintable() else " " for c in text).split()
+    return " ".join(words)[:longest].rstrip()
