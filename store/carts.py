@@ -10,7 +10,14 @@ from schema.ecommerce_cart import CART_LIFE
 from store import kv
 
 ANSWER_LIFE = dt.timedelta(hours=24)
+TOLD_AFTER = CART_LIFE + dt.timedelta(minutes=1)
+"""When the end of a cart is told: whoever began to pay in its last moment has written so by then."""
+CONTENT_KEPT = dt.timedelta(minutes=30)
+"""How long the content of an expired cart is still known to whoever tells of it."""
+NOTED_FOR = dt.timedelta(days=3)
+"""How long after its last write a cart's end is told, should no worker have run."""
 _ID_BYTES = 16
+_HEX_DIGITS = 2 * _ID_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,17 @@ class Saved:
     answer: bytes = b""
     """What `Once.answer` made for the first use of the key; empty without `once`."""
     replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredCart:
+    """A cart that nobody wrote, nor ordered, for two hours."""
+
+    id: UUID
+    last_modified: int
+    content: tuple[tuple[CartItem, ...], str] | None
+    """Its items and return URL; None when they are no longer kept."""
+    record: kv.Expired
 
 
 class Carts:
@@ -69,7 +87,24 @@ class Carts:
 
     async def delete_if_unchanged(self, partner_id: int, id: UUID, last_modified: int) -> bool:
         """Delete the cart unless it was written since; tells whether it was there, unchanged."""
-        return await self._store.delete(_key(partner_id, id), version=last_modified)
+        return await self._store.delete(_key(partner_id, id), version=last_modified, expiries=_expiries(partner_id))
+
+    async def expired(self, partner_id: int, *, most: int, skip: int = 0) -> list[ExpiredCart]:
+        """Carts of the partner that expired at least a minute ago, the oldest first; all again until crossed off."""
+        found = await self._store.expired(_expiries(partner_id), most=most, skip=skip)
+        return [
+            ExpiredCart(
+                UUID(record.key[-_HEX_DIGITS:]),
+                record.version,
+                None if record.value is None else decode_content(record.value),
+                record,
+            )
+            for record in found
+        ]
+
+    async def cross_off(self, partner_id: int, carts: Sequence[ExpiredCart]) -> None:
+        """Never answer these again."""
+        await self._store.cross_off(_expiries(partner_id), [cart.record for cart in carts])
 
     async def _write(
         self,
@@ -83,9 +118,9 @@ class Carts:
         def written(id: UUID, version: int) -> Cart:
             return Cart(id, partner_id, items, return_url, version)
 
-        key, content = _key(partner_id, id), encode_content(items, return_url)
+        key, content, expiries = _key(partner_id, id), encode_content(items, return_url), _expiries(partner_id)
         if once is None:
-            result = await self._store.write(key, content, CART_LIFE, when=when)
+            result = await self._store.write(key, content, CART_LIFE, when=when, expiries=expiries)
             return None if result is None else Saved(written(id, result.version))
         # The id goes before the answer: a repeated create drew another one, but its content is that of the first.
         keep = kv.Once(
@@ -94,7 +129,7 @@ class Carts:
             ANSWER_LIFE,
             lambda version: id.bytes + once.answer(written(id, version)),
         )
-        result = await self._store.write(key, content, CART_LIFE, when=when, once=keep)
+        result = await self._store.write(key, content, CART_LIFE, when=when, once=keep, expiries=expiries)
         if result is None:
             return None
         first = UUID(bytes=result.answer[:_ID_BYTES])
@@ -103,3 +138,7 @@ class Carts:
 
 def _key(partner_id: int, id: UUID) -> str:
     return f"coffret:{{p{partner_id}}}:cart:{id.hex}"
+
+
+def _expiries(partner_id: int) -> kv.Expiries:
+    return kv.Expiries(f"coffret:{{p{partner_id}}}:carts", TOLD_AFTER, CONTENT_KEPT, NOTED_FOR)

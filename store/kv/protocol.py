@@ -3,7 +3,7 @@
 import datetime as dt
 import enum
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -52,6 +52,28 @@ class Once:
         return hashlib.sha256(self.fingerprint).digest()
 
 
+class Expiries(NamedTuple):
+    """An index of records by their last write, so that their end can be told. A record is noted with every write or never."""
+
+    key: str
+    """Where the index is; shares the hash tag of the records."""
+    after: dt.timedelta
+    """How long after its last write the end of a record is told; no shorter than its life."""
+    value_kept: dt.timedelta
+    """How long a record's value outlasts its life, so that it can be told with the end."""
+    kept: dt.timedelta
+    """How long after its last write a record is still told of, if nobody asked before; later it is forgotten untold."""
+
+
+class Expired(NamedTuple):
+    """A record that has reached its end."""
+
+    key: str
+    version: int
+    value: bytes | None
+    """None when it is no longer kept."""
+
+
 class Written(NamedTuple):
     """A write that took place, now or (`replayed`) the first time it was asked for."""
 
@@ -92,16 +114,30 @@ class KeyValue(Protocol):
         *,
         when: Condition = When.ALWAYS,
         once: Once | None = None,
+        expiries: Expiries | None = None,
     ) -> Written | None:
         """Hold a value for `life`; None when the condition does not hold, and then nothing changed and no answer is kept.
 
         A write over something live always has a higher version, but for `When.ALWAYS`, which does not look. The same
         `once` with another fingerprint raises `IdempotencyMismatch`; with the same one it answers what it first
-        answered, whatever became of the record since.
+        answered, whatever became of the record since. With `expiries` the record is noted there in the same step.
         """
 
-    async def delete(self, key: str, *, version: int | None = None) -> bool:
-        """Forget a key, given a version only if it is still that one. Tells whether something live was forgotten."""
+    async def delete(self, key: str, *, version: int | None = None, expiries: Expiries | None = None) -> bool:
+        """Forget a key, given a version only if it is still that one. Tells whether something live was forgotten.
+
+        What is forgotten never reaches its end: it is taken out of `expiries` in the same step.
+        """
+
+    async def expired(self, expiries: Expiries, *, most: int, skip: int = 0) -> list[Expired]:
+        """The records that have reached their end, the longest unwritten first; all of them again until crossed off.
+
+        What is told is dead for everybody from then on, also for a process whose clock is behind. One round trip, two when
+        there is something to tell.
+        """
+
+    async def cross_off(self, expiries: Expiries, told: Sequence[Expired]) -> None:
+        """Tell nobody of these records again. One that was written anew meanwhile stays noted."""
 
     async def increment(self, key: str, life: dt.timedelta) -> Count:
         """Count one more; a window of `life` starts with the first one counted."""

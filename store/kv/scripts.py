@@ -30,15 +30,27 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return record
 """)
 
-WRITE = Script("""
--- KEYS: record[, kept answer].
--- ARGV: now, condition, name of the write, deadline, life, value, version[, answer, fingerprint, deadline, life].
-local now, condition, name, version = ARGV[1], ARGV[2], ARGV[3], ARGV[7]
+PUT = Script("""
+-- A write on no condition: half the time that WRITE takes, and carts are made more often than anything else is done.
+-- KEYS: record, expiries. ARGV: record, its life, version, oldest to keep noted, life of notes.
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[4])
+redis.call('ZADD', KEYS[2], ARGV[3], KEYS[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
+return true
+""")
 
-if KEYS[2] then
-  local kept = redis.call('GET', KEYS[2])
+WRITE = Script("""
+-- KEYS: record[, kept answer][, expiries].
+-- ARGV: now, condition, name of the write, deadline, life, value, version, oldest to keep noted or nothing, life of notes
+-- [, answer, fingerprint, deadline, life].
+local now, condition, name, version = ARGV[1], ARGV[2], ARGV[3], ARGV[7]
+local answer = ARGV[10] and KEYS[2]
+
+if answer then
+  local kept = redis.call('GET', answer)
   if kept and string.sub(kept, 1, 13) > now then
-    if string.sub(kept, 27, 58) ~= ARGV[9] then return {'mismatch'} end
+    if string.sub(kept, 27, 58) ~= ARGV[11] then return {'mismatch'} end
     return {'replayed', string.sub(kept, 14, 26), string.sub(kept, 59)}
   end
 end
@@ -52,20 +64,27 @@ if condition ~= 'always' then
   if live and held >= version then
     version = string.format('%013.0f', tonumber(held) + 1)
     -- The answer tells the version, so it must be made anew.
-    if KEYS[2] then return {'stale', version} end
+    if answer then return {'stale', version} end
   end
 end
 
 redis.call('SET', KEYS[1], ARGV[4] .. version .. name .. ARGV[6], 'PX', ARGV[5])
-if KEYS[2] then redis.call('SET', KEYS[2], ARGV[10] .. version .. ARGV[9] .. ARGV[8], 'PX', ARGV[11]) end
+if answer then redis.call('SET', answer, ARGV[12] .. version .. ARGV[11] .. ARGV[10], 'PX', ARGV[13]) end
+if ARGV[8] ~= '' then
+  local expiries = KEYS[#KEYS]
+  redis.call('ZREMRANGEBYSCORE', expiries, '-inf', ARGV[8])
+  redis.call('ZADD', expiries, version, KEYS[1])
+  redis.call('PEXPIRE', expiries, ARGV[9])
+end
 return {'written', version}
 """)
 
 DELETE = Script("""
--- KEYS: record. ARGV: now, version or nothing.
+-- KEYS: record[, expiries]. ARGV: now, version or nothing.
 local header = redis.call('GETRANGE', KEYS[1], 0, 25)
 if string.sub(header, 1, 13) <= ARGV[1] then return 0 end
 if ARGV[2] ~= '' and string.sub(header, 14, 26) ~= ARGV[2] then return 0 end
+if KEYS[2] then redis.call('ZREM', KEYS[2], KEYS[1]) end
 return redis.call('DEL', KEYS[1])
 """)
 
@@ -80,4 +99,28 @@ end
 count = tonumber(count) + 1
 redis.call('SETRANGE', KEYS[1], 13, string.format('%013.0f', count))
 return {deadline, count}
+""")
+
+EXPIRE = Script("""
+-- KEYS: expiries, records. ARGV: now, version of the last write that has ended.
+local told = {}
+for at = 2, #KEYS do
+  local version = redis.call('ZSCORE', KEYS[1], KEYS[at])
+  local deadline = redis.call('GETRANGE', KEYS[at], 0, 12)
+  if version and tonumber(version) <= tonumber(ARGV[2]) and deadline <= ARGV[1] then
+    local record = redis.call('GET', KEYS[at])
+    if record then redis.call('SETRANGE', KEYS[at], 0, '0000000000000') end
+    told[#told + 1] = {KEYS[at], version, record}
+  end
+end
+return told
+""")
+
+CROSS_OFF = Script("""
+-- KEYS: expiries. ARGV: key and version of each record.
+for at = 1, #ARGV, 2 do
+  local version = redis.call('ZSCORE', KEYS[1], ARGV[at])
+  if version and tonumber(version) <= tonumber(ARGV[at + 1]) then redis.call('ZREM', KEYS[1], ARGV[at]) end
+end
+return true
 """)

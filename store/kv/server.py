@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import redis.exceptions as problems
@@ -12,8 +13,20 @@ from schema.errors import IdempotencyMismatch, Unavailable
 from store.clock import Clock
 from store.kv.line import Line
 from store.kv.patience import Patience
-from store.kv.protocol import MILLISECOND, VERSION_DIGITS, Condition, Count, Once, Record, When, Written, next_version
-from store.kv.scripts import DELETE, INCREMENT, TOUCH, WRITE, Script
+from store.kv.protocol import (
+    MILLISECOND,
+    VERSION_DIGITS,
+    Condition,
+    Count,
+    Expired,
+    Expiries,
+    Once,
+    Record,
+    When,
+    Written,
+    next_version,
+)
+from store.kv.scripts import CROSS_OFF, DELETE, EXPIRE, INCREMENT, PUT, TOUCH, WRITE, Script
 
 _Argument = str | bytes | int
 _OUTAGES = (
@@ -28,6 +41,7 @@ _OUTAGES = (
 )
 _WHAT = "The cart store"
 _UNNAMED = bytes(8)
+_UNNOTED = (b"", 0)
 _DEADLINE, _VERSION = VERSION_DIGITS, 2 * VERSION_DIGITS
 _HEADER = _VERSION + len(_UNNAMED)
 
@@ -59,30 +73,54 @@ class ServerKeyValue:
         *,
         when: Condition = When.ALWAYS,
         once: Once | None = None,
+        expiries: Expiries | None = None,
     ) -> Written | None:
         now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
         deadline, version = _digits(now + milliseconds), next_version(when, now)
+        on_server = milliseconds if expiries is None else milliseconds + expiries.value_kept // MILLISECOND
+        keys, noted = ((key,), _UNNOTED) if expiries is None else ((key, expiries.key), _noted(expiries, now))
         if once is None and when is When.ALWAYS:
-            record = b"%b%b%b%b" % (deadline, _digits(version), _UNNAMED, value)
-            await self._call("SET", key, record, "PX", milliseconds)
+            record = b"%b%013d%b%b" % (deadline, version, _UNNAMED, value)
+            if expiries is None:
+                await self._call("SET", key, record, "PX", on_server)
+            else:
+                await self._run(PUT, keys, record, on_server, version, *noted)
             return Written(version)
         name, condition = os.urandom(len(_UNNAMED)), when if isinstance(when, When) else _digits(when)
-        arguments = (_digits(now), condition, name, deadline, milliseconds, value)
+        arguments = (_digits(now), condition, name, deadline, on_server, value)
         if once is None:
-            return _written(await self._run(WRITE, (key,), *arguments, _digits(version)))
-        kept_for = once.life // MILLISECOND
+            return _written(await self._run(WRITE, keys, *arguments, _digits(version), *noted))
+        keys, kept_for = (key, once.key, *keys[1:]), once.life // MILLISECOND
         kept = (once.digest(), _digits(now + kept_for), kept_for)
         while True:
             answer = once.answer(version)
-            reply = await self._run(WRITE, (key, once.key), *arguments, _digits(version), answer, *kept)
+            reply = await self._run(WRITE, keys, *arguments, _digits(version), *noted, answer, *kept)
             if reply[0] != b"stale":
                 return _written(reply, answer)
             version = int(reply[1])
 
-    async def delete(self, key: str, *, version: int | None = None) -> bool:
+    async def delete(self, key: str, *, version: int | None = None, expiries: Expiries | None = None) -> bool:
         wanted = b"" if version is None else _digits(version)
-        deleted: int = await self._run(DELETE, (key,), _digits(self._clock.milliseconds()), wanted)
+        keys = (key,) if expiries is None else (key, expiries.key)
+        deleted: int = await self._run(DELETE, keys, _digits(self._clock.milliseconds()), wanted)
         return deleted == 1
+
+    async def expired(self, expiries: Expiries, *, most: int, skip: int = 0) -> list[Expired]:
+        now = self._clock.milliseconds()
+        last = now - expiries.after // MILLISECOND
+        keys = await self._call("ZRANGEBYSCORE", expiries.key, "-inf", last, "LIMIT", skip, most)
+        if not keys:
+            return []
+        told = await self._run(EXPIRE, (expiries.key, *keys), _digits(now), last)
+        return [
+            Expired(key.decode(), int(version), None if record is None else record[_HEADER:])
+            for key, version, record in told
+        ]
+
+    async def cross_off(self, expiries: Expiries, told: Sequence[Expired]) -> None:
+        if told:
+            pairs = [part for record in told for part in (record.key, record.version)]
+            await self._run(CROSS_OFF, (expiries.key,), *pairs)
 
     async def increment(self, key: str, life: dt.timedelta) -> Count:
         now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
@@ -101,7 +139,7 @@ class ServerKeyValue:
             return None
         return Record(record[_HEADER:], int(record[_DEADLINE:_VERSION]))
 
-    async def _run(self, script: Script, keys: tuple[str, ...], *arguments: _Argument) -> Any:
+    async def _run(self, script: Script, keys: tuple[str | bytes, ...], *arguments: _Argument) -> Any:
         try:
             return await self._call("EVALSHA", script.sha, len(keys), *keys, *arguments)
         except problems.NoScriptError:
@@ -140,6 +178,12 @@ class ServerKeyValue:
 
 def _digits(number: int) -> bytes:
     return b"%013d" % number
+
+
+def _noted(expiries: Expiries, now: int) -> tuple[bytes, int]:
+    """The last write too old to stay noted, and how long the index outlasts this one."""
+    kept = expiries.kept // MILLISECOND
+    return _digits(now - kept), kept
 
 
 def _written(reply: list[bytes], answer: bytes = b"") -> Written | None:

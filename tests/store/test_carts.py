@@ -207,3 +207,51 @@ def test_content_comes_back_as_it_was(items: tuple[CartItem, ...], return_url: s
 def test_items_have_defaults() -> None:
     assert CartItem(1, 2) == CartItem(product_id=1, quantity=2, variant_id=None, attribute_values={})
     assert UUID(int=1) == Cart(UUID(int=1), 1, (), "", 0).id
+
+
+# ---- carts that expire ------------------------------------------------------------------------------------------------
+
+
+async def expired(carts: Carts, partner_id: int = PARTNER) -> list[tuple[UUID, int, object]]:
+    """The id, last write and content of the carts that are told to have expired."""
+    return [(cart.id, cart.last_modified, cart.content) for cart in await carts.expired(partner_id, most=100)]
+
+
+async def test_the_end_of_a_cart_is_told_with_its_content(carts: Carts) -> None:
+    old = await saved(carts)
+    clock.advance(dt.timedelta(hours=1))
+    kept = await saved(carts, (), "")
+    with_key = (await carts.create(OTHER, ITEMS, "", once=once())).cart
+    clock.advance(dt.timedelta(hours=1))
+    assert await expired(carts) == []
+    clock.advance(dt.timedelta(minutes=1, seconds=1))
+    assert await expired(carts) == [(old.id, old.last_modified, (ITEMS, URL))]
+    assert await expired(carts, OTHER) == []
+    clock.advance(dt.timedelta(hours=1))
+    assert await expired(carts, OTHER) == [(with_key.id, with_key.last_modified, (ITEMS, ""))]
+    (first, second) = await carts.expired(PARTNER, most=100)
+    assert (first.id, second.id) == (old.id, kept.id)
+    assert await carts.expired(PARTNER, most=1) == [first]
+    assert await carts.expired(PARTNER, most=1, skip=1) == [second]
+    await carts.cross_off(PARTNER, [first])
+    assert await carts.expired(PARTNER, most=100) == [second]
+    await carts.cross_off(PARTNER, [second])
+    assert await expired(carts) == []
+
+
+async def test_a_cart_that_was_replaced_expires_once(carts: Carts) -> None:
+    cart = await saved(carts)
+    clock.advance(JUST_BEFORE)
+    result = await carts.replace(PARTNER, cart.id, (), "")
+    assert result is not None
+    clock.advance(JUST_BEFORE)
+    assert await expired(carts) == []
+    clock.advance(dt.timedelta(minutes=2))
+    assert await expired(carts) == [(cart.id, result.cart.last_modified, ((), ""))]
+
+
+async def test_a_cart_that_was_ordered_does_not_expire(carts: Carts) -> None:
+    cart = await saved(carts)
+    assert await carts.delete_if_unchanged(PARTNER, cart.id, cart.last_modified)
+    clock.advance(dt.timedelta(hours=3))
+    assert await expired(carts) == []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from schema.errors import IdempotencyMismatch
 from store.clock import Clock, clock
-from store.kv import Condition, KeyValue, Once, Record, When, Written, open_kv
+from store.kv import Condition, Expired, Expiries, KeyValue, Once, Record, When, Written, open_kv
 from store.kv.memory import SWEEP_AT_LEAST, MemoryKeyValue
 from tests.redis_servers import ENGINES
 
@@ -236,7 +236,7 @@ async def test_it_answers(kv: KeyValue) -> None:
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["get", "touch", "write", "delete", "wait", "count"]),
+        st.sampled_from(["get", "touch", "write", "delete", "wait", "count", "expired", "cross off"]),
         st.sampled_from(["a", "b"]),
         st.sampled_from([When.ALWAYS, When.ABSENT, When.PRESENT, "latest", "other"]),
         st.sampled_from(["", "k1", "k2"]),
@@ -254,10 +254,13 @@ async def test_engines_cannot_be_told_apart(kv_url: str, steps: list[tuple[str, 
     still = _StillClock()
     engines = (open_kv("", still), open_kv(kv_url, still))
     run, latest = next(_names), dict.fromkeys("ab", 0)
+    expiries = Expiries(f"test:{{p1}}:{run}:expiries", LIFE, LIFE / 2, 3 * LIFE)
     for action, name, when, key, value in steps:
         condition = when if isinstance(when, When) else latest[name] + (when == "other")
         answers = [
-            await _step(engine, action, f"test:{{p1}}:{run}:{name}", condition, f"{run}:{key}" if key else "", value)
+            await _step(
+                engine, action, f"test:{{p1}}:{run}:{name}", condition, f"{run}:{key}" if key else "", value, expiries
+            )
             for engine in engines
         ]
         assert answers[0] == answers[1]
@@ -269,7 +272,9 @@ async def test_engines_cannot_be_told_apart(kv_url: str, steps: list[tuple[str, 
         await engine.aclose()
 
 
-async def _step(kv: KeyValue, action: str, key: str, when: Condition, once_key: str, value: bytes) -> object:
+async def _step(
+    kv: KeyValue, action: str, key: str, when: Condition, once_key: str, value: bytes, expiries: Expiries
+) -> object:
     match action:
         case "get":
             return await kv.get(key)
@@ -277,11 +282,18 @@ async def _step(kv: KeyValue, action: str, key: str, when: Condition, once_key: 
             return await kv.touch(key, LIFE)
         case "write":
             try:
-                return await kv.write(key, value, LIFE, when=when, once=once(once_key, value) if once_key else None)
+                keep = once(once_key, value) if once_key else None
+                return await kv.write(key, value, LIFE, when=when, once=keep, expiries=expiries)
             except IdempotencyMismatch:
                 return "mismatch"
         case "delete":
-            return await kv.delete(key, version=when if isinstance(when, int) else None)
+            return await kv.delete(key, version=when if isinstance(when, int) else None, expiries=expiries)
+        case "expired":
+            return await kv.expired(expiries, most=2, skip=len(value) // 4)
+        case "cross off":
+            version = when if isinstance(when, int) else 0
+            await kv.cross_off(expiries, [Expired(key, version, None)])
+            return None
         case "count":
             return await kv.increment(f"{key}:count", LIFE)
         case _:
