@@ -3,6 +3,7 @@
 Every handler is safe to run twice, at once or after a crash: a worker may be killed between the effect and its note of it.
 """
 
+import datetime as dt
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -10,11 +11,19 @@ from typing import Any, TypeAlias
 
 from resolvers import attempt_watch, audit_entries, mail_delivery, settlement
 from resolvers.context import Services
-from store.jobs import Job
+from store.jobs import Job, Retries
 from store.providers.base import TransactionKind
 
 Payload: TypeAlias = Mapping[str, Any]
 Handler: TypeAlias = Callable[[Services, Payload], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is done for a kind of job, and how long it is tried when it fails."""
+
+    handler: Handler
+    retries: Retries
 
 
 @dataclass(frozen=True)
@@ -43,11 +52,16 @@ async def _send_mail(services: Services, payload: Payload) -> None:
     await mail_delivery.send(services, payload["id"])
 
 
-HANDLERS: Mapping[Job, Handler] = {
-    Job.DROP_CART: _drop_cart,
-    Job.PROVIDER_HINT: _provider_hint,
-    Job.SEND_MAIL: _send_mail,
-    Job.SETTLE_ATTEMPT: _settle_attempt,
+SOON = Retries(first=dt.timedelta(seconds=1), longest=dt.timedelta(minutes=5), lasting=dt.timedelta(hours=2))
+"""For what a customer waits for, and what a sweep sees to again."""
+A_DAY = Retries(first=dt.timedelta(seconds=5), longest=dt.timedelta(hours=1), lasting=dt.timedelta(days=1))
+"""For what must outlast a long outage of somebody else."""
+
+HANDLERS: Mapping[Job, Work] = {
+    Job.DROP_CART: Work(_drop_cart, A_DAY),
+    Job.PROVIDER_HINT: Work(_provider_hint, SOON),
+    Job.SEND_MAIL: Work(_send_mail, A_DAY),
+    Job.SETTLE_ATTEMPT: Work(_settle_attempt, SOON),
 }
 SCHEDULES: Mapping[str, Task] = {
     "provider_catch_up": Task("*/15 * * * *", attempt_watch.catch_up),

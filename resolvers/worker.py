@@ -13,14 +13,12 @@ from pgqueuer.domain.models import Schedule
 from pgqueuer.errors import RetryRequested
 
 from resolvers.context import Services
-from resolvers.tasks import HANDLERS, SCHEDULES, Handler, Task
+from resolvers.tasks import HANDLERS, SCHEDULES, Task, Work
 from store.jobs import Job
 
 log = structlog.get_logger(__name__)
 AT_ONCE = 40
 """How many jobs a worker runs beside each other: they share their connections with the requests of the process."""
-TRIES = 30
-"""How often a job that fails is run, after pauses from one second to five minutes: about two hours in all."""
 
 
 class TriedAgain(DatabaseRetryEntrypointExecutor):
@@ -38,18 +36,20 @@ class TriedAgain(DatabaseRetryEntrypointExecutor):
 def queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
     """The job queue with a handler for every kind of job, and the schedules."""
     made = PgQueuer.from_asyncpg_pool(pool)
-    for job, handler in HANDLERS.items():
-        _handle(made, services, job, handler)
+    for job, work in HANDLERS.items():
+        _handle(made, services, job, work)
     for name, task in SCHEDULES.items():
         _schedule(made, services, name, task)
     return made
 
 
-def _handle(made: PgQueuer, services: Services, job: Job, handler: Handler) -> None:
+def _handle(made: PgQueuer, services: Services, job: Job, work: Work) -> None:
     async def run(queued: QueuedJob) -> None:
-        await handler(services, orjson.loads(queued.payload or b"{}"))
+        await work.handler(services, orjson.loads(queued.payload or b"{}"))
 
-    made.entrypoint(job, executor_factory=lambda parameters: TriedAgain(parameters, max_attempts=TRIES))(run)
+    made.entrypoint(
+        job, executor_factory=lambda parameters: TriedAgain(parameters, max_attempts=work.retries.tries - 1)
+    )(run)
 
 
 def _schedule(made: PgQueuer, services: Services, name: str, task: Task) -> None:

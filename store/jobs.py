@@ -2,7 +2,9 @@
 
 import datetime as dt
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -21,8 +23,47 @@ class Job(StrEnum):
     """Delete the cart an order came from, if it is still the same. Payload: `partner_id`, `cart_id`, `last_modified`."""
     PROVIDER_HINT = "provider_hint"
     """The provider said that something changed. Payload: `kind`, `id`."""
+    SORT_EVENTS = "sort_events"
+    """Note which webhook endpoints are to be told of an event, and of those before it. Payload: `id`."""
+    DELIVER_WEBHOOKS = "deliver_webhooks"
+    """Send a webhook endpoint what is due. Payload: `id`."""
     SEND_MAIL = "send_mail"
     """Have the mail server take a message, if it still waits for that. Payload: `id`."""
+
+
+class Again(Exception):
+    """Raised by a handler that wants to be run again, `after` a time that it chooses itself. It is no failure, and no try."""
+
+    def __init__(self, after: dt.timedelta) -> None:
+        super().__init__(f"to be run again after {after}")
+        self.after = after
+
+
+class GiveUp(Exception):
+    """Raised by a handler for which trying again is useless: the job has failed, and the text says why."""
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How a job that fails is tried again: after a pause that doubles from `first` to `longest`, for about `lasting` in all."""
+
+    first: dt.timedelta
+    longest: dt.timedelta
+    lasting: dt.timedelta
+
+    def pause(self, failures: int) -> dt.timedelta:
+        """How long to wait after so many failures (1 for the first)."""
+        doublings = min(failures - 1, 32)  # more make numbers that no time holds
+        return min(self.first * 2**doublings, self.longest)
+
+    @cached_property
+    def tries(self) -> int:
+        """How often it is run at most."""
+        spent, failures = dt.timedelta(), 0
+        while spent < self.lasting:
+            failures += 1
+            spent += self.pause(failures)
+        return failures + 1
 
 
 async def enqueue(
