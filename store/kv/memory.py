@@ -109,11 +109,15 @@ class MemoryKeyValue:
             if noted.get(key, version + 1) <= version:
                 del noted[key]
 
-    async def increment(self, key: str, life: dt.timedelta) -> Count:
+    async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> Count:
         now = self._clock.milliseconds()
-        until = now + life // MILLISECOND
-        held = self._live(key, now) or _Held(until, 0, b"", until)
-        held = held._replace(version=held.version + 1)
+        held = self._live(key, now)
+        if held is None:
+            if by <= 0:
+                return Count(0, dt.timedelta())
+            until = now + life // MILLISECOND
+            held = _Held(until, 0, b"", until)
+        held = held._replace(version=max(0, held.version + by))
         self._put(key, held, now)
         return Count(held.version, (held.deadline - now) * MILLISECOND)
 

@@ -139,8 +139,11 @@ class KeyValue(Protocol):
     async def cross_off(self, expiries: Expiries, told: Sequence[Expired]) -> None:
         """Tell nobody of these records again. One that was written anew meanwhile stays noted."""
 
-    async def increment(self, key: str, life: dt.timedelta) -> Count:
-        """Count one more; a window of `life` starts with the first one counted."""
+    async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> Count:
+        """Count so many more; a window of `life` starts with the first one counted.
+
+        A negative number takes back what was counted, down to none, and 0 only looks: neither starts a window.
+        """
 
     async def ping(self) -> None:
         """Return when the engine answers."""

@@ -89,14 +89,15 @@ return redis.call('DEL', KEYS[1])
 """)
 
 INCREMENT = Script("""
--- KEYS: record, whose version is the count. ARGV: now, deadline, life.
-local header = redis.call('GETRANGE', KEYS[1], 0, 25)
+-- KEYS: record, whose version is the count. ARGV: now, deadline, life, how many to count.
+local header, more = redis.call('GETRANGE', KEYS[1], 0, 25), tonumber(ARGV[4])
 local deadline, count = string.sub(header, 1, 13), string.sub(header, 14, 26)
 if deadline <= ARGV[1] then
-  redis.call('SET', KEYS[1], ARGV[2] .. '0000000000001', 'PX', ARGV[3])
-  return {ARGV[2], 1}
+  if more <= 0 then return {ARGV[1], 0} end
+  redis.call('SET', KEYS[1], ARGV[2] .. string.format('%013.0f', more), 'PX', ARGV[3])
+  return {ARGV[2], more}
 end
-count = tonumber(count) + 1
+count = math.max(0, tonumber(count) + more)
 redis.call('SETRANGE', KEYS[1], 13, string.format('%013.0f', count))
 return {deadline, count}
 """)

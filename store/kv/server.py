@@ -122,9 +122,10 @@ class ServerKeyValue:
             pairs = [part for record in told for part in (record.key, record.version)]
             await self._run(CROSS_OFF, (expiries.key,), *pairs)
 
-    async def increment(self, key: str, life: dt.timedelta) -> Count:
+    async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> Count:
         now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
-        deadline, count = await self._run(INCREMENT, (key,), _digits(now), _digits(now + milliseconds), milliseconds)
+        window = (_digits(now), _digits(now + milliseconds), milliseconds)
+        deadline, count = await self._run(INCREMENT, (key,), *window, by)
         return Count(count, min(life, (int(deadline) - now) * MILLISECOND))
 
     async def ping(self) -> None:
