@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from resolvers import attempt_watch, audit_entries, mail_delivery, settlement
+from resolvers import attempt_watch, audit_entries, mail_delivery, settlement, webhook_delivery
 from resolvers.context import Services
 from store.jobs import Job, Retries
 from store.providers.base import TransactionKind
@@ -52,16 +52,26 @@ async def _send_mail(services: Services, payload: Payload) -> None:
     await mail_delivery.send(services, payload["id"])
 
 
+async def _sort_events(services: Services, payload: Payload) -> None:
+    await webhook_delivery.sort(services, payload["id"])
+
+
+async def _deliver_webhooks(services: Services, payload: Payload) -> None:
+    await webhook_delivery.deliver(services, payload["id"])
+
+
 SOON = Retries(first=dt.timedelta(seconds=1), longest=dt.timedelta(minutes=5), lasting=dt.timedelta(hours=2))
 """For what a customer waits for, and what a sweep sees to again."""
 A_DAY = Retries(first=dt.timedelta(seconds=5), longest=dt.timedelta(hours=1), lasting=dt.timedelta(days=1))
 """For what must outlast a long outage of somebody else."""
 
 HANDLERS: Mapping[Job, Work] = {
+    Job.DELIVER_WEBHOOKS: Work(_deliver_webhooks, SOON),
     Job.DROP_CART: Work(_drop_cart, A_DAY),
     Job.PROVIDER_HINT: Work(_provider_hint, SOON),
     Job.SEND_MAIL: Work(_send_mail, A_DAY),
     Job.SETTLE_ATTEMPT: Work(_settle_attempt, SOON),
+    Job.SORT_EVENTS: Work(_sort_events, SOON),
 }
 SCHEDULES: Mapping[str, Task] = {
     "provider_catch_up": Task("*/15 * * * *", attempt_watch.catch_up),
