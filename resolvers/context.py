@@ -12,6 +12,7 @@ from store.clock import Clock
 from store.db import Database
 from store.journal import Journal
 from store.kv import KeyValue
+from store.limits import Limits
 from store.mail.mailer import Mailer
 from store.providers.base import PaymentProvider
 from store.rows import Loaders
@@ -72,9 +73,12 @@ class Services:
     """Takes mail; None where no mail server is set: messages then wait."""
     journal: Journal = field(init=False)
     """Takes the entries of the audit log that no request waits for."""
+    limits: Limits = field(init=False)
+    """Counts requests, log-ins and guesses."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "journal", Journal(self.db))
+        object.__setattr__(self, "limits", Limits(self.settings, self.kv, self.clock))
 
 
 @dataclass

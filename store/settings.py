@@ -2,16 +2,33 @@
 
 import ipaddress
 import pathlib
+import re
 import secrets
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+import limits
+from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from store.mail.server import MailServer, read_sender, read_server
 
 DEVELOPMENT_SECRET = "development-only-" + "0" * 32
+
+
+OFF = "off"
+_ORIGIN = re.compile(r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
+
+
+def _rate(text: str) -> str:
+    """One rate, as the library that reads it has it."""
+    if text != OFF and (";" in text or "," in text or limits.parse(text).amount < 1):
+        raise ValueError("Write a rate such as 600/minute or 5 per 10 minutes, or off.")
+    return text
+
+
+RateText = Annotated[str, AfterValidator(_rate)]
+"""How often something may happen: `6000/minute`, `20 per hour`, `5 per 10 minutes`; `off` for as often as one likes."""
 
 
 class Environment(StrEnum):
@@ -87,10 +104,43 @@ class Settings(BaseSettings):
     introspection: bool | None = Field(
         default=None, description="Answer introspection; by default in development only."
     )
+    graphql_depth: int = Field(default=15, ge=1, description="How many levels a document may have.")
+    graphql_aliases: int = Field(default=100, ge=0, description="How many aliases a document may have.")
+    graphql_tokens: int = Field(default=2_000, ge=1, description="How many words and signs a document may have.")
+    graphql_cost: int = Field(default=10_000, ge=1, description="What an operation may cost.")
+    graphql_documents: pathlib.Path | None = Field(
+        default=None, description="A file of trusted documents, which requests may name by their ids."
+    )
+    graphql_trusted_only: bool = Field(default=False, description="Answer no other documents.")
+    metrics_token: SecretStr = Field(
+        default=SecretStr(""),
+        description="What /metrics asks for; without it production answers clients on the same machine only.",
+    )
+    rate_limit: RateText = Field(default="6000/minute", description="API requests of one token.")
+    rate_limit_anonymous: RateText = Field(
+        default="600/minute", description="API requests without a token, from one address."
+    )
+    rate_limit_forms: RateText = Field(default="300/minute", description="Forms of the checkout sent from one address.")
+    guesses_per_address: RateText = Field(
+        default="20/hour", description="Codes and e-mail addresses that are not found, for customers at one address."
+    )
+    guesses_per_user: RateText = Field(
+        default="300/hour", description="The same for one API user, and for all API users at one address."
+    )
+    guesses_per_shop: RateText = Field(
+        default="300/hour", description="The same in one shop's checkout; beyond, each address has a tenth of its own."
+    )
+    guesses_in_all: RateText = Field(
+        default="3000/hour", description="The same altogether; beyond, each address and user has a tenth of its own."
+    )
+    cors_origins: Annotated[list[str], NoDecode] = Field(
+        default_factory=list,
+        description="Origins whose pages may call the API from a browser, or * for any; by default none.",
+    )
     log_level: str = "INFO"
     log_json: bool | None = Field(default=None, description="Logs as JSON; by default in production only.")
 
-    @field_validator("allowed_hosts", "trusted_proxies", mode="before")
+    @field_validator("allowed_hosts", "cors_origins", "trusted_proxies", mode="before")
     @classmethod
     def split(cls, value: object) -> object:
         """Lists are written with commas."""
@@ -103,10 +153,10 @@ class Settings(BaseSettings):
         read_sender(value)
         return value
 
-    @field_validator("smtp_ca_file")
+    @field_validator("graphql_documents", "smtp_ca_file")
     @classmethod
-    def certificates(cls, value: pathlib.Path | None) -> pathlib.Path | None:
-        """The file of certificates is there."""
+    def there(cls, value: pathlib.Path | None) -> pathlib.Path | None:
+        """A file that is named is there."""
         if value is not None and not value.is_file():
             raise ValueError(f"{value} is no file.")
         return value
@@ -117,6 +167,14 @@ class Settings(BaseSettings):
         """Each proxy is an address or a network."""
         for entry in value:
             ipaddress.ip_network(entry, strict=False)
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def origins(cls, value: list[str]) -> list[str]:
+        """Each is an origin as browsers send it: scheme, host, and port where it is not the usual one."""
+        if value != ["*"] and not all(_ORIGIN.fullmatch(origin) for origin in value):
+            raise ValueError("Write origins such as https://shop.example, with commas between, or * alone.")
         return value
 
     @model_validator(mode="after")
@@ -142,6 +200,8 @@ class Settings(BaseSettings):
             self.mangopay_client_id and self.mangopay_api_key.get_secret_value()
         ):
             raise ValueError("Mangopay needs COFFRET_MANGOPAY_CLIENT_ID and COFFRET_MANGOPAY_API_KEY.")
+        if self.graphql_trusted_only and self.graphql_documents is None:
+            raise ValueError("Trusted documents come from a file: set COFFRET_GRAPHQL_DOCUMENTS.")
         if self.mail_server is not None and "mail_from" not in self.model_fields_set:
             raise ValueError("Mail needs a sender: set COFFRET_MAIL_FROM to an address that the mail server sends for.")
         return self

@@ -1,0 +1,108 @@
+"""Log-in attempts: who has missed too often waits, before any password is looked at."""
+
+import asyncio
+import contextlib
+import datetime as dt
+import hashlib
+import math
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+import structlog
+
+from schema.errors import TooManyRequests, WrongCredentials
+from store.counts import REFUSALS, Counts
+from store.ladder import Ladder
+from store.origin import origin_of
+
+log = structlog.get_logger(__name__)
+
+PAIR = Ladder(free=4, longest=dt.timedelta(hours=1), remembered=dt.timedelta(hours=24))
+"""Misses of one user name from one address."""
+USER = Ladder(free=9, longest=dt.timedelta(seconds=30), remembered=dt.timedelta(hours=1))
+"""Misses of one user name from anywhere: held so shortly that a stranger can't lock anybody out."""
+ADDRESS = Ladder(free=49, longest=dt.timedelta(minutes=15), remembered=dt.timedelta(hours=24))
+"""Misses from one address, whatever the user names."""
+KNOWN_FOR = dt.timedelta(days=90)
+"""How long an address from which a user has logged in is measured by their own misses there only."""
+AT_ONCE = 8
+"""Passwords that a process checks at a time; more would only wait for its processors, and count as misses meanwhile."""
+
+
+@dataclass
+class Attempt:
+    """An attempt that was let through. It stays counted as a miss unless it is told to have succeeded."""
+
+    succeeded: bool = False
+
+
+class LogIns:
+    """Counts the attempts of all users, by user name and address. Names that nobody has count like any other."""
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @contextlib.asynccontextmanager
+    async def attempt(self, username: str, address: str) -> AsyncIterator[Attempt]:
+        """An attempt to log in, counted before the block begins. TooManyRequests where it is held; nothing is counted then.
+
+        Attempts of the same user from the same address take turns in a process, so that honest ones at once do not count
+        against each other. What fails otherwise than by `WrongCredentials` is no miss.
+        """
+        origin = origin_of(address)
+        user = hashlib.sha256(username.encode(errors="surrogatepass")).hexdigest()[:32]
+        pair = f"{user}:{origin}"
+        turn = self._turns.setdefault(pair, asyncio.Lock())
+        async with turn, self._slots:
+            ladders = await self._ladders(user, origin, pair)
+            await self._count(ladders, username, origin)
+            attempt = Attempt()
+            try:
+                yield attempt
+            except WrongCredentials:
+                raise
+            except Exception:
+                await self._forgive(ladders)
+                raise
+            if attempt.succeeded:
+                await self._forgive({key: ladder for key, ladder in ladders.items() if ladder is not PAIR})
+                if origin:
+                    await self._counts.ask(lambda kv: kv.delete(_pair_key(pair)))
+                    await self._counts.ask(lambda kv: kv.write(_known_key(pair), b"", KNOWN_FOR))
+
+    async def _ladders(self, user: str, origin: str, pair: str) -> dict[str, Ladder]:
+        """What the attempt counts against. Of a connection without an address, only what can lock nobody out."""
+        everywhere = {f"coffret:log-in:user:{user}": USER}
+        if not origin:
+            return everywhere
+        here = {_pair_key(pair): PAIR}
+        if await self._counts.ask(lambda kv: kv.get(_known_key(pair))) is not None:
+            return here
+        return {**here, **everywhere, f"coffret:log-in:address:{origin}": ADDRESS}
+
+    async def _count(self, ladders: dict[str, Ladder], username: str, origin: str) -> None:
+        counted: dict[str, Ladder] = {}
+        for key, ladder in ladders.items():
+            wait = await self._counts.attempt(key, ladder)
+            if wait is not None:
+                await self._forgive(counted)
+                seconds = math.ceil(wait.total_seconds())
+                REFUSALS.labels("log_in").inc()
+                log.warning("a log-in is held", user=f"{username[:1]}…", address=origin, seconds=seconds)
+                raise TooManyRequests(seconds)
+            counted[key] = ladder
+
+    async def _forgive(self, ladders: dict[str, Ladder]) -> None:
+        for key, ladder in ladders.items():
+            await self._counts.forgive(key, ladder)
+
+
+def _pair_key(pair: str) -> str:
+    return f"coffret:log-in:pair:{pair}"
+
+
+def _known_key(pair: str) -> str:
+    return f"coffret:log-in:known:{pair}"
