@@ -1,4 +1,7 @@
-"""Users and tokens as whoever runs the installation manages them: of anybody, without a caller or a permission."""
+"""Users and tokens as whoever runs the installation manages them: of anybody, without a caller or a permission.
+
+What is changed is in the audit log, as done by the command line.
+"""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -8,6 +11,7 @@ from sqlalchemy import func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.audit import audited_command
 from resolvers.auth import issue_token
 from resolvers.context import Role
 from schema.errors import AlreadyTaken, InvalidInput, NotFound
@@ -55,6 +59,7 @@ async def create_user(db: AsyncSession, new: NewUser) -> UserRow:
     )
     db.add(row)
     await db.flush()
+    await audited_command(db, "create_user", vars(new), row, row)
     return row
 
 
@@ -70,6 +75,8 @@ async def create_token(
     secret = await issue_token(db, user, label, clock)
     row = (await db.exec(select(TokenRow).where(col(TokenRow.digest) == digest_of(secret)))).one()
     row.expires_on = clock.now() + life if life else None
+    told = {"username": user.username, "label": label, "expires_on": row.expires_on}
+    await audited_command(db, "create_token", told, row, user)
     return row, secret
 
 
@@ -87,6 +94,7 @@ async def revoke(db: AsyncSession, token_id: int, clock: Clock) -> TokenRow:
     if row is None:
         raise NotFound("id", thing="token")
     row.revoked_on = row.revoked_on or clock.now()
+    await audited_command(db, "revoke_token", {"id": row.id}, row, await db.get_one(UserRow, row.user_id))
     return row
 
 

@@ -13,7 +13,7 @@ from schema.errors import AppError
 from schema.viewer import IssuedToken
 from store.audit import encoded, write
 from store.changed_rows import ChangedRows, resource_of
-from store.clock import Clock
+from store.clock import now
 from store.credentials import normal_username
 from store.masking import masked
 from store.tenancy import MarketplaceRow, PartnerRow, UserRow
@@ -140,14 +140,14 @@ def tenant_of(owned: object) -> Mapping[str, int]:
 
 
 async def audited_command(
-    db: AsyncSession, clock: Clock, operation: str, input: Mapping[str, Any], subject: Any, owner: UserRow
+    db: AsyncSession, operation: str, input: Mapping[str, Any], subject: object, owner: UserRow
 ) -> None:
     """Write down, in the open transaction, what was done by the command line to a row that belongs to a user."""
-    done = Event(operation, clock.now(), AuditActor.COMMAND_LINE, input=input, answer=subject)
+    done = Event(operation, now(), AuditActor.COMMAND_LINE, input=input, answer=subject)
     await db.flush()
     await write(db, done.encoded(tenant_of(owner)))
 
 
-async def audited_program(db: AsyncSession, clock: Clock, operation: str, input: Mapping[str, Any]) -> None:
+async def audited_program(db: AsyncSession, operation: str, input: Mapping[str, Any]) -> None:
     """Write down, in the open transaction, what the program did by itself, on a schedule."""
-    await write(db, Event(operation, clock.now(), AuditActor.PROGRAM, input=input).encoded())
+    await write(db, Event(operation, now(), AuditActor.PROGRAM, input=input).encoded())

@@ -61,4 +61,4 @@ async def prune_entries(services: Services) -> None:
         deleted = await prune(db, before)
         if deleted:
             told = {"before": before, "deleted": deleted}
-            await audited_program(db, services.clock, "prune_audit_entries", told)
+            await audited_program(db, "prune_audit_entries", told)

@@ -185,3 +185,19 @@ def test_a_database_behind_this_release_is_told_so(run: Run, database_url: str) 
 
 def test_migrate_says_what_it_did(run: Run) -> None:
     assert re.fullmatch(r"The tables are at revision \w+ already\.\n", run("migrate").output)
+
+
+async def test_what_the_command_line_does_is_in_the_audit_log(run: Run, database_url: str) -> None:
+    await lay_partner(database_url)
+    made = ("user", "create", "ada@shop.example", "--role", "partner", "--partner", "1", "--password-stdin")
+    await asyncio.to_thread(run, *made, given="a long password\n")
+    await asyncio.to_thread(run, "token", "create", "ada@shop.example", "--label", "till")
+    await asyncio.to_thread(run, "token", "revoke", "1")
+    await asyncio.to_thread(run, "token", "revoke", "2")
+    told = "SELECT operation, actor, partner_id, marketplace_id, subject_type, subject_id, input FROM audit_entry ORDER BY id"
+    user, token, revoked = await ask(database_url, told)
+    assert user[:6] == ("create_user", "command_line", 1, 1, "User", "1")
+    assert user[6]["password"] == "***"  # type: ignore[index]
+    assert token[:6] == ("create_token", "command_line", 1, 1, "Token", "1")
+    assert token[6] == {"username": "ada@shop.example", "label": "till", "expires_on": None}
+    assert revoked[:6] == ("revoke_token", "command_line", 1, 1, "Token", "1")
