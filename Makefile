@@ -37,8 +37,11 @@ revision: $(INSTALLED) ## Write a migration of what the tables have become; MESS
 	@$(BIN)/coffret revise "$(MESSAGE)"
 
 messages: $(INSTALLED) ## Collect the texts to translate, bring the catalogues up to date
-	@$(BIN)/pybabel -q extract --mapping-file pyproject.toml --keyword N_ --sort-output --no-location --output-file .venv/messages.pot .
-	@$(BIN)/pybabel -q update --input-file .venv/messages.pot --output-dir funnel/translations --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date
+	@for part in funnel store/mail; do \
+	  others=`test $$part = funnel && echo mail || echo funnel`; \
+	  $(BIN)/pybabel -q extract --mapping-file pyproject.toml --keyword N_ --sort-output --no-location --ignore-dirs "$$others .* _*" --output-file .venv/messages.pot . && \
+	  $(BIN)/pybabel -q update --input-file .venv/messages.pot --output-dir $$part/translations --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date || exit 1; \
+	done
 
 # No address of a registry may get into the lock: it would tie everybody to ours.
 lock: $(INSTALLED) ## Choose the newest versions that pyproject.toml allows; ARGS="--upgrade"
