@@ -1,0 +1,37 @@
+"""Whatever changes something passes the one place that writes the audit log."""
+
+from typing import Any
+
+import pytest
+
+import resolvers.operation
+from resolvers.context import Caller, Context, Role
+from resolvers.operation import Operation
+from schema.graph.fields import SOURCES
+from schema.permission import NAMED, Rule
+from schema.root import Mutation
+from tests.contract.declarations import declared, published
+from tests.shop_world import Shop
+
+CHANGING = [it for it in declared() if it.changes]
+
+
+def test_every_mutation_is_an_operation_that_changes_something() -> None:
+    changing = {id(it.source) for it in CHANGING}
+    for field in published(Mutation):
+        assert field.sources, f"{field.name} is not made with changed_by ({SOURCES})."
+        assert all(id(source) in changing for source in field.sources), f"{field.name} takes no input."
+
+
+@pytest.mark.parametrize("it", CHANGING, ids=lambda it: it.where)
+async def test_it_is_written_down(it: Any, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[Operation[Any, Any]] = []
+
+    async def audited(operation: Operation[Any, Any], *_: object, **__: object) -> None:
+        passed.append(operation)
+
+    monkeypatch.setattr(resolvers.operation, "audited", audited)
+    role = Role.CUSTOMER if it.source.permission is Rule.CUSTOMER else Role.PARTNER
+    caller = Caller(role, NAMED, user_id=1, token_id=1, partner_id=shop.partner.id)
+    await it.source(Context(shop.services, caller), input=object())
+    assert passed == [it.source]
