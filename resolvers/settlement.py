@@ -13,6 +13,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers import mails
 from resolvers.context import Services
 from schema.errors import CheckoutChanged, NotFound, Unavailable
+from store import shop_events
 from store.attempts import LIVE, AttemptRow, AttemptState, move
 from store.checkout import locked_attempt, one_at_a_time
 from store.holds import release, spend, take
@@ -167,6 +168,7 @@ async def complete(services: Services, attempt_id: uuid.UUID, payin: Transaction
             attempt.check_on = None
             order = await write_order(db, attempt, now)
             await mails.tell_of_order(db, order, attempt)
+            await shop_events.tell_of_order(db, order, attempt)
             cart = {
                 "partner_id": attempt.partner_id,
                 "cart_id": attempt.cart_id,

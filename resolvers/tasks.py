@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from resolvers import attempt_watch, audit_entries, mail_delivery, settlement, webhook_delivery
+from resolvers import attempt_watch, audit_entries, cart_expiry, mail_delivery, settlement, webhook_delivery
 from resolvers.context import Services
 from store.jobs import Job, Retries
 from store.providers.base import TransactionKind
@@ -79,4 +79,5 @@ SCHEDULES: Mapping[str, Task] = {
     "prune_mail": Task("41 3 * * *", mail_delivery.prune),
     "sweep_attempts": Task("* * * * *", attempt_watch.sweep),
     "sweep_mail": Task("* * * * *", mail_delivery.sweep),
+    "tell_expired_carts": Task("* * * * *", cart_expiry.tell_expired),
 }

@@ -30,12 +30,18 @@ class EventType(ClosedSet):
 DATA: Mapping[EventType, Mapping[str, str]] = {
     EventType.CART_COMPLETED: {
         "id": "The cart's id.",
+        "last_modified": "Which of its writings was bought: its `last_modified` in milliseconds, as REST answers it.",
+        "return_url": "Where its customer is sent afterwards; null: nowhere.",
         "order_id": "The id of the order that it became.",
+        "order_uuid": "That order's uuid.",
         "order_number": "That order's number.",
     },
     EventType.CART_EXPIRED: {
         "id": "The cart's id.",
-        "expired_on": "When it was deleted.",
+        "last_modified": "When it was last written, in milliseconds, as REST answers it.",
+        "expired_on": "When it could be read no more: two hours later.",
+        "return_url": "Where its customer would have been sent; null: nowhere, or no longer known.",
+        "items": "Its lines, each with `product_id`, `variant_id`, `quantity`; null when they are no longer known.",
     },
     EventType.ORDER_CREATED: {
         "id": "The order's id.",
@@ -44,10 +50,12 @@ DATA: Mapping[EventType, Mapping[str, str]] = {
         "created_on": "When it was made.",
         "language": "The language it was bought in.",
         "cart_id": "The cart it came from.",
+        "return_url": "Where its customer is sent afterwards; null: nowhere.",
         "message": "What the buyer wrote; empty: nothing.",
         "buyer": "Who bought: `first_name`, `last_name`, `email`, `phone`.",
-        "delivery": "How it is delivered: `kind`, `recipient_name`, `address` (null unless something is sent).",
-        "products": "What was sold, each with `product_id`, `variant_id`, `name`, `quantity`, `unit_price`, `total`.",
+        "delivery": "How it is delivered: `kind`, `name`, `recipient_name`, `address` (null unless something is sent).",
+        "products": "What was sold, each with `product_id`, `variant_id`, `name`, `variant`, `choices`, `quantity`, "
+        "`unit_price`, `total`, `vat_rate`.",
         "products_total": "The products, before discounts.",
         "discount_total": "What coupons took off.",
         "delivery_total": "What delivery cost.",
