@@ -20,14 +20,20 @@ LIVE_TOKENS = 100
 
 @operation(Rule.PUBLIC, transaction=False)
 async def obtain_token(call: Call, input: ObtainToken) -> IssuedToken:
-    """Log in: make a new token for a user name and a password. A user has at most 100; the longest unused goes first."""
+    """Log in: make a new token for a user name and a password. A user has at most 100; the longest unused goes first.
+
+    From the fifth miss on each is followed by a pause, a second first and an hour at most.
+    """
     sessions, query = call.services.db.sessions, select(UserRow)
-    async with sessions() as db:
-        user = (await db.exec(query.where(col(UserRow.username) == normal_username(input.username)))).one_or_none()
-    # Between two sessions: checking takes long on purpose, and no connection waits for it.
-    good = await matches(user.password_hash if user else None, input.password)
-    if user is None or not good or not user.is_active:
-        raise WrongCredentials
+    username = normal_username(input.username)
+    async with call.services.limits.log_ins.attempt(username, call.context.address) as attempt:
+        async with sessions() as db:
+            user = (await db.exec(query.where(col(UserRow.username) == username))).one_or_none()
+        # Between two sessions: checking takes long on purpose, and no connection waits for it.
+        good = await matches(user.password_hash if user else None, input.password)
+        if user is None or not good or not user.is_active:
+            raise WrongCredentials
+        attempt.succeeded = True
     async with sessions() as db, db.begin():
         secret = await issue_token(db, user, input.label, call.services.clock)
         return IssuedToken(token=secret, uuid=await _owner_uuid(db, user), user=user)

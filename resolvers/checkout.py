@@ -1,12 +1,13 @@
 """The checkout, as its customer uses it: look, choose, say who buys, add codes. Paying is in `resolvers.payment`."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.buyers import missing_of, validated
+from resolvers.guessing import look_up
 from resolvers.operation import Call, operation
 from schema.cart import Cart
 from schema.checkout import (
@@ -28,7 +29,7 @@ from schema.permission import Rule
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.brand import brand_of
 from store.checkout import OwnHolds, latest_attempt, usable_codes, wanted_products
-from store.codes import grouped, normal
+from store.codes import grouped, mistyped, normal
 from store.customers import CartEdits, Customer, Customers
 from store.pricing import Basket, Priced, price
 from store.shop import load_deliveries, load_products
@@ -258,16 +259,27 @@ async def _deliverable(call: Call, db: AsyncSession, desk: Desk) -> None:
 
 @operation(Rule.CUSTOMER, transaction=False)
 async def apply_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
-    """Add a coupon or gift card. Unknown, foreign, expired and used ones get one and the same answer."""
+    """Add a coupon or gift card. Unknown, foreign, expired and used ones get one and the same answer.
+
+    TooManyRequests for whoever tries too many.
+    """
     wanted = normal(code)
+    not_usable = InvalidInput.at("code", "This code cannot be used here. Check how it is written.", "CODE_NOT_USABLE")
+    if not wanted or mistyped(wanted):
+        await live_cart(call, key)
+        raise not_usable
     async with call.services.db.sessions() as db:
         desk = await desk_of(call, db, key)
         known = {normal(c) for c in desk.edits.codes}
         if len(known) >= MOST_CODES and wanted not in known:
             raise InvalidInput.at("code", f"At most {MOST_CODES} codes can be used at once.", "TOO_MANY")
         now = call.services.clock.now()
-        if not wanted or not await usable_codes(db, desk.partner.id, [wanted], now, desk.own):
-            raise InvalidInput.at("code", "This code cannot be used here. Check how it is written.", "CODE_NOT_USABLE")
+
+        def look() -> Awaitable[Sequence[object]]:
+            return usable_codes(db, desk.partner.id, [wanted], now, desk.own)
+
+        if not await look_up(call.context, "code at the checkout", look):
+            raise not_usable
 
         def change(_customer: Customer, edits: CartEdits) -> None:
             if wanted not in edits.codes:

@@ -13,7 +13,7 @@ from schema.coupon_input import CreateCoupon, UpdateCoupon
 from schema.errors import InvalidInput
 from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
-from store.codes import normal
+from store.codes import mistyped, normal
 from store.coupons import CouponRow
 
 SHORTEST_CODE, LONGEST_CODE = 3, 40
@@ -74,6 +74,8 @@ async def update_coupon(call: Call, input: UpdateCoupon) -> Coupon:
 def _matched(code: str) -> str:
     """A code as it is matched: what is left of it must still be one."""
     found = normal(code)
+    if mistyped(found):
+        raise InvalidInput.at("code", "This looks like the code of a gift card. Add or change a character.")
     if not SHORTEST_CODE <= len(found) <= LONGEST_CODE:
         raise InvalidInput.at(
             "code", f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."

@@ -34,6 +34,12 @@ def grouped(code: str) -> str:
     return "-".join(plain[i : i + 4] for i in range(0, LENGTH, 4)) if looks_right(plain) else code
 
 
+def mistyped(code: str) -> bool:
+    """Whether a code has the shape of ours but not its check character, so that it is none and need not be looked for."""
+    plain = normal(code)
+    return len(plain) == LENGTH and all(c in ALPHABET for c in plain) and not looks_right(plain)
+
+
 def looks_right(code: str) -> bool:
     """Whether a code could be one of ours. It only makes a message better: imported codes may have any shape."""
     plain = normal(code)

@@ -1,5 +1,6 @@
 """How many requests may be made: rates as settings write them, and counting them without asking anybody each time."""
 
+import datetime as dt
 import math
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,7 +11,6 @@ from schema.errors import TooManyRequests
 from store.clock import Clock
 from store.counts import REFUSALS, Counts
 from store.kv import KeyValue
-from store.kv.protocol import MILLISECOND
 from store.log_ins import LogIns
 from store.settings import OFF, Settings
 
@@ -18,6 +18,11 @@ OWN_SHARE = 50
 """Of this many requests that are allowed, a process lets one through before it asks what the others have counted."""
 
 Rate = limits.RateLimitItem
+
+
+def window_of(rate: Rate) -> dt.timedelta:
+    """How long a rate counts before it begins again."""
+    return dt.timedelta(seconds=rate.get_expiry())
 
 
 @lru_cache(maxsize=64)
@@ -66,7 +71,7 @@ class RateLimit:
         self._kind = kind
         self._amount, self._seconds = rate.amount, rate.get_expiry()
         self._share = max(1, self._amount // OWN_SHARE)
-        self._life = self._seconds * 1000 * MILLISECOND
+        self._life = window_of(rate)
         self._counts = counts
         self._clock = clock
         self._window = 0
