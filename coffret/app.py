@@ -4,13 +4,15 @@ import contextlib
 from collections.abc import AsyncIterator
 
 import httpx
+import structlog
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
-from coffret import media, notifications, storefront, watching
+from coffret import mailbox, media, notifications, storefront, watching
+from coffret.command_error import CommandError
 from coffret.middleware import KnownHosts, RequestId, TrustedProxies
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
 from funnel.routes import routes as funnel_routes
@@ -18,10 +20,14 @@ from resolvers.context import Context, Services
 from rest_compat.errors import refusal
 from rest_compat.routes import rest_routes
 from schema.errors import AppError
+from schema.graph.bounds import Limits
 from schema.graph.server import Graph
+from schema.graph.trusted import ManifestError, read_manifest
 from schema.graph.view import View
 from schema.root import schema
 from store.settings import Settings
+
+log = structlog.get_logger(__name__)
 
 
 async def context_of(request: Request) -> Context:
@@ -47,11 +53,37 @@ async def refused(_request: Request, error: Exception) -> Response:
     return Response(answer.body, answer.status, {name.decode(): value.decode() for name, value in answer.headers})
 
 
+def graph(settings: Settings) -> Graph:
+    """What answers GraphQL. CommandError when the file of trusted documents cannot be read.
+
+    Where only trusted documents are answered, introspection is for development.
+    """
+    introspection = settings.development if settings.introspection is None else settings.introspection
+    try:
+        trusted = read_manifest(settings.graphql_documents) if settings.graphql_documents else {}
+    except ManifestError as error:
+        raise CommandError(f"{error} Correct COFFRET_GRAPHQL_DOCUMENTS.") from None
+    return Graph(
+        schema,
+        limits=Limits(
+            depth=settings.graphql_depth,
+            aliases=settings.graphql_aliases,
+            tokens=settings.graphql_tokens,
+            cost=settings.graphql_cost,
+        ),
+        introspection=introspection and (settings.development or not settings.graphql_trusted_only),
+        trusted=trusted,
+        trusted_only=settings.graphql_trusted_only,
+    )
+
+
 def graphql(settings: Settings) -> View:
     """The GraphQL endpoint."""
-    introspection = settings.development if settings.introspection is None else settings.introspection
+    made = graph(settings)
+    for document_id, problem in made.documents.broken.items():
+        log.error("a trusted document cannot be answered", document_id=document_id, because=problem)
     ide = settings.development if settings.graphiql is None else settings.graphiql
-    return View(Graph(schema, introspection=introspection), context_of, ide=ide)
+    return View(made, context_of, ide=ide and (settings.development or not settings.graphql_trusted_only))
 
 
 def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
@@ -72,6 +104,7 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
         *watching.ROUTES,
         *notifications.ROUTES,
         *media.ROUTES,
+        *mailbox.routes(settings),
         *funnel_routes(settings),
         *storefront.routes(settings),
     ]

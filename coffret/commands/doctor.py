@@ -199,8 +199,27 @@ def addresses(settings: Settings) -> Finding:
     return well(name, f"the API at {settings.public_url}, checkouts below {settings.funnel_domain}.")
 
 
+def documents(settings: Settings) -> Finding:
+    """Whether the trusted documents are ones that this release can answer."""
+    from coffret.app import graph
+
+    name = "documents"
+    if settings.graphql_documents is None:
+        return well(name, "any is answered, within the limits.")
+    try:
+        found = graph(settings).documents
+    except CommandError as error:
+        return wrong(name, str(error), "Write the file anew with the tool that made it.")
+    if found.broken:
+        id, problem = next(iter(found.broken.items()))
+        told = f"{len(found.broken)} of {len(found.texts)} in {settings.graphql_documents} cannot be answered. {id}: {problem}"
+        return wrong(name, told, "Correct them in the client, and write the file anew.")
+    others = "no other is answered" if settings.graphql_trusted_only else "others are answered too"
+    return well(name, f"{len(found.texts)} are known by id; {others}.")
+
+
 SETTINGS_CHECKS: tuple[Callable[[Settings], Finding], ...] = (
-    data_directory, port, secret, provider, workers, addresses,
+    data_directory, port, secret, provider, workers, addresses, documents,
 )  # fmt: skip
 
 

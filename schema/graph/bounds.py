@@ -31,6 +31,7 @@ RELATED = 5
 """How many rows a list without a page size is taken for."""
 MUTATION = 10
 BEYOND_ALL = 2**31 - 1
+CHARACTERS_PER_TOKEN = 25
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,11 @@ class Limits:
     """Fields selected again under the same name; comparing them is what makes validation slow."""
     tokens: int = 2_000
     cost: int = 10_000
-    characters: int = 50_000
+
+    @property
+    def characters(self) -> int:
+        """How long a document may be: what its tokens could need, with room for names and comments."""
+        return self.tokens * CHARACTERS_PER_TOKEN
 
 
 class BeyondLimitsError(GraphQLError):

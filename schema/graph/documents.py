@@ -17,15 +17,19 @@ from graphql import (
     validate,
     visit,
 )
+from prometheus_client import Counter
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 
 from schema.graph.bounds import BeyondLimitsError, Cost, Limits, Shape
 from schema.graph.executor import Plans
+from schema.graph.trusted import only_introspects
 
 RULES = (*specified_rules, MaybeNullValidationRule)
 MOST_ERRORS = 20
 KEPT_CHARACTERS = 500_000
 KEPT_COSTS = 256
+DOCUMENTS = Counter("coffret_graphql_documents", "Documents that were sent, by where they were found.", ["found"])
+KEPT, MADE, TRUSTED = (DOCUMENTS.labels(found) for found in ("kept", "made", "trusted"))
 
 
 class RefusedDocument(Exception):
@@ -109,23 +113,69 @@ def _defaults(operation: OperationDefinitionNode) -> dict[str, Any]:
     return found
 
 
-class Documents:
-    """The documents of a schema, the most recently used kept, up to a number of characters in all."""
+def _untrusted() -> RefusedDocument:
+    words = "This server answers only documents that it knows: send the id of one."
+    return RefusedDocument(GraphQLError(words), code="DOCUMENT_NOT_TRUSTED")
 
-    def __init__(self, schema: GraphQLSchema, limits: Limits, *, introspection: bool) -> None:
+
+class Documents:
+    """The documents of a schema: the trusted ones, and of others the most recently used, up to a number of characters."""
+
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        limits: Limits,
+        *,
+        introspection: bool,
+        trusted: Mapping[str, str] | None = None,
+        trusted_only: bool = False,
+    ) -> None:
         self.schema = schema
         self.limits = limits
         self.introspection = introspection
+        self.trusted_only = trusted_only
+        self.texts = trusted or {}
+        """The trusted documents by id."""
+        self._trusted: dict[str, Document | None] = {}
+        """By text; None: broken."""
+        self.broken: dict[str, str] = {}
+        """What is wrong with trusted documents that this schema cannot answer, by their ids."""
         self._kept: OrderedDict[str, Document] = OrderedDict()
         self._characters = 0
+        for id, text in self.texts.items():
+            try:
+                self._trusted[text] = self._made(text)
+            except RefusedDocument as refused:
+                self._trusted[text] = None
+                self.broken[id] = " ".join(error.message for error in refused.errors)
+
+    def text(self, document_id: str | None) -> str:
+        """The trusted document of an id; RefusedDocument when there is none."""
+        found = self.texts.get(document_id or "")
+        if found is not None:
+            return found
+        if not self.texts:
+            words, code = "This server knows no documents by id: send the document.", "PERSISTED_QUERY_NOT_SUPPORTED"
+        else:
+            words, code = "This server knows no document of this id.", "PERSISTED_QUERY_NOT_FOUND"
+        raise RefusedDocument(GraphQLError(words), code=code)
 
     def get(self, query: str) -> Document:
         """The document of a query; RefusedDocument says what is wrong with it."""
         kept = self._kept.get(query)
         if kept is not None:
             self._kept.move_to_end(query)
+            KEPT.inc()
             return kept
+        if query in self._trusted:
+            TRUSTED.inc()
+            return self._trusted[query] or self._made(query)
+        MADE.inc()
+        if self.trusted_only and not self.introspection:
+            raise _untrusted()
         document = self._made(query)
+        if self.trusted_only and not only_introspects(document.node):
+            raise _untrusted()
         self._kept[query] = document
         self._characters += len(query)
         while self._characters > KEPT_CHARACTERS:
@@ -160,4 +210,5 @@ class Documents:
         try:
             return parse(query, max_lexical_tokens=self.limits.tokens, allow_empty_selection_sets=False)
         except GraphQLError as error:
-            raise RefusedDocument(error, code="GRAPHQL_PARSE_FAILED") from None
+            too_many = error.message.endswith("Parsing aborted.")
+            raise RefusedDocument(error, code="TOKENS_LIMIT_EXCEEDED" if too_many else "GRAPHQL_PARSE_FAILED") from None

@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from schema.graph.server import Asked
+from schema.graph.trusted import SHA256
 
 JSON = "application/json"
 RESPONSE = "application/graphql-response+json"
@@ -66,7 +67,7 @@ def media_type(accept: str | None) -> str:
 
 def wants_page(request: Request) -> bool:
     """Whether a browser asks for a page rather than a client for an answer."""
-    if "query" in request.query_params:
+    if {"query", "documentId", "extensions"} & request.query_params.keys():
         return False
     best = max(_ranges(request.headers.get("accept", "")), key=lambda found: found[1], default=("", 0.0))
     return best[0] in {"text/html", "application/xhtml+xml"}
@@ -114,17 +115,30 @@ def _asked(data: Any, *, holds_nul: bool) -> Asked:
         raise BadRequestError("Send a JSON object with a `query`.")
     query, name = data.get("query"), data.get("operationName")
     variables, extensions = data.get("variables"), data.get("extensions")
-    if not isinstance(query, str) or not query:
+    if not isinstance(extensions, dict | None):
+        raise BadRequestError("`extensions` is an object or null.")
+    document_id = _document_id(data.get("documentId"), extensions or {})
+    if query is None and document_id is not None:
+        query = ""
+    elif not isinstance(query, str) or not query:
         raise BadRequestError("`query` is missing: send the GraphQL document there, as a string.")
     if not isinstance(name, str | None):
         raise BadRequestError("`operationName` is a string or null.")
     if not isinstance(variables, dict | None):
         raise BadRequestError("`variables` is an object or null.")
-    if not isinstance(extensions, dict | None):
-        raise BadRequestError("`extensions` is an object or null.")
     if _NUL.search(query) or (holds_nul and _has_nul(variables)):
         raise BadRequestError("A text holds the character NUL, which cannot be stored.")
-    return Asked(query, variables or {}, name or None)
+    return Asked(query, variables or {}, name or None, document_id)
+
+
+def _document_id(given: Any, extensions: Mapping[str, Any]) -> str | None:
+    """The id of a document that the server knows, under either of the names it is sent by."""
+    if given is None:
+        persisted = extensions.get("persistedQuery")
+        given = persisted.get("sha256Hash") if isinstance(persisted, dict) else None
+    if not isinstance(given, str | None):
+        raise BadRequestError("The id of a document is a string.")
+    return given.removeprefix(SHA256) if given else None
 
 
 def _has_nul(value: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import strawberry
 from graphql import ExecutionResult, GraphQLError, OperationDefinitionNode, OperationType
+from prometheus_client import Histogram
 from strawberry.execution import optimized_is_awaitable
 
 from resolvers.context import Context
@@ -16,14 +17,21 @@ from schema.graph.documents import Document, Documents, RefusedDocument
 from schema.graph.errors import outage, told
 from schema.graph.executor import Executor
 
+COST = Histogram(
+    "coffret_graphql_cost",
+    "What operations would cost that were asked for.",
+    buckets=(1, 10, 100, 300, 1_000, 3_000, 10_000, 100_000),
+)
+
 
 @dataclass(frozen=True)
 class Asked:
-    """A GraphQL request."""
+    """A GraphQL request: the document itself, or (`query` is empty then) the id of one that the server knows."""
 
     query: str
     variables: Mapping[str, Any] = field(default_factory=dict)
     operation_name: str | None = None
+    document_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,11 @@ class QueryOnlyError(Exception):
 
 
 class Graph:
-    """A schema that answers requests within limits. `compiled=False` leaves all to graphql-core, the reference."""
+    """A schema that answers requests within limits.
+
+    `trusted` are documents by id, which requests may name instead of sending them; with `trusted_only` no other is
+    answered. `compiled=False` leaves all to graphql-core, the reference.
+    """
 
     def __init__(
         self,
@@ -50,17 +62,21 @@ class Graph:
         limits: Limits | None = None,
         introspection: bool = True,
         compiled: bool = True,
+        trusted: Mapping[str, str] | None = None,
+        trusted_only: bool = False,
     ) -> None:
         self.schema = schema._schema  # noqa: SLF001 - Strawberry has no public name for graphql-core's schema
         self.limits = limits or Limits()
         self.introspection = introspection
         self.compiled = compiled
-        self.documents = Documents(self.schema, self.limits, introspection=introspection)
+        self.documents = Documents(
+            self.schema, self.limits, introspection=introspection, trusted=trusted or {}, trusted_only=trusted_only
+        )
 
     async def answer(self, asked: Asked, context: Context, *, queries_only: bool = False) -> Answer:
         """Answer a request. QueryOnlyError, with nothing run, for a mutation under `queries_only`."""
         try:
-            document = self.documents.get(asked.query)
+            document = self.documents.get(asked.query or self.documents.text(asked.document_id))
             operation = document.operation(asked.operation_name)
         except RefusedDocument as refused:
             return _refused(refused, context)
@@ -70,6 +86,7 @@ class Graph:
             words = "An Idempotency-Key is for one change: send one mutation with it."
             return _refused(RefusedDocument(GraphQLError(words), code="BAD_REQUEST"), context)
         cost = document.cost(operation, asked.variables)
+        COST.observe(cost)
         extensions = {"cost": {"requested": cost, "limit": self.limits.cost}}
         if cost > self.limits.cost:
             words = (

@@ -83,8 +83,8 @@ TOO_MUCH = [
         "{ __typename __typename ... { __typename __typename } }",
         "REPEATED_FIELDS_LIMIT_EXCEEDED",
     ),
-    (Limits(tokens=5), "{ __typename __typename __typename __typename }", "GRAPHQL_PARSE_FAILED"),
-    (Limits(characters=20), "{ __typename          }", "TOKENS_LIMIT_EXCEEDED"),
+    (Limits(tokens=5), "{ __typename __typename __typename __typename }", "TOKENS_LIMIT_EXCEEDED"),
+    (Limits(tokens=5), "{ __typename }" + 120 * " ", "TOKENS_LIMIT_EXCEEDED"),
     (Limits(cost=100), "{ cards(first: 100) { nodes { id } } }", "COST_LIMIT_EXCEEDED"),
     (Limits(cost=100), "{ cards { nodes { uses { id } } } }", "COST_LIMIT_EXCEEDED"),
     (
