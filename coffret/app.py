@@ -105,6 +105,7 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
         *notifications.ROUTES,
         *media.ROUTES,
         *mailbox.routes(settings),
+        *mailbox.routes(settings),
         *funnel_routes(settings),
         *storefront.routes(settings),
     ]

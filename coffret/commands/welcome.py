@@ -34,6 +34,8 @@ def show(settings: Settings, demo: Demo | None) -> None:
         console.print(f"\n[bold]Coffret is ready[/] at {base} (Ctrl-C stops it)\n")
         console.print(f"  GraphQL    {base}/graphql/")
         console.print(f"  REST       {base}/api/")
+        if settings.development and settings.mail_server is None:
+            console.print(f"  Mail       {base}/_mail/")
         if demo is None:
             console.print("\n  Make log-ins and tokens with: coffret user create, coffret token create\n")
         else:

@@ -1,0 +1,156 @@
+"""The pages below `/_mail/`: a list, each letter with its HTML in a sandbox, its text and its file."""
+
+import asyncio
+import datetime as dt
+import email
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from email import policy
+from email.message import EmailMessage
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from coffret.middleware import own_hosts
+from store.settings import Settings
+
+PREFIX = "/_mail/"
+NAME = re.compile(r"\d{8}T\d{6}-[0-9a-f-]{36}")
+SHOWN = 100
+"""Letters of the list; older ones are in the folder."""
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; frame-src 'self'; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+OF_A_LETTER = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' {ours}; frame-ancestors 'self'; form-action 'none'; "
+    "sandbox allow-popups allow-popups-to-escape-sandbox"
+)
+"""A letter may show its own styles and our pictures, lead elsewhere in a new tab, and do nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A letter of the folder."""
+
+    name: str
+    message: EmailMessage
+
+    @property
+    def kept_on(self) -> dt.datetime:
+        """When it was kept."""
+        return dt.datetime.strptime(self.name[:15], "%Y%m%dT%H%M%S").replace(tzinfo=dt.UTC)
+
+    def header(self, name: str) -> str:
+        """A header as people read it; empty when there is none."""
+        return str(self.message.get(name, ""))
+
+    def part(self, kind: str) -> str:
+        """The `html` or the `plain` part; empty when there is none."""
+        found = self.message.get_body((kind,))
+        return str(found.get_content()) if found is not None else ""
+
+
+class Mailbox:
+    """The pages of one folder."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = settings.data_dir / "mail"
+        self._server = settings.mail_server
+        self._hosts = own_hosts(settings) | {"localhost", "127.0.0.1", "[::1]"}
+        self._letter_policy = OF_A_LETTER.format(ours=settings.public_url)
+        self._css = (files("coffret.mailbox") / "page.css").read_bytes()
+        self._css_path = f"{PREFIX}page.{hashlib.sha256(self._css).hexdigest()[:12]}.css"
+        self._templates = Environment(
+            loader=PackageLoader("coffret.mailbox", ""),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.globals.update(sheet=self._css_path, home=PREFIX)
+
+    def routes(self) -> list[BaseRoute]:
+        """What is served."""
+        return [
+            Route(PREFIX, self._here(self.show_list)),
+            Route(self._css_path, self._here(self.style)),
+            Route(f"{PREFIX}{{name}}/", self._here(self.show)),
+            Route(f"{PREFIX}{{name}}/html", self._here(self.html)),
+            Route(f"{PREFIX}{{name}}/letter.eml", self._here(self.file)),
+        ]
+
+    def _here(self, answer: Callable[[Request], Response]) -> Callable[[Request], object]:
+        """On the hosts of the API only: at a shop's address its mail has nothing to do."""
+
+        async def endpoint(request: Request) -> Response:
+            host = request.headers.get("host", "").lower()
+            if host not in self._hosts and re.sub(r":\d+$", "", host) not in self._hosts:
+                raise HTTPException(404)
+            return await asyncio.to_thread(answer, request)
+
+        return endpoint
+
+    def style(self, _request: Request) -> Response:
+        """The style sheet."""
+        headers = {"Cache-Control": "max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+        return Response(self._css, headers=headers, media_type="text/css")
+
+    def show_list(self, _request: Request) -> Response:
+        """The newest letters."""
+        return self._page("list.html", entries=self._entries(), folder=self._folder, server=self._server)
+
+    def show(self, request: Request) -> Response:
+        """A letter: headers, HTML, text."""
+        entry = self._entry(request)
+        shown = ("From", "To", "Reply-To", "Subject", "Date", "Message-ID", "Content-Language", "Auto-Submitted")
+        return self._page("letter.html", entry=entry, headers=[(name, entry.header(name)) for name in shown])
+
+    def html(self, request: Request) -> Response:
+        """The HTML part, which may be anything: it is shown in a sandbox."""
+        html = self._entry(request).part("html").replace("<head>", '<head><base target="_blank">', 1)
+        headers = HEADERS | {"Content-Security-Policy": self._letter_policy}
+        return HTMLResponse(html, headers=headers)
+
+    def file(self, request: Request) -> Response:
+        """The letter as it travels."""
+        name = self._entry(request).name
+        headers = {"Content-Disposition": f'attachment; filename="{name}.eml"', "X-Content-Type-Options": "nosniff"}
+        return Response(self._path(name).read_bytes(), headers=headers, media_type="message/rfc822")
+
+    def _page(self, template: str, **values: object) -> Response:
+        return HTMLResponse(self._templates.get_template(template).render(values), headers=HEADERS)
+
+    def _entries(self) -> Sequence[Entry]:
+        found = sorted((path for path in self._folder.glob("*.eml") if NAME.fullmatch(path.stem)), reverse=True)
+        return [_read(path) for path in found[:SHOWN]]
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.eml"
+
+    def _entry(self, request: Request) -> Entry:
+        name = str(request.path_params["name"])
+        if not NAME.fullmatch(name) or not self._path(name).is_file():
+            raise HTTPException(404)
+        return _read(self._path(name))
+
+
+def _read(path: Path) -> Entry:
+    return Entry(path.stem, email.message_from_bytes(path.read_bytes(), _class=EmailMessage, policy=policy.default))
+
+
+def routes(settings: Settings) -> list[BaseRoute]:
+    """The pages in development; nothing in production, where nobody's mail is kept as files."""
+    return Mailbox(settings).routes() if settings.development else []
