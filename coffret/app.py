@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
-from coffret import mailbox, media, notifications, storefront, watching
+from coffret import mailbox, media, notifications, storefront, time_control, watching
 from coffret.command_error import CommandError
 from coffret.middleware import KnownHosts, RequestId, TrustedProxies
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
@@ -102,9 +102,9 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
         *rest_routes(context_of),
         *graphql(settings).routes(),
         *watching.ROUTES,
+        *time_control.routes(settings),
         *notifications.ROUTES,
         *media.ROUTES,
-        *mailbox.routes(settings),
         *mailbox.routes(settings),
         *funnel_routes(settings),
         *storefront.routes(settings),
