@@ -97,6 +97,16 @@ class Settings(BaseSettings):
     )
     mail_from: str = Field(default="mail@coffret.test", description="The address that mail comes from.")
     mail_days: int = Field(default=90, ge=1, description="How long messages are kept, with the addresses they went to.")
+    event_days: int = Field(
+        default=90, ge=7, description="How long events are kept, with the log of the webhooks that told of them."
+    )
+    webhook_networks_allowed: Annotated[list[str], NoDecode] = Field(
+        default_factory=list,
+        description="Private networks that webhooks may be sent to, such as 10.1.0.0/16; in development 127.0.0.0/8.",
+    )
+    webhook_secret_hours: int = Field(
+        default=24, ge=0, description="How long webhooks are signed with the secret before a rotation as well."
+    )
     audit_days: int | None = Field(
         default=None, ge=30, description="How long the audit log is kept; by default for ever."
     )
@@ -140,7 +150,7 @@ class Settings(BaseSettings):
     log_level: str = "INFO"
     log_json: bool | None = Field(default=None, description="Logs as JSON; by default in production only.")
 
-    @field_validator("allowed_hosts", "cors_origins", "trusted_proxies", mode="before")
+    @field_validator("allowed_hosts", "cors_origins", "trusted_proxies", "webhook_networks_allowed", mode="before")
     @classmethod
     def split(cls, value: object) -> object:
         """Lists are written with commas."""
@@ -161,10 +171,10 @@ class Settings(BaseSettings):
             raise ValueError(f"{value} is no file.")
         return value
 
-    @field_validator("trusted_proxies")
+    @field_validator("trusted_proxies", "webhook_networks_allowed")
     @classmethod
     def networks(cls, value: list[str]) -> list[str]:
-        """Each proxy is an address or a network."""
+        """Each entry is an address or a network."""
         for entry in value:
             ipaddress.ip_network(entry, strict=False)
         return value
@@ -216,6 +226,11 @@ class Settings(BaseSettings):
         """Where mail is handed over; None where none was named."""
         url = self.smtp_url.get_secret_value()
         return read_server(url) if url else None
+
+    @property
+    def webhook_networks(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+        """The private networks that webhooks may be sent to."""
+        return [ipaddress.ip_network(network, strict=False) for network in self.webhook_networks_allowed]
 
     @property
     def public_url(self) -> str:
