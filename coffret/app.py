@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
-from coffret import mailbox, media, notifications, storefront, time_control, watching
+from coffret import limiting, mailbox, media, notifications, storefront, time_control, watching
 from coffret.command_error import CommandError
+from coffret.cors import Cors
 from coffret.middleware import KnownHosts, RequestId, TrustedProxies
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
 from funnel.routes import routes as funnel_routes
@@ -31,19 +32,18 @@ log = structlog.get_logger(__name__)
 
 
 async def context_of(request: Request) -> Context:
-    """Who asks, from where, and with what to answer. Raises Unauthenticated for a credential that is not good.
+    """Who asks, from where, and with what to answer. Raises Unauthenticated for a credential that is not good,
+    then TooManyRequests.
 
     An `Idempotency-Key` is left to the transports: each refuses a malformed one in its own words.
     """
     scope = request.scope
     services: Services = scope["app"].state.house.services
     credential = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"), None)
-    return Context(
-        services=services,
-        caller=await services.callers.by_header(credential),
-        request_id=scope["state"]["request_id"],
-        address=scope["client"][0] if scope.get("client") else "",
-    )
+    caller = await services.callers.by_header(credential)
+    address = scope["client"][0] if scope.get("client") else ""
+    await limiting.count(scope, services.limits, caller, address)
+    return Context(services=services, caller=caller, request_id=scope["state"]["request_id"], address=address)
 
 
 async def refused(_request: Request, error: Exception) -> Response:
@@ -86,6 +86,21 @@ def graphql(settings: Settings) -> View:
     return View(made, context_of, ide=ide and (settings.development or not settings.graphql_trusted_only))
 
 
+def routes_of(settings: Settings) -> list[BaseRoute]:
+    """All that is answered here."""
+    return [  # tried in this order, so what is asked most stands first
+        *rest_routes(context_of),
+        *graphql(settings).routes(),
+        *watching.ROUTES,
+        *time_control.routes(settings),
+        *notifications.ROUTES,
+        *media.ROUTES,
+        *mailbox.routes(settings),
+        *funnel_routes(settings),
+        *storefront.routes(settings),
+    ]
+
+
 def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
     """The application of one process. Its lifespan opens what the settings name, and closes it.
 
@@ -98,17 +113,7 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
             return (await client.get(url)).status_code
 
     sandbox = make_sandbox(settings, deliver)
-    routes: list[BaseRoute] = [  # tried in this order, so what is asked most stands first
-        *rest_routes(context_of),
-        *graphql(settings).routes(),
-        *watching.ROUTES,
-        *time_control.routes(settings),
-        *notifications.ROUTES,
-        *media.ROUTES,
-        *mailbox.routes(settings),
-        *funnel_routes(settings),
-        *storefront.routes(settings),
-    ]
+    routes = routes_of(settings)
     if sandbox is not None:
         routes.append(Mount(SANDBOX_PATH, sandbox))
 
@@ -125,6 +130,7 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
         Middleware(RequestId),
         Middleware(TrustedProxies, proxies=settings.trusted_proxies),
         Middleware(KnownHosts, settings=settings),
+        *([Middleware(Cors, origins=settings.cors_origins)] if settings.cors_origins else []),
     ]
     app = Starlette(routes=routes, middleware=middleware, exception_handlers={AppError: refused}, lifespan=lifespan)
     return app

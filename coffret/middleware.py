@@ -26,7 +26,10 @@ def timer(method: str, status: int) -> Histogram:
 
 
 class RequestId:
-    """Gives each request an id (the caller's own when it is sane), tells it in the answer and in every log line."""
+    """Gives each request an id (the caller's own when it is sane), tells it in the answer and in every log line.
+
+    What stands in the state's `answer_headers` when an answer begins goes into it.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -38,7 +41,8 @@ class RequestId:
             return
         given = next((v for k, v in scope["headers"] if k == b"x-request-id"), b"")
         request_id = given.decode() if SANE_ID.fullmatch(given) else secrets.token_hex(16)
-        scope.setdefault("state", {})["request_id"] = request_id
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id
         structlog.contextvars.bind_contextvars(request_id=request_id)
         begun, status = time.perf_counter(), 500
 
@@ -46,7 +50,8 @@ class RequestId:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+                more = state.get("answer_headers", ())
+                message["headers"] = [*message.get("headers", ()), *more, (b"x-request-id", request_id.encode())]
             await send(message)
 
         try:

@@ -19,6 +19,7 @@ from resolvers import payment
 from resolvers.context import Services
 from schema.checkout import AttemptStatus, Step
 from schema.errors import AppError, CartNotFound, NotFound
+from store.origin import origin_of
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -103,6 +104,8 @@ class Front:
     async def _handled(self, visit: Visit, handler: Handler, *, posted: bool) -> Response:
         try:
             if posted:
+                if (forms := visit.services.limits.forms) is not None:
+                    await forms.check(origin_of(visit.context.address))
                 visit.form = await read_form(visit.request)
                 self.tokens.check(visit.request, visit.form, visit.session_id, visit.origin)
             return await handler(visit)

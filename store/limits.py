@@ -75,10 +75,10 @@ class RateLimit:
         self._counts = counts
         self._clock = clock
         self._window = 0
-        self._tallies: dict[str, _Tally] = {}
+        self._tallies: dict[int | str | None, _Tally] = {}
         self.policy = (b"ratelimit-policy", f'"{kind}";q={self._amount};w={self._seconds}'.encode())
 
-    async def count(self, client: str) -> Standing:
+    async def count(self, client: int | str | None) -> Standing:
         """Count one request of a client, unless it is one too many."""
         now = self._clock.timestamp()
         window, since = divmod(now, self._seconds)
@@ -96,7 +96,7 @@ class RateLimit:
         remaining = self._amount - tally.total
         return Standing(max(0, remaining), reset, refused=remaining < 0)
 
-    async def check(self, client: str) -> Standing:
+    async def check(self, client: int | str | None) -> Standing:
         """Count one request of a client; TooManyRequests when it is one too many."""
         standing = await self.count(client)
         if standing.refused:
@@ -112,7 +112,7 @@ class RateLimit:
         """Where the client stands, as a structured field."""
         return (b"ratelimit", b'"%b";r=%d;t=%d' % (self._kind.encode(), standing.remaining, standing.reset))
 
-    async def _tell(self, client: str, tally: _Tally) -> None:
+    async def _tell(self, client: int | str | None, tally: _Tally) -> None:
         telling, tally.untold = tally.untold, 0
         tally.told += telling
         key = f"coffret:rate:{self._kind}:{self._window}:{client}"
