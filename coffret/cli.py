@@ -14,6 +14,7 @@ from rich.markup import escape
 from coffret.command_error import CommandError
 
 RoleName = Literal["partner", "marketplace", "master"]
+LanguageName = Literal["en", "fr", "es", "it", "de", "nl", "ca", "pt"]
 
 app = typer.Typer(
     name="coffret",
@@ -24,6 +25,10 @@ app = typer.Typer(
 )
 users = typer.Typer(help="Who may log in.", no_args_is_help=True)
 tokens = typer.Typer(help="Credentials for programs.", no_args_is_help=True)
+times = typer.Typer(help="The time, which development can move.", no_args_is_help=True)
+app.add_typer(times, name="clock")
+mail = typer.Typer(help="Whether mail leaves this installation.", no_args_is_help=True)
+app.add_typer(mail, name="mail")
 app.add_typer(users, name="user")
 app.add_typer(tokens, name="token")
 
@@ -163,6 +168,33 @@ def revoke_token(token_id: Annotated[int, typer.Argument(help="The id that `coff
     from coffret.commands import accounts as command
 
     asyncio.run(command.revoke_token(token_id))
+
+
+@times.command("show")
+def show_clock() -> None:
+    """Say what time it is for this installation."""
+    from coffret.commands import clock as command
+
+    asyncio.run(command.show())
+
+
+@times.command("advance")
+def advance_clock(by: Annotated[str, typer.Argument(help="How far, forward only: 90s, 15m, 2h, 3d, 1d12h.")]) -> None:
+    """Move time for carts, links, holds, sessions, jobs, schedules and the sandbox alike. Development only."""
+    from coffret.commands import clock as command
+
+    asyncio.run(command.advance(by))
+
+
+@mail.command("test")
+def send_test_mail(
+    to: Annotated[str, typer.Argument(help="An address that you can read.")],
+    language: Annotated[LanguageName, typer.Option(help="The language it is written in.")] = "en",
+) -> None:
+    """Send a message to yourself, and say what the mail server said."""
+    from coffret.commands import mail as command
+
+    asyncio.run(command.test(to, language))
 
 
 def main() -> None:

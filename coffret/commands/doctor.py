@@ -26,8 +26,11 @@ from schema.errors import Unavailable
 from store.clock import clock
 from store.db import Database
 from store.kv.connect import open_kv
+from store.mail.mailer import MailError
+from store.mail.smtp import SmtpMailer
 from store.migrate import current, head
 from store.settings import DEVELOPMENT_SECRET, ProviderName, Settings
+from store.shared_clock import stored
 
 ROOM = 1024**3
 """Bytes that the data directory's disk should have left."""
@@ -88,6 +91,7 @@ async def examine() -> AsyncIterator[Finding]:
     for check in SETTINGS_CHECKS:
         yield check(settings)
     yield await redis(settings)
+    yield await mail(settings)
     async for finding in database(settings):
         yield finding
 
@@ -258,6 +262,25 @@ async def redis(settings: Settings) -> Finding:
     return well("carts", f"are kept in Redis {version}, which answers.")
 
 
+async def mail(settings: Settings) -> Finding:
+    """Whether the mail server answers, encrypts where it must, and lets us in."""
+    server = settings.mail_server
+    if server is None and settings.development:
+        return well("mail", f"is kept in {settings.data_dir / 'mail'} and shown at {settings.public_url}/_mail/")
+    if server is None:
+        return doubtful(
+            "mail", "is not sent; messages wait until it can be.", "Set COFFRET_SMTP_URL and COFFRET_MAIL_FROM."
+        )
+    mailer = SmtpMailer(server, trusted=settings.smtp_ca_file)
+    try:
+        await mailer.check()
+    except MailError as error:
+        return wrong("mail", f"{server} cannot be used: {error}", "Correct COFFRET_SMTP_URL, or the mail server.")
+    finally:
+        await mailer.aclose()
+    return well("mail", f"is taken by {server}, from {settings.mail_from}.")
+
+
 async def database(settings: Settings) -> AsyncIterator[Finding]:
     """Whether the database answers, is new enough, has today's tables and tells the same time."""
     try:
@@ -266,6 +289,8 @@ async def database(settings: Settings) -> AsyncIterator[Finding]:
                 yield await server_version(db)
                 yield await tables(db, embedded=not settings.database_url)
                 yield await time(db)
+                async for finding in moved(db, settings):
+                    yield finding
     except CommandError as error:
         yield wrong("database", str(error), "Correct it and run coffret doctor again.")
 
@@ -295,3 +320,17 @@ async def time(db: Database) -> Finding:
     apart = abs(theirs - clock.now())
     told = f"{apart.total_seconds():.1f} s between this machine and the database."
     return well("clock", told) if apart <= SKEW else wrong("clock", told, "Set both machines by NTP.")
+
+
+async def moved(db: Database, settings: Settings) -> AsyncIterator[Finding]:
+    """Whether development has moved time in this database."""
+    if (await db.rows(text("SELECT to_regclass('development_clock')")))[0][0] is None:
+        return
+    ahead = await stored(db)
+    if ahead and settings.development:
+        yield well("moved time", f"this installation is {ahead} ahead of the real time.")
+    elif ahead:
+        yield doubtful(
+            "moved time", f"a development installation has moved time in this database, by {ahead}.",
+            "Production goes by the real time; rows from then may lie in the future. Use a database of its own.",
+        )  # fmt: skip
