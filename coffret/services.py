@@ -25,6 +25,7 @@ from store.providers.mangopay import Mangopay
 from store.providers.sandbox import Deliver, SandboxSettings, close, run_background, sandbox_app
 from store.sessions import Sessions
 from store.settings import ProviderName, Settings
+from store.shared_clock import follow, keep_following
 
 log = structlog.get_logger(__name__)
 SANDBOX_PATH = "/_provider"
@@ -94,6 +95,8 @@ async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIter
     async with contextlib.AsyncExitStack() as stack:
         db = Database(settings.database_url)
         stack.push_async_callback(db.aclose)
+        if settings.development:
+            await follow(db, clock)
         kv = open_kv(settings.redis_url, clock)
         stack.push_async_callback(kv.aclose)
         provider = make_provider(settings, sandbox)
@@ -113,6 +116,7 @@ async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIter
             mailer=mailer,
         )
         stack.push_async_callback(services.journal.aclose)
+        stack.callback(services.webhooks.close)
         yield House(services, sandbox)
 
 
@@ -124,6 +128,8 @@ async def background(house: House) -> AsyncIterator[None]:
         asyncio.create_task(work(services, dsn_of(services.settings)), name="worker"),
         asyncio.create_task(kept_running(lambda: ask_for_hooks(services)), name="hooks"),
     ]
+    if services.settings.development:
+        tasks.append(asyncio.create_task(keep_following(services.db, services.clock), name="clock"))
     if sandbox is not None:
         tasks.append(asyncio.create_task(kept_running(lambda: run_background(sandbox, stop)), name="sandbox"))
     try:

@@ -1,9 +1,13 @@
 """Who is asking, and what the program works with."""
 
+import contextlib
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.errors import Forbidden, PartnerOnly, Unauthenticated
 from schema.permission import Permission, Required, Rule
@@ -18,9 +22,12 @@ from store.providers.base import PaymentProvider
 from store.rows import Loaders
 from store.sessions import Sessions
 from store.settings import Settings
+from store.webhooks.courier import Courier
+from store.within import Reads, Within
 
 if TYPE_CHECKING:
     from resolvers.callers import Callers
+    from resolvers.once import Once
 
 
 class Role(StrEnum):
@@ -75,9 +82,12 @@ class Services:
     """Takes the entries of the audit log that no request waits for."""
     limits: Limits = field(init=False)
     """Counts requests, log-ins and guesses."""
+    webhooks: Courier = field(init=False)
+    """Sends messages to endpoints."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "journal", Journal(self.db))
+        object.__setattr__(self, "webhooks", Courier(self.settings))
         object.__setattr__(self, "limits", Limits(self.settings, self.kv, self.clock))
 
 
@@ -89,17 +99,31 @@ class Context:
     caller: Caller | None = None
     request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     address: str = ""
-    idempotency_key: str | None = None
-    replayed: bool = False
-    """Set by an operation that answered again what it had answered before."""
+    once: "Once | None" = None
+    """Set by the transport where the request has an `Idempotency-Key` and changes something."""
 
     _load: Loaders | None = field(default=None, init=False, repr=False)
+    _within: Within | None = field(default=None, init=False, repr=False)
+
+    @property
+    def db(self) -> Reads:
+        """What lists and relations are read through."""
+        return self.services.db if self._within is None else self._within
+
+    @contextlib.contextmanager
+    def within(self, db: AsyncSession) -> Iterator[None]:
+        """Read what a transaction sees, before it is committed."""
+        self._within, self._load = Within(self.services.db, db), None
+        try:
+            yield
+        finally:
+            self._within = self._load = None
 
     @property
     def load(self) -> Loaders:
         """Related rows, in batches."""
         if self._load is None:  # `cached_property` takes a lock in Python 3.11, which costs more than the loaders
-            self._load = Loaders(self.services.db)
+            self._load = Loaders(self.db)
         return self._load
 
     def require(self, permission: Required) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from resolvers import attempt_watch, audit_entries, cart_expiry, mail_delivery, settlement, webhook_delivery
+from resolvers import attempt_watch, audit_entries, cart_expiry, mail_delivery, once, settlement, webhook_delivery
 from resolvers.context import Services
 from store.jobs import Job, Retries
 from store.providers.base import TransactionKind
@@ -74,10 +74,13 @@ HANDLERS: Mapping[Job, Work] = {
     Job.SORT_EVENTS: Work(_sort_events, SOON),
 }
 SCHEDULES: Mapping[str, Task] = {
+    "forget_events": Task("53 3 * * *", webhook_delivery.forget),
     "provider_catch_up": Task("*/15 * * * *", attempt_watch.catch_up),
     "prune_audit_entries": Task("17 3 * * *", audit_entries.prune_entries),
+    "prune_kept_answers": Task("23 * * * *", once.prune),
     "prune_mail": Task("41 3 * * *", mail_delivery.prune),
     "sweep_attempts": Task("* * * * *", attempt_watch.sweep),
     "sweep_mail": Task("* * * * *", mail_delivery.sweep),
+    "sweep_webhooks": Task("* * * * *", webhook_delivery.sweep),
     "tell_expired_carts": Task("* * * * *", cart_expiry.tell_expired),
 }

@@ -17,6 +17,7 @@ class Permission(ClosedSet):
     MANAGE_CATALOGUE = "manage_catalogue", "Make and change all that is sold: products, delivery, coupons, prototypes."
     MANAGE_MASTERADMIN = "manage_masteradmin", "Everything: it implies every other permission."
     MANAGE_USER = "manage_user", "Make users, and decide what they may do."
+    MANAGE_WEBHOOK = "manage_webhook", "See events, and decide which addresses are told of them."
     REFUND_PAYMENT = "refund_payment", "Pay money back."
     REOPEN_VOUCHER = "reopen_voucher", "Bring a used or expired voucher back to life."
     UPDATE_PARTNER = "update_partner", "Change partners, and hand in their documents."
