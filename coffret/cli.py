@@ -7,14 +7,15 @@ import pathlib
 import sys
 from typing import Annotated, Literal
 
+import click
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from coffret.command_error import CommandError
+from schema.languages import LANGUAGES
 
 RoleName = Literal["partner", "marketplace", "master"]
-LanguageName = Literal["en", "fr", "es", "it", "de", "nl", "ca", "pt"]
 
 app = typer.Typer(
     name="coffret",
@@ -189,7 +190,9 @@ def advance_clock(by: Annotated[str, typer.Argument(help="How far, forward only:
 @mail.command("test")
 def send_test_mail(
     to: Annotated[str, typer.Argument(help="An address that you can read.")],
-    language: Annotated[LanguageName, typer.Option(help="The language it is written in.")] = "en",
+    language: Annotated[
+        str, typer.Option(click_type=click.Choice(LANGUAGES), help="The language it is written in.")
+    ] = "en",
 ) -> None:
     """Send a message to yourself, and say what the mail server said."""
     from coffret.commands import mail as command

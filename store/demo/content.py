@@ -223,6 +223,7 @@ class DemoPartner:
     accent_colour: Annotated[str, Field(pattern="^#[0-9a-f]{6}$")]
     email: str
     phone: str
+    language: Annotated[str, Field(pattern="^[a-z]{2}$")]
     address: DemoAddress
     logo: DemoPicture
     """Symbol and name, for the head of a page."""

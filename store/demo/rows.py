@@ -34,6 +34,7 @@ async def lay_shop(
         site_domain=site_domain,
         agency_email=content.email,
         agency_phone=content.phone,
+        language=content.language,
         accent_colour=content.accent_colour,
         hq_country=content.address.country,
         payments_active=True,
