@@ -7,7 +7,6 @@ import pathlib
 import sys
 from typing import Annotated, Literal
 
-import click
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -190,9 +189,7 @@ def advance_clock(by: Annotated[str, typer.Argument(help="How far, forward only:
 @mail.command("test")
 def send_test_mail(
     to: Annotated[str, typer.Argument(help="An address that you can read.")],
-    language: Annotated[
-        str, typer.Option(click_type=click.Choice(LANGUAGES), help="The language it is written in.")
-    ] = "en",
+    language: Annotated[str, typer.Option(help=f"The language it is written in: {', '.join(LANGUAGES)}.")] = "en",
 ) -> None:
     """Send a message to yourself, and say what the mail server said."""
     from coffret.commands import mail as command

@@ -8,6 +8,7 @@ from coffret.command_error import CommandError
 from coffret.installation import read_settings
 from coffret.services import make_mailer
 from resolvers.mail_delivery import house_brand
+from schema.languages import LANGUAGES
 from store.clock import clock
 from store.mail.letter import Envelope, letter
 from store.mail.mailer import MailError
@@ -17,6 +18,8 @@ from store.mail.server import read_sender
 
 async def test(to: str, language: str) -> None:
     """Hand a message over as the worker does, and say what the mail server said."""
+    if language not in LANGUAGES:
+        raise CommandError(f"Mail is written in {', '.join(LANGUAGES)}, not in {language}.")
     settings = read_settings()
     mailer = make_mailer(settings)
     if mailer is None:
