@@ -24,6 +24,8 @@ class Formats:
     def __init__(self, language: str) -> None:
         self.language = language
         self.locale = locale_of(language)
+        self.colon = "\N{NO-BREAK SPACE}:" if language == "fr" else ":"
+        """What stands between a name and its value."""
 
     def said(self, text: Text) -> str:
         """A translated text in this language, or in the next best."""

@@ -43,10 +43,10 @@ def letter(envelope: Envelope, rendered: Rendered) -> Letter:
     if envelope.reply_to:
         message["Reply-To"] = Address(addr_spec=_address(envelope.reply_to)[0])
     message["Subject"] = _one_line(rendered.subject, LONGEST_SUBJECT)
-    message["Content-Language"] = envelope.language
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(rendered.text, cte="quoted-printable")
     message.add_alternative(rendered.html, subtype="html", cte="quoted-printable")
+    message["Content-Language"] = envelope.language  # last: a part takes over what it finds of Content-…
     return Letter(envelope.message_id, envelope.sender, recipient, message.as_bytes(), needs_utf8=not plain)
 
 
