@@ -12,11 +12,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from coffret.command_error import CommandError
 from schema.errors import Unavailable
+from store.clock import clock
 from store.db import Database, dsn
 from store.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from store.migrate import current, head, migrate
 from store.outages import driver_error
 from store.settings import Settings
+from store.shared_clock import follow
 
 OLDEST_POSTGRES = 15
 
@@ -117,6 +119,8 @@ async def opened(settings: Settings) -> AsyncIterator[Database]:
                 await migrate(db)
             elif (found := await current(db)) != head():
                 raise CommandError(f"The database is at revision {found or 'none'}, not {head()}. Run: coffret migrate")
+            if settings.development:
+                await follow(db, clock)
             yield db
 
 

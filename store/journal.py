@@ -10,6 +10,7 @@ import structlog
 from prometheus_client import Counter
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from schema.errors import Unavailable
 from store.audit import reserve, write_all
 from store.db import Database
 
@@ -25,7 +26,7 @@ PATIENCE = 3.0
 AT_ONCE = 500
 MOST_ENTRIES = 20_000
 MOST_BYTES = 32 * 1024 * 1024
-OUTAGES = (TimeoutError, OSError, SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError)
+OUTAGES = (TimeoutError, OSError, SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, Unavailable)
 LOST = Counter("coffret_audit_lost_total", "Entries that never reached the audit log.")
 
 

@@ -1,8 +1,24 @@
 """Every table there is: importing this module fills `metadata`, for migrations and tests."""
 
+from typing import Any
+
 from sqlmodel import SQLModel
 
-from store import attempts, audit, coupons, delivery, events, gift_cards, orders, pictures, products, tenancy
+from store import (
+    attempts,
+    audit,
+    coupons,
+    delivery,
+    events,
+    gift_cards,
+    job_rows,
+    kept_answers,
+    orders,
+    pictures,
+    products,
+    shared_clock,
+    tenancy,
+)
 from store.mail import rows as mail
 from store.webhooks import rows as webhooks
 
@@ -13,13 +29,27 @@ __all__ = [
     "delivery",
     "events",
     "gift_cards",
+    "job_rows",
+    "kept_answers",
     "mail",
     "metadata",
     "orders",
     "pictures",
     "products",
+    "shared_clock",
     "tenancy",
     "webhooks",
 ]
 
 metadata = SQLModel.metadata
+
+
+def _ours(item: Any, _name: Any, _kind: Any, _reflected: Any, _compared: Any) -> bool:
+    return bool(getattr(item, "info", None) != job_rows.OF_THE_ENGINE)
+
+
+COMPARED = {
+    "include_name": lambda name, kind, _parents: kind != "table" or name in metadata.tables,
+    "include_object": _ours,
+}
+"""What Alembic compares with the database: our tables, and not what the job queue makes for itself."""

@@ -22,9 +22,11 @@ from coffret.command_error import CommandError
 from coffret.commands.demo import prepared
 from coffret.commands.welcome import Demo, show
 from coffret.installation import connected, database_address, export
+from store.clock import clock
 from store.logs import set_up_logging
 from store.migrate import migrate
 from store.settings import ProviderName, Settings
+from store.shared_clock import follow
 
 GRACE = 10
 """Seconds that requests may take to end after the program was told to stop."""
@@ -49,6 +51,8 @@ async def prepare(settings: Settings) -> Demo | None:
     """Bring the database up to date, and fill an empty one with demo data where that is wanted."""
     async with connected(settings.database_url) as db:
         await migrate(db)
+        if settings.development:
+            await follow(db, clock)
         wanted = settings.demo and settings.provider is ProviderName.SANDBOX
         return await prepared(db, settings) if wanted else None
 

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
+from schema.errors import Unavailable
 from store import journal as journals
 from store.audit import encoded, prune, reserve, write, write_all
 from store.clock import clock
@@ -83,6 +84,7 @@ class Away:
 
     def __init__(self, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
         self.away = False
+        self.because: Exception = asyncpg.CannotConnectNowError("the database system is starting up")
         self.lose_answers = 0
         self.writes = 0
         whole = write_all
@@ -90,7 +92,7 @@ class Away:
         async def interrupted(*given: Any) -> None:
             self.writes += 1
             if self.away:
-                raise asyncpg.CannotConnectNowError("the database system is starting up")
+                raise self.because
             await whole(*given)
             if self.lose_answers:
                 self.lose_answers -= 1
@@ -125,9 +127,14 @@ async def test_entries_are_written_together_soon_after(database: Database, way: 
     assert way.writes == 3
 
 
-async def test_entries_outlast_an_outage_and_are_written_once(database: Database, way: Away) -> None:
+@pytest.mark.parametrize(
+    "because", [Unavailable(what="The database"), OSError(), asyncpg.CannotConnectNowError("starts")]
+)
+async def test_entries_outlast_an_outage_and_are_written_once(
+    database: Database, way: Away, because: Exception
+) -> None:
     journal = Journal(database)
-    way.away = True
+    way.away, way.because = True, because
     journal.put(lambda: entry("first"))
     await asyncio.sleep(0.1)
     journal.put(lambda: entry("second"))

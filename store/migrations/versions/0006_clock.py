@@ -11,8 +11,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    pass
+    op.create_table('development_clock',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('ahead', sa.Interval(), nullable=False),
+    sa.CheckConstraint("id = 1", name='development_clock_only_one'),
+    sa.PrimaryKeyConstraint('id', name=op.f('development_clock_pkey'))
+    )
 
 
 def downgrade() -> None:
-    pass
+    op.drop_table('development_clock')
