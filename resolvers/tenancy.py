@@ -9,10 +9,15 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.context import Caller, Role
 from schema.errors import NotFound
 from store.audit import AuditEntryRow
+from store.events import EventRow
 from store.mail.rows import MailRow
 from store.tenancy import MarketplaceRow, PartnerRow
+from store.webhooks.rows import WebhookDeliveryRow, WebhookEndpointRow
 
 T = TypeVar("T")
+
+CARRY_MARKETPLACE = (PartnerRow, AuditEntryRow, EventRow, MailRow, WebhookDeliveryRow, WebhookEndpointRow)
+"""Owned through a partner, and by the marketplace that they name themselves: some have no partner."""
 
 
 def visible(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
@@ -29,7 +34,7 @@ def visible(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
         return [_is(of_marketplace, caller.marketplace_id)]
     if caller.role is not Role.MARKETPLACE:
         return [_is(of_partner, caller.partner_id)]
-    if table in (PartnerRow, AuditEntryRow, MailRow):  # which carry the marketplace themselves
+    if table in CARRY_MARKETPLACE:
         return [_is(of_marketplace, caller.marketplace_id)]
     partners = select(col(PartnerRow.id)).where(_is(col(PartnerRow.marketplace_id), caller.marketplace_id))
     return [of_partner.in_(partners)]

@@ -78,6 +78,77 @@ DATA: Mapping[EventType, Mapping[str, str]] = {
 8601 in UTC, a text in several languages an object of them, an id the one that REST and GraphQL answer."""
 
 
+_TOTALS = {
+    "products_total": {"amount": "42.00", "currency": "EUR"},
+    "discount_total": {"amount": "4.20", "currency": "EUR"},
+    "delivery_total": {"amount": "5.00", "currency": "EUR"},
+    "total": {"amount": "42.80", "currency": "EUR"},
+}
+_ORDER = {"id": 1207, "uuid": "7a1c4f0e-5d0b-4c61-9d55-0f6f6d3f0c11", "number": 318}
+_CART = "0b0f4b43-9f53-4f5e-8f0a-3d2f5f1f7a90"
+EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
+    EventType.CART_COMPLETED: {
+        "id": _CART,
+        "last_modified": 1795236332114,
+        "return_url": "https://shop.example/thanks",
+        "order_id": 1207,
+        "order_uuid": "7a1c4f0e-5d0b-4c61-9d55-0f6f6d3f0c11",
+        "order_number": 318,
+    },
+    EventType.CART_EXPIRED: {
+        "id": _CART,
+        "last_modified": 1795229132114,
+        "expired_on": "2026-11-21T04:45:32.114000Z",
+        "return_url": None,
+        "items": [{"product_id": 12, "variant_id": None, "quantity": 2}],
+    },
+    EventType.ORDER_CREATED: {
+        **_ORDER,
+        "created_on": "2026-11-21T04:45:32.000000Z",
+        "language": "fr",
+        "cart_id": _CART,
+        "return_url": "https://shop.example/thanks",
+        "message": "",
+        "buyer": {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com", "phone": ""},
+        "delivery": {
+            "kind": "home_delivery",
+            "name": {"en": "By post", "fr": "Par la poste"},
+            "recipient_name": "Ada Martin",
+            "address": {
+                "line_1": "1 rue des Lilas",
+                "line_2": "",
+                "postal_code": "75011",
+                "city": "Paris",
+                "country": "FR",
+            },
+        },
+        "products": [
+            {
+                "product_id": 12,
+                "variant_id": None,
+                "name": {"en": "Candle", "fr": "Bougie"},
+                "variant": None,
+                "choices": None,
+                "quantity": 2,
+                "unit_price": {"amount": "21.00", "currency": "EUR"},
+                "total": {"amount": "42.00", "currency": "EUR"},
+                "vat_rate": "20.00",
+            }
+        ],
+        **_TOTALS,
+    },
+    EventType.ORDER_PAID: {
+        **_ORDER,
+        "cart_id": _CART,
+        "total": {"amount": "42.80", "currency": "EUR"},
+        "gift_card_total": {"amount": "20.00", "currency": "EUR"},
+        "card_total": {"amount": "22.80", "currency": "EUR"},
+    },
+    EventType.WEBHOOK_TEST: {"message": "It works."},
+}
+"""The data of an event of each type: what endpoints are tried with, and the documentation shows."""
+
+
 @strawberry.pydantic.type(description="Something that has happened, as it was at that moment.")
 class Event(Fields):
     """Something that has happened."""

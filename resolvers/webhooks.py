@@ -1,0 +1,275 @@
+"""Who is told of events, what they were told, and telling it again."""
+
+import datetime as dt
+import socket
+from typing import Annotated, Any
+from uuid import UUID, uuid4
+
+from pydantic import Field
+from sqlalchemy import func
+from sqlmodel import col, select
+
+from resolvers.changes import apply, given_id, owner_of
+from resolvers.context import Role
+from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.operation import Call, operation
+from resolvers.tenancy import find, visible
+from resolvers.webhook_delivery import wake
+from schema.errors import InvalidInput
+from schema.event import EXAMPLES, EventType
+from schema.permission import Permission
+from schema.values import ClosedSet, closed_set, writable_as
+from schema.webhook import DeliveryState, IssuedWebhookEndpoint, WebhookDelivery, WebhookEndpoint
+from schema.webhook_input import (
+    CreateWebhookEndpoint,
+    DeleteWebhookEndpoint,
+    HttpHeader,
+    ReplayWebhooks,
+    RotateWebhookSecret,
+    TestWebhookEndpoint,
+    UpdateWebhookEndpoint,
+    WebhookAnswer,
+    WebhookTest,
+)
+from store.tenancy import MarketplaceRow, PartnerRow
+from store.webhooks.addresses import BadUrl, ForbiddenAddress
+from store.webhooks.courier import Answer
+from store.webhooks.line import forget_failures, replay
+from store.webhooks.rows import WebhookEndpointRow
+from store.webhooks.signing import body_of, headers_of, new_salt, secret_of, secrets_of
+
+MOST_ENDPOINTS = 20
+"""Of one owner: each event is sent so often."""
+
+
+@closed_set
+class WebhookEndpointSort(ClosedSet):
+    """How to order endpoints."""
+
+    NEWEST = "-id", "The newest first."
+
+
+@writable_as(WebhookEndpoint)
+class WebhookEndpointFilter(Filter):
+    """Which endpoints."""
+
+    is_active: Annotated[bool | None, Where("is_active")] = None
+
+
+webhook_endpoints = Listing(
+    WebhookEndpoint,
+    WebhookEndpointFilter,
+    WebhookEndpointSort,
+    Permission.MANAGE_WEBHOOK,
+    "The addresses that are told of events, newest first.",
+)
+webhook_endpoint = Lookup(
+    WebhookEndpoint, "id", "webhook endpoint", Permission.MANAGE_WEBHOOK, "An endpoint by its id."
+)
+
+
+@closed_set
+class WebhookDeliverySort(ClosedSet):
+    """How to order messages."""
+
+    NEWEST = "-id", "Those that were first put in line last."
+
+
+@writable_as(WebhookDelivery)
+class WebhookDeliveryFilter(Filter):
+    """Which messages."""
+
+    ids: Annotated[list[str] | None, Where("key", "in")] = Field(default=None, description="With one of these ids.")
+    endpoint_id: Annotated[int | None, Where("endpoint_id")] = Field(default=None, description="To this endpoint.")
+    states: Annotated[list[DeliveryState] | None, Where("state", "in")] = Field(
+        default=None, description="In one of these states."
+    )
+    event_types: Annotated[list[EventType] | None, Where("event_type", "in")] = Field(
+        default=None, description="Of events of one of these types."
+    )
+    created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
+        default=None, description="First put in line from this time on."
+    )
+    created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
+        default=None, description="First put in line to this time."
+    )
+
+
+webhook_deliveries = Listing(
+    WebhookDelivery,
+    WebhookDeliveryFilter,
+    WebhookDeliverySort,
+    Permission.MANAGE_WEBHOOK,
+    "The log of messages to your endpoints, newest first.",
+)
+
+
+async def _endpoint(call: Call, given: Any, *, lock: bool = False) -> WebhookEndpointRow:
+    return await find(call.db, call.caller, WebhookEndpointRow, "webhook endpoint", lock=lock, id=given_id(given))
+
+
+@operation(Permission.MANAGE_WEBHOOK)
+async def create_webhook_endpoint(call: Call, input: CreateWebhookEndpoint) -> IssuedWebhookEndpoint:
+    """Have an address told of events from now on. Its secret is answered here and never again."""
+    partner_id, marketplace_id = await _owner(call, input)
+    _subscribable(input.event_types)
+    host = await _reachable(call, input.url)
+    row = WebhookEndpointRow(
+        partner_id=partner_id,
+        marketplace_id=marketplace_id,
+        url=input.url,
+        host=host,
+        description=input.description,
+        event_types=input.event_types,
+        secret_salt=new_salt(),
+    )
+    await _not_too_many(call, row)
+    call.db.add(row)
+    await call.db.flush()
+    return _issued(call, row)
+
+
+@operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
+async def update_webhook_endpoint(call: Call, input: UpdateWebhookEndpoint) -> WebhookEndpoint:
+    """Change an endpoint. Its secret stays."""
+    row = await _endpoint(call, {"id": input.id})
+    if input.event_types is not None:
+        _subscribable(input.event_types.value)
+    host = None if input.url is None else await _reachable(call, input.url.value)
+    row = await _endpoint(call, {"id": input.id}, lock=True)
+    apply(row, input)
+    if input.is_active is not None:
+        row.disabled_reason = None
+    if host is not None:
+        row.host = host
+    await call.db.flush()
+    if row.is_active and (input.url is not None or input.is_active is not None):
+        await forget_failures(call.db, row.id)
+        await wake(call.db, [row.id])
+    return row
+
+
+@operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
+async def delete_webhook_endpoint(call: Call, input: DeleteWebhookEndpoint) -> None:
+    """Delete an endpoint, with what waits for it and with its log."""
+    await call.db.delete(await _endpoint(call, {"id": input.id}, lock=True))
+
+
+@operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
+async def rotate_webhook_secret(call: Call, input: RotateWebhookSecret) -> IssuedWebhookEndpoint:
+    """Give an endpoint a new secret. Unless told otherwise, messages are signed with both for a day."""
+    row = await _endpoint(call, {"id": input.id}, lock=True)
+    overlap = dt.timedelta(hours=call.services.settings.webhook_secret_hours)
+    row.previous_secret_salt = row.previous_secret_until = None
+    if overlap and not input.revoke_previous:
+        row.previous_secret_salt = row.secret_salt
+        row.previous_secret_until = call.services.clock.now() + overlap
+    row.secret_salt = new_salt()
+    await call.db.flush()
+    return _issued(call, row)
+
+
+@operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
+async def replay_webhooks(call: Call, input: ReplayWebhooks) -> int:
+    """Put messages in line for an endpoint again: at most 10,000, the oldest first; answers how many.
+
+    Each keeps its `webhook-id`. Events that the endpoint was never told of, from before it was made for example, are
+    told as well; what waits already waits on.
+    """
+    row = await _endpoint(call, {"id": input.id}, lock=True)
+    if (input.event_ids is None) is (input.since is None):
+        raise InvalidInput.at("since", "Send `eventIds` or `since`.")
+    if input.until is not None and (input.since is None or input.until < input.since):
+        raise InvalidInput.at("until", "A time to end at comes after `since`.")
+    count = await replay(call.db, row.id, keys=input.event_ids, since=input.since, until=input.until)
+    await wake(call.db, [row.id])
+    return count
+
+
+@operation(Permission.MANAGE_WEBHOOK, transaction=False)
+async def test_webhook_endpoint(call: Call, input: TestWebhookEndpoint) -> WebhookTest:
+    """Send an endpoint an example, or show what would be sent. It is no event, stands in no line and in no log."""
+    async with call.services.db.sessions() as db:
+        row = await find(db, call.caller, WebhookEndpointRow, "webhook endpoint", id=input.id)
+        of = (
+            PartnerRow.marketplace_id == row.marketplace_id
+            if row.partner_id is None
+            else PartnerRow.id == row.partner_id
+        )
+        first = select(PartnerRow.id, PartnerRow.uuid).where(of).order_by(col(PartnerRow.id)).limit(1)
+        partner = (await db.exec(first)).first() or (0, UUID(int=0))
+    now = call.services.clock.now()
+    body = body_of(
+        key=f"evt_{uuid4().hex}",
+        type=input.type.value,
+        occurred_on=now,
+        subject="test",
+        data=EXAMPLES[input.type],
+        partner=partner,
+    )
+    headers = headers_of(f"msg_{uuid4().hex}", body, now, secrets_of(call.services.settings.secret, row, now))
+    answer = await call.services.webhooks.send(row.url, headers, body) if input.send else None
+    return WebhookTest(
+        url=row.url,
+        headers=[HttpHeader(name=name, value=value) for name, value in headers.items()],
+        body=body.decode(),
+        answer=None if answer is None else _told(answer),
+    )
+
+
+def _told(answer: Answer) -> WebhookAnswer:
+    return WebhookAnswer(
+        outcome=answer.outcome,
+        status=answer.status,
+        duration_ms=answer.duration // dt.timedelta(milliseconds=1),
+        error=answer.error,
+        body=answer.beginning,
+    )
+
+
+def _issued(call: Call, row: WebhookEndpointRow) -> IssuedWebhookEndpoint:
+    return IssuedWebhookEndpoint(endpoint=row, secret=secret_of(call.services.settings.secret, row.secret_salt))
+
+
+async def _owner(call: Call, input: CreateWebhookEndpoint) -> tuple[int | None, int]:
+    """The partner whose events are told, if it is one, and the marketplace."""
+    if input.partner_uuid is not None or call.caller.role is Role.PARTNER:
+        if input.marketplace_uuid is not None:
+            raise InvalidInput.at("marketplace_uuid", "An endpoint is told of one partner, or of all of a marketplace.")
+        partner = await owner_of(call, input.partner_uuid)
+        return partner.id, partner.marketplace_id
+    query = select(MarketplaceRow.id).where(*visible(call.caller, MarketplaceRow))
+    if input.marketplace_uuid is not None:
+        query = query.where(MarketplaceRow.uuid == input.marketplace_uuid)
+    elif call.caller.role is Role.MASTER:
+        raise InvalidInput.at("marketplace_uuid", "Say for which partner, or for which marketplace.")
+    found = (await call.db.exec(query)).one_or_none()
+    if found is None:
+        raise InvalidInput.at("marketplace_uuid", "No marketplace of yours has this uuid.")
+    return None, found
+
+
+async def _not_too_many(call: Call, row: WebhookEndpointRow) -> None:
+    own = select(func.count()).where(
+        col(WebhookEndpointRow.marketplace_id) == row.marketplace_id,
+        col(WebhookEndpointRow.partner_id).is_not_distinct_from(row.partner_id),
+    )
+    if (await call.db.exec(own)).one() >= MOST_ENDPOINTS:
+        raise InvalidInput.at((), f"There are {MOST_ENDPOINTS} endpoints already: delete one first.", "TOO_MANY")
+
+
+def _subscribable(types: list[EventType]) -> None:
+    if EventType.WEBHOOK_TEST in types:
+        raise InvalidInput.at("event_types", "A test is sent when you ask for it, and no event.")
+
+
+async def _reachable(call: Call, url: str) -> str:
+    """The host of a URL that messages may be sent to."""
+    try:
+        target = call.services.webhooks.target(url)
+        await call.services.webhooks.check(target)
+    except (BadUrl, ForbiddenAddress) as error:
+        raise InvalidInput.at("url", str(error)) from error
+    except (socket.gaierror, TimeoutError) as error:
+        raise InvalidInput.at("url", "The name of the host cannot be found.") from error
+    return target.host
