@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from resolvers import attempt_watch, audit_entries, cart_expiry, mail_delivery, once, settlement, webhook_delivery
+from resolvers import attempt_watch, audit_entries, cart_expiry, jobs, mail_delivery, once, settlement, webhook_delivery
 from resolvers.context import Services
 from store.jobs import Job, Retries
 from store.providers.base import TransactionKind
@@ -62,7 +62,7 @@ async def _deliver_webhooks(services: Services, payload: Payload) -> None:
 
 SOON = Retries(first=dt.timedelta(seconds=1), longest=dt.timedelta(minutes=5), lasting=dt.timedelta(hours=2))
 """For what a customer waits for, and what a sweep sees to again."""
-A_DAY = Retries(first=dt.timedelta(seconds=5), longest=dt.timedelta(hours=1), lasting=dt.timedelta(days=1))
+A_DAY = Retries(first=dt.timedelta(seconds=1), longest=dt.timedelta(hours=1), lasting=dt.timedelta(days=1))
 """For what must outlast a long outage of somebody else."""
 
 HANDLERS: Mapping[Job, Work] = {
@@ -77,6 +77,7 @@ SCHEDULES: Mapping[str, Task] = {
     "forget_events": Task("53 3 * * *", webhook_delivery.forget),
     "provider_catch_up": Task("*/15 * * * *", attempt_watch.catch_up),
     "prune_audit_entries": Task("17 3 * * *", audit_entries.prune_entries),
+    "prune_jobs": Task("37 * * * *", jobs.prune),
     "prune_kept_answers": Task("23 * * * *", once.prune),
     "prune_mail": Task("41 3 * * *", mail_delivery.prune),
     "sweep_attempts": Task("* * * * *", attempt_watch.sweep),

@@ -162,6 +162,10 @@ class InvalidTransition(Conflict):
     meaning = "What it is about cannot go from the status it has to that one."
 
 
+class AlreadyQueued(Conflict):
+    """Another job does the same already, or is about to. This one is kept as it is."""
+
+
 class PaymentsNotActive(Conflict):
     """Payments of this partner are not active yet."""
 

@@ -7,11 +7,20 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+import asyncpg
 import orjson
+import structlog
 from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
 from pgqueuer.adapters.persistence.queries import Queries
+from pgqueuer.domain.types import JobId
 from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.errors import AlreadyQueued
+
+FAILED_JOBS = "DELETE FROM pgqueuer WHERE status = 'failed' AND updated < :before"
+LOG = "DELETE FROM pgqueuer_log WHERE created < :before"
+STATISTICS = "DELETE FROM pgqueuer_statistics WHERE created < :before"
 
 
 class Job(StrEnum):
@@ -54,7 +63,7 @@ class Retries:
     def pause(self, failures: int) -> dt.timedelta:
         """How long to wait after so many failures (1 for the first)."""
         doublings = min(failures - 1, 32)  # more make numbers that no time holds
-        return min(self.first * 2**doublings, self.longest)
+        return min(self.first * (1 << doublings), self.longest)
 
     @cached_property
     def tries(self) -> int:
@@ -76,19 +85,51 @@ async def enqueue(
 ) -> None:
     """Enqueue a job in the session's transaction: it is there when the transaction commits, and gone when it rolls back.
 
-    `once` names the job: while one of that name waits or runs, another is not added.
+    `once` names the job: while one of that name waits or runs, another is not added; one that has failed is in nobody's way.
+    It carries the `request_id` that is bound to the log, which is that of the request or of the job that enqueues it.
     """
-    # The driver begins a transaction with the first statement that SQLAlchemy sends; a job put in on the raw connection
+    request_id = structlog.contextvars.get_contextvars().get("request_id")
+    await (await _queries(db)).enqueue(
+        job,
+        orjson.dumps(payload, default=str),
+        execute_after=after,
+        dedupe_key=once and f"{job}:{once}",
+        headers={} if request_id is None else {"request_id": request_id},
+        on_conflict="skip",
+    )
+
+
+async def requeue(db: AsyncSession, job_id: int) -> None:
+    """Put a failed job back in the session's transaction, to be run at once with all its tries before it.
+
+    AlreadyQueued where another of its `once` name waits or runs; the transaction can then only be rolled back.
+    """
+    try:
+        await (await _queries(db)).requeue_jobs([JobId(job_id)])
+    except asyncpg.UniqueViolationError as error:
+        raise AlreadyQueued from error
+
+
+async def discard(db: AsyncSession, job_id: int) -> None:
+    """Delete a job in the session's transaction. The engine's log tells for a while that it was cancelled."""
+    await (await _queries(db)).mark_job_as_cancelled([JobId(job_id)])
+
+
+async def prune(db: AsyncSession, *, failed_before: dt.datetime, logged_before: dt.datetime) -> int:
+    """Delete failed jobs, and the engine's log of how each job went, from before a moment; answers how many rows."""
+    rows = 0
+    for statement, before in ((FAILED_JOBS, failed_before), (LOG, logged_before), (STATISTICS, logged_before)):
+        rows += (await (await db.connection()).execute(text(statement), {"before": before})).rowcount
+    return rows
+
+
+async def _queries(db: AsyncSession) -> Queries:
+    """The queue on the session's own connection, within its transaction."""
+    # The driver begins a transaction with the first statement that SQLAlchemy sends; what is run on the raw connection
     # before that would commit by itself.
     connection = await db.connection()
     await connection.execute(text("SELECT 1"))
     raw = (await connection.get_raw_connection()).driver_connection
     if raw is None:
         raise RuntimeError("The session has lost its connection.")
-    await Queries(AsyncpgDriver(raw)).enqueue(
-        job,
-        orjson.dumps(payload, default=str),
-        execute_after=after,
-        dedupe_key=once and f"{job}:{once}",
-        on_conflict="skip",
-    )
+    return Queries(AsyncpgDriver(raw))

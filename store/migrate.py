@@ -13,6 +13,7 @@ from pgqueuer.adapters.persistence.queries import Queries
 from sqlalchemy import Connection, text
 
 from store.db import Database
+from store.job_rows import VIEW
 
 FOLDER = pathlib.Path(__file__).parent / "migrations"
 LOCK = 0x636F6666  # any fixed number: whoever holds it migrates, the others wait
@@ -46,15 +47,21 @@ async def migrate(db: Database) -> None:
             await connection.run_sync(_upgrade)
             await connection.commit()
             raw = (await connection.get_raw_connection()).driver_connection
-            queue = Queries(AsyncpgDriver(raw))
-            if await queue.schema_is_installed():
-                await queue.apply_upgrade()
-            else:
-                await queue.install()
+            await _upgrade_queue(Queries(AsyncpgDriver(raw)))
         finally:
             await connection.rollback()
             await connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": LOCK})
             await connection.commit()
+
+
+async def _upgrade_queue(queue: Queries) -> None:
+    """PgQueuer's own tables, and our view of them, which would stand in the way of a change."""
+    if not await queue.schema_is_installed():
+        await queue.install()
+    elif (await queue.plan_upgrade()).statements:
+        await queue.driver.execute("DROP VIEW IF EXISTS job")
+        await queue.apply_upgrade()
+    await queue.driver.execute(VIEW)
 
 
 def _upgrade(connection: Connection) -> None:

@@ -107,6 +107,8 @@ class Settings(BaseSettings):
     webhook_secret_hours: int = Field(
         default=24, ge=0, description="How long webhooks are signed with the secret before a rotation as well."
     )
+    failed_job_days: int = Field(default=90, ge=1, description="How long jobs that have failed for good are kept.")
+    job_log_days: int = Field(default=7, ge=1, description="How long the queue's own log of what was run is kept.")
     audit_days: int | None = Field(
         default=None, ge=30, description="How long the audit log is kept; by default for ever."
     )

@@ -7,7 +7,7 @@ from alembic import context
 from sqlmodel.sql.sqltypes import AutoString
 
 from schema.values import TextColumn
-from store.tables import metadata
+from store.tables import COMPARED, metadata
 
 
 def plain(kind: str, item: Any, _context: Any) -> str | Literal[False]:
@@ -25,8 +25,8 @@ def plain(kind: str, item: Any, _context: Any) -> str | Literal[False]:
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
-    include_name=lambda name, kind, _parents: kind != "table" or name in metadata.tables,
     render_item=plain,
+    **COMPARED,
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -33,4 +33,5 @@ def test_an_index_serves_the_order(order: Order) -> None:
     wanted = list(dict.fromkeys([*owner, order.by, "id"]))
     found = [[c.name for c in index.columns] for index in table.indexes]
     found += [[c.name for c in key.columns] for key in table.constraints if isinstance(key, UniqueConstraint)]
+    found.append([c.name for c in table.primary_key])
     assert wanted in found, f"add Index('{table.name}_{order.by}_list_idx', {', '.join(map(repr, wanted))})"

@@ -33,12 +33,12 @@ async def test_a_cart_is_deleted_once_the_store_is_back(
 ) -> None:
     delete, calls = type(shop.services.kv).delete, 0
 
-    async def twice_away(kv: KeyValue, key: str, *, version: int | None = None) -> bool:
+    async def twice_away(kv: KeyValue, key: str, **given: Any) -> bool:
         nonlocal calls
         calls += 1
         if calls <= 2:
             raise Unavailable(what="The cart store")
-        return await delete(kv, key, version=version)
+        return await delete(kv, key, **given)
 
     key, seen = await shop.ready(Choice((await shop.product()).id, 1))
     started = await shop.start(key, seen)

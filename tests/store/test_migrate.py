@@ -11,13 +11,12 @@ from sqlalchemy import Column, Connection, Integer, String, Table, text
 
 from store.db import Database
 from store.migrate import FOLDER, current, head, migrate, revise
-from store.tables import metadata
+from store.tables import COMPARED, metadata
 
 
 async def test_the_revisions_make_what_the_code_declares(database: Database) -> None:
     def differences(connection: Connection) -> list[object]:
-        options = {"include_name": lambda name, kind, _parents: kind != "table" or name in metadata.tables}
-        return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
+        return list(compare_metadata(MigrationContext.configure(connection, opts=COMPARED), metadata))
 
     async with database.engine.connect() as connection:
         assert await connection.run_sync(differences) == []

@@ -1,0 +1,139 @@
+"""PgQueuer's queue, and what it leaves to us: a job goes back only from the worker that has it, and keeps its last error."""
+
+import asyncio
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
+import structlog
+from pgqueuer.adapters.persistence.queries import Queries
+from pgqueuer.domain.models import CronExpressionEntrypoint, Job, Schedule, TracebackRecord
+from pgqueuer.domain.types import JOB_STATUS, JobId, QueueEntrypoint, QueueManagerId
+from pgqueuer.errors import RetryRequested
+from pgqueuer.ports.repository import EntrypointExecutionParameter
+
+from store.masking import masked
+
+log = structlog.get_logger(__name__)
+DEATHS = 5
+"""How many workers in a row may die while they run a job, before it is taken for the cause and not run any more."""
+FLUSHED_AGAIN = 0.5
+"""Seconds between the tries to write down how jobs ended, while the database is away."""
+
+GIVE_BACK = """
+    WITH given AS (
+        UPDATE pgqueuer
+        SET status = 'queued', queue_manager_id = NULL, updated = now(), execute_after = now() + $3::interval,
+            attempts = $4,
+            headers = coalesce(nullif(headers, 'null'), '{}') || jsonb_strip_nulls(jsonb_build_object('error', $5::text))
+        WHERE id = $1 AND queue_manager_id = $2 AND status = 'picked'
+        RETURNING id, entrypoint, priority
+    )
+    INSERT INTO pgqueuer_log (job_id, status, entrypoint, priority) SELECT id, 'queued', entrypoint, priority FROM given
+"""
+NOTE_ERRORS = """
+    UPDATE pgqueuer
+    SET attempts = told.attempts, headers = coalesce(nullif(headers, 'null'), '{}') || jsonb_build_object('error', told.error)
+    FROM unnest($1::bigint[], $2::int[], $3::text[]) AS told (id, attempts, error)
+    WHERE pgqueuer.id = told.id
+"""
+DEADLY = """
+    SELECT picked.job_id
+    FROM pgqueuer_log picked
+    WHERE picked.job_id = ANY($1) AND picked.status = 'picked' AND picked.id > (
+        SELECT coalesce(max(queued.id), 0) FROM pgqueuer_log queued
+        WHERE queued.job_id = picked.job_id AND queued.status = 'queued'
+    )
+    GROUP BY picked.job_id
+    HAVING count(*) > $2
+"""
+FORGET_SCHEDULES = """
+    DELETE FROM pgqueuer_schedules
+    WHERE (entrypoint, expression) NOT IN (SELECT * FROM unnest($1::text[], $2::text[]))
+"""
+
+
+class NotFailed(RetryRequested):
+    """Why a job goes back that has not failed: it counts as no try."""
+
+
+class Queue(Queries):
+    """The statements that a worker runs the queue by."""
+
+    async def dequeue(
+        self,
+        batch_size: int,
+        entrypoints: dict[QueueEntrypoint, EntrypointExecutionParameter],
+        queue_manager_id: QueueManagerId,
+        global_concurrency_limit: int | None,
+        heartbeat_timeout: dt.timedelta,
+    ) -> list[Job]:
+        """The next jobs, without those that have killed worker after worker: they have failed, and are kept."""
+        jobs = await super().dequeue(
+            batch_size, entrypoints, queue_manager_id, global_concurrency_limit, heartbeat_timeout
+        )
+        if not jobs:
+            return jobs
+        deadly = {row["job_id"] for row in await self.driver.fetch(DEADLY, [job.id for job in jobs], DEATHS)}
+        await self.log_jobs([(job, "failed", _worker_died(job.id)) for job in jobs if job.id in deadly])
+        return [job for job in jobs if job.id not in deadly]
+
+    async def retry_job(self, job: Job, delay: dt.timedelta, traceback_record: TracebackRecord | None) -> None:
+        """Put a job back, unless another worker has it by now. Its error is kept with it, and counts as a try.
+
+        Where that cannot be written the job stays taken, and is found like that of a dead worker: the engine would call it
+        failed, though nothing but the database was away.
+        """
+        failed = traceback_record is not None and traceback_record.exception_type != NotFailed.__name__
+        error = masked(traceback_record.exception_message) if traceback_record is not None and failed else None
+        try:
+            await self.driver.execute(
+                GIVE_BACK, job.id, job.queue_manager_id, delay, job.attempts + (1 if failed else 0), error
+            )
+        except Exception:
+            log.exception("a job could not be put back; it is run again once its worker counts as dead")
+
+    async def log_jobs(self, job_status: Sequence[tuple[Job, JOB_STATUS, TracebackRecord | None]]) -> None:
+        """Write down how jobs ended. Of a failure only the text is kept, without secrets; the log has the traceback."""
+        told = [(job, status, record and _without_secrets(record)) for job, status, record in job_status]
+        failed = [(job, record) for job, status, record in told if status == "failed" and record is not None]
+        try:
+            if failed:
+                await self.driver.execute(
+                    NOTE_ERRORS,
+                    [job.id for job, _ in failed],
+                    [job.attempts + 1 for job, _ in failed],
+                    [record.exception_message for _, record in failed],
+                )
+            if told:
+                await super().log_jobs(told)
+        except Exception:
+            await asyncio.sleep(FLUSHED_AGAIN)  # the engine tries again at once, and would fill the log
+            raise
+
+    async def update_heartbeat(self, job_ids: list[JobId]) -> None:
+        """Tell that jobs are being run."""
+        try:
+            await super().update_heartbeat(job_ids)
+        except Exception:
+            await asyncio.sleep(FLUSHED_AGAIN)
+            raise
+
+    async def fetch_schedule(self, entrypoints: dict[CronExpressionEntrypoint, dt.timedelta]) -> list[Schedule]:
+        """The schedules that are due. Ours are put in each time: a worker of another release may have removed them."""
+        await self.insert_schedule(entrypoints)
+        return await super().fetch_schedule(entrypoints)
+
+    async def forget_other_schedules(self, ours: Mapping[CronExpressionEntrypoint, object]) -> None:
+        """Remove the schedules that the program no longer has."""
+        names, expressions = [key.entrypoint for key in ours], [key.expression for key in ours]
+        await self.driver.execute(FORGET_SCHEDULES, names, expressions)
+
+
+def _without_secrets(record: TracebackRecord) -> TracebackRecord:
+    return record.model_copy(update={"exception_message": masked(record.exception_message), "traceback": ""})
+
+
+def _worker_died(job_id: JobId) -> TracebackRecord:
+    return TracebackRecord.from_exception(
+        RuntimeError(f"{DEATHS} workers in a row died while they ran it. Look why before it is run again."), job_id
+    )
