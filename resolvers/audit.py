@@ -116,8 +116,6 @@ async def audited(operation: "Operation[P, R]", call: "Call", *args: P.args, **k
         if error.audited:
             context.services.journal.put(dataclasses.replace(event, error=error, rows=None).encoded)
         raise
-    if context.replayed:
-        return answer
     done = dataclasses.replace(event, answer=answer)
     if call.transaction is not None:
         await call.transaction.flush()

@@ -1,12 +1,10 @@
 """The cart that a shop hands over."""
 
-import hashlib
 from uuid import UUID
 
-import orjson
-
+from resolvers.once import Answered
 from resolvers.operation import Call, operation
-from schema.cart import CartItem
+from schema.cart import Cart, CartItem
 from schema.cart_input import SaveEcommerceCart
 from schema.ecommerce_cart import EcommerceCart, published
 from schema.errors import CartNotFound, InvalidInput
@@ -15,7 +13,7 @@ from store.carts import Once
 from store.return_urls import problem_of
 
 
-@operation(Rule.PARTNER, transaction=False, audited_later=True)
+@operation(Rule.PARTNER, transaction=False, audited_later=True, keeps_answers=True)
 async def save_ecommerce_cart(call: Call, input: SaveEcommerceCart) -> EcommerceCart:
     """Hand a cart over: a new one, or, with the id of a live cart of yours, in its place. Send the customer to `funnelUrl`.
 
@@ -27,7 +25,7 @@ async def save_ecommerce_cart(call: Call, input: SaveEcommerceCart) -> Ecommerce
     if input.return_url and (problem := problem_of(input.return_url, call.caller.return_hosts)):
         raise InvalidInput.at("return_url", problem)
     items = [CartItem(i.product_id, i.quantity, i.variant_id, i.attribute_values) for i in input.items]
-    once = _once(call, input)
+    once = _once(call, created=input.id is None)
     if input.id is None:
         saved = await call.services.carts.create(partner_id, items, input.return_url, once=once)
     else:
@@ -37,19 +35,21 @@ async def save_ecommerce_cart(call: Call, input: SaveEcommerceCart) -> Ecommerce
                 "id", "No cart of yours has this id. It may have expired: leave the id out for a new cart."
             )
         saved = replaced
-    call.context.replayed = saved.replayed
-    funnel_url = saved.answer.decode() or funnel_url_of(call, saved.cart.id)
-    return published(saved.cart, funnel_url, created=input.id is None)
+    if saved.replayed:
+        raise Answered(saved.answer, replayed=True)
+    return published(saved.cart, funnel_url_of(call, saved.cart.id), created=input.id is None)
 
 
-def _once(call: Call, input: SaveEcommerceCart) -> Once | None:
-    key = call.context.idempotency_key
-    if key is None:
+def _once(call: Call, *, created: bool) -> Once | None:
+    """Keeps the whole answer beside the cart."""
+    once = call.once
+    if once is None:
         return None
-    assert call.caller.token_id is not None
-    said = orjson.dumps(input.model_dump(), option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
-    fingerprint = hashlib.sha256(b"save_ecommerce_cart" + said).digest()
-    return Once(call.caller.token_id, key, fingerprint, lambda cart: funnel_url_of(call, cart.id).encode())
+
+    async def answer(cart: Cart) -> bytes:
+        return await once.render(published(cart, funnel_url_of(call, cart.id), created=created))
+
+    return Once(once.of.token_id, once.of.key, once.of.fingerprint, answer)
 
 
 @operation(Rule.PARTNER, transaction=False)

@@ -11,11 +11,12 @@ import sqlmodel
 import strawberry
 from sqlalchemy import ColumnElement, Integer, bindparam, exists, func, literal_column, or_, select, union_all
 
+from resolvers.watch import Reading
 from schema.errors import InvalidInput, NotFound
-from store.db import Database
 from store.keyset import Order, Position, Range
 from store.rows import among, column
 from store.statements import Condition, Statement
+from store.within import Reads
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -38,12 +39,13 @@ class Rows(Generic[T]):
 
     order: Order
     tests: tuple[Condition, ...]
-    db: Database
+    db: Reads
     size: int
     turned: bool = False
     after: Position | None = None
     before: Position | None = None
     offset: int = 0
+    reading: Reading = field(kw_only=True)
     _objects: "asyncio.Task[Cut] | None" = field(default=None, init=False)
 
     @property
@@ -89,7 +91,8 @@ class Rows(Generic[T]):
         self, key: Any, build: Any, values: dict[str, Any], ranges: Sequence[Condition] = ()
     ) -> Sequence[Any]:
         try:
-            return await self.db.kept.rows(key, build, values, (*self.tests, *ranges))
+            with self.reading.begin():
+                return await self.db.kept.rows(key, build, values, (*self.tests, *ranges))
         except asyncpg.DataError as error:
             raise InvalidInput.at((), "A value of the filter or cursor is beyond what is stored.") from error
 

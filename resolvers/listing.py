@@ -8,10 +8,12 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import ARRAY, Column, String, any_
 from sqlalchemy.types import TypeDecorator
+from strawberry.utils.str_converters import to_snake_case
 
 from resolvers.connection import Connection, Found, PageInfo, Rows
 from resolvers.context import Caller, Context
 from resolvers.tenancy import visible
+from resolvers.watch import Reading, planned
 from schema.errors import InvalidInput
 from schema.permission import Required
 from schema.values import Fields, Invalid
@@ -134,10 +136,13 @@ class Listing(Generic[T]):
     description: str
     table: Any = field(init=False)
     orders: Mapping[str, Order] = field(init=False)
+    name: str = field(init=False)
+    """In snake case: `order_list`."""
 
     def __post_init__(self) -> None:
         table = table_of(self.resource)
         object.__setattr__(self, "table", table)
+        object.__setattr__(self, "name", f"{to_snake_case(self.resource.__name__)}_list")
         object.__setattr__(self, "orders", {written: Order.parse(table, written) for written in self.order})
         for where in self.filter.tests().values():
             where.check(table)
@@ -147,6 +152,7 @@ class Listing(Generic[T]):
         """The order of a list that is asked for without one."""
         return next(iter(self.order))
 
+    @planned
     async def __call__(
         self,
         context: Context,
@@ -165,8 +171,9 @@ class Listing(Generic[T]):
         rows: Rows[T] = Rows(
             chosen,
             tuple(tests),
-            context.services.db,
+            context.db,
             size,
+            reading=Reading(self.name, context),
             turned=window.last is not None,
             after=_position(chosen, "after", window.after),
             before=_position(chosen, "before", window.before),
@@ -198,8 +205,9 @@ class Lookup(Generic[T]):
         """Its name, in snake case."""
         return self.thing.replace(" ", "_")
 
+    @planned
     async def __call__(self, context: Context, value: Any) -> Found[T]:
         """Plan the look-up for a caller; whoever reads the plan gets NotFound when there is no such row for this caller."""
         context.require(self.permission)
         tests = (*_seen(context.asking, self.table), Condition.equal(column(self.table, self.by), value))
-        return Found(Rows(self.order, tests, context.services.db, 1), self.thing)
+        return Found(Rows(self.order, tests, context.db, 1, reading=Reading(self.name, context)), self.thing)

@@ -3,16 +3,19 @@
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from uuid import UUID
 
 from sqlalchemy.exc import IntegrityError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.audit import audited
 from resolvers.context import Caller, Context, Services
+from resolvers.once import Once, Stage
+from resolvers.watch import watched
 from schema.errors import CONSTRAINTS, AppError, InvalidInput
-from schema.permission import Required
+from schema.permission import Required, Rule
 from schema.values import Invalid
 
 P = ParamSpec("P")
@@ -25,6 +28,8 @@ class Call:
 
     context: Context
     transaction: AsyncSession | None
+    once: Once | None = None
+    """Set where the request has an `Idempotency-Key`."""
 
     @property
     def db(self) -> AsyncSession:
@@ -43,6 +48,24 @@ class Call:
         """What the process holds."""
         return self.context.services
 
+    @property
+    def request(self) -> UUID | None:
+        """Names this request and its repetitions with one `Idempotency-Key`, for a day; None without a key.
+
+        For operations without a transaction: written down, under a unique constraint, before anybody else is asked to act,
+        it lets a repetition go on where the request died.
+        """
+        return None if self.once is None else self.once.request
+
+    async def keep(self, db: AsyncSession, result: object) -> None:
+        """Keep the answer for repetitions, in the transaction of the last effect, as its last statement.
+
+        For operations without a transaction of their own, which raise or return that result next. An operation that does not
+        is repeated when it dies after its last effect. Without a key nothing happens.
+        """
+        if self.once is not None:
+            await self.once.keep(db, result)
+
 
 @dataclass(frozen=True)
 class Operation(Generic[P, R]):
@@ -53,6 +76,7 @@ class Operation(Generic[P, R]):
     transaction: bool
     exists: Callable[[Call, Any], Awaitable[object]] | None
     audited_later: bool = False
+    keeps_answers: bool = False
 
     @cached_property
     def changes(self) -> bool:
@@ -69,19 +93,45 @@ class Operation(Generic[P, R]):
         """What it does, for users."""
         return " ".join((self.function.__doc__ or "").split())
 
-    async def __call__(self, context: Context, *args: P.args, **kwargs: P.kwargs) -> R:
+    @watched
+    async def __call__(self, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run it for a caller: permission, row, fields, then the function, in one transaction."""
         context.require(self.permission)
         for given in (*args, *kwargs.values()):
             if isinstance(given, Invalid):
                 await self.refuse(context, given)
+        once = context.once
+        if once is None or not self.repeatable or once.stage is Stage.RUNNING:  # an operation that another one runs
+            return await self._run(context, None, *args, **kwargs)
+        if once.stage is Stage.RENDERING:
+            result: R = once.outcome()
+            return result
+        run = partial(self._run, context, once, *args, **kwargs)
+        if self.keeps_answers:
+            await once.by_itself(run)
+        elif self.transaction:
+            await once.in_transaction(run)
+        else:
+            await once.without_transaction(run)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether answers are kept: keys belong to tokens, and who may do something without one has none."""
+        return self.permission is not Rule.PUBLIC
+
+    async def _run(self, context: Context, once: Once | None, *args: P.args, **kwargs: P.kwargs) -> R:
         if not self.transaction:
-            return await audited(self, Call(context, None), *args, **kwargs)
+            return await audited(self, Call(context, None, once), *args, **kwargs)
         try:
             async with context.services.db.sessions() as db, db.begin():
-                return await audited(self, Call(context, db), *args, **kwargs)
+                if once is not None:
+                    await once.claim(db)
+                result = await audited(self, Call(context, db), *args, **kwargs)
+                if once is not None:
+                    await once.keep(db, result)
         except IntegrityError as error:
             raise told(error) from error
+        return result
 
     async def refuse(self, context: Context, invalid: Invalid) -> None:
         """Tell what is wrong with the input, unless the row it is about does not exist: that is told first."""
@@ -104,17 +154,19 @@ def operation(
     transaction: bool = True,
     exists: Callable[[Call, Any], Awaitable[object]] | None = None,
     audited_later: bool = False,
+    keeps_answers: bool = False,
 ) -> Callable[[Callable[Concatenate[Call, P], Awaitable[R]]], Operation[P, R]]:
     """Declare an operation.
 
     `transaction=False` is for what touches no table. `exists` finds the row that an input is about, from the input as it
     was sent, so that a missing row is told before wrong fields. `audited_later` is for what is asked so often that it
-    must not wait for the audit log.
+    must not wait for the audit log. `keeps_answers` is for what writes to another store than the database, and keeps the
+    answer of a request with a key there, in the same step: see `save_ecommerce_cart`.
     """
 
     def declare(function: Callable[Concatenate[Call, P], Awaitable[R]]) -> Operation[P, R]:
         if not function.__doc__:
             raise TypeError(f"{function.__qualname__} needs a docstring: it is what users read about the operation.")
-        return Operation(function, permission, transaction, exists, audited_later)
+        return Operation(function, permission, transaction, exists, audited_later, keeps_answers)
 
     return declare

@@ -17,5 +17,5 @@ async def time_zone(context: Context) -> ZoneInfo:
     if marketplace_id is None:
         return UTC
     zone, id = column(MarketplaceRow, "time_zone"), column(MarketplaceRow, "id")
-    rows = await context.services.db.rows(select(zone).where(id == marketplace_id))
+    rows = await context.db.rows(select(zone).where(id == marketplace_id))
     return ZoneInfo(rows[0][0])

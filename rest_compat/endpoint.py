@@ -9,7 +9,8 @@ import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from resolvers.context import Context
+from resolvers.context import Context, Transport
+from resolvers.once import Answered
 from rest_compat.answers import Answer, Header, Streamed
 from rest_compat.body import UNSTORABLE
 from rest_compat.errors import refusal, snake_case, unexpected
@@ -55,11 +56,13 @@ class Endpoint(ABC):
             scope = {**scope, "headers": headers}
         request = Request(scope, receive)
         context = await self.context_of(request)
+        context.transport = Transport.REST
         if context.caller is None and not self.public:
             raise Unauthenticated
-        answer = await self.answer(request, context, given)
-        if context.replayed:
-            answer.headers.append(REPLAYED)
+        try:
+            answer = await self.answer(request, context, given)
+        except Answered as kept:
+            answer = _kept(kept)
         if self.route.deprecated is not None:
             answer.headers.extend(self.values.deprecation(self.route.deprecated, request, given))
         return answer
@@ -96,12 +99,18 @@ def query_of(request: Request, known: Iterable[str]) -> tuple[dict[str, str], tu
     )
 
 
-def idempotency_key(request: Request, context: Context) -> tuple[Problem, ...]:
-    """Take the `Idempotency-Key` of a request; what is wrong with it, if anything."""
+def _kept(answered: Answered) -> Answer:
+    """An answer that was kept, to the letter."""
+    found = answered.answer
+    headers = [(name.encode(), value.encode()) for name, value in found.headers]
+    return Answer(found.body, found.status, [*headers, REPLAYED] if answered.replayed else headers)
+
+
+def idempotency_key(request: Request) -> tuple[str | None, tuple[Problem, ...]]:
+    """The `Idempotency-Key` of a request, if it has one; what is wrong with it, if anything."""
     sent = next((value for name, value in request.scope["headers"] if name == b"idempotency-key"), None)
     if sent is None:
-        return ()
+        return None, ()
     if _KEY.fullmatch(sent):
-        context.idempotency_key = sent.decode()
-        return ()
-    return (Problem((), "INVALID", "An Idempotency-Key has 1 to 255 printable characters."),)
+        return sent.decode(), ()
+    return None, (Problem((), "INVALID", "An Idempotency-Key has 1 to 255 printable characters."),)

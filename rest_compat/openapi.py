@@ -193,7 +193,7 @@ class _Operation:
         ]
 
     def _header_parameters(self) -> list[Json]:
-        if self.verb == "GET" or not self.route.idempotent:
+        if self.verb == "GET" or not self.route.repeatable:
             return []
         return [
             {
@@ -246,7 +246,7 @@ class _Operation:
             401: named is not Rule.PUBLIC,
             403: named not in {Rule.PUBLIC, Rule.AUTHENTICATED},
             404: bool(self.in_path) or self.route.envelope is Envelope.PAGE,
-            409: writes and self.route.idempotent,
+            409: writes and self.route.repeatable,
             413: writes,
             415: writes,
             429: True,

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, get_type_hints
 
 import orjson
@@ -10,15 +11,16 @@ from starlette.requests import Request
 
 from resolvers.context import Context
 from resolvers.listing import Lookup
+from resolvers.once import Once, Rendered, fingerprint
 from resolvers.operation import Operation
 from rest_compat.answers import JSON, Answer
-from rest_compat.body import sent_body
+from rest_compat.body import Sent, sent_body
 from rest_compat.endpoint import WRITES, ContextOf, Endpoint, idempotency_key, query_of
-from rest_compat.errors import snake_case
+from rest_compat.errors import refusal, snake_case
 from rest_compat.inputs import InputReader
 from rest_compat.path_values import PathValues
 from rest_compat.route import Envelope, Route, Status
-from schema.errors import Path
+from schema.errors import AppError, Path, Problem
 from schema.values import Invalid
 
 
@@ -50,11 +52,26 @@ class OperationEndpoint(Endpoint):
         sent = await sent_body(request, self.route.accepts)
         try:
             wrong = sent.problems
-            if self.route.idempotent:
-                wrong += idempotency_key(request, context)
+            if self.operation.repeatable:
+                wrong += await self.once(request, context, sent)
             return await self.run(context, sent.data, wrong, given)
         finally:
             await sent.close()
+
+    async def once(self, request: Request, context: Context, sent: Sent) -> tuple[Problem, ...]:
+        """See to it that a request with an `Idempotency-Key` is done once; what is wrong with the key, if anything."""
+        key, wrong = idempotency_key(request)
+        if key is not None:
+            said = await fingerprint(request.method, request.scope["path"].rstrip("/"), sent.data)
+            context.once = Once(context, key, said, partial(self.rendered, context))
+        return wrong
+
+    async def rendered(self, context: Context, outcome: Any) -> Rendered:
+        """The answer that a result or an error of the operation becomes, to be kept."""
+        refused = isinstance(outcome, AppError)
+        answer = refusal(outcome, self.names) if refused else await self.written(outcome, context)
+        headers = tuple((name.decode(), value.decode()) for name, value in answer.headers)
+        return Rendered(answer.body, answer.status, headers)
 
     async def run(self, context: Context, sent: Any, wrong: Any, given: Sequence[str]) -> Answer:
         """Run the operation on what was sent."""

@@ -68,7 +68,6 @@ class Route:
     query: tuple[Parameter, ...] = ()
     ordering: Ordering | None = None
     missing: Callable[[], AppError] = _no_such_row
-    idempotent: bool = True
     deprecated: Deprecated | None = None
     example: Mapping[str, Any] | None = None
     """A request to show in the documentation."""
@@ -82,3 +81,8 @@ class Route:
     def writes(self) -> bool:
         """Whether requests have a body."""
         return any(verb != "GET" for verb in self.verbs)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether requests take an `Idempotency-Key`."""
+        return self.writes and isinstance(self.operation, Operation) and self.operation.repeatable

@@ -33,7 +33,6 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             obtain_token,
             auth.TOKEN,
             accepts=Accepts.FORM,
-            idempotent=False,
             example=auth.LOG_IN,
         ),
         Route("GET", "/api/permissions/", me, auth.PERMISSIONS),

@@ -1,7 +1,7 @@
 """Carts: held for two hours after their last write, each visible to its own partner only."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
@@ -29,7 +29,7 @@ class Once:
     key: str
     fingerprint: bytes
     """Whatever tells this request from another; the same key with another fingerprint raises `IdempotencyMismatch`."""
-    answer: Callable[[Cart], bytes]
+    answer: Callable[[Cart], Awaitable[bytes]]
     """Makes the answer to keep. It may be called several times for one write, of which the last counts."""
 
 
@@ -122,12 +122,16 @@ class Carts:
         if once is None:
             result = await self._store.write(key, content, CART_LIFE, when=when, expiries=expiries)
             return None if result is None else Saved(written(id, result.version))
-        # The id goes before the answer: a repeated create drew another one, but its content is that of the first.
+
+        async def answer(version: int) -> bytes:
+            # The id goes first: a repeated create drew another one, but its content is that of the first.
+            return id.bytes + await once.answer(written(id, version))
+
         keep = kv.Once(
             f"coffret:{{p{partner_id}}}:once:{once.token_id}:{once.key}",
             once.fingerprint,
             ANSWER_LIFE,
-            lambda version: id.bytes + once.answer(written(id, version)),
+            answer,
         )
         result = await self._store.write(key, content, CART_LIFE, when=when, once=keep, expiries=expiries)
         if result is None:

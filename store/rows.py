@@ -9,8 +9,8 @@ from sqlmodel import select
 from strawberry.dataloader import DataLoader
 
 from schema.values import Relation
-from store.db import Database
 from store.statements import Statement
+from store.within import Reads
 
 
 def find_table(kind: Any) -> Any | None:
@@ -40,7 +40,7 @@ def among(tested: Any, values: Sequence[Any] | None = None, name: str | None = N
 class Loaders:
     """Related rows in batches, one statement a level; made anew for each request."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Reads) -> None:
         self.db = db
         self.loaders: dict[Relation, DataLoader[Any, Any]] = {}
 

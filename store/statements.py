@@ -121,6 +121,12 @@ class Statements:
         self.fetch = fetch
         self.kept: OrderedDict[Hashable, Kept] = OrderedDict()
 
+    def through(self, fetch: Callable[..., Awaitable[Sequence[Any]]]) -> "Statements":
+        """The same statements, run by something else."""
+        made = Statements(self.dialect, fetch)
+        made.kept = self.kept
+        return made
+
     async def rows(
         self,
         key: Hashable,

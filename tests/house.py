@@ -288,12 +288,6 @@ async def greeting(call: Call, name: str) -> str:
 
 
 @operation(Rule.PUBLIC, transaction=False)
-async def key(call: Call) -> str | None:
-    """The key that the request was sent with."""
-    return call.context.idempotency_key
-
-
-@operation(Rule.PUBLIC, transaction=False)
 async def broken(call: Call) -> str:
     """A field that fails."""
     raise RuntimeError("password=hunter2")
@@ -344,7 +338,6 @@ class Query:
     basket = answered_by(basket)
     greeting = answered_by(greeting)
     broken = answered_by(broken)
-    key = answered_by(key)
 
 
 @strawberry.type

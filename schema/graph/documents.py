@@ -1,15 +1,20 @@
 """Documents: parsed, bounded and validated once, then kept with their compiled selections."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphql import (
     DocumentNode,
+    FieldNode,
     FragmentDefinitionNode,
+    FragmentSpreadNode,
     GraphQLError,
     GraphQLSchema,
+    InlineFragmentNode,
     OperationDefinitionNode,
+    OperationType,
+    SelectionSetNode,
     VariableNode,
     Visitor,
     parse,
@@ -82,6 +87,20 @@ class Document:
         else:
             words = "This document has no operation."
         raise RefusedDocument(GraphQLError(words), code="OPERATION_RESOLUTION_FAILURE")
+
+    def changes(self, operation: OperationDefinitionNode) -> int:
+        """How many mutations an operation may run, those in fragments included."""
+        return len(set(self._answers(operation.selection_set))) if operation.operation is OperationType.MUTATION else 0
+
+    def _answers(self, selections: SelectionSetNode) -> Iterator[str]:
+        for node in selections.selections:
+            if isinstance(node, FieldNode):
+                if not node.name.value.startswith("__"):
+                    yield (node.alias or node.name).value
+            elif isinstance(node, FragmentSpreadNode):
+                yield from self._answers(self._fragments[node.name.value].selection_set)
+            elif isinstance(node, InlineFragmentNode):
+                yield from self._answers(node.selection_set)
 
     def cost(self, operation: OperationDefinitionNode, variables: Mapping[str, Any]) -> int:
         """What an operation costs with these variables; worked out once for each set of page sizes."""

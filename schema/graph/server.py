@@ -1,20 +1,22 @@
 """Answers GraphQL requests, whatever brought them: document, bounds, execution, errors."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
 import strawberry
 from graphql import ExecutionResult, GraphQLError, OperationDefinitionNode, OperationType
 from prometheus_client import Histogram
 from strawberry.execution import optimized_is_awaitable
 
 from resolvers.context import Context
+from resolvers.once import Answered, Once, Rendered, fingerprint
 from schema.errors import Unavailable
 from schema.graph.bounds import BeyondLimitsError, Limits
 from schema.graph.documents import Document, Documents, RefusedDocument
-from schema.graph.errors import outage, told
+from schema.graph.errors import cause_of, outage, told
 from schema.graph.executor import Executor
 
 COST = Histogram(
@@ -42,6 +44,8 @@ class Answer:
     ran: bool
     away: Unavailable | None = None
     """Set when nothing was answered because something behind us cannot be reached."""
+    kept: Answered | None = None
+    """Set when the answer is one that was kept, to be sent as it is; the body is empty then."""
 
 
 class QueryOnlyError(Exception):
@@ -73,16 +77,23 @@ class Graph:
             self.schema, self.limits, introspection=introspection, trusted=trusted or {}, trusted_only=trusted_only
         )
 
-    async def answer(self, asked: Asked, context: Context, *, queries_only: bool = False) -> Answer:
-        """Answer a request. QueryOnlyError, with nothing run, for a mutation under `queries_only`."""
+    async def answer(
+        self, asked: Asked, context: Context, *, key: str | None = None, queries_only: bool = False
+    ) -> Answer:
+        """Answer a request. QueryOnlyError, with nothing run, for a mutation under `queries_only`.
+
+        With a `key` a mutation is done once for the caller's token.
+        """
         try:
-            document = self.documents.get(asked.query or self.documents.text(asked.document_id))
+            text = asked.query or self.documents.text(asked.document_id)
+            document = self.documents.get(text)
             operation = document.operation(asked.operation_name)
         except RefusedDocument as refused:
             return _refused(refused, context)
         if queries_only and operation.operation is not OperationType.QUERY:
             raise QueryOnlyError
-        if context.idempotency_key is not None and _changes(operation) > 1:
+        changes = 0 if key is None else document.changes(operation)
+        if changes > 1:
             words = "An Idempotency-Key is for one change: send one mutation with it."
             return _refused(RefusedDocument(GraphQLError(words), code="BAD_REQUEST"), context)
         cost = document.cost(operation, asked.variables)
@@ -94,21 +105,41 @@ class Graph:
             )
             error = BeyondLimitsError(words, "COST_LIMIT_EXCEEDED", requested=cost, limit=self.limits.cost)
             return _refused(RefusedDocument(error, code="COST_LIMIT_EXCEEDED"), context, extensions)
-        return await self._run(document, operation, asked, context, extensions)
+        request = _Request(document, operation, asked, context, extensions)
+        if key is not None and changes and context.caller is not None:
+            said = await fingerprint("graphql", asked.operation_name, text, asked.variables)
+            context.once = Once(context, key, said, lambda _: self._rendered(request))
+        return await self._answered(request)
 
-    async def _run(
-        self,
-        document: Document,
-        operation: OperationDefinitionNode,
-        asked: Asked,
-        context: Context,
-        extensions: dict[str, Any],
-    ) -> Answer:
+    async def _answered(self, request: "_Request") -> Answer:
+        context, extensions = request.context, request.extensions
+        result = await self._executed(request)
+        if not isinstance(result, ExecutionResult):
+            return _refused(RefusedDocument(*result, code="BAD_USER_INPUT"), context, extensions)
+        if not result.errors:
+            return Answer({"data": result.data, "extensions": extensions}, ran=True)
+        if context.once is not None and isinstance(kept := cause_of(result.errors[0]), Answered):
+            return Answer({}, ran=True, kept=kept)
+        errors = told(result.errors, context.request_id, "BAD_USER_INPUT")
+        return Answer({"data": result.data, "errors": errors, "extensions": extensions}, True, outage(result))
+
+    async def _rendered(self, request: "_Request") -> Rendered:
+        """The answer to a request whose mutation has come to something; raises what goes wrong in writing it."""
+        result = await self._executed(request)
+        errors = result.errors if isinstance(result, ExecutionResult) else result
+        if errors:
+            raise cause_of(errors[0]) or errors[0]
+        assert isinstance(result, ExecutionResult)
+        return Rendered(orjson.dumps({"data": result.data, "extensions": request.extensions}))
+
+    async def _executed(self, request: "_Request") -> ExecutionResult | Sequence[GraphQLError]:
+        """Execute; a list of errors where the variables do not fit."""
+        document, operation = request.document, request.operation
         executor = Executor.build(
             self.schema,
             document.node,
-            context_value=context,
-            raw_variable_values=dict(asked.variables),
+            context_value=request.context,
+            raw_variable_values=dict(request.asked.variables),
             operation_name=operation.name.value if operation.name else None,
             is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # Strawberry types it as a plain bool
             hide_suggestions=not self.introspection,
@@ -117,20 +148,23 @@ class Graph:
             compiled=self.compiled,
         )
         if isinstance(executor, list):
-            return _refused(RefusedDocument(*executor, code="BAD_USER_INPUT"), context, extensions)
+            return executor
         result: Any = executor.execute_operation()
         if inspect.isawaitable(result):
             result = await result
         assert isinstance(result, ExecutionResult)
-        if not result.errors:
-            return Answer({"data": result.data, "extensions": extensions}, ran=True)
-        errors = told(result.errors, context.request_id, "BAD_USER_INPUT")
-        return Answer({"data": result.data, "errors": errors, "extensions": extensions}, True, outage(result))
+        return result
 
 
-def _changes(operation: OperationDefinitionNode) -> int:
-    """How many mutations an operation runs, as far as it names them itself."""
-    return len(operation.selection_set.selections) if operation.operation is OperationType.MUTATION else 0
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request that is within bounds."""
+
+    document: Document
+    operation: OperationDefinitionNode
+    asked: Asked
+    context: Context
+    extensions: dict[str, Any]
 
 
 def _refused(refused: RefusedDocument, context: Context, extensions: dict[str, Any] | None = None) -> Answer:

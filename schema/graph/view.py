@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from resolvers.context import Context
+from resolvers.context import Context, Transport
 from schema.errors import AppError
 from schema.graph import graphiql
 from schema.graph.errors import INTERNAL, app_error
@@ -72,19 +72,23 @@ class View:
             return graphiql.page(request.url.path)
         kind = media_type(request.headers.get("accept"))
         context = await self.context_of(request)
-        context.idempotency_key = _idempotency_key(request)
+        context.transport = Transport.GRAPHQL
+        key = _idempotency_key(request)
         asked = await sent(request)
         try:
-            answer = await self.graph.answer(asked.asked, context, queries_only=request.method == "GET")
+            answer = await self.graph.answer(asked.asked, context, key=key, queries_only=request.method == "GET")
         except QueryOnlyError:
             raise BadRequestError("Send mutations by POST.", 405, "METHOD_NOT_ALLOWED", Allow="POST") from None
         finally:
             await asked.close()
+        if answer.kept is not None:
+            replayed = {"Idempotent-Replayed": "true"} if answer.kept.replayed else {}
+            return _response(answer.kept.answer.body, OK, kind, replayed)
         if answer.away is not None:
             return _response(answer.body, answer.away.status, kind, _headers(answer.away))
         # What was refused before it ran is 400 in GraphQL's own media type; plain JSON is 200 whatever it says.
         status = OK if answer.ran or kind == JSON else BAD_REQUEST
-        return _response(answer.body, status, kind, {"Idempotent-Replayed": "true"} if context.replayed else {})
+        return _response(answer.body, status, kind, {})
 
 
 def _idempotency_key(request: Request) -> str | None:
@@ -110,7 +114,7 @@ def _failed(
 
 def _response(body: Any, status: int, kind: str, headers: Mapping[str, str]) -> Response:
     sent_headers = {"content-type": f"{kind}; charset=utf-8", "cache-control": "no-store", **headers}
-    return Response(orjson.dumps(body), status, sent_headers)
+    return Response(body if isinstance(body, bytes) else orjson.dumps(body), status, sent_headers)
 
 
 def _headers(error: AppError) -> Mapping[str, str]:

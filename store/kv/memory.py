@@ -31,7 +31,7 @@ class _Held(NamedTuple):
 
 
 class MemoryKeyValue:
-    """A `KeyValue` in this process. An operation never awaits half-way, which is what makes it atomic."""
+    """A `KeyValue` in this process. Nothing awaits between its last look and what it writes, which is what makes it atomic."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -64,8 +64,27 @@ class MemoryKeyValue:
         expiries: Expiries | None = None,
     ) -> Written | None:
         now = self._clock.milliseconds()
-        digest = b"" if once is None else once.digest()
+        answer, answered = b"", None
+        while not isinstance(version := self._version(key, when, once, now), Written | None):
+            if once is None or version == answered:
+                break
+            answer, answered = await once.answer(version), version  # meanwhile others may have written: look again
+        else:
+            return version
+        deadline = now + life // MILLISECOND
+        kept_until = deadline if expiries is None else deadline + expiries.value_kept // MILLISECOND
+        self._put(key, _Held(deadline, version, value, kept_until), now)
+        if expiries is not None:
+            self._note(expiries, key, version, now)
+        if once is not None:
+            kept_until = now + once.life // MILLISECOND
+            self._put(once.key, _Held(kept_until, version, once.digest() + answer, kept_until), now)
+        return Written(version, answer)
+
+    def _version(self, key: str, when: Condition, once: Once | None, now: int) -> int | Written | None:
+        """What a write would make; or what it made the first time; None where the condition does not hold."""
         if once is not None and (kept := self._live(once.key, now)) is not None:
+            digest = once.digest()
             if not kept.value.startswith(digest):
                 raise IdempotencyMismatch
             return Written(kept.version, kept.value[len(digest) :], replayed=True)
@@ -76,16 +95,7 @@ class MemoryKeyValue:
                 return None
             if held is not None:
                 version = max(version, held.version + 1)
-        answer = b"" if once is None else once.answer(version)
-        deadline = now + life // MILLISECOND
-        kept_until = deadline if expiries is None else deadline + expiries.value_kept // MILLISECOND
-        self._put(key, _Held(deadline, version, value, kept_until), now)
-        if expiries is not None:
-            self._note(expiries, key, version, now)
-        if once is not None:
-            kept_until = now + once.life // MILLISECOND
-            self._put(once.key, _Held(kept_until, version, digest + answer, kept_until), now)
-        return Written(version, answer)
+        return version
 
     async def delete(self, key: str, *, version: int | None = None, expiries: Expiries | None = None) -> bool:
         held = self._live(key, self._clock.milliseconds())

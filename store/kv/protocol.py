@@ -3,7 +3,7 @@
 import datetime as dt
 import enum
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -44,7 +44,7 @@ class Once:
     """What tells one request from another (any length; only its digest is kept)."""
     life: dt.timedelta
     """How long the answer is kept."""
-    answer: Callable[[int], bytes]
+    answer: Callable[[int], Awaitable[bytes]]
     """Makes the answer from the version written. It may be called several times, of which the last counts."""
 
     def digest(self) -> bytes:

@@ -9,7 +9,8 @@ from typing import Any
 import redis.exceptions as problems
 from redis.asyncio import Redis, RedisCluster
 
-from schema.errors import IdempotencyMismatch, Unavailable
+from schema.errors import IdempotencyMismatch
+from store import tracing
 from store.clock import Clock
 from store.kv.line import Line
 from store.kv.patience import Patience
@@ -26,7 +27,7 @@ from store.kv.protocol import (
     Written,
     next_version,
 )
-from store.kv.scripts import CROSS_OFF, DELETE, EXPIRE, INCREMENT, PUT, TOUCH, WRITE, Script
+from store.kv.scripts import CROSS_OFF, DELETE, EXPIRE, INCREMENT, PUT, TOUCH, WRITE, Scriptfrom store.outages import unavailable
 
 _Argument = str | bytes | int
 _OUTAGES = (
@@ -93,7 +94,7 @@ class ServerKeyValue:
         keys, kept_for = (key, once.key, *keys[1:]), once.life // MILLISECOND
         kept = (once.digest(), _digits(now + kept_for), kept_for)
         while True:
-            answer = once.answer(version)
+            answer = await once.answer(version)
             reply = await self._run(WRITE, keys, *arguments, _digits(version), *noted, answer, *kept)
             if reply[0] != b"stale":
                 return _written(reply, answer)
@@ -150,12 +151,13 @@ class ServerKeyValue:
         await (self._turn() if self._free.locked() else self._free.acquire())
         client = self._idle.pop() if self._idle else self._another()
         try:
-            try:
-                return await self._answer(client, command)
-            except TimeoutError:  # one connection that hangs is no outage yet: it is closed by now, and a new one tried
-                return await self._answer(client, command)
+            with tracing.span(f"redis {command[0]!s}"):
+                try:
+                    return await self._answer(client, command)
+                except TimeoutError:  # one connection that hangs is no outage yet: it is closed by now, and a new one tried
+                    return await self._answer(client, command)
         except _OUTAGES as error:
-            raise Unavailable(what=_WHAT) from error
+            raise unavailable(_WHAT, error) from error
         finally:
             self._idle.append(client)
             self._free.release()
@@ -174,7 +176,7 @@ class ServerKeyValue:
             with self._patience():
                 await self._free.acquire()
         except TimeoutError as error:
-            raise Unavailable(what=_WHAT) from error
+            raise unavailable(_WHAT, error) from error
 
 
 def _digits(number: int) -> bytes:

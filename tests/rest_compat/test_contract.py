@@ -206,7 +206,7 @@ def all_shapes() -> Iterator[Shape]:
 
 
 def test_every_write_but_the_log_in_takes_an_idempotency_key() -> None:
-    assert [route.path for route in ROUTES if route.writes and not route.idempotent] == ["/api-token-auth/"]
+    assert [route.path for route in ROUTES if route.writes and not route.repeatable] == ["/api-token-auth/"]
 
 
 def test_only_the_log_in_takes_forms() -> None:

@@ -36,7 +36,11 @@ async def saved(carts: Carts, items: Sequence[CartItem] = ITEMS, return_url: str
 
 def once(key: str = "key", fingerprint: bytes = b"body", token_id: int = 1) -> Once:
     """An idempotency key whose answer tells all of a cart."""
-    return Once(token_id, key, fingerprint, lambda cart: repr(cart).encode())
+
+    async def answer(cart: Cart) -> bytes:
+        return repr(cart).encode()
+
+    return Once(token_id, key, fingerprint, answer)
 
 
 async def test_a_new_cart_is_read_as_it_was_written(carts: Carts) -> None:

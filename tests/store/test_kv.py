@@ -27,7 +27,12 @@ def once(
     key: str = "k", fingerprint: bytes = b"f", answer: Callable[[int], bytes] = lambda version: b"v%d" % version
 ) -> Once:
     """An idempotency key that is kept for 24 hours."""
-    return Once(f"test:{{p1}}:once:{key}", fingerprint, dt.timedelta(hours=24), answer)
+
+    async def made(version: int) -> bytes:
+        await asyncio.sleep(0)  # others write meanwhile
+        return answer(version)
+
+    return Once(f"test:{{p1}}:once:{key}", fingerprint, dt.timedelta(hours=24), made)
 
 
 async def written(kv: KeyValue, value: bytes, *, when: Condition = When.ALWAYS, key: str = KEY) -> int:

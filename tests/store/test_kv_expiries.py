@@ -79,7 +79,11 @@ async def test_a_refused_write_notes_nothing(kv: KeyValue) -> None:
 
 
 async def test_a_write_once_is_noted_once(kv: KeyValue) -> None:
-    keep = Once(key("once"), b"f", dt.timedelta(hours=24), lambda version: b"%d" % version)
+
+    async def answer(version: int) -> bytes:
+        return b"%d" % version
+
+    keep = Once(key("once"), b"f", dt.timedelta(hours=24), answer)
     first = await kv.write(key("a"), b"1", LIFE, once=keep, expiries=EXPIRIES)
     assert first is not None
     clock.advance(LIFE / 2)

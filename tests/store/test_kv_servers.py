@@ -8,7 +8,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from schema.cart import CartItem
+from schema.cart import Cart, CartItem
 from schema.errors import Unavailable
 from store.carts import Carts, Once, Saved
 from store.clock import clock
@@ -21,7 +21,14 @@ pytestmark = pytest.mark.redis
 
 LIFE = dt.timedelta(hours=2)
 KEY = "test:{p1}:record"
-KEEP = Keep("test:{p1}:once", b"f", LIFE, lambda version: b"%d" % version)
+
+
+async def its_version(version: int) -> bytes:
+    """An answer that tells the version."""
+    return b"%d" % version
+
+
+KEEP = Keep("test:{p1}:once", b"f", LIFE, its_version)
 EXPIRIES = Expiries("test:{p1}:expiries", LIFE, LIFE, dt.timedelta(days=3))
 OPERATIONS: dict[str, Callable[[KeyValue], Awaitable[object]]] = {
     "get": lambda kv: kv.get(KEY),
@@ -215,6 +222,16 @@ async def test_scripts_that_a_server_forgot(kv: KeyValue, nodes: list[RedisServe
         assert await operation(kv) is not None or name in {"ping", "cross off"}
 
 
+async def its_id(cart: Cart) -> bytes:
+    """An answer that tells the id of a cart."""
+    return cart.id.bytes
+
+
+async def an_answer(_cart: Cart) -> bytes:
+    """An answer that is always the same."""
+    return b"answer"
+
+
 # ---- lost answers -----------------------------------------------------------------------------------------------------
 
 
@@ -290,7 +307,7 @@ async def test_a_write_whose_answer_was_lost_took_place_once(wire: Wire, over_wi
 async def test_a_write_once_whose_answer_was_lost_took_place_once(wire: Wire, over_wire: KeyValue) -> None:
     carts = Carts(over_wire)
     wire.lose_next = True
-    saved = await carts.create(7, [CartItem(1, 1)], "", once=Once(1, "k", b"f", lambda cart: cart.id.bytes))
+    saved = await carts.create(7, [CartItem(1, 1)], "", once=Once(1, "k", b"f", its_id))
     assert not wire.lose_next
     assert saved.answer == saved.cart.id.bytes
     assert await carts.get(7, saved.cart.id) == saved.cart
@@ -319,13 +336,13 @@ async def test_every_operation_is_one_round_trip(wire: Wire, over_wire: KeyValue
         assert wire.requests == before + 1
         return result
 
-    once = Once(1, "k", b"f", lambda cart: b"answer")
+    once = Once(1, "k", b"f", an_answer)
     await sent(carts.create(7, [], "", once=once))
     await sent(carts.create(7, [], "", once=once))
     cart = (await carts.create(7, [CartItem(1, 1)] * 200, "https://shop.example/")).cart
     await sent(carts.replace(7, cart.id, cart.items, ""))
     await asyncio.sleep(0.002)
-    await sent(carts.replace(7, cart.id, (), "", once=Once(1, "k2", b"f", lambda cart: b"answer")))
+    await sent(carts.replace(7, cart.id, (), "", once=Once(1, "k2", b"f", an_answer)))
     await sent(carts.get(7, cart.id))
     await sent(carts.delete_if_unchanged(7, cart.id, 0))
     version = await sent(sessions.save(7, session_id, b"{}"))
@@ -343,7 +360,7 @@ async def test_no_key_stays_for_ever(kv: KeyValue, nodes: list[RedisServer]) -> 
     for operation in OPERATIONS.values():
         await operation(kv)
         await operation(kv)
-    cart = (await Carts(kv).create(7, [], "", once=Once(1, "k", b"f", lambda cart: b""))).cart
+    cart = (await Carts(kv).create(7, [], "", once=Once(1, "k", b"f", an_answer))).cart
     await Carts(kv).replace(7, cart.id, [], "")
     session_id = new_session_id()
     await Sessions(kv).save(7, session_id, b"{}")

@@ -28,12 +28,11 @@ def application(db: Database | None, *, ide: bool = False, **options: Any) -> St
             raise TooManyRequests(7)
         if token == "crash":
             raise RuntimeError("password=hunter2")
-        if token not in {"good", "reader", "replayed"}:
+        if token not in {"good", "reader"}:
             raise Unauthenticated
         permissions = [Permission.VIEW_GIFT_CARD] if token == "reader" else list(Permission)
         made = context(db, 1, *permissions)  # type: ignore[arg-type]  # those that need no database have none
         made.request_id = "the-request"
-        made.replayed = token == "replayed"
         return made
 
     return Starlette(routes=View(Graph(schema, **options), context_of, ide=ide).routes())
