@@ -20,7 +20,7 @@ from store.migrate import migrate
 from store.providers.sandbox import close
 from tests.shop_world import Shop, open_shop, sandbox_and_provider, services_over
 
-pytest_plugins = ["tests.programs", "tests.chromium", "tests.redis_servers"]
+pytest_plugins = ["tests.programs", "tests.chromium", "tests.mail_servers", "tests.redis_servers"]
 
 # How long one example takes says nothing on a machine that does other things as well.
 hypothesis.settings.register_profile("ours", deadline=None)

@@ -159,6 +159,6 @@ def told(error: Exception) -> MailError:
         if isinstance(error, SMTPAuthenticationError):
             return Deferred(f"The mail server does not let us in: {message}")
         return Deferred(message)
-    if isinstance(error, ValueError):
+    if isinstance(error, ValueError) and not isinstance(error, OSError):  # a certificate's error is both
         return Refused(str(error))
     return Deferred(str(error) or "The mail server does not answer in time.")
