@@ -11,7 +11,7 @@ Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 LONGEST_URL = 2048
-FIRST_FREE_PORT = 1024
+FREE_PORTS = range(1024, 65536)
 USUAL_PORTS = {"http": 80, "https": 443}
 SERVICE_PORTS = frozenset(
     {
@@ -77,8 +77,8 @@ def target_of(url: str, *, plain: bool) -> Target:
         raise BadUrl("Leave out what begins with #: it is never sent.")
     usual = USUAL_PORTS[read.scheme]
     port = read.port or usual
-    if port != usual and (port < FIRST_FREE_PORT or port in SERVICE_PORTS):
-        raise BadUrl(f"Port {port} is not for webhooks: use {usual}, or one from {FIRST_FREE_PORT}.")
+    if port != usual and (port not in FREE_PORTS or port in SERVICE_PORTS):
+        raise BadUrl(f"Port {port} is not for webhooks: use {usual}, or one from {FREE_PORTS.start}.")
     return Target(read.scheme, read.raw_host.decode("ascii"), port, read.raw_path.decode("ascii"))
 
 
