@@ -1,0 +1,99 @@
+"""A message of each kind, with everything that it can hold."""
+
+import datetime as dt
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from schema.checkout import Brand
+from schema.delivery import DeliveryKind
+from schema.languages import LANGUAGES
+from schema.mail import MailKind
+from schema.values import Text
+from store.brand import branded
+from store.mail.content import Content, Delivery, EndpointContent, Line, OrderContent, RefundContent, Taken, Vat
+from store.mail.render import TEST, Rendered, rendered
+
+PUBLIC_URL = "https://api.shop.example"
+SHOP = branded(
+    "Maison Valserène",
+    "#6a4c9c",
+    website="https://valserene.example/",
+    email="bonjour@valserene.example",
+    phone="+33 4 65 71 20 10",
+)
+
+
+def everywhere(text: str) -> Text:
+    """A text that says its language."""
+    return Text(**{language: f"{text} ({language})" for language in LANGUAGES})
+
+
+LINES = (
+    Line(
+        name=everywhere("Candle"),
+        details=(everywhere("Large"), everywhere("Ribbon: sage")),
+        quantity=2,
+        unit_price=Decimal("28.00"),
+        total=Decimal("56.00"),
+    ),
+    Line(name=everywhere("Bathrobe"), details=(), quantity=1, unit_price=Decimal("1084.00"), total=Decimal("1084.00")),
+)
+
+
+def delivery(kind: DeliveryKind) -> Delivery:
+    """A delivery of a kind."""
+    home = kind is DeliveryKind.HOME_DELIVERY
+    return Delivery(
+        kind=kind,
+        name=everywhere("Delivery mode"),
+        description=everywhere("Within two days"),
+        address=("Claire Dubois", "1 rue des Lilas", "75011 Paris") if home else (),
+        country="FR" if home else "",
+    )
+
+
+def order(kind: DeliveryKind = DeliveryKind.HOME_DELIVERY, **changes: Any) -> OrderContent:
+    """An order."""
+    values: dict[str, Any] = {
+        "number": 1042,
+        "ordered_on": dt.datetime(2026, 8, 23, 22, 30, tzinfo=dt.UTC),
+        "time_zone": "Europe/Paris",
+        "currency": "EUR",
+        "first_name": "Ada",
+        "last_name": "Martin",
+        "email": "ada@example.com",
+        "phone": "+33 6 12 34 56 78",
+        "message": "Bonne fête !\nÀ bientôt",
+        "lines": LINES,
+        "delivery": delivery(kind),
+        "products_amount": Decimal("1140.00"),
+        "coupons": (Taken(code="WELCOME10", amount=Decimal("114.00")),),
+        "delivery_amount": Decimal("6.90"),
+        "total_amount": Decimal("1032.90"),
+        "gift_cards": (Taken(code="7K3P", amount=Decimal("50.00")),),
+        "card_amount": Decimal("982.90"),
+        "vat": (
+            Vat(rate=Decimal("5.50"), net=Decimal("20.00"), vat=Decimal("1.10")),
+            Vat(rate=Decimal("20.00"), net=Decimal("843.17"), vat=Decimal("168.63")),
+        ),
+        **changes,
+    }
+    return OrderContent(**values)
+
+
+CONTENTS: Mapping[MailKind, Content] = {
+    MailKind.ORDER_CONFIRMATION: order(),
+    MailKind.NEW_ORDER: order(),
+    MailKind.PAYMENT_REFUNDED: RefundContent(first_name="Ada", amount=Decimal("982.90"), currency="EUR", lines=LINES),
+    MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
+}
+KINDS = (*CONTENTS, TEST)
+
+
+def example(
+    kind: MailKind | str, language: str = "en", content: Content | None = None, brand: Brand = SHOP
+) -> Rendered:
+    """A message of a kind, rendered."""
+    about = content or (CONTENTS[kind] if isinstance(kind, MailKind) else None)
+    return rendered(kind, about, language, brand, PUBLIC_URL)

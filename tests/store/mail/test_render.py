@@ -1,0 +1,225 @@
+"""What messages say: in eight languages, whole, with the shop's look, whatever names people have."""
+
+import dataclasses
+import re
+import tomllib
+from decimal import Decimal
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from babel.messages.catalog import Message
+from babel.messages.extract import extract_from_dir
+
+from schema.delivery import DeliveryKind
+from schema.languages import LANGUAGES
+from schema.mail import MailKind
+from store.mail.content import CONTENTS as CLASSES
+from store.mail.content import content_of
+from store.mail.render import SUBJECTS, TEST, TEXTS
+from tests.store.mail.examples import CONTENTS, KINDS, PUBLIC_URL, SHOP, example, order
+
+ROOT = Path(__file__).parents[3]
+TRANSLATED = [language for language in LANGUAGES if language != "en"]
+PLACEHOLDER = re.compile(r"%\(\w+\)s")
+SAME = {"Total", "Date", "Data", "Coupon %(code)s"}
+"""Words that are the same in English and somewhere else."""
+
+
+class Seen(HTMLParser):
+    """What is read on a page, and what it links to."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self._hidden = 0
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._hidden += tag in {"style", "title"}
+        self.links += [value or "" for name, value in attrs if name in {"href", "src"}]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in {"style", "title"}
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def in_the_source() -> set[str]:
+    """Every text that a message can show, collected as `make messages` does."""
+    mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
+    mail = [m for m in mappings if m["pattern"].startswith("store/mail/")]
+    options = {m["pattern"]: {k: v for k, v in m.items() if k not in ("pattern", "method")} for m in mail}
+    keywords = {"_": None, "N_": None, "gettext": None}
+    methods = [(m["pattern"], m["method"]) for m in mail]
+    inside = {"store", "mail", "templates"}
+    found = extract_from_dir(ROOT, methods, options, keywords, directory_filter=lambda path: Path(path).name in inside)
+    return {str(message) for _, _, message, _, _ in found}
+
+
+# ---- the catalogues ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_catalogue_has_every_text_and_no_other(language: str) -> None:
+    source = in_the_source()
+    messages = [message for message in TEXTS.catalogue(language) if message.id]
+    assert len(source) > 45
+    assert {str(message.id) for message in messages} == source
+    assert [m.id for m in messages if m.fuzzy or not m.string] == []
+    assert not TEXTS.catalogue(language).obsolete
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_translation_keeps_its_gaps_and_is_one(language: str) -> None:
+    for message in filter(_has_text, TEXTS.catalogue(language)):
+        text = str(message.string)
+        assert set(PLACEHOLDER.findall(text)) == set(PLACEHOLDER.findall(str(message.id))), text
+        assert "%" not in PLACEHOLDER.sub("", text), text
+        assert text != message.id or str(message.id) in SAME, text
+        assert text[-1:] in ".:?" or str(message.id)[-1:] not in ".:?", text
+
+
+def _has_text(message: Message) -> bool:
+    return bool(message.id)
+
+
+# ---- every message -----------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_has_its_content_subject_and_example() -> None:
+    assert set(CLASSES) == set(CONTENTS) == set(MailKind) == set(SUBJECTS) - {TEST}
+
+
+@pytest.mark.parametrize("kind", MailKind)
+def test_what_a_message_tells_survives_being_kept(kind: MailKind) -> None:
+    content = CONTENTS[kind]
+    assert content_of(kind, content.model_dump(mode="json", exclude_none=True)) == content
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_message_says_the_same_in_both_parts(kind: str, language: str) -> None:
+    message = example(kind, language)
+    html = Seen(message.html)
+    assert f'<html lang="{language}">' in message.html
+    assert message.subject
+    assert "\n" not in message.subject
+    title = html.tags.count("h1")
+    assert title == 1
+    for line in message.text.splitlines():
+        words = line.strip().lstrip("123. ")
+        if line.strip() not in {"", "--"} and "×" not in line and "·" not in line:
+            for word in re.findall(r"[^\W\d_]{4,}", words):
+                assert word in html.text, (word, line)
+    assert "%(" not in message.html + message.text + message.subject
+    assert "None" not in html.text
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_left_in_english(kind: str, language: str) -> None:
+    message = example(kind, language)
+    said = f"{message.subject}\n{Seen(message.html).text}\n{message.text}"
+    pieces = [piece.strip(" .:") for text in in_the_source() - SAME for piece in PLACEHOLDER.split(text)]
+    assert len(pieces) > 60
+    assert [piece for piece in pieces if len(piece) > 8 and piece in said] == []
+
+
+@pytest.mark.parametrize("kind", DeliveryKind)
+def test_each_delivery_has_its_words(kind: DeliveryKind) -> None:
+    buyer = Seen(example(MailKind.ORDER_CONFIRMATION, content=order(kind)).html).text
+    shop = Seen(example(MailKind.NEW_ORDER, content=order(kind)).html).text
+    told = {
+        DeliveryKind.DIGITAL: ("Everything goes to ada@example.com.", "To be sent to ada@example.com."),
+        DeliveryKind.CLICK_AND_COLLECT: ("Please bring your order number", "The buyer collects it from you."),
+        DeliveryKind.HOME_DELIVERY: ("It goes to this address:", "To be sent to this address:"),
+    }
+    for words, own in zip((buyer, shop), told[kind], strict=True):
+        assert own in words
+        assert ("1 rue des Lilas" in words) is ("France" in words) is (kind is DeliveryKind.HOME_DELIVERY)
+
+
+def test_amounts_and_dates_are_written_as_the_language_does() -> None:
+    german = example(MailKind.ORDER_CONFIRMATION, "de").text.replace("\xa0", " ")
+    assert "Gesamtbetrag: 1.032,90 €" in german
+    assert "24. August 2026" in german  # in Paris it was past midnight
+    assert "Gutschein WELCOME10: \N{MINUS SIGN}114,00 €" in german
+    assert "Enthaltene MwSt. 5,5 % auf 20,00 €: 1,10 €" in german
+    french = example(MailKind.ORDER_CONFIRMATION, "fr").text
+    assert "Numéro de commande\xa0: 1042" in french
+
+
+def test_what_an_order_does_not_have_is_not_told() -> None:
+    changes: dict[str, Any] = {
+        "coupons": (),
+        "gift_cards": (),
+        "card_amount": Decimal("1032.90"),
+        "message": "",
+        "vat": (),
+    }
+    text = example(MailKind.ORDER_CONFIRMATION, content=order(**changes)).text
+    for words in ("Coupon", "Gift card", "Paid by card", "Your message", "VAT"):
+        assert words not in text
+    free = example(MailKind.ORDER_CONFIRMATION, content=order(delivery_amount=Decimal("0.00"))).text
+    assert "Delivery: Free" in free
+
+
+def test_the_end_of_a_gift_card_is_all_that_is_told_of_it() -> None:
+    assert "Gift card ending in 7K3P" in example(MailKind.ORDER_CONFIRMATION).text
+
+
+# ---- the shop's look ---------------------------------------------------------------------------------------------------
+
+
+def test_the_shops_colour_has_readable_words_on_it() -> None:
+    html = example(
+        MailKind.ORDER_CONFIRMATION, brand=dataclasses.replace(SHOP, accent="#ffe600", accent_ink="#000000")
+    ).html
+    assert "background:#ffe600" in html
+    assert "color:#000000;text-decoration:none" in html
+
+
+@pytest.mark.parametrize(
+    ("logo", "shown"),
+    [
+        ("/media/abc.png", f"{PUBLIC_URL}/media/abc.png"),
+        ("https://cdn.example/logo.JPG?v=2", "https://cdn.example/logo.JPG?v=2"),
+        ("/media/abc.svg", ""),
+        ("", ""),
+    ],
+)
+def test_a_logo_is_shown_where_mail_programs_can(logo: str, shown: str) -> None:
+    seen = Seen(example(MailKind.ORDER_CONFIRMATION, brand=dataclasses.replace(SHOP, logo_url=logo)).html)
+    assert ("img" in seen.tags) is bool(shown)
+    assert (shown in seen.links) is bool(shown)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(kind: str) -> None:
+    seen = Seen(example(kind).html)
+    assert not {"script", "link", "iframe", "form", "img", "svg"} & set(seen.tags)
+    assert all(link.startswith(("https://valserene.example/", "mailto:", "tel:")) for link in seen.links)
+
+
+def test_names_are_text_and_nothing_else() -> None:
+    evil = "<script>alert(1)</script>\"'&amp;{{ 7 * 7 }}%(name)s"
+    content = order(first_name=evil, message=evil)
+    for kind in (MailKind.ORDER_CONFIRMATION, MailKind.NEW_ORDER):
+        message = example(kind, "fr", content, dataclasses.replace(SHOP, name=evil))
+        seen = Seen(message.html)
+        assert "script" not in seen.tags
+        assert evil in seen.text
+        assert evil in message.text
+        assert "49" not in message.text.replace("1049", "")
