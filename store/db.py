@@ -6,6 +6,7 @@ from typing import Any
 
 import asyncpg
 import orjson
+from prometheus_client import Gauge
 from sqlalchemy import PoolProxiedConnection, event
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -14,12 +15,18 @@ from sqlalchemy.util import greenlet_spawn
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.errors import Unavailable
+from store import tracing
 from store.outages import ABSENT, DATABASE, database_outage, unavailable
 from store.statements import Statements
 
 CONNECTS_WITHIN = 5.0
 WAITS_FOR_CONNECTION = 10.0
 """Seconds. Who would wait longer is told that the database cannot be reached: clients give up as well."""
+IN_USE = Gauge(
+    "coffret_database_connections_in_use",
+    "Connections that are taken out of the pool, up to four that wait for single statements among them.",
+    multiprocess_mode="livesum",
+)
 LANES = 4
 """How many connections single statements keep for themselves, so that they need not ask the pool each time."""
 
@@ -68,6 +75,10 @@ class Database:
             query_cache_size=2000,
         )
         event.listen(self.engine.sync_engine, "checkout", _alive)
+        event.listen(self.engine.sync_engine, "checkout", _taken)
+        event.listen(self.engine.sync_engine, "checkin", _given_back)
+        if (telemetry := tracing.live()) is not None:
+            telemetry.follow(self.engine.sync_engine)
         self.reading: AsyncEngine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._lanes: list[PoolProxiedConnection] = []
         self._closed = False
@@ -93,7 +104,8 @@ class Database:
         driver = lane.driver_connection
         assert driver is not None
         try:
-            found: Sequence[Any] = await driver.fetch(sql, *arguments)
+            with tracing.statement(sql):
+                found: Sequence[Any] = await driver.fetch(sql, *arguments)
         except (asyncpg.InterfaceError, asyncpg.PostgresError) as error:
             if (away := database_outage(error)) is not None:
                 raise away from error
@@ -131,6 +143,16 @@ def _alive(connection: Any, _record: Any, _proxy: Any) -> None:
     """Give nobody a connection that is known to be dead: the database was restarted, all others are as well."""
     if connection.driver_connection.is_closed():
         raise InvalidatePoolError
+
+
+def _taken(_connection: Any, record: Any, _proxy: Any) -> None:
+    record.record_info["taken"] = True
+    IN_USE.inc()
+
+
+def _given_back(_connection: Any, record: Any) -> None:
+    if record.record_info.pop("taken", False):  # one that died on its way out was never taken
+        IN_USE.dec()
 
 
 def dsn(url: str) -> str:

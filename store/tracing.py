@@ -57,6 +57,11 @@ def span(name: str, **attributes: str | int) -> AbstractContextManager[Span]:
     return _NONE if _live is None else _live.span(name, attributes)
 
 
+def statement(sql: str) -> AbstractContextManager[object]:
+    """A span around a statement that goes to the database's driver by itself; SQLAlchemy's have theirs."""
+    return _NONE if _live is None else _live.statement(sql)
+
+
 def continued(name: str, headers: Mapping[str, str], **attributes: str | int) -> AbstractContextManager[Span]:
     """The same within the span that `carried` had told: of a request's caller, or of what enqueued a job."""
     return _NONE if _live is None else _live.continued(name, headers, attributes)

@@ -1,7 +1,6 @@
 """Calls over the wire, with what makes a creating call happen once although answers get lost."""
 
 import re
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -13,6 +12,7 @@ import structlog
 from store.clock import Clock
 from store.providers.base import InvalidRequest, Key, NotFound, ProviderError, Transient, UnknownOutcome
 from store.providers.mangopay.auth import TokenAuth
+from store.providers.mangopay.calls import WatchedCall
 from store.providers.mangopay.errors import KEY_NOT_KNOWN, error_in, error_of, json_of, refusal_in, refusal_of
 from store.providers.mangopay.objects import Json, KeptAnswer, Unreadable, W, read
 
@@ -231,21 +231,16 @@ class Client:
             json=body,
             headers={"Idempotency-Key": key} if key else None,
         )
-        started = time.perf_counter()
-        told: dict[str, object] = {}
-        try:
-            response = await self._http.send(request)
-            told = {"status": response.status_code}
-            if not response.is_success:
-                told["provider_request_id"] = refusal_in(response).id
-        except httpx.RequestError as error:
-            told = {"error": type(error).__name__}
-            if isinstance(error, _NOT_SENT) or error.request is not request:  # the other request is that for a token
-                raise Transient(f"The provider cannot be reached: {type(error).__name__}.") from error
-            raise Interrupted(f"The provider did not answer: {type(error).__name__}.") from error
-        finally:
-            milliseconds = round((time.perf_counter() - started) * 1000, 1)
-            log.debug("provider call", provider="mangopay", method=method, path=path, ms=milliseconds, **told)
+        with WatchedCall(method, path, key) as call:
+            try:
+                response = await self._http.send(request)
+            except httpx.RequestError as error:
+                # The other request would be that for a token.
+                call.lost(error, sent=not isinstance(error, _NOT_SENT) and error.request is request)
+                if not call.sent:
+                    raise Transient(f"The provider cannot be reached: {type(error).__name__}.") from error
+                raise Interrupted(f"The provider did not answer: {type(error).__name__}.") from error
+            call.answered(response.status_code, None if response.is_success else refusal_in(response).id)
         return response
 
     async def _pause(self, pauses: Iterator[float]) -> bool:

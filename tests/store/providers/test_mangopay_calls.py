@@ -1,5 +1,6 @@
 """What the adapter asks and how it reads the answers."""
 
+import contextlib
 import datetime as dt
 import json
 from dataclasses import replace
@@ -7,6 +8,7 @@ from dataclasses import replace
 import httpx
 import pytest
 import structlog
+from prometheus_client import REGISTRY
 
 from store.providers.base import (
     ActionKind,
@@ -18,6 +20,7 @@ from store.providers.base import (
     NotFound,
     PaymentProvider,
     Person,
+    ProviderError,
     RefundRequest,
     TransactionKind,
     TransactionStatus,
@@ -26,12 +29,14 @@ from store.providers.base import (
     new_key,
 )
 from store.providers.mangopay import Mangopay
+from store.providers.mangopay.calls import named
 from store.providers.mangopay.results import reason
 from tests.store.providers.mangopay_account import (
     CREATED,
     PAYMENT,
     REFUND,
     Account,
+    Answer,
     ok,
     payin,
     refund,
@@ -296,21 +301,46 @@ async def test_a_call_is_logged_without_secrets(account: Account) -> None:
     account.on("POST", "/payins/card/web", ok(payin()))
     account.on("GET", "/payins/x", httpx.Response(404, json={"Id": "support-7"}))
     with structlog.testing.capture_logs() as lines:
-        await account.adapter.create_payment(PAYMENT, key=new_key())
+        key = new_key()
+        await account.adapter.create_payment(PAYMENT, key=key)
         with pytest.raises(NotFound) as told:
             await account.adapter.get_transaction(TransactionKind.PAYIN, "x")
     assert told.value.request_id == "support-7"
     calls = [line for line in lines if line["event"] == "provider call"]
-    assert [(call["method"], call["path"], call["status"]) for call in calls] == [
-        ("POST", "/payins/card/web", 200),
-        ("GET", "/payins/x", 404),
+    assert [(call["method"], call["path"], call["status"], call["outcome"]) for call in calls] == [
+        ("POST", "/payins/card/web", 200, "ok"),
+        ("GET", "/payins/x", 404, "refused"),
     ]
+    assert calls[0]["idempotency_key"] == key
     assert calls[1]["provider_request_id"] == "support-7"
-    assert all(call["ms"] >= 0 and call["log_level"] == "debug" for call in calls)
+    assert all(call["ms"] >= 0 and call["log_level"] == "info" for call in calls)
     written = str(lines)
     assert not any(
         secret in written for secret in ("token-1", "api-key-of-shop", "s3cret-of-hooks", "provider.test/pay")
     )
+
+
+async def test_calls_are_counted_by_what_they_are_and_not_by_ids(account: Account) -> None:
+    def counted(call: str, outcome: str) -> float:
+        return REGISTRY.get_sample_value("coffret_provider_calls_total", {"call": call, "outcome": outcome}) or 0
+
+    outcomes: dict[str, Answer] = {
+        "ok": ok(payin()),
+        "refused": httpx.Response(404, json={}),
+        "failed": httpx.Response(503),
+        "interrupted": httpx.ReadTimeout,
+        "not_sent": httpx.ConnectError,
+    }
+    for outcome, answer in outcomes.items():
+        account.on("GET", "/payins/anything", answer)
+        before = counted("GET /payins/{id}", outcome)
+        with contextlib.suppress(ProviderError):
+            await account.adapter.get_transaction(TransactionKind.PAYIN, "anything")
+        assert counted("GET /payins/{id}", outcome) > before, outcome
+    assert named("GET", "/payins/xx/refunds") == "GET /payins/{id}/refunds"
+    seconds = REGISTRY.get_sample_value("coffret_provider_call_seconds_count", {"call": "GET /payins/{id}"})
+    assert seconds is not None
+    assert seconds >= len(outcomes)
 
 
 def test_notifications_without_a_secret_are_not_an_option() -> None:
