@@ -15,7 +15,7 @@ from funnel.forms import Form, FormTokens
 from funnel.messages import ENDINGS, Ending, error_text
 from funnel.pages import HEADERS, Pages
 from funnel.shops import Shop
-from resolvers.context import Caller, Context, Services
+from resolvers.context import Caller, Context, Services, Transport
 from schema.checkout import Checkout, CheckoutKey, Notice, Step
 from schema.errors import CartNotFound
 from schema.values import Text
@@ -58,7 +58,7 @@ class Visit:
         """What operations are called with."""
         caller = Caller.customer(self.shop.partner_id, self.shop.marketplace_id)
         address = self.request.client.host if self.request.client else ""
-        return Context(self.services, caller, self.request.state.request_id, address)
+        return Context(self.services, caller, self.request.state.request_id, address, Transport.CHECKOUT)
 
     @cached_property
     def cart_id(self) -> UUID | None:

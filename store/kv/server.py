@@ -27,7 +27,8 @@ from store.kv.protocol import (
     Written,
     next_version,
 )
-from store.kv.scripts import CROSS_OFF, DELETE, EXPIRE, INCREMENT, PUT, TOUCH, WRITE, Scriptfrom store.outages import unavailable
+from store.kv.scripts import CROSS_OFF, DELETE, EXPIRE, INCREMENT, PUT, TOUCH, WRITE, Script
+from store.outages import unavailable
 
 _Argument = str | bytes | int
 _OUTAGES = (
@@ -152,15 +153,18 @@ class ServerKeyValue:
         client = self._idle.pop() if self._idle else self._another()
         try:
             with tracing.span(f"redis {command[0]!s}"):
-                try:
-                    return await self._answer(client, command)
-                except TimeoutError:  # one connection that hangs is no outage yet: it is closed by now, and a new one tried
-                    return await self._answer(client, command)
+                return await self._patiently(client, command)
         except _OUTAGES as error:
             raise unavailable(_WHAT, error) from error
         finally:
             self._idle.append(client)
             self._free.release()
+
+    async def _patiently(self, client: Any, command: tuple[_Argument, ...]) -> Any:
+        try:
+            return await self._answer(client, command)
+        except TimeoutError:  # one connection that hangs is no outage yet: it is closed by now, and a new one tried
+            return await self._answer(client, command)
 
     async def _answer(self, client: Any, command: tuple[_Argument, ...]) -> Any:
         with self._patience():
