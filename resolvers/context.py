@@ -39,6 +39,16 @@ class Role(StrEnum):
     MASTER = "master"
 
 
+class Transport(StrEnum):
+    """What a request came by."""
+
+    GRAPHQL = "graphql"
+    REST = "rest"
+    CHECKOUT = "checkout"
+    INTERNAL = "internal"
+    """Jobs, and the command line."""
+
+
 @dataclass(frozen=True)
 class Caller:
     """Whoever makes a request: a user by token, or the customer of one partner's checkout."""
@@ -99,6 +109,7 @@ class Context:
     caller: Caller | None = None
     request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     address: str = ""
+    transport: Transport = Transport.INTERNAL
     once: "Once | None" = None
     """Set by the transport where the request has an `Idempotency-Key` and changes something."""
 
