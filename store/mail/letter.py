@@ -38,10 +38,10 @@ def letter(envelope: Envelope, rendered: Rendered) -> Letter:
     message = EmailMessage(policy.SMTP if plain else policy.SMTPUTF8)
     message["Message-ID"] = envelope.message_id
     message["Date"] = format_datetime(envelope.written_on)
-    message["From"] = Address(_one_line(envelope.sender_name, LONGEST_NAME), addr_spec=envelope.sender)
-    message["To"] = Address(addr_spec=recipient)
-    if envelope.reply_to:
-        message["Reply-To"] = Address(addr_spec=_address(envelope.reply_to)[0])
+    message["From"] = _mailbox(envelope.sender, _one_line(envelope.sender_name, LONGEST_NAME))
+    message["To"] = _mailbox(recipient)
+    if reply_to := _plain(envelope.reply_to):
+        message["Reply-To"] = _mailbox(reply_to)
     message["Subject"] = _one_line(rendered.subject, LONGEST_SUBJECT)
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(rendered.text, cte="quoted-printable")
@@ -59,7 +59,24 @@ def _address(given: str) -> tuple[str, bool]:
     return (found.ascii_email, True) if found.ascii_email else (found.normalized, False)
 
 
+def _plain(given: str) -> str:
+    """An address that any server takes; empty for every other: no letter is held up because nobody can answer it."""
+    try:
+        address, plain = _address(given)
+    except Refused:
+        return ""
+    return address if plain else ""
+
+
+def _mailbox(address: str, name: str = "") -> Address:
+    local, _, domain = address.rpartition("@")
+    return Address(name, local, domain)
+
+
 def _one_line(text: str, longest: int) -> str:
-    """A text as a header takes it: what cannot be printed, line ends above all, becomes a space."""
-    words = "".join(c if c.isprintable() else " " for c in text).split()
+    """A text as a header takes it: what cannot be printed, line ends above all, becomes a space.
+
+    What looks like an encoded word (`=?utf-8?q?…?=`) would be decoded by the e-mail package, line ends included.
+    """
+    words = "".join(c if c.isprintable() else " " for c in text).replace("=?", "= ?").split()
     return " ".join(words)[:longest].rstrip()

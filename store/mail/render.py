@@ -4,6 +4,7 @@ import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
@@ -30,7 +31,7 @@ SUBJECTS = {
     MailKind.ORDER_CONFIRMATION: N_("Your order %(number)s at %(shop)s"),
     MailKind.NEW_ORDER: N_("New order %(number)s: %(total)s"),
     MailKind.PAYMENT_REFUNDED: N_("Your payment at %(shop)s is being refunded"),
-    MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(url)s"),
+    MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
     TEST: N_("Mail works"),
 }
 
@@ -58,7 +59,7 @@ def _subject(kind: MailKind | str, about: Content | None, language: str, brand: 
         total = Formats(language).money(about.total_amount, about.currency)
         gaps |= {"number": str(about.number), "total": total}
     if isinstance(about, EndpointContent):
-        gaps |= {"url": about.url}
+        gaps |= {"host": urlsplit(about.url).hostname or about.url}
     return TEXTS.translations(language).gettext(SUBJECTS[kind]) % gaps
 
 
