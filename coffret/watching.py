@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from resolvers.context import Services
+from resolvers.job_metrics import measure
 from schema.errors import Unavailable
 
 PATIENCE = 3.0
@@ -50,8 +51,10 @@ async def readiness(request: Request) -> Response:
     return JSONResponse({"status": "ok" if ready else "unavailable", **parts}, 200 if ready else 503)
 
 
-async def metrics(_request: Request) -> Response:
+async def metrics(request: Request) -> Response:
     """Counters and times, as Prometheus reads them."""
+    services: Services = request.app.state.house.services
+    await measure(services.db)
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -46,6 +46,13 @@ DEADLY = """
     GROUP BY picked.job_id
     HAVING count(*) > $2
 """
+COUNTS = """
+    SELECT entrypoint, status::text, count(*),
+        extract(epoch FROM now() - min(execute_after) FILTER (WHERE status = 'queued' AND execute_after <= now()))
+    FROM pgqueuer
+    GROUP BY entrypoint, status
+"""
+"""How many jobs there are of each kind and state, and for how many seconds the oldest that could run has waited."""
 FORGET_SCHEDULES = """
     DELETE FROM pgqueuer_schedules
     WHERE (entrypoint, expression) NOT IN (SELECT * FROM unnest($1::text[], $2::text[]))

@@ -76,6 +76,12 @@ class Settings(BaseSettings):
         description="redis://…, rediss://… or redis+cluster://…; empty: in process.",
     )
     workers: int = Field(default=1, ge=1)
+    worker_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        description="Where `coffret worker` answers /healthz, /readyz and /metrics; by default nowhere.",
+    )
     demo: bool = Field(default=True, description="Fill an empty database with demo data; development only.")
     funnel_scheme: str = Field(default="https", validation_alias="FUNNEL_SCHEME", pattern="^https?$")
     funnel_domain: str = Field(default="localhost", validation_alias="FUNNEL_DOMAIN")

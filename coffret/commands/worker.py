@@ -1,13 +1,18 @@
 """`coffret worker`: the jobs alone, for installations that run them apart from the requests."""
 
 import asyncio
+import contextlib
 import signal
+from collections.abc import AsyncIterator, Iterator
 
 import structlog
+import uvicorn
+from starlette.applications import Starlette
 
+from coffret import watching
 from coffret.command_error import CommandError
 from coffret.installation import connected, database_address, read_settings
-from coffret.services import background, make_sandbox, open_house
+from coffret.services import House, background, make_sandbox, open_house
 from store.logs import set_up_logging
 from store.migrate import migrate
 
@@ -29,7 +34,38 @@ async def work() -> None:
         set_up_logging(settings)
         async with connected(url) as db:
             await migrate(db)
-        async with open_house(settings, make_sandbox(settings)) as house, background(house):
+        async with open_house(settings, make_sandbox(settings)) as house, background(house), watched(house):
             log.info("working")
             await stop.wait()
     log.info("stopped")
+
+
+class Server(uvicorn.Server):
+    """A server that leaves signals to whoever runs it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take none."""
+        yield
+
+
+@contextlib.asynccontextmanager
+async def watched(house: House) -> AsyncIterator[None]:
+    """Answer those who watch the worker, where the settings say so."""
+    settings = house.services.settings
+    if settings.worker_port is None:
+        yield
+        return
+    app = Starlette(routes=watching.ROUTES)
+    app.state.house = house
+    server = Server(
+        uvicorn.Config(
+            app, host=settings.host, port=settings.worker_port, lifespan="off", log_config=None, server_header=False
+        )
+    )
+    serving = asyncio.create_task(server.serve())
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving

@@ -37,6 +37,7 @@ FLOATS: Mapping[str, str] = {
     "schema/graph/requests.py": "the quality of a media type",
     "funnel/languages.py": "the quality of a language",
     "resolvers/callers.py": "seconds of the monotonic clock",
+    "resolvers/job_metrics.py": "seconds of the monotonic clock",
     "rest_compat/writers.py": "writes documented numbers that are no money",
 }
 """Files outside store/ that may name `float`, each with the reason."""
@@ -53,6 +54,7 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/operation.py", "told"): "what a constraint of the database means in the catalogue",
     ("resolvers/listing.py", "LookupError"): "a list that was declared wrong, found when the program starts",
     ("resolvers/listing.py", "TypeError"): "the same",
+    ("resolvers/worker.py", "verdict"): "what tells the job queue how a run ended",
     ("resolvers/settlement.py", "Transient"): "the provider's own error, caught by whoever asked to settle",
 }
 """Raised in resolvers/ without being in the catalogue, each with the reason."""
