@@ -190,7 +190,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return checked
 
 
-async def test_held_log_ins_are_429_before_the_password_is_looked_at(api: Api) -> None:
+async def test_held_log_ins_are_429_before_the_password_is_looked_at(api: Api, quick: list[str]) -> None:
     with capture_logs() as logs:
         assert [(await api.log_in()).status_code for _ in range(5)] == [400] * 5
         before = await api.tokens()
@@ -198,6 +198,7 @@ async def test_held_log_ins_are_429_before_the_password_is_looked_at(api: Api) -
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
     assert refused.json() == {"detail": "Too many attempts. Try again in 1 seconds."}
     assert await api.tokens() == before
+    assert quick == [WRONG] * 5
     (line,) = [line for line in logs if line["event"] == "a log-in is held"]
     assert line["user"] == "l…"
     assert NAME not in str(logs)
@@ -224,12 +225,12 @@ async def test_each_alias_is_an_attempt(api: Api, quick: list[str]) -> None:
         return (await api.client.post("/graphql/", json={"query": query, "variables": inputs})).json()
 
     before = await api.tokens()
-    assert "errors" not in await tried("bad", "bad", "bad")
+    assert "errors" not in await tried("bad", "good", "bad", "bad")
     answer = await tried(*["bad"] * 99, "good")
-    assert quick == [WRONG] * 5
+    assert quick == [WRONG, PASSWORD, *[WRONG] * 5]
     assert answer["data"] is None
     assert [error["extensions"] for error in answer["errors"]] == [{"code": "TOO_MANY_REQUESTS", "retryAfter": 1}]
-    assert await api.tokens() == before
+    assert await api.tokens() == before + 1
     assert (await api.log_in(PASSWORD)).status_code == 429
 
 
