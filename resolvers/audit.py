@@ -1,8 +1,9 @@
 """Writes down who changed what: each operation that takes an input leaves one entry, in the transaction of its effect."""
 
-import dataclasses
 import datetime as dt
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -27,7 +28,7 @@ SHOWN = 2
 """How many characters are kept of the user name of a refused log-in: people type passwords there."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Event:
     """Something that was done, or (`error`) refused."""
 
@@ -102,21 +103,17 @@ async def audited(operation: "Operation[P, R]", call: "Call", *args: P.args, **k
     context = call.context
     if not operation.changes:
         return await operation.function(call, *args, **kwargs)
-    event = Event(
-        operation.name,
-        context.services.clock.now(),
-        AuditActor(context.caller.role) if context.caller else AuditActor.NOBODY,
-        context,
-        kwargs.get("input", args[0] if args else None),
-        rows=ChangedRows.of(call.transaction) if call.transaction is not None else None,
-    )
+    rows = ChangedRows.of(call.transaction) if call.transaction is not None else None
+    actor = AuditActor(context.caller.role) if context.caller else AuditActor.NOBODY
+    given = kwargs.get("input", args[0] if args else None)
+    event = partial(Event, operation.name, context.services.clock.now(), actor, context, given)
     try:
         answer = await operation.function(call, *args, **kwargs)
     except AppError as error:
         if error.audited:
-            context.services.journal.put(dataclasses.replace(event, error=error, rows=None).encoded)
+            context.services.journal.put(event(error=error).encoded)
         raise
-    done = dataclasses.replace(event, answer=answer)
+    done = event(answer=answer, rows=rows)
     if call.transaction is not None:
         await call.transaction.flush()
         await write(call.transaction, done.encoded())

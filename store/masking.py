@@ -5,6 +5,7 @@ import datetime as dt
 import enum
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import strawberry
@@ -28,6 +29,7 @@ _ACCOUNT = re.compile(r"(?i)(?<![A-Z0-9])(?=([A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,3
 _CODE = re.compile(rf"(?i)(?<![A-Z0-9])(?=((?:[{ALPHABET}][ -]?){{{LENGTH - 1}}}[{ALPHABET}](?![A-Z0-9])))")
 _WORD_END = re.compile(r"(?<=[A-Za-z0-9])(?![A-Za-z0-9])")
 _LARGEST = 2**63
+_SINGLE = frozenset({int, str, float})
 
 
 def masked(value: object, name: str = "") -> Any:
@@ -36,6 +38,10 @@ def masked(value: object, name: str = "") -> Any:
     Of an input only the fields that were sent are told. Within texts, tokens, codes of ours and account numbers are found
     by their shape.
     """
+    if value is None or isinstance(value, bool):
+        return value
+    if type(value) in _SINGLE:  # most are: the many other questions need not be asked
+        return _hidden(value, ends_show=_shows_end(name)) if is_secret(name) else _plain(value)
     if isinstance(value, strawberry.Some):
         return masked(value.value, name)
     if isinstance(value, BaseModel):
@@ -45,7 +51,7 @@ def masked(value: object, name: str = "") -> Any:
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if is_secret(name):
-        return _hidden(value, ends_show=_ENDS_SHOW.search(_HUMP.sub("_", name)) is not None)
+        return _hidden(value, ends_show=_shows_end(name))
     if isinstance(value, Mapping):
         return {_storable(str(key)): masked(inner, str(key)) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -53,13 +59,21 @@ def masked(value: object, name: str = "") -> Any:
     return _plain(value)
 
 
+def _shows_end(name: str) -> bool:
+    return _ENDS_SHOW.search(_HUMP.sub("_", name)) is not None
+
+
 def _sent(model: BaseModel) -> dict[str, Any]:
     """The fields that were sent; one that may be left out and was is None, one that was sent is wrapped."""
-    optional = {
-        name for name, field in type(model).model_fields.items() if strawberry.Maybe in _parts(field.annotation)
-    }
-    values = {name: getattr(model, name) for name in type(model).model_fields if name in model.model_fields_set}
-    return {name: value for name, value in values.items() if name not in optional or value is not None}
+    optional, sent = _optional(type(model)), model.model_fields_set
+    values = {name: getattr(model, name) for name in type(model).model_fields if name in sent}
+    return {name: value for name, value in values.items() if value is not None or name not in optional}
+
+
+@lru_cache(maxsize=1024)
+def _optional(model: type[BaseModel]) -> frozenset[str]:
+    """The fields that may be left out."""
+    return frozenset(name for name, field in model.model_fields.items() if strawberry.Maybe in _parts(field.annotation))
 
 
 def _parts(annotation: Any) -> set[Any]:
@@ -89,8 +103,6 @@ def _end(code: str) -> str:
 
 def _plain(value: object) -> Any:
     """A single value as JSON has it."""
-    if value is None or isinstance(value, bool):
-        return value
     if isinstance(value, enum.Enum):
         return _plain(value.value)
     if isinstance(value, int):
@@ -104,8 +116,10 @@ def _plain(value: object) -> Any:
 
 def _text(value: str) -> str:
     text = without_secrets(_storable(value))
-    text = _TOKEN.sub(PREFIX + HIDDEN, text)
-    text = _ends_only(_ends_only(text, _ACCOUNT, _is_account), _CODE, looks_right)
+    if PREFIX in text:
+        text = _TOKEN.sub(PREFIX + HIDDEN, text)
+    if len(text) >= min(SHORTEST_IBAN, LENGTH):
+        text = _ends_only(_ends_only(text, _ACCOUNT, _is_account), _CODE, looks_right)
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… ({len(text)} characters)"
 
 

@@ -47,6 +47,7 @@ class Card(BaseModel):
         ({"code": CODE}, {"code": "***WXYZ"}),
         ({"giftCardCode": CODE, "normal_code": "ABCDEFGH"}, {"giftCardCode": "***WXYZ", "normal_code": "***GH"}),
         ({"codes": [CODE, "SHORT", "ABC"]}, {"codes": ["***WXYZ", "***T", "***"]}),
+        ({"codes": [None, {"code": CODE}]}, {"codes": [None, {"code": "***WXYZ"}]}),
         ({"code": None, "codes": []}, {"code": None, "codes": []}),
         ({"card_number": int(CARD)}, {"card_number": "***1119"}),
         ({"iban": IBAN, "hq_iban": IBAN.replace(" ", "")}, {"iban": "***5432", "hq_iban": "***5432"}),
