@@ -104,6 +104,29 @@ def worker() -> None:
 
 
 @app.command()
+def listen(
+    forward_to: Annotated[str, typer.Option(help="Where to POST them, as webhooks: a receiver you develop.")] = "",
+    events: Annotated[list[str] | None, typer.Option(help="Only these, such as order.*; all by default.")] = None,
+    since: Annotated[str, typer.Option(help="Also what happened so long ago, such as 10m or 2h.")] = "",
+    url: Annotated[str, typer.Option(envvar="COFFRET_URL", help="Of the Coffret; by default the one here.")] = "",
+    token: Annotated[
+        str, typer.Option(envvar="COFFRET_TOKEN", help="Whose events; by default the demo data's.", show_default=False)
+    ] = "",
+    print_json: Annotated[bool, typer.Option("--print-json", help="Print each as a line of JSON.")] = False,
+    print_secret: Annotated[bool, typer.Option("--print-secret", help="Print the signing secret, and end.")] = False,
+) -> None:
+    """Show events as they happen, and forward them to a receiver on your machine."""
+    if print_secret:
+        from coffret.listening.secret import listening_secret
+
+        typer.echo(listening_secret())
+        return
+    from coffret.commands import listen as command
+
+    command.listen(command.Wanted(url, token, forward_to, events or [], since, print_json))
+
+
+@app.command()
 def schema(
     output: Annotated[pathlib.Path | None, typer.Option(help="File to write; by default standard output.")] = None,
 ) -> None:

@@ -136,7 +136,7 @@ async def told(shop: Shop) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-@pytest.mark.parametrize("storm", range(4), indirect=True)
+@pytest.mark.parametrize("storm", range(2), indirect=True)
 async def test_every_cart_ends_in_one_event(storm: Storm) -> None:
     for _ in range(8):
         await storm.gust()
