@@ -128,7 +128,7 @@ class Graph:
         result = await self._executed(request)
         errors = result.errors if isinstance(result, ExecutionResult) else result
         if errors:
-            raise cause_of(errors[0]) or errors[0]
+            raise cause_of(errors[0]) or RuntimeError("The answer to a mutation could not be written.") from errors[0]
         assert isinstance(result, ExecutionResult)
         return Rendered(orjson.dumps({"data": result.data, "extensions": request.extensions}))
 
