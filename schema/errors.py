@@ -177,6 +177,7 @@ class IdempotencyMismatch(Conflict):
 class IdempotencyInProgress(Conflict):
     """A request with this Idempotency-Key is still running. Try again in a moment."""
 
+    told_as_data = False
     retry_after = 1
 
 
