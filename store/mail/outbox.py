@@ -3,14 +3,13 @@
 import datetime as dt
 from collections.abc import Mapping
 from typing import Any
-from uuid import uuid4
 
 from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.languages import LANGUAGES
-from schema.mail import MailKind, MailState
+from schema.mail import MailKind
 from store.clock import clock
 from store.jobs import Job, enqueue
 from store.mail.content import content_of
@@ -41,19 +40,13 @@ async def post(
     now = clock.now()
     marketplace = select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == partner_id).scalar_subquery()
     row = {
-        "uuid": uuid4(),
         "partner_id": partner_id,
         "marketplace_id": marketplace_id if partner_id is None else marketplace,
         "kind": kind,
         "recipient": to,
         "language": language if language in LANGUAGES else LANGUAGES[0],
-        "subject": "",
-        "state": MailState.QUEUED,
-        "tries": 0,
-        "last_error": "",
         "content": content,
         "once": once and f"{kind}:{once}",
-        "message_id": "",
         "created_on": now,
         "due_on": now,
     }
