@@ -16,6 +16,7 @@ from coffret.command_error import CommandError
 from coffret.cors import Cors
 from coffret.middleware import KnownHosts, RequestId, TrustedProxies
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
+from coffret.traced import Traced
 from funnel.routes import routes as funnel_routes
 from resolvers.context import Context, Services
 from rest_compat.errors import refusal
@@ -26,6 +27,7 @@ from schema.graph.server import Graph
 from schema.graph.trusted import ManifestError, read_manifest
 from schema.graph.view import View
 from schema.root import schema
+from store import tracing
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -132,5 +134,7 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
         Middleware(KnownHosts, settings=settings),
         *([Middleware(Cors, origins=settings.cors_origins)] if settings.cors_origins else []),
     ]
+    if tracing.live() is not None:
+        middleware.append(Middleware(Traced))
     app = Starlette(routes=routes, middleware=middleware, exception_handlers={AppError: refused}, lifespan=lifespan)
     return app

@@ -15,7 +15,7 @@ from rest_compat.answers import as_json
 from store.settings import Settings
 
 SANE_ID = re.compile(rb"[A-Za-z0-9._:+/=-]{1,128}")
-ANY_HOST = ("/ecommerce/", "/static/", "/media/", "/healthz", "/readyz")
+ANY_HOST = ("/ecommerce/", "/static/", "/media/", "/healthz", "/readyz", "/metrics")
 SECONDS = Histogram("coffret_http_request_seconds", "Time to answer a request.", ["method", "status"])
 
 

@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from resolvers.callers import Callers
 from resolvers.context import Services
 from resolvers.worker import work
+from store import tracing
 from store.carts import Carts
 from store.clock import clock
 from store.db import Database, dsn
@@ -25,7 +26,7 @@ from store.providers.mangopay import Mangopay
 from store.providers.sandbox import Deliver, SandboxSettings, close, run_background, sandbox_app
 from store.sessions import Sessions
 from store.settings import ProviderName, Settings
-from store.shared_clock import follow, keep_following
+from store.shared_clock import keep_following, try_to_follow
 
 log = structlog.get_logger(__name__)
 SANDBOX_PATH = "/_provider"
@@ -93,10 +94,11 @@ def make_mailer(settings: Settings) -> Mailer | None:
 async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIterator[House]:
     """Open all services; close them in reverse order."""
     async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(asyncio.to_thread, tracing.end)
         db = Database(settings.database_url)
         stack.push_async_callback(db.aclose)
         if settings.development:
-            await follow(db, clock)
+            await try_to_follow(db, clock)
         kv = open_kv(settings.redis_url, clock)
         stack.push_async_callback(kv.aclose)
         provider = make_provider(settings, sandbox)

@@ -2,15 +2,14 @@
 
 import asyncio
 
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from coffret.metrics import metrics
 from resolvers.context import Services
-from resolvers.job_metrics import measure
 from schema.errors import Unavailable
 
 PATIENCE = 3.0
@@ -49,13 +48,6 @@ async def readiness(request: Request) -> Response:
     parts = {"database": words[database], "redis": words[store]}
     ready = database and store
     return JSONResponse({"status": "ok" if ready else "unavailable", **parts}, 200 if ready else 503)
-
-
-async def metrics(request: Request) -> Response:
-    """Counters and times, as Prometheus reads them."""
-    services: Services = request.app.state.house.services
-    await measure(services.db)
-    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 
 ROUTES = [

@@ -21,9 +21,23 @@ FRESH = 5.0
 PATIENCE = 2.0
 """Seconds. Prometheus gives a scrape ten, and all else is told without the database."""
 
-DEPTH = Gauge("coffret_jobs", "Jobs in the queue, by state: queued, running, failed (and kept).", ["kind", "state"])
-LATE = Gauge("coffret_job_oldest_due_seconds", "How long the oldest job that could run has been waiting.", ["kind"])
-READ = Gauge("coffret_job_queue_read", "1: the queue could be read. 0: it could not, and nothing is told about it.")
+DEPTH = Gauge(
+    "coffret_jobs",
+    "Jobs in the queue, by state: queued, running, failed (and kept).",
+    ["kind", "state"],
+    multiprocess_mode="mostrecent",
+)
+LATE = Gauge(
+    "coffret_job_oldest_due_seconds",
+    "How long the oldest job that could run has been waiting.",
+    ["kind"],
+    multiprocess_mode="mostrecent",
+)
+READ = Gauge(
+    "coffret_job_queue_read",
+    "1: the queue could be read. 0: it could not, and nothing is told about it.",
+    multiprocess_mode="mostrecent",
+)
 
 _asked: WeakKeyDictionary[Database, float] = WeakKeyDictionary()
 

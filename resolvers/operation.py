@@ -108,11 +108,10 @@ class Operation(Generic[P, R]):
             return result
         run = partial(self._run, context, once, *args, **kwargs)
         if self.keeps_answers:
-            await once.by_itself(run)
-        elif self.transaction:
-            await once.in_transaction(run)
-        else:
-            await once.without_transaction(run)
+            return await once.by_itself(run)
+        if self.transaction:
+            return await once.in_transaction(run)
+        return await once.without_transaction(run)
 
     @property
     def repeatable(self) -> bool:

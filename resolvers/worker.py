@@ -22,6 +22,7 @@ from prometheus_client import Counter, Histogram
 
 from resolvers.context import Services
 from resolvers.tasks import HANDLERS, SCHEDULES, Task, Work
+from store import tracing
 from store.db import CONNECTS_WITHIN
 from store.job_queue import NotFailed, Queue
 from store.jobs import Again, GiveUp, Job, Retries
@@ -67,7 +68,8 @@ class Tried(EntrypointExecutor):
         _mark(job=job.entrypoint, job_id=job.id, **({} if asked is None else {"request_id": asked}))
         begun, outcome = time.perf_counter(), "done"
         try:
-            await super().execute(job, context)
+            with tracing.working(f"job {job.entrypoint}", job.headers or {}, **{"coffret.job_id": job.id}):
+                await super().execute(job, context)
         except (Exception, asyncio.CancelledError) as error:
             outcome, verdict = self.verdict(job, error)
             raise verdict from error

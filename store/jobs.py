@@ -17,6 +17,7 @@ from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.errors import AlreadyQueued
+from store import tracing
 
 FAILED_JOBS = "DELETE FROM pgqueuer WHERE status = 'failed' AND updated < :before"
 LOG = "DELETE FROM pgqueuer_log WHERE created < :before"
@@ -94,7 +95,7 @@ async def enqueue(
         orjson.dumps(payload, default=str),
         execute_after=after,
         dedupe_key=once and f"{job}:{once}",
-        headers={} if request_id is None else {"request_id": request_id},
+        headers=({} if request_id is None else {"request_id": request_id}) | tracing.carried(),
         on_conflict="skip",
     )
 

@@ -51,10 +51,9 @@ class Telemetry:
                 failed(made, error)
                 raise
 
-    def continued(self, name: str, headers: Mapping[str, str], attributes: Mapping[str, Any]) -> Any:
+    def continued(self, name: str, headers: Mapping[str, Any], kind: str, attributes: Mapping[str, Any]) -> Any:
         """A span within one that headers tell of, or one of its own where they tell of none."""
-        within = self._propagator.extract(headers, contexts.Context())
-        return self.span(name, attributes, within, SpanKind.SERVER)
+        return self.span(name, attributes, self._propagator.extract(headers, contexts.Context()), SpanKind[kind])
 
     def carried(self) -> dict[str, str]:
         """The present span as headers."""

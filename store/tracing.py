@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-MISSING = "is set, but the packages that send traces are not installed. Install them: pip install 'coffret[tracing]'"
+REMEDY = "Install it: pip install 'coffret[tracing]'"
 PACKAGES = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 
@@ -62,9 +62,14 @@ def statement(sql: str) -> AbstractContextManager[object]:
     return _NONE if _live is None else _live.statement(sql)
 
 
-def continued(name: str, headers: Mapping[str, str], **attributes: str | int) -> AbstractContextManager[Span]:
-    """The same within the span that `carried` had told: of a request's caller, or of what enqueued a job."""
-    return _NONE if _live is None else _live.continued(name, headers, attributes)
+def serving(name: str, headers: Mapping[str, str], **attributes: str | int) -> AbstractContextManager[Span]:
+    """A span around answering a request, within that of its caller where the headers tell of one."""
+    return _NONE if _live is None else _live.continued(name, headers, "SERVER", attributes)
+
+
+def working(name: str, headers: Mapping[str, Any], **attributes: str | int) -> AbstractContextManager[Span]:
+    """A span around a job, within that of what enqueued it: `headers` are those that `carried` gave it."""
+    return _NONE if _live is None else _live.continued(name, headers, "CONSUMER", attributes)
 
 
 def carried() -> dict[str, str]:
@@ -93,7 +98,9 @@ def begin(service_name: str) -> None:
     if variable is None:
         return
     if not installed():
-        log.warning("there are no traces", because=f"{variable} {MISSING}")
+        log.warning(
+            "there are no traces", because=f"{variable} is set, but what sends traces is not installed. {REMEDY}"
+        )
         return
     from store.telemetry import Telemetry, exporter
 

@@ -23,6 +23,7 @@ from coffret.installation import (
     unknown_variables,
 )
 from schema.errors import Unavailable
+from store import tracing
 from store.clock import clock
 from store.db import Database
 from store.kv.connect import open_kv
@@ -222,8 +223,18 @@ def documents(settings: Settings) -> Finding:
     return well(name, f"{len(found.texts)} are known by id; {others}.")
 
 
+def traces(_settings: Settings) -> Finding:
+    """Whether traces go where the environment wants them."""
+    variable = tracing.wanted()
+    if variable is None:
+        return well("traces", "are not asked for.")
+    if not tracing.installed():
+        return doubtful("traces", f"{variable} is set, but what sends traces is not installed.", tracing.REMEDY)
+    return well("traces", f"go to {os.environ[variable]}.")
+
+
 SETTINGS_CHECKS: tuple[Callable[[Settings], Finding], ...] = (
-    data_directory, port, secret, provider, workers, addresses, documents,
+    data_directory, port, secret, provider, workers, addresses, documents, traces,
 )  # fmt: skip
 
 

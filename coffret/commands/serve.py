@@ -22,6 +22,8 @@ from coffret.command_error import CommandError
 from coffret.commands.demo import prepared
 from coffret.commands.welcome import Demo, show
 from coffret.installation import connected, database_address, export
+from coffret.metrics import shared_metrics
+from store import tracing
 from store.clock import clock
 from store.logs import set_up_logging
 from store.migrate import migrate
@@ -43,7 +45,7 @@ def serve(settings: Settings) -> None:
             export(settings)
             set_up_logging(settings)
             demo = asyncio.run(prepare(settings))
-            with announced(settings, lambda: show(settings, demo)):
+            with shared_metrics(settings), announced(settings, lambda: show(settings, demo)):
                 run(settings, listener)
 
 
@@ -92,6 +94,7 @@ def application() -> Starlette:
 
     settings = Settings()
     set_up_logging(settings)
+    tracing.begin(settings.service_name)
     end_with_parent()
     return create_app(settings)
 

@@ -13,6 +13,7 @@ from coffret import watching
 from coffret.command_error import CommandError
 from coffret.installation import connected, database_address, read_settings
 from coffret.services import House, background, make_sandbox, open_house
+from store import tracing
 from store.logs import set_up_logging
 from store.migrate import migrate
 
@@ -32,6 +33,7 @@ async def work() -> None:
     with database_address(settings) as url:
         settings.database_url = url
         set_up_logging(settings)
+        tracing.begin(settings.service_name)
         async with connected(url) as db:
             await migrate(db)
         async with open_house(settings, make_sandbox(settings)) as house, background(house), watched(house):

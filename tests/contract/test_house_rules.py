@@ -32,11 +32,13 @@ class Size:
 LIMITS = {"program": Size(400, 40), "tests": Size(600, 80)}
 """A file of tests holds the cases of one module, which are many and short; a walk through all pages is long and flat."""
 FLOATS: Mapping[str, str] = {
+    "coffret/listening/feed.py": "seconds of the monotonic clock",
     "schema/numbers.py": "reads amounts that other languages send as floats, and makes them exact",
     "schema/graph/scalars.py": "reads and writes GraphQL's own Float and JSON numbers, none of them money",
     "schema/graph/requests.py": "the quality of a media type",
     "funnel/languages.py": "the quality of a language",
     "resolvers/callers.py": "seconds of the monotonic clock",
+    "resolvers/watch.py": "seconds of a counter of time",
     "resolvers/job_metrics.py": "seconds of the monotonic clock",
     "rest_compat/writers.py": "writes documented numbers that are no money",
 }

@@ -1,0 +1,174 @@
+"""Traces: one of a request and of the job it wants, without anything that must stay secret."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+
+import httpx
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
+
+from coffret.commands import doctor
+from coffret.commands.doctor import State
+from resolvers.worker import work
+from schema.checkout import Choice
+from store import tracing
+from store.db import Database, dsn
+from store.settings import Settings
+from store.telemetry import Telemetry
+from tests.coffret.conftest import running
+from tests.coffret.test_metrics import token_of
+from tests.shop_world import open_shop
+
+CALLER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+TRACE = int(CALLER[3:35], 16)
+
+
+@pytest.fixture
+def spans() -> Iterator[InMemorySpanExporter]:
+    """What is traced, from now on."""
+    exporter = InMemorySpanExporter()
+    telemetry = Telemetry(InMemorySpanExporter(), "coffret")
+    telemetry._provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracing.begin_with(telemetry)
+    yield exporter
+    tracing.end()
+
+
+def names(spans: Sequence[ReadableSpan]) -> set[str]:
+    return {span.name for span in spans}
+
+
+async def test_a_trace_leads_from_a_cart_to_its_order_and_shows_nothing_secret(
+    app_settings: Settings, database_url: str, spans: InMemorySpanExporter
+) -> None:
+    async with running(app_settings) as (app, client):
+        house = app.state.house
+        shop = await open_shop(house.services, house.sandbox)
+        token = await token_of(shop)
+        product = await shop.product()
+        spans.clear()
+        body = {"items": [{"product_id": product.id, "quantity": 1}], "return_url": "https://shop.example/s3cret-path"}
+        made = await client.post("/api/v2/ecommerce/cart/", json=body, headers=token | {"traceparent": CALLER})
+        cart_id = made.json()["id"]
+        query = "query Read($id: UUID!) { ecommerceCart(id: $id) { id } }"
+        read = {"query": query, "variables": {"id": cart_id}}
+        assert (await client.post("/graphql/", json=read, headers=token | {"traceparent": CALLER})).json()["data"]
+        key, seen = await shop.ready(Choice(product.id, 1))
+        started = await shop.start(key, seen)
+        await shop.pay(started)
+        payin = await shop.payin_of(started.attempt_id)
+        hook = f"/provider/hooks/{house.services.provider._hook_secret}?EventType=PAYIN_NORMAL_SUCCEEDED&RessourceId={payin}&Date=1"
+        assert (await client.get(hook, headers={"traceparent": CALLER})).status_code == 200
+        running_jobs = asyncio.create_task(work(house.services, dsn(database_url)))
+        async with asyncio.timeout(30):
+            while await shop.count("shop_order") == 0:
+                await asyncio.sleep(0.05)
+            while not any(span.name == "job provider_hint" for span in spans.get_finished_spans()):
+                await asyncio.sleep(0.05)
+        running_jobs.cancel()
+        await asyncio.gather(running_jobs, return_exceptions=True)
+        spans._stopped = False
+        finished = [span for span in spans.get_finished_spans() if span.context and span.context.trace_id == TRACE]
+
+    assert {
+        "POST /api/v2/ecommerce/cart/",
+        "save_ecommerce_cart",
+        "POST /graphql",
+        "ecommerce_cart",
+        "GET /provider/hooks/{secret}",
+        "sql",
+        "job provider_hint",
+        "provider",
+    } <= names(finished)
+    by_id = {span.context.span_id: span for span in finished if span.context}
+    job = next(span for span in finished if span.name == "job provider_hint")
+    assert job.kind is SpanKind.CONSUMER
+    assert job.parent is not None
+    assert by_id[job.parent.span_id].name == "GET /provider/hooks/{secret}"
+    call = next(span for span in finished if span.name == "provider" and span.attributes)
+    assert call.attributes is not None
+    assert str(call.attributes["coffret.provider_call"]).startswith("GET /")
+    told = "\n".join(span.to_json() for span in spans.get_finished_spans())
+    secrets = [token["Authorization"][6:], cart_id, "s3cret-path", house.services.provider._hook_secret, str(payin)]
+    secrets += ["ada@example.com", "Lilas", "4970107111111119"]
+    assert not [secret for secret in secrets if secret in told]
+
+
+async def test_errors_are_named_and_not_told(client_with_spans: httpx.AsyncClient, spans: InMemorySpanExporter) -> None:
+    client = client_with_spans
+    await client.get("/api/permissions/", headers={"Authorization": "Token nonsense"})
+    await client.post("/graphql/", json={"query": "{ me { permissions } }"})
+    await client.get("/api/secret-4970107111111119/")
+    await client.get("/media/secret.png")
+    finished = spans.get_finished_spans()
+    refused = next(span for span in finished if span.name == "me")
+    assert dict(refused.attributes or {})["error.type"] == "UNAUTHENTICATED"
+    assert refused.status.is_ok is False or not refused.status.description
+    assert refused.events == ()
+    assert {"GET /api/permissions/", "POST /graphql", "GET {unknown}", "GET /media/{name}"} <= names(finished)
+    assert "secret" not in "\n".join(span.to_json() for span in finished)
+
+
+@pytest.fixture
+async def client_with_spans(app_settings: Settings, spans: InMemorySpanExporter) -> "object":
+    async with running(app_settings) as (_, client):
+        yield client
+
+
+async def test_a_statement_that_fails_ends_its_span(database_url: str, spans: InMemorySpanExporter) -> None:
+    from sqlalchemy import text
+    from sqlalchemy.exc import DBAPIError
+
+    db = Database(database_url)
+    with pytest.raises(DBAPIError):
+        await db.rows(text("SELECT 1/:zero"), {"zero": 0})
+    await db.fetch("SELECT 1")
+    await db.aclose()
+    failed, good = spans.get_finished_spans()
+    assert dict(failed.attributes or {})["db.query.text"] == "SELECT 1/$1"
+    assert not failed.status.is_ok
+    assert good.name == "sql"
+
+
+# ---- asked for by the environment
+
+
+def test_without_being_asked_nothing_of_ours_is_imported() -> None:
+    code = "import sys, coffret.app, store.tracing as t; t.begin('coffret'); print('store.telemetry' in sys.modules, t.live())"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    assert said == "False None\n"
+
+
+def test_asked_for_without_its_packages_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: object) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
+    monkeypatch.setattr(tracing, "PACKAGES", ("opentelemetry.exporter.of_nobody",))
+    found = doctor.traces(Settings())
+    assert found.state is State.WARNING
+    assert "coffret[tracing]" in found.remedy
+    tracing.begin("coffret")
+    assert tracing.live() is None
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    assert doctor.traces(Settings()).state is State.OK
+
+
+def test_asked_for_with_its_packages_it_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:4318")
+    monkeypatch.setattr(tracing, "PACKAGES", ("opentelemetry.sdk",))
+    assert doctor.traces(Settings()).state is State.OK
+
+
+async def test_without_tracing_there_are_no_spans_and_no_headers() -> None:
+    assert tracing.live() is None
+    assert tracing.carried() == {}
+    with tracing.span("nothing") as span:
+        span.set_attribute("a", 1)
+        span.update_name("still nothing")
