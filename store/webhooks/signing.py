@@ -59,10 +59,10 @@ def body_of(
     """The body of the messages that tell of an event: the same bytes whenever it is written."""
     told = {
         "type": type,
-        "timestamp": occurred_on,
+        "timestamp": occurred_on.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "id": key,
-        "partner": {"id": partner[0], "uuid": partner[1]},
+        "partner": {"id": partner[0], "uuid": str(partner[1])},
         "subject": subject,
         "data": data,
     }
-    return orjson.dumps(told, option=orjson.OPT_UTC_Z)
+    return orjson.dumps(told)
