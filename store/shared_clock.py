@@ -45,24 +45,30 @@ async def advance(db: Database, by: dt.timedelta) -> dt.timedelta:
 
 async def follow(db: Database, clock: Clock) -> None:
     """Bring a clock and what is stored together: the one that is further ahead leads, as neither ever goes back."""
-    ahead = await stored(db)
-    if clock.ahead > ahead:
+    ahead, mine = await stored(db), min(clock.ahead, FURTHEST)
+    if mine > ahead:
         async with db.engine.begin() as connection:
             ahead = await _locked(connection)
-            if clock.ahead > ahead:
-                await _move(connection, ahead, clock.ahead)
+            if mine > ahead:
+                await _move(connection, ahead, mine)
     clock.follow(ahead)
+
+
+async def try_to_follow(db: Database, clock: Clock) -> bool:
+    """The same, where the database may be away: tells whether it was not."""
+    try:
+        await follow(db, clock)
+    except (OSError, SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, Unavailable) as error:
+        log.warning("the time of the other processes is not known", error=str(error))
+        return False
+    return True
 
 
 async def keep_following(db: Database, clock: Clock) -> None:
     """Follow until cancelled, whatever happens to the database meanwhile."""
     while True:
-        try:
-            await follow(db, clock)
-            await asyncio.sleep(EVERY)
-        except (OSError, SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, Unavailable) as error:
-            log.warning("the time of the other processes is not known", error=str(error))
-            await asyncio.sleep(4 * EVERY)
+        there = await try_to_follow(db, clock)
+        await asyncio.sleep(EVERY if there else 4 * EVERY)
 
 
 async def _locked(connection: AsyncConnection) -> dt.timedelta:

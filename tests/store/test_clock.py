@@ -73,6 +73,15 @@ async def test_time_moves_ten_years_and_no_further(database: Database) -> None:
     assert await stored(database) == FURTHEST - HOUR
 
 
+async def test_a_clock_that_was_moved_too_far_leads_as_far_as_it_may(database: Database) -> None:
+    clock = Clock()
+    clock.advance(FURTHEST + HOUR)
+    await follow(database, clock)
+    assert await stored(database) == FURTHEST
+    await follow(database, clock)
+    assert clock.ahead == FURTHEST + HOUR
+
+
 async def test_a_follower_outlasts_the_databases_absence(database: Database) -> None:
     clock = Clock()
     following = asyncio.create_task(keep_following(database, clock))
