@@ -17,8 +17,8 @@ from store.webhooks.signing import headers_of
 
 PATIENCE = dt.timedelta(seconds=30)
 """A receiver may stand in a debugger; a real one has ten seconds."""
-PAUSES: Sequence[float] = (0.5, 1, 2, 4)
-"""Seconds between tries while nobody listens at the address: it is being started again."""
+PAUSES = tuple(dt.timedelta(milliseconds=milliseconds) for milliseconds in (500, 1000, 2000, 4000))
+"""Between tries while nobody listens at the address: it is being started again."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Receipt:
 class Forwarder:
     """Signs events and posts them to one address. To be used in `async with`."""
 
-    def __init__(self, url: str, secret: str, *, pauses: Sequence[float] = PAUSES) -> None:
+    def __init__(self, url: str, secret: str, *, pauses: Sequence[dt.timedelta] = PAUSES) -> None:
         self.url = checked(url)
         self._secret = secret
         self._pauses = pauses
@@ -57,7 +57,7 @@ class Forwarder:
             try:
                 return await self._post(event)
             except httpx.ConnectError:
-                await asyncio.sleep(pause)
+                await asyncio.sleep(pause.total_seconds())
         try:
             return await self._post(event)
         except httpx.ConnectError:
