@@ -24,7 +24,7 @@ def commands(within: Typer, *words: str) -> list[str]:
 
 def test_there_are_the_documented_commands() -> None:
     assert sorted(commands(app)) == [
-        "demo", "doctor", "migrate", "revise", "schema", "serve",
+        "demo", "doctor", "mail test", "migrate", "revise", "schema", "serve",
         "token create", "token list", "token revoke", "user create", "worker",
     ]  # fmt: skip
 
