@@ -175,6 +175,7 @@ async def _until_stopped(made: PgQueuer) -> None:
     running = asyncio.create_task(
         made.run(
             dequeue_timeout=LOOKS_EVERY,
+            batch_size=AT_ONCE // 4,
             max_concurrent_tasks=AT_ONCE,
             shutdown_on_listener_failure=True,
             heartbeat_timeout=DEAD_AFTER,

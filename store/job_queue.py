@@ -81,6 +81,8 @@ class Queue(Queries):
         if not jobs:
             return jobs
         deadly = {row["job_id"] for row in await self.driver.fetch(DEADLY, [job.id for job in jobs], DEATHS)}
+        if deadly:
+            log.error("jobs are kept that workers died of", jobs=sorted(map(str, deadly)))
         await self.log_jobs([(job, "failed", _worker_died(job.id)) for job in jobs if job.id in deadly])
         return [job for job in jobs if job.id not in deadly]
 

@@ -1,0 +1,49 @@
+"""Every kind of job is finished: what it is for, a handler, and how long it is tried."""
+
+import ast
+import datetime as dt
+
+import pytest
+from pgqueuer import PgQueuer
+
+from resolvers.tasks import HANDLERS, SCHEDULES
+from store.jobs import Job
+from tests.contract.declarations import ROOT
+
+
+def told() -> dict[str, str]:
+    """What is said under each kind of job: its member's name, and the text after it."""
+    module = ast.parse((ROOT / "store/jobs.py").read_text())
+    kinds = next(node for node in module.body if isinstance(node, ast.ClassDef) and node.name == "Job")
+    found, last = {}, ""
+    for node in kinds.body:
+        if isinstance(node, ast.Assign):
+            last = ast.unparse(node.targets[0])
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and last:
+            found[last] = str(node.value.value)
+    return found
+
+
+@pytest.mark.parametrize("job", Job)
+def test_a_kind_of_job_says_what_it_is_for_and_what_it_is_given(job: Job) -> None:
+    text = told().get(job.name, "")
+    assert text.endswith("."), f"Say under Job.{job.name} in store/jobs.py what it is for."
+    assert "Payload: " in text, f"Say under Job.{job.name} in store/jobs.py what its payload holds: `Payload: `id`.`"
+
+
+@pytest.mark.parametrize("job", Job)
+def test_a_kind_of_job_has_a_handler_and_is_tried_for_an_hour_at_least(job: Job) -> None:
+    assert job in HANDLERS, f"Add to HANDLERS in resolvers/tasks.py: Job.{job.name}: Work(…, SOON)"
+    assert HANDLERS[job].retries.lasting >= dt.timedelta(hours=1), "Somebody else's outage may last as long."
+    assert HANDLERS[job].retries.first <= HANDLERS[job].retries.longest
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_schedule_is_one_of_minutes(name: str) -> None:
+    PgQueuer.in_memory().schedule(name, SCHEDULES[name].when)
+    assert len(SCHEDULES[name].when.split()) == 5, "Workers look once a minute."
+
+
+def test_names_are_in_order() -> None:
+    assert list(SCHEDULES) == sorted(SCHEDULES)
+    assert [job.name for job in HANDLERS] == sorted(job.name for job in HANDLERS)
