@@ -73,6 +73,7 @@ def serving(world: World, folder: pathlib.Path) -> Iterator[int]:
         "COFFRET_LOG_JSON": "true",
         "COFFRET_DATA_DIR": str(folder),
         "COFFRET_DEMO": "false",
+        "COFFRET_RATE_LIMIT": world.settings.rate_limit,
         "DATABASE_URL": world.settings.database_url,
         "REDIS_URL": world.settings.redis_url,
         "PORT": str(port),

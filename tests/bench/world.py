@@ -66,6 +66,8 @@ async def open_world(database_url: str, redis_url: str, folder: pathlib.Path) ->
         data_dir=folder,
         funnel_scheme="http",
         demo=False,
+        rate_limit="30000/second",  # counted like any, and never too many
+        rate_limit_anonymous="30000/second",
     )
     app = create_app(settings, run_background=False)
     async with contextlib.AsyncExitStack() as stack:
