@@ -6,9 +6,10 @@ from typing import Any
 
 import asyncpg
 import orjson
+import sqlmodel
 from prometheus_client import Gauge
 from sqlalchemy import PoolProxiedConnection, event
-from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
 from sqlalchemy.util import greenlet_spawn
@@ -35,14 +36,29 @@ def _dumps(value: object) -> str:
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
+class _SyncSession(sqlmodel.Session):
+    """What an asynchronous session works with."""
+
+
+@event.listens_for(_SyncSession, "before_commit")
+def _committing(session: sqlmodel.Session) -> None:
+    session.info["committing"] = True
+
+
 class Session(AsyncSession):
     """A unit of work. Where the database goes away within it, `Unavailable` leaves it."""
+
+    sync_session_class = _SyncSession
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await super().__aexit__(kind, error, traceback)
-        if error is not None and (away := database_outage(error)) is not None:
+        try:
+            await super().__aexit__(kind, error, traceback)
+        except DBAPIError as closing:  # of the rollback, which the server does as well: an error under way tells more
+            if error is None:
+                raise database_outage(closing) or closing from closing.orig
+        if error is not None and (away := database_outage(error, committing="committing" in self.info)) is not None:
             raise away from error
 
 
@@ -106,7 +122,7 @@ class Database:
         try:
             with tracing.statement(sql):
                 found: Sequence[Any] = await driver.fetch(sql, *arguments)
-        except (asyncpg.InterfaceError, asyncpg.PostgresError) as error:
+        except (asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.PostgresError) as error:
             if (away := database_outage(error)) is not None:
                 raise away from error
             raise

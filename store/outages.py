@@ -24,6 +24,8 @@ ABSENT = (
     asyncpg.TooManyConnectionsError,
 )
 """Why a server does not take or keep a connection, as it says itself or as the driver notices."""
+LEAVING = "another operation (2) is in progress"
+"""What the driver says between the server's good-bye on an idle connection and the end of that connection."""
 _told_at: dict[str, float] = {}
 
 
@@ -33,22 +35,29 @@ def unavailable(what: str, error: BaseException) -> Unavailable:
     return Unavailable(what=what)
 
 
-def database_outage(error: BaseException) -> Unavailable | None:
+def database_outage(error: BaseException, *, committing: bool = False) -> Unavailable | None:
     """What an error of the database means to a client, if it means that the database is away; None for every other.
 
-    An error that is the answer to COMMIT leaves open whether it was done, and says so.
+    Where a session had come to its commit, an error of no statement is one of COMMIT: that leaves open whether it was done,
+    unless it was not even sent.
     """
     if isinstance(error, PoolTimeoutError):
         return unavailable(DATABASE, error)
     cause = driver_error(error)
-    not_sent = isinstance(cause, asyncpg.InterfaceError) and "closed" in str(cause)
+    not_sent = _not_sent(cause)
     if not not_sent and not isinstance(cause, ABSENT):
         return None
-    committing = isinstance(error, DBAPIError) and error.statement is None
-    if committing and not not_sent:
+    if committing and not not_sent and isinstance(error, DBAPIError) and error.statement is None:
         _note(DATABASE, error)
         return OutcomeUnknown()
     return unavailable(DATABASE, error)
+
+
+def _not_sent(cause: BaseException) -> bool:
+    """Whether the driver knows that its connection is gone, and has sent nothing."""
+    if isinstance(cause, asyncpg.InternalClientError):
+        return LEAVING in str(cause)
+    return isinstance(cause, asyncpg.InterfaceError) and "closed" in str(cause)
 
 
 def driver_error(error: BaseException) -> BaseException:

@@ -1,5 +1,6 @@
 """Spans by OpenTelemetry. Imported only where traces are wanted and its packages are installed."""
 
+import asyncio
 import importlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from sqlalchemy import event
 
 from schema.errors import AppError
+from store.jobs import Again
 
 STATEMENT_LENGTH = 2_000
 SERVER_ERRORS = 500
@@ -96,6 +98,8 @@ def of_statement(sql: str) -> Mapping[str, Any]:
 
 def failed(span: Span, error: BaseException) -> None:
     """Name an error by its type, as its message may hold what a client sent. A refusal is the client's mistake."""
+    if isinstance(error, Again | asyncio.CancelledError):
+        return
     name = error.code() if isinstance(error, AppError) else type(error).__name__
     span.set_attribute("error.type", name)
     if not isinstance(error, AppError) or error.status >= SERVER_ERRORS:

@@ -1,0 +1,314 @@
+"""The database or Redis goes away under load, and comes back: clear answers meanwhile, nothing lost or doubled after."""
+
+import asyncio
+import contextlib
+import logging
+import pathlib
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+import structlog
+from sqlalchemy import text
+
+from schema.errors import OutcomeUnknown, Unavailable
+from store.db import Database
+from store.embedded import EmbeddedPostgres
+from store.migrate import migrate
+from store.settings import Settings
+from tests.coffret.conftest import running
+from tests.coffret.test_metrics import token_of
+from tests.redis_servers import RedisServer
+from tests.shop_world import Shop, open_shop
+
+CREATE = """
+mutation ($input: CreateProductInput!) { createProduct(input: $input) { product { id } userErrors { code message } } }
+"""
+CART = "/api/v2/ecommerce/cart/"
+LINES = 60
+"""How many lines of the log an outage of some seconds may take, however many requests it fails."""
+
+
+@dataclass
+class Load:
+    """Clients that ask without a pause, and what they were answered."""
+
+    client: httpx.AsyncClient
+    statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
+    stopped: bool = False
+
+    async def repeat(self, name: str, ask: Callable[[], Awaitable[httpx.Response]]) -> None:
+        """Ask again and again."""
+        while not self.stopped:
+            self.note(name, await ask())
+            await asyncio.sleep(0.01)
+
+    def note(self, name: str, response: httpx.Response) -> None:
+        """Each answer is a good one, or says clearly that something is away."""
+        self.statuses[name, response.status_code] += 1
+        if response.status_code == 503:
+            assert int(response.headers["retry-after"]) > 0, name
+            if name != "page":
+                assert set(codes(response)) <= {"unavailable", "outcome_unknown"}, response.text
+        else:
+            assert response.status_code < 400, (name, response.status_code, response.text)
+
+    async def until_done(self, name: str, ask: Callable[[], Awaitable[httpx.Response]]) -> dict[str, Any]:
+        """Send the same request until it is done, as clients are told to."""
+        while True:
+            response = await ask()
+            if response.status_code == 409:  # the first of them is still known to run
+                assert "retry-after" in response.headers
+            else:
+                self.note(name, response)
+            if response.status_code in {200, 201}:
+                body: dict[str, Any] = response.json()
+                return body
+            await asyncio.sleep(0.2)
+
+
+def codes(response: httpx.Response) -> list[str]:
+    body = response.json()
+    return [e["extensions"]["code"].lower() for e in body["errors"]] if "errors" in body else [body["code"]]
+
+
+@contextlib.contextmanager
+def lines_logged() -> Any:
+    """All lines of the log, those of libraries included."""
+    lines: list[str] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(record.getMessage())
+
+    handler = Keep()
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        with structlog.testing.capture_logs() as captured:
+            yield lambda: [*lines, *(f"{line['log_level']} {line['event']}" for line in captured)]
+    finally:
+        root.removeHandler(handler)
+
+
+@pytest.fixture
+async def own_postgres() -> AsyncIterator[EmbeddedPostgres]:
+    """A database server that the test may stop and start again."""
+    with tempfile.TemporaryDirectory(prefix="coffret-outage-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        server = EmbeddedPostgres(pathlib.Path(folder), fast=True)
+        yield server
+        server.stop()
+
+
+async def away_and_back(server: EmbeddedPostgres, seconds: float, meanwhile: Callable[[], Awaitable[None]]) -> None:
+    await asyncio.to_thread(server.stop)
+    begun = time.monotonic()
+    await meanwhile()
+    await asyncio.sleep(max(0.0, seconds - (time.monotonic() - begun)))
+    await asyncio.to_thread(server.start)
+
+
+async def test_the_database_goes_away_and_comes_back(own_postgres: EmbeddedPostgres, tmp_path: pathlib.Path) -> None:
+    url = await asyncio.to_thread(own_postgres.start)
+    db = Database(url)
+    await migrate(db)
+    await db.aclose()
+    settings = Settings(
+        database_url=url, data_dir=tmp_path, funnel_scheme="http", rate_limit="off", rate_limit_anonymous="off"
+    )
+    async with running(settings, run_background=True) as (app, client):
+        shop = await open_shop(app.state.house.services, app.state.house.sandbox)
+        await under_load(own_postgres, shop, client)
+
+
+async def under_load(server: EmbeddedPostgres, shop: Shop, client: httpx.AsyncClient) -> None:
+    headers, load, created = await token_of(shop), Load(client), list[int]()
+    product = (await shop.product()).id
+
+    async def create() -> None:
+        number = 0
+        while not load.stopped:
+            number += 1
+            body = {"query": CREATE, "variables": {"input": {"name": {"en": f"P{number}"}, "price": "1.00"}}}
+            key = headers | {"Idempotency-Key": str(uuid.uuid4())}
+            done = await load.until_done("create", lambda b=body, k=key: client.post("/graphql/", json=b, headers=k))  # type: ignore[misc]
+            assert done["data"]["createProduct"] is not None, done
+            assert done["data"]["createProduct"]["product"] is not None, done
+            created.append(done["data"]["createProduct"]["product"]["id"])
+
+    async def look() -> httpx.Response:
+        query = f"{{ product(id: {product}) {{ id name {{ en }} }} }}"
+        return await client.post("/graphql/", json={"query": query}, headers=headers)
+
+    async def permissions() -> httpx.Response:
+        return await client.get("/api/permissions/", headers=headers)
+
+    async def page() -> httpx.Response:
+        asked = {"Host": "shop.localhost", "Accept-Language": "fr"}
+        response = await client.get("/ecommerce/shop/customization/", headers=asked)
+        if response.status_code == 503:
+            assert "Nous revenons" in response.text
+            return response
+        assert response.status_code == 404  # the shop is known again, and there is no cart
+        return httpx.Response(200)
+
+    async def meanwhile() -> None:
+        with lines_logged() as lines:
+            ready = await client.get("/readyz")
+            assert (ready.status_code, ready.json()["database"]) == (503, "unreachable")
+            assert (await client.get("/healthz")).status_code == 200
+            assert (await client.get(f"/media/{40 * 'a'}.png")).status_code == 503
+            hook = shop.services.provider._hook_secret  # type: ignore[attr-defined]
+            told = await client.get(f"/provider/hooks/{hook}?EventType=PAYIN_NORMAL_SUCCEEDED&RessourceId=1&Date=1")
+            assert told.status_code == 503
+            await asyncio.sleep(4)
+            assert len(lines()) < LINES, "\n".join(lines())
+            assert not [line for line in lines() if "failed" in line and "error" in line], "\n".join(lines())
+
+    tasks = [asyncio.create_task(create()) for _ in range(2)]
+    asks: dict[str, Callable[[], Awaitable[httpx.Response]]] = {"look": look, "rest": permissions, "page": page}
+    tasks += [asyncio.create_task(load.repeat(name, ask)) for name, ask in asks.items()]
+    try:
+        await asyncio.sleep(1)
+        await away_and_back(server, 6, meanwhile)
+        async with asyncio.timeout(20):
+            while (await client.get("/readyz")).status_code != 200:
+                await asyncio.sleep(0.1)
+        before = dict(load.statuses)
+        await asyncio.sleep(2)
+    finally:
+        load.stopped = True
+        await asyncio.gather(*tasks)
+    for name in ("create", *asks):
+        assert load.statuses[name, 503] > 0, load.statuses
+        assert load.statuses[name, 200] > before[name, 200], "it works again, without a restart"
+        assert load.statuses[name, 503] == before[name, 503], "and nobody is turned away any more"
+    rows = await shop.services.db.rows(text("SELECT id FROM product ORDER BY id"))
+    assert [row[0] for row in rows] == sorted([product, *created]), "each was made once"
+
+
+async def test_what_may_have_been_done_is_not_called_undone(database: Database, database_url: str) -> None:
+    """The connection dies while COMMIT runs, which a trigger that waits makes long enough."""
+    for statement in (
+        "CREATE TABLE slow (id int)",
+        "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN PERFORM pg_sleep(20); RETURN NULL; END$$",
+        "CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON slow DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()",
+    ):
+        await database.fetch(statement)
+
+    async def write() -> None:
+        async with database.sessions() as db, db.begin():
+            await (await db.connection()).execute(text("INSERT INTO slow VALUES (1)"))
+
+    async def cut(doing: str) -> None:
+        breaker = await asyncpg.connect(database_url)
+        ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE $1"
+        async with asyncio.timeout(10):
+            while not await breaker.fetch(f"{ended} AND state = 'active' AND pid <> pg_backend_pid()", doing):
+                await asyncio.sleep(0.02)
+        await breaker.close()
+
+    writing = asyncio.create_task(write())
+    await cut("COMMIT%")
+    with pytest.raises(OutcomeUnknown, match="may have been done or not"):
+        await writing
+
+    async def read() -> None:
+        async with database.sessions() as db, db.begin():
+            await (await db.connection()).execute(text("SELECT pg_sleep(20)"))
+
+    reading = asyncio.create_task(read())
+    await cut("SELECT pg_sleep%")
+    with pytest.raises(Unavailable) as told:
+        await reading
+    assert type(told.value) is Unavailable
+
+
+@pytest.mark.parametrize("fault", ["SELECT 1/0", "SELECT nonsense", "SELECT pg_advisory_lock('x')"])
+async def test_only_absence_is_called_so(database: Database, fault: str) -> None:
+    with pytest.raises(Exception) as told:  # noqa: PT011 - whatever it is, it is not that
+        await database.rows(text(fault))
+    assert not isinstance(told.value, Unavailable)
+    with pytest.raises(asyncpg.PostgresError):
+        await database.fetch(fault)
+    with pytest.raises(OSError, match="a file of ours"):
+        async with database.sessions() as db, db.begin():
+            raise FileNotFoundError("a file of ours")
+    assert not isinstance(told.value, Unavailable)
+
+
+async def test_who_waits_too_long_for_a_connection_is_told(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("store.db.WAITS_FOR_CONNECTION", 0.1)
+    db = Database(database_url, pool_size=1, max_overflow=0)
+    async with db.reading.connect():
+        for ask in (db.rows(text("SELECT 1")), db.fetch("SELECT 1")):
+            with pytest.raises(Unavailable, match="The database"):
+                await ask
+        with pytest.raises(Unavailable):
+            async with db.sessions() as session:
+                await session.connection()
+    assert len(await db.rows(text("SELECT 1"))) == 1
+    await db.aclose()
+
+
+@pytest.mark.redis
+async def test_redis_stands_still_for_ten_seconds(app_settings: Settings, own_server: RedisServer) -> None:
+    update = {"redis_url": own_server.url, "rate_limit": "off", "rate_limit_anonymous": "off"}
+    async with running(app_settings.model_copy(update=update)) as (app, client):
+        shop = await open_shop(app.state.house.services, app.state.house.sandbox)
+        headers, load, carts = await token_of(shop), Load(client), dict[str, str]()
+
+        async def fill() -> None:
+            while not load.stopped:
+                key = str(uuid.uuid4())
+                body = {"items": [{"product_id": 1, "quantity": 1}]}
+                keyed = headers | {"Idempotency-Key": key}
+                made = await load.until_done("cart", lambda b=body, k=keyed: client.post(CART, json=b, headers=k))  # type: ignore[misc]
+                carts[key] = made["id"]
+                await asyncio.sleep(0.02)
+
+        async def permissions() -> httpx.Response:
+            return await client.get("/api/permissions/", headers=headers)
+
+        tasks = [asyncio.create_task(fill()) for _ in range(4)]
+        tasks.append(asyncio.create_task(load.repeat("rest", permissions)))
+        try:
+            await asyncio.sleep(1)
+            own_server.pause()
+            with lines_logged() as lines:
+                await asyncio.sleep(8)
+                ready = await client.get("/readyz")
+                assert (ready.status_code, ready.json()["redis"], ready.json()["database"]) == (
+                    503,
+                    "unreachable",
+                    "ok",
+                )
+                await asyncio.sleep(2)
+                assert len(lines()) < LINES, "\n".join(lines())
+            own_server.resume()
+            async with asyncio.timeout(10):
+                while (await client.get("/readyz")).status_code != 200:
+                    await asyncio.sleep(0.1)
+            before = dict(load.statuses)
+            await asyncio.sleep(2)
+        finally:
+            own_server.resume()
+            load.stopped = True
+            await asyncio.gather(*tasks)
+        assert load.statuses["cart", 503] > 0
+        assert load.statuses["cart", 503] == before["cart", 503]
+        assert load.statuses["cart", 201] > before["cart", 201]
+        assert load.statuses["rest", 503] == 0, "what needs no cart goes on"
+        assert len(set(carts.values())) == len(carts)
+        for key, cart_id in carts.items():
+            again = await client.post(
+                CART, json={"items": [{"product_id": 1, "quantity": 1}]}, headers=headers | {"Idempotency-Key": key}
+            )
+            assert (again.json()["id"], again.headers["idempotent-replayed"]) == (cart_id, "true")
