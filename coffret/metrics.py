@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from resolvers.context import Services
-from resolvers.job_metrics import measure
+from resolvers.job_metrics import QUEUE, measure
 from store.settings import Settings
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -72,6 +72,7 @@ def exposition() -> bytes:
             mark_process_dead(pid, folder)  # type: ignore[no-untyped-call]
     registry = CollectorRegistry()
     MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
+    registry.register(QUEUE)
     return generate_latest(registry)
 
 
