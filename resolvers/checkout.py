@@ -23,7 +23,7 @@ from schema.checkout import (
     Totals,
 )
 from schema.delivery import DeliveryKind
-from schema.errors import CartNotFound, InvalidInput, NotFound
+from schema.errors import CartNotFound, InvalidInput, NotFound, Problem
 from schema.numbers import LARGEST_AMOUNT
 from schema.permission import Rule
 from store.attempts import LIVE, AttemptRow, AttemptState
@@ -38,6 +38,7 @@ from store.tenancy import MarketplaceRow, PartnerRow
 MOST_CODES = 10
 MOST_QUANTITY = 9999
 MOST_LINES = 200
+NOT_USABLE = Problem(("code",), "CODE_NOT_USABLE", "This code cannot be used here. Check how it is written.")
 
 FAILURES = {
     "cancelled_by_buyer": Notice.PAYMENT_CANCELLED,
@@ -264,10 +265,9 @@ async def apply_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
     TooManyRequests for whoever tries too many.
     """
     wanted = normal(code)
-    not_usable = InvalidInput.at("code", "This code cannot be used here. Check how it is written.", "CODE_NOT_USABLE")
     if not wanted or mistyped(wanted):
         await live_cart(call, key)
-        raise not_usable
+        raise InvalidInput(NOT_USABLE)
     async with call.services.db.sessions() as db:
         desk = await desk_of(call, db, key)
         known = {normal(c) for c in desk.edits.codes}
@@ -279,7 +279,7 @@ async def apply_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
             return usable_codes(db, desk.partner.id, [wanted], now, desk.own)
 
         if not await look_up(call.context, "code at the checkout", look):
-            raise not_usable
+            raise InvalidInput(NOT_USABLE)
 
         def change(_customer: Customer, edits: CartEdits) -> None:
             if wanted not in edits.codes:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import orjson
@@ -59,7 +60,7 @@ ERRORS: Mapping[int, Error] = {
     415: Error("UnsupportedMediaType", "The body is of another media type.", {"detail": "Send application/json."}),
     429: Error(
         "TooManyRequests",
-        "Too many attempts; `Retry-After` says how many seconds to wait.",
+        "Too many requests, or attempts; `Retry-After` says how many seconds to wait.",
         {"detail": "Too many attempts. Try again in 30 seconds."},
     ),
     500: Error(
@@ -69,6 +70,22 @@ ERRORS: Mapping[int, Error] = {
         "Failure",
     ),
 }
+
+HEADERS: Mapping[str, Json] = {
+    "X-Request-Id": {"description": "Names the request, in our logs too.", "schema": {"type": "string"}},
+    "RateLimit": {
+        "description": "How many more requests there may be (`r`) in how many seconds (`t`), for the token, or the address.",
+        "schema": {"type": "string"},
+        "example": '"token";r=5987;t=31',
+    },
+    "RateLimit-Policy": {
+        "description": "How many requests there may be (`q`) in a window of so many seconds (`w`).",
+        "schema": {"type": "string"},
+        "example": '"token";q=6000;w=60',
+    },
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}},
+}
+TOLD = ("X-Request-Id", "RateLimit", "RateLimit-Policy")
 
 _PARAMETER = re.compile(r"{(\w+)}")
 
@@ -94,7 +111,8 @@ def document(groups: Mapping[str, Sequence[tuple[Route, Endpoint]]]) -> Json:
                 "token": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Token <token>`"}
             },
             "schemas": {**_error_schemas(), **components.schemas},
-            "responses": {error.name: _error(error) for error in ERRORS.values()},
+            "responses": {error.name: _error(status, error) for status, error in ERRORS.items()},
+            "headers": {**HEADERS},
         },
     }
     return _without_unused(made)
@@ -220,7 +238,7 @@ class _Operation:
         status = self.route.status
         documented = status.documented if isinstance(status, Status) else ((status, "Done."),)
         schema, example = self._answer()
-        headers = {"X-Request-Id": {"schema": {"type": "string"}}}
+        headers = _headers(*TOLD)
         content = {"application/json": {"schema": schema, "example": example}}
         return {
             str(number): {"description": text, "headers": headers, "content": content} for number, text in documented
@@ -301,9 +319,21 @@ def _error_schemas() -> Json:
     }
 
 
-def _error(error: Error) -> Json:
+def _error(status: int, error: Error) -> Json:
     schema = {"$ref": f"#/components/schemas/{error.schema}"}
-    return {"description": error.meaning, "content": {"application/json": {"schema": schema, "example": error.example}}}
+    told = {
+        HTTPStatus.UNAUTHORIZED: ("X-Request-Id",),  # refused before it is counted
+        HTTPStatus.TOO_MANY_REQUESTS: (*TOLD, "Retry-After"),
+    }
+    return {
+        "description": error.meaning,
+        "headers": _headers(*told.get(HTTPStatus(status), TOLD)),
+        "content": {"application/json": {"schema": schema, "example": error.example}},
+    }
+
+
+def _headers(*names: str) -> Json:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def _plain(schemas: Mapping[str, Any], field: str) -> Json:

@@ -187,3 +187,18 @@ def test_the_page_shows_every_operation_and_key() -> None:
 def test_what_is_shown_is_escaped() -> None:
     evil = Route("GET", "/api/<b>/", ROUTES[1].operation, ROUTES[1].shape)
     assert "<b>" not in rendered(described({"<b>": [evil]}))
+
+
+@pytest.mark.parametrize("made", [DOCUMENT, MADE_UP], ids=["real", "made up"])
+def test_the_limits_are_told_with_their_headers(made: Any) -> None:
+    for methods in made["paths"].values():
+        for described in methods.values():
+            assert described["responses"]["429"] == {"$ref": "#/components/responses/TooManyRequests"}
+            for status, answer in described["responses"].items():
+                headers = (
+                    answer.get("headers")
+                    or made["components"]["responses"][answer["$ref"].rpartition("/")[2]]["headers"]
+                )
+                assert ("RateLimit" in headers) is ("RateLimit-Policy" in headers) is (status != "401")
+                assert ("Retry-After" in headers) is (status == "429")
+    assert made["components"]["headers"]["Retry-After"]["schema"]["type"] == "integer"
