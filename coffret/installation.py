@@ -21,6 +21,8 @@ from store.settings import Settings
 from store.shared_clock import follow
 
 OLDEST_POSTGRES = 15
+OF_COMMANDS = ("COFFRET_TOKEN", "COFFRET_URL")
+"""Variables that no setting reads but an option of a command."""
 
 
 def variable(name: str, field: FieldInfo) -> str:
@@ -67,6 +69,7 @@ def complaints(error: ValidationError) -> list[str]:
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """`COFFRET_…` variables that no setting reads, each with the one that was probably meant, or an empty string."""
     known = {f"COFFRET_{name.upper()}": variable(name, field) for name, field in Settings.model_fields.items()}
+    known |= {name: name for name in OF_COMMANDS}
     unknown = sorted(name for name in environment if name.startswith("COFFRET_") and name not in known)
     meant = {name: difflib.get_close_matches(name, known, 1, cutoff=0.8) for name in unknown}
     return {name: known[found[0]] if found else "" for name, found in meant.items()}

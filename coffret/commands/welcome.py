@@ -36,6 +36,8 @@ def show(settings: Settings, demo: Demo | None) -> None:
         console.print(f"  REST       {base}/api/")
         if settings.development and settings.mail_server is None:
             console.print(f"  Mail       {base}/_mail/")
+        if settings.development:
+            console.print("  Events     coffret listen --forward-to http://localhost:3000/webhooks")
         if demo is None:
             console.print("\n  Make log-ins and tokens with: coffret user create, coffret token create\n")
         else:

@@ -1,6 +1,7 @@
 """The command line as a whole: what there is, and how it refuses."""
 
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -60,6 +61,10 @@ def test_what_is_for_maintainers_is_not_in_the_way() -> None:
 def test_misspelt_settings_are_noticed() -> None:
     given = {"COFFRET_DATADIR": "x", "COFFRET_PORT": "1", "PORT": "1", "COFFRET_ZZZZZZ": "1", "COFFRET_SECRET": "x"}
     assert unknown_variables(given) == {"COFFRET_DATADIR": "COFFRET_DATA_DIR", "COFFRET_ZZZZZZ": ""}
+    told = CliRunner().invoke(app, ["listen", "--help"], env={"COLUMNS": "200"}).output
+    read = set(re.findall(r"env var: (\w+)", told))
+    assert len(read) == 2
+    assert unknown_variables(dict.fromkeys(read, "x")) == {}
 
 
 @pytest.mark.parametrize(

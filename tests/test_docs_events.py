@@ -1,0 +1,20 @@
+"""The page about events shows what the program tells."""
+
+import re
+
+import orjson
+import pytest
+
+from schema.event import DATA, EXAMPLES, EventType
+from tests.documents import ROOT
+
+PAGE = (ROOT / "docs" / "events.md").read_text()
+TOLD = [kind for kind in EventType if kind is not EventType.WEBHOOK_TEST]
+
+
+@pytest.mark.parametrize("kind", TOLD)
+def test_each_type_has_its_keys_and_an_example(kind: EventType) -> None:
+    (part,) = re.findall(rf"^### {re.escape(kind.value)}\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)
+    assert dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.MULTILINE)) == DATA[kind]
+    (example,) = re.findall(r"```json\n(.*?)```", part, re.DOTALL)
+    assert orjson.loads(example) == EXAMPLES[kind]
