@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from resolvers.once import Answered
 from resolvers.operation import Call, operation
 from schema.cart import Cart, CartItem
 from schema.cart_input import SaveEcommerceCart
@@ -35,8 +34,8 @@ async def save_ecommerce_cart(call: Call, input: SaveEcommerceCart) -> Ecommerce
                 "id", "No cart of yours has this id. It may have expired: leave the id out for a new cart."
             )
         saved = replaced
-    if saved.replayed:
-        raise Answered(saved.answer, replayed=True)
+    if call.once is not None and saved.replayed:
+        call.once.replay(saved.answer)
     return published(saved.cart, funnel_url_of(call, saved.cart.id), created=input.id is None)
 
 

@@ -136,7 +136,11 @@ class Once:
         """Take the right to run, until the transaction ends. Raises Answered when there is an answer already."""
         self._claim = await kept_answers.claim(db, self.of, self._context.services.clock.now())
         if self._claim.answer is not None:
-            raise Answered(self._claim.answer, replayed=True)
+            self.replay(self._claim.answer)
+
+    def replay(self, piece: bytes) -> NoReturn:
+        """End the operation with what was answered before."""
+        raise Answered(piece, replayed=True)
 
     async def keep(self, db: AsyncSession, outcome: Outcome) -> None:
         """Render an outcome and keep the answer, in the open transaction."""

@@ -54,6 +54,8 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/operation.py", "RuntimeError"): "an operation that was declared wrong",
     ("resolvers/operation.py", "TypeError"): "the same, found when the program starts",
     ("resolvers/operation.py", "told"): "what a constraint of the database means in the catalogue",
+    ("resolvers/once.py", "Answered"): "an answer that was kept, caught by the transport that set `Context.once`",
+    ("resolvers/once.py", "self"): "what the operation itself raised, while it is rendered",
     ("resolvers/listing.py", "LookupError"): "a list that was declared wrong, found when the program starts",
     ("resolvers/listing.py", "TypeError"): "the same",
     ("resolvers/worker.py", "verdict"): "what tells the job queue how a run ended",
