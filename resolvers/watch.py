@@ -48,17 +48,19 @@ class Noted:
         self._context = context
 
     def __enter__(self) -> None:
-        self._span = tracing.span(self._name, **{"coffret.transport": self._context.transport})
-        self._span.__enter__()
+        self._span: AbstractContextManager[object] | None = None
+        if tracing.live() is not None:
+            self._span = tracing.span(self._name, **{"coffret.transport": self._context.transport})
+            self._span.__enter__()
         self._begun = time.perf_counter()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         note(self._name, self._context, self._begun, error)
-        if isinstance(error, Answered):
-            kind = error = traceback = None
-        self._span.__exit__(kind, error, traceback)
+        if self._span is not None:
+            kept = isinstance(error, Answered)  # an answer, though it is raised
+            self._span.__exit__(*((None, None, None) if kept else (kind, error, traceback)))
 
 
 class Reading:
