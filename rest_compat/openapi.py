@@ -52,7 +52,8 @@ ERRORS: Mapping[int, Error] = {
     404: Error("NotFound", "There is no such thing for this caller.", {"detail": "Cart not found"}),
     409: Error(
         "Conflict",
-        "The state of things does not allow this.",
+        "The state of things does not allow this; or the `Idempotency-Key` belongs to another request, or to this one while "
+        "it is still running (then `Retry-After` says how many seconds to wait).",
         {"detail": "Use a new key for a new request.", "code": "idempotency_mismatch"},
         "Conflict",
     ),
