@@ -182,7 +182,8 @@ async def replay_webhooks(call: Call, input: ReplayWebhooks) -> int:
     if input.until is not None and (input.since is None or input.until < input.since):
         raise InvalidInput.at("until", "A time to end at comes after `since`.")
     count = await replay(call.db, row.id, keys=input.event_ids, since=input.since, until=input.until)
-    await wake(call.db, [row.id])
+    if count:
+        await wake(call.db, [row.id])
     return count
 
 

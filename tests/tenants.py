@@ -23,20 +23,25 @@ from resolvers.context import Context, Services
 from resolvers.operation import Operation
 from schema.delivery import DeliveryKind
 from schema.errors import AppError, Unauthenticated
+from schema.event import EXAMPLES, EventType
 from schema.messages import problems
 from schema.permission import Permission
 from schema.values import Invalid, Text
+from schema.webhook import DeliveryState
 from store.attempts import AttemptRow, AttemptState
 from store.clock import clock
 from store.codes import draw, normal
 from store.coupons import CouponRow
 from store.credentials import hashed
 from store.delivery import DeliveryModeRow
+from store.events import EventRow
 from store.gift_cards import GiftCardRow
 from store.orders import OrderRow
 from store.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 from store.settings import Settings
 from store.tenancy import MarketplaceRow, PartnerRow, UserRow
+from store.webhooks.rows import WebhookDeliveryRow, WebhookEndpointRow
+from store.webhooks.signing import new_salt
 
 PASSWORD = "correct horse battery staple"
 PARTNERS = {"a1": "a", "a2": "a", "b1": "b"}
@@ -70,6 +75,9 @@ class Owned:
     gift_card: int
     order: int
     order_uuid: UUID
+    event: int
+    webhook_endpoint: int
+    webhook_delivery: int
 
 
 @dataclass
@@ -239,9 +247,39 @@ async def _own(tenants: Tenants, partner: PartnerRow, currency: str) -> Owned:
     for row in (variant, value, mode, coupon, card):
         await tenants.add(row)
     order = await _order(tenants, partner)
+    event, endpoint, delivery = await _webhook(tenants, partner)
     return Owned(
-        product.id, variant.id, attribute.id, value.id, mode.id, coupon.id, card.id, order.id, order_uuid=order.uuid
+        product=product.id,
+        variant=variant.id,
+        attribute=attribute.id,
+        value=value.id,
+        delivery_mode=mode.id,
+        coupon=coupon.id,
+        gift_card=card.id,
+        order=order.id,
+        order_uuid=order.uuid,
+        event=event,
+        webhook_endpoint=endpoint,
+        webhook_delivery=delivery,
     )
+
+
+async def _webhook(tenants: Tenants, partner: PartnerRow) -> tuple[int, int, int]:
+    """An event, an endpoint and the message between them, delivered."""
+    of: dict[str, Any] = {"partner_id": partner.id, "marketplace_id": partner.marketplace_id}
+    kind = EventType.CART_EXPIRED
+    event = await tenants.add(
+        EventRow(
+            **of, key=f"evt_{partner.short_name}", type=kind, subject="x", data=dict(EXAMPLES[kind]), is_sorted=True
+        )
+    )
+    endpoint = await tenants.add(
+        WebhookEndpointRow(**of, url=f"https://8.8.8.8/{partner.short_name}", host="8.8.8.8", secret_salt=new_salt())
+    )
+    link: dict[str, Any] = {"event_id": event.id, "endpoint_id": endpoint.id, "event_type": kind}
+    state = DeliveryState.DELIVERED
+    delivery = await tenants.add(WebhookDeliveryRow(**of, **link, key=f"msg_{partner.short_name}", state=state))
+    return event.id, endpoint.id, delivery.id
 
 
 async def _order(tenants: Tenants, partner: PartnerRow) -> OrderRow:

@@ -37,8 +37,13 @@ OWNED_BY = {
     "delivery_mode": "delivery_mode",
     "coupon": "coupon",
     "shop_order": "order",
+    "event": "event",
+    "webhook_endpoint": "webhook_endpoint",
+    "webhook_delivery": "webhook_delivery",
 }
 """Which of the rows that each partner has belongs to a table."""
+ELSEWHERE = {"audit_entry": "test_audit_entries.py", "job": "test_jobs.py", "mail": "test_mails.py"}
+"""Tables of which not every partner has a row, and where it is tested who sees what of them."""
 WRITES: dict[Any, tuple[str, dict[str, Any]]] = {
     products.update_product: ("product", {"ranking": 7}),
     products.update_product_variant: ("variant", {"ranking": 7}),
@@ -61,10 +66,10 @@ def declared(kind: type) -> Iterator[Any]:
 
 
 async def test_every_list_holds_what_its_caller_may_see_and_nothing_else(tenants: Tenants) -> None:
-    lists = list(declared(Listing))
-    assert {listing.table.__tablename__ for _, listing in lists} == set(OWNED_BY)
-    for _, listing in lists:
-        owned = OWNED_BY[listing.table.__tablename__]
+    lists = {listing.table.__tablename__: listing for _, listing in declared(Listing)}
+    assert set(lists) == {*OWNED_BY, *ELSEWHERE}
+    for table, owned in OWNED_BY.items():
+        listing = lists[table]
         for _ in range(2):  # the second time each statement is kept, and must still ask for the caller's own
             for who in EVERYBODY:
                 found = await listing(await tenants.context(who), Window())
@@ -75,6 +80,8 @@ async def test_every_list_holds_what_its_caller_may_see_and_nothing_else(tenants
 
 async def test_every_look_up_finds_what_its_caller_may_see_and_nothing_else(tenants: Tenants) -> None:
     for name, lookup in declared(Lookup):
+        if lookup.table.__tablename__ in ELSEWHERE:
+            continue
         owned = OWNED_BY[lookup.table.__tablename__] + ("_uuid" if lookup.by == "uuid" else "")
         for who in EVERYBODY:
             for partner in PARTNERS:
@@ -222,7 +229,7 @@ async def test_lists_and_look_ups_ask_for_their_permission(tenants: Tenants) -> 
     assert len(reads) >= 9
     for read, arguments in reads:
         assert read.permission in NAMED
-        with pytest.raises(Exception, match=r"This needs the permission permissions\.view_"):
+        with pytest.raises(Exception, match=r"This needs the permission permissions\."):
             await read(context, *arguments)
         with pytest.raises(Unauthenticated):
             await read(Context(tenants.services, None), *arguments)
