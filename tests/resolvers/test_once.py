@@ -1,18 +1,19 @@
 """Requests with an Idempotency-Key, over both transports: what is kept, for whom, how long, and what of it a crash leaves."""
 
 import asyncio
+import contextlib
 import datetime as dt
 import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from resolvers.once import prune
 from store import kept_answers
@@ -387,6 +388,36 @@ async def test_a_query_needs_no_key_and_ignores_one(database: Database) -> None:
             assert response.json()["data"] == {"howMany": number}
             ran.append("something")
     assert (await counted(database))["kept_answer"] == 0
+
+
+@pytest.mark.parametrize(("operation", "more"), [("make", 2), ("send", 3), ("greet", 3)])
+async def test_a_key_costs_few_statements(world: World, operation: str, more: int) -> None:
+    sent, _ = OPERATIONS[operation]
+    counts = []
+    for key in ("warm", None, "key"):
+        with statements(world.db) as seen:
+            await world.ask(operation, sent, key)
+        counts.append(len(seen))
+    assert counts[2] - counts[1] == more
+    with statements(world.db) as seen:
+        assert replayed(await world.ask(operation, sent, "key"))
+    assert len(seen) == 1
+
+
+@contextlib.contextmanager
+def statements(db: Database) -> Iterator[list[str]]:
+    """What SQLAlchemy sends to the database, but for the audit log."""
+    seen: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if "audit_entry" not in statement:
+            seen.append(statement)
+
+    event.listen(db.engine.sync_engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(db.engine.sync_engine, "before_cursor_execute", note)
 
 
 # ---- upkeep
