@@ -25,9 +25,9 @@ def commands(within: Typer, *words: str) -> list[str]:
 
 def test_there_are_the_documented_commands() -> None:
     assert sorted(commands(app)) == [
-            "clock advance", "clock show", "demo", "doctor", "listen", "mail test", "migrate", "revise",
-            "schema", "serve", "token create", "token list", "token revoke", "user create", "worker",
-        ]  # fmt: skip
+        "clock advance", "clock show", "demo", "doctor", "listen", "mail test", "migrate", "revise",
+        "schema", "serve", "token create", "token list", "token revoke", "user create", "worker",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", commands(app))

@@ -258,7 +258,8 @@ async def test_a_store_out_of_reach_is_told_once_and_asked_again(shop: Shop, own
     own_server.pause()
     with capture_logs() as logs:
         assert await tell_expired(services) == 0
-    assert [(entry["event"], entry["log_level"]) for entry in logs] == [("expired carts could not be read", "warning")]
+    own = [entry["log_level"] for entry in logs if entry["event"] == "expired carts could not be read"]
+    assert own == ["warning"]
     own_server.resume()
     assert await tell_expired(services) == 1
     await kv.aclose()
