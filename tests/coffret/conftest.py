@@ -12,6 +12,16 @@ from coffret.app import create_app
 from store.settings import Settings
 from tests.shop_world import Shop, open_shop
 
+PRODUCTION = {
+    "ENVIRONMENT": "production",
+    "COFFRET_SECRET": "0123456789abcdef0123456789abcdef",
+    "COFFRET_PROVIDER": "mangopay",
+    "COFFRET_MANGOPAY_CLIENT_ID": "shop",
+    "COFFRET_MANGOPAY_API_KEY": "key",
+    "COFFRET_BASE_URL": "https://api.localhost",
+}
+"""What the environment of a production installation sets at least."""
+
 
 @contextlib.asynccontextmanager
 async def running(
@@ -31,6 +41,16 @@ async def running(
 def app_settings(database_url: str, tmp_path: pathlib.Path) -> Settings:
     """The settings of a development installation on the test's database."""
     return Settings(database_url=database_url, data_dir=tmp_path, funnel_scheme="http")
+
+
+@pytest.fixture
+def production(app_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The settings of a production installation on the test's database."""
+    for name, value in PRODUCTION.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COFFRET_SMTP_URL", "smtp://127.0.0.1:1")
+    monkeypatch.setenv("COFFRET_MAIL_FROM", "shop@example.com")
+    return Settings(database_url=app_settings.database_url, data_dir=app_settings.data_dir)
 
 
 @pytest.fixture

@@ -14,17 +14,10 @@ from coffret.commands import doctor
 from coffret.commands.doctor import Finding, State
 from store.db import Database
 from store.settings import Settings
+from tests.coffret.conftest import PRODUCTION
 from tests.redis_servers import RedisServer
 
 SECRET = "0123456789abcdef0123456789abcdef"
-PRODUCTION = {
-    "ENVIRONMENT": "production",
-    "COFFRET_SECRET": SECRET,
-    "COFFRET_PROVIDER": "mangopay",
-    "COFFRET_MANGOPAY_CLIENT_ID": "shop",
-    "COFFRET_MANGOPAY_API_KEY": "key",
-    "COFFRET_BASE_URL": "https://api.localhost",
-}
 
 
 @pytest.fixture(autouse=True)

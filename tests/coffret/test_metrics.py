@@ -20,7 +20,6 @@ from store.clock import clock
 from store.settings import Settings
 from store.tenancy import UserRow
 from tests.coffret.conftest import running
-from tests.coffret.test_doctor import PRODUCTION
 from tests.coffret.test_serve import Program
 from tests.redis_servers import RedisServer, free_port
 from tests.shop_world import Shop
@@ -105,15 +104,6 @@ async def asked(app: Starlette, address: str = "127.0.0.1", **headers: str) -> h
     transport = httpx.ASGITransport(app, client=(address, 1))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
         return await client.get("/metrics", headers=headers)
-
-
-@pytest.fixture
-def production(database_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    for name, value in PRODUCTION.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("COFFRET_SMTP_URL", "smtp://127.0.0.1:1")
-    monkeypatch.setenv("COFFRET_MAIL_FROM", "shop@example.com")
-    return Settings(database_url=database_url, data_dir=tmp_path)
 
 
 async def test_in_development_everybody_reads_them(app_settings: Settings) -> None:
