@@ -12,7 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.context import Role, Services
 from schema.mail import MailKind
-from schema.webhook import DeliveryState
+from schema.webhook import DeliveryState, DisabledReason
 from store.events import EventRow
 from store.jobs import Job, enqueue
 from store.mail.outbox import post
@@ -105,7 +105,7 @@ async def _note(services: Services, taken: Taken, answer: Answer) -> Noted | Non
         if noted is not None and noted.pause is not None:
             await wake(db, [taken.endpoint.id], after=noted.pause)
         if noted is not None and noted.disabled is not None:
-            await _tell_owner(db, taken.endpoint)
+            await _tell_owner(db, taken.endpoint, noted.disabled)
     told = log.bind(endpoint=taken.endpoint.id, message=taken.delivery.key, outcome=answer.outcome.value)
     if noted is None:
         told.warning("a webhook was sent for an endpoint that was not ours any more")
@@ -117,9 +117,10 @@ async def _note(services: Services, taken: Taken, answer: Answer) -> Noted | Non
     return noted
 
 
-async def _tell_owner(db: AsyncSession, endpoint: WebhookEndpointRow) -> None:
+async def _tell_owner(db: AsyncSession, endpoint: WebhookEndpointRow, reason: DisabledReason) -> None:
     """Write to the partner, or to everybody who works for the marketplace."""
-    days = round(sum(PAUSES, dt.timedelta()) / dt.timedelta(days=1))
+    failing = round(sum(PAUSES, dt.timedelta()) / dt.timedelta(days=1))
+    days = 0 if reason is DisabledReason.GONE else failing
     about = {"url": endpoint.url, "endpoint_id": endpoint.id, "days": days}
     for to, language in await _owners(db, endpoint):
         await post(

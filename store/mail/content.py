@@ -95,7 +95,7 @@ class EndpointContent(Content):
     url: str
     endpoint_id: int
     days: int
-    """How long it had failed."""
+    """How long it had failed; 0: it answered that it is gone."""
 
 
 CONTENTS: Mapping[MailKind, type[Content]] = {

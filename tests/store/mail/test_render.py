@@ -16,7 +16,7 @@ from schema.delivery import DeliveryKind
 from schema.languages import LANGUAGES
 from schema.mail import MailKind
 from store.mail.content import CONTENTS as CLASSES
-from store.mail.content import content_of
+from store.mail.content import EndpointContent, content_of
 from store.mail.render import SUBJECTS, TEST, TEXTS
 from tests.store.mail.examples import CONTENTS, KINDS, PUBLIC_URL, SHOP, example, order
 
@@ -178,6 +178,16 @@ def test_what_an_order_does_not_have_is_not_told() -> None:
 
 def test_the_end_of_a_gift_card_is_all_that_is_told_of_it() -> None:
     assert "Gift card ending in 7K3P" in example(MailKind.ORDER_CONFIRMATION).text
+
+
+def test_an_endpoint_that_is_gone_is_told_so() -> None:
+    failing = EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3)
+    gone = failing.model_copy(update={"days": 0})
+    for content, words in ((failing, "failed for 3 days"), (gone, "gone (410)")):
+        message = example(MailKind.ENDPOINT_DISABLED, content=content)
+        assert words in message.text
+        assert Seen(message.html).text.count(words) == 2  # once before the message is opened
+    assert "0 days" not in example(MailKind.ENDPOINT_DISABLED, content=gone).text
 
 
 # ---- the shop's look ---------------------------------------------------------------------------------------------------
