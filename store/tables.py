@@ -48,7 +48,7 @@ def _ours(item: Any, _name: Any, _kind: Any, _reflected: Any, _compared: Any) ->
     return bool(getattr(item, "info", None) != job_rows.OF_THE_ENGINE)
 
 
-COMPARED = {
+COMPARED: dict[str, Any] = {
     "include_name": lambda name, kind, _parents: kind != "table" or name in metadata.tables,
     "include_object": _ours,
 }
