@@ -133,7 +133,10 @@ def _request(client: httpx.AsyncClient, words: list[str]) -> httpx.Request:
 @contextlib.asynccontextmanager
 async def demo_installation(database_url: str, folder: pathlib.Path) -> AsyncIterator[Installation]:
     """The application over the demo data."""
-    settings = Settings(database_url=database_url, data_dir=folder, funnel_scheme="http")
+    networks = ["127.0.0.0/8", "::1"]
+    settings = Settings(
+        database_url=database_url, data_dir=folder, funnel_scheme="http", webhook_networks_allowed=networks
+    )
     app, sandbox = create_app(settings, run_background=False), sandbox_app(SandboxSettings(public_url="http://sandbox"))
     transport = httpx.ASGITransport(app)
     async with (

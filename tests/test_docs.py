@@ -29,7 +29,7 @@ async def installation(postgres: str, template: str, tmp_path: pathlib.Path) -> 
         yield found
 
 
-@pytest.mark.parametrize("page", ["graphql.md", "rest.md"])
+@pytest.mark.parametrize("page", ["graphql.md", "rest.md", "webhooks.md"])
 async def test_every_example_is_answered_as_shown(installation: Installation, page: str) -> None:
     found = examples(DOCS / page)
     assert len(found) >= 5
