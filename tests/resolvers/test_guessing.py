@@ -102,8 +102,10 @@ async def test_hits_cost_nothing_and_are_refused_with_the_rest(process: Services
     assert not looked
 
 
-async def test_a_hundred_at_once_are_a_hundred(process: Services, kv: KeyValue) -> None:
+async def test_a_hundred_at_once_are_a_hundred(process: Services) -> None:
     other = dataclasses.replace(process)
+    for one in (process, other):  # the store is reached, however busy the machine is
+        assert await times(30, customer(one), something) == ["hit"] * 30
     tries = [tried(customer(one)) for one in (process, other) for _ in range(50)]
     ends = await asyncio.gather(*tries)
     assert ends.count("miss") <= 20
