@@ -19,7 +19,7 @@ from store.mail.outbox import post
 from store.rows import among
 from store.tenancy import PartnerRow, UserRow
 from store.webhooks.courier import Answer
-from store.webhooks.line import PAUSES, HostBusy, Noted, Taken, due, note, take
+from store.webhooks.line import PAUSES, Busy, Noted, Taken, due, note, take
 from store.webhooks.rows import WebhookDeliveryRow, WebhookEndpointRow
 from store.webhooks.signing import headers_of, secrets_of
 from store.webhooks.sorting import sort_events
@@ -28,14 +28,18 @@ log = structlog.get_logger(__name__)
 
 TURN = dt.timedelta(seconds=30)
 """How long one job sends to one endpoint; then the others have their turn."""
-HOST_PAUSE = dt.timedelta(seconds=1)
+BUSY_PAUSE = dt.timedelta(seconds=1)
 SWEPT = 500
 FORGOTTEN_AT_ONCE = 1_000
 SENT = Counter("coffret_webhook_tries_total", "Tries to deliver webhooks, by how they ended.", ["outcome"])
 SECONDS = Histogram("coffret_webhook_seconds", "Time of a try to deliver a webhook.")
 DISABLED = Counter("coffret_webhook_endpoints_disabled_total", "Endpoints that we have disabled.", ["reason"])
-WAITING = Gauge("coffret_webhook_waiting", "Messages of active endpoints in line, counted each minute by one worker.")
-WAITING_SECONDS = Gauge("coffret_webhook_waiting_seconds", "Age of the oldest of them.")
+WAITING = Gauge(
+    "coffret_webhook_waiting",
+    "Messages of active endpoints in line, counted each minute by one worker.",
+    multiprocess_mode="mostrecent",
+)
+WAITING_SECONDS = Gauge("coffret_webhook_waiting_seconds", "Age of the oldest of them.", multiprocess_mode="mostrecent")
 
 
 async def wake(
@@ -82,9 +86,10 @@ async def deliver(services: Services, endpoint_id: int) -> None:
 
 async def _take(services: Services, endpoint_id: int) -> Taken | None:
     async with services.db.sessions() as db, db.begin():
-        taken = await take(db, endpoint_id, services.clock.now())
-        if isinstance(taken, HostBusy):
-            await wake(db, [endpoint_id], after=HOST_PAUSE, once="host")
+        full = services.webhooks.is_full
+        taken = Busy() if full else await take(db, endpoint_id, services.clock.now())
+        if isinstance(taken, Busy):
+            await wake(db, [endpoint_id], after=BUSY_PAUSE)  # under no name: the job that runs would be taken for it
             return None
         return taken
 

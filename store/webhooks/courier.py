@@ -30,6 +30,8 @@ KEPT_ANSWER = 1024
 ADDRESSES_TRIED = 3
 LOOKING_UP = 16
 """How many names are looked up at once."""
+SENDING = 20
+"""How many messages a process sends at once: half of what its worker does, so that slow receivers keep nothing else waiting."""
 OK, REDIRECTS, ERRORS, GONE = 200, 300, 400, 410
 
 
@@ -112,6 +114,7 @@ class Courier:
         self._allowed = settings.webhook_networks
         self._resolve = resolve or self._look_up
         self._names = ThreadPoolExecutor(LOOKING_UP, thread_name_prefix="webhook-names")
+        self._sending = 0
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -129,6 +132,11 @@ class Courier:
         """Where a URL leads; BadUrl where nothing is sent to."""
         return target_of(url, plain=self._plain)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether as many messages are being sent as may be."""
+        return self._sending >= SENDING
+
     async def check(self, target: Target) -> None:
         """Refuse a name that is unknown (OSError), slow to be found (TimeoutError) or leads inside (ForbiddenAddress)."""
         async with asyncio.timeout(CONNECTING.total_seconds()):
@@ -137,11 +145,14 @@ class Courier:
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Send a message once. Whatever happens is an answer; a status that was heard counts, however its body ends."""
         heard, error, began = _Heard(), None, time.monotonic()
+        self._sending += 1
         try:
             async with asyncio.timeout(WHOLE_TRY.total_seconds()):
                 await self._post(target_of(url, plain=self._plain), headers, body, heard)
         except (OSError, BadUrl, httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as raised:
             error = raised
+        finally:
+            self._sending -= 1
         duration = dt.timedelta(seconds=time.monotonic() - began)
         if heard.status is not None:
             outcome = _outcome(heard.status)

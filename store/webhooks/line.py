@@ -52,8 +52,8 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class HostBusy:
-    """There is a message, and as many of its host's endpoints as may be are being sent to."""
+class Busy:
+    """There may be a message, and as many are being sent as may be, to its host or by this process."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Noted:
     disabled: DisabledReason | None = None
 
 
-async def take(db: AsyncSession, endpoint_id: int, now: dt.datetime) -> Taken | HostBusy | None:
+async def take(db: AsyncSession, endpoint_id: int, now: dt.datetime) -> Taken | Busy | None:
     """Take the next message of an endpoint when one is due and nobody else is sending to it.
 
     Whoever holds the endpoint looks again when it is done, so that nothing which came in meanwhile is overlooked.
@@ -81,7 +81,7 @@ async def take(db: AsyncSession, endpoint_id: int, now: dt.datetime) -> Taken | 
     if head is None or (head[0].next_try_on is not None and head[0].next_try_on > now + EARLY):
         return None
     if await _sent_to(db, endpoint.host) >= AT_ONE_HOST:
-        return HostBusy()
+        return Busy()
     lease = uuid4()
     lent = update(WebhookEndpointRow).where(col(WebhookEndpointRow.id) == endpoint_id)
     await db.exec(lent.values(leased_by=lease, leased_until=func.clock_timestamp() + LEASE))

@@ -13,6 +13,7 @@ import orjson
 from pydantic import SecretStr
 from standardwebhooks import Webhook
 
+from store.clock import clock
 from store.webhooks.rows import WebhookEndpointRow
 
 PREFIX = "whsec_"
@@ -42,7 +43,12 @@ def secrets_of(installation: SecretStr, endpoint: WebhookEndpointRow, now: dt.da
 
 
 def headers_of(message_id: str, body: bytes, at: dt.datetime, signed_with: Sequence[str]) -> dict[str, str]:
-    """The headers of a message that is sent at this moment."""
+    """The headers of a message that is sent at this moment.
+
+    A receiver compares the time with its own clock, and refuses what is minutes away from it. So what development has
+    moved time by is taken off.
+    """
+    at -= clock.ahead
     signatures = (Webhook(secret).sign(message_id, at, body.decode()) for secret in signed_with)
     return {
         "content-type": "application/json",

@@ -7,6 +7,7 @@ import itertools
 import time
 from collections.abc import AsyncIterator
 
+import orjson
 import pytest
 
 from resolvers import webhook_delivery, worker
@@ -270,6 +271,28 @@ async def test_of_one_host_only_some_endpoints_are_sent_to_at_once(hooks: Hooks,
     await asyncio.gather(*tasks, return_exceptions=True)
     waits = "SELECT count(*) FROM pgqueuer WHERE entrypoint = 'deliver_webhooks' AND execute_after > now() + interval '0.1 s'"
     assert await hooks.shop.one(waits) >= 1
+
+
+async def test_a_process_sends_only_so_much_at_once(
+    hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(courier, "SENDING", 2)
+    endpoints = [await hooks.endpoint(receiver.url, host=f"host-{number}") for number in range(3)]
+    await hooks.tell()
+    await hooks.sort()
+    await hooks.shop.execute("DELETE FROM pgqueuer")
+    receiver.otherwise = hangs
+    tasks = [asyncio.create_task(webhook_delivery.deliver(hooks.services, each.id)) for each in endpoints[:2]]
+    while receiver.at_once < 2:
+        await asyncio.sleep(0.01)
+    await webhook_delivery.deliver(hooks.services, endpoints[2].id)
+    assert receiver.at_once == 2
+    (job,) = await hooks.rows("SELECT payload FROM pgqueuer WHERE execute_after > now()")
+    assert orjson.loads(job[0]) == {"id": endpoints[2].id}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert not hooks.services.webhooks.is_full
 
 
 async def test_an_endpoint_deleted_while_it_is_sent_to_is_nothing_to_note(hooks: Hooks, receiver: Receiver) -> None:

@@ -49,6 +49,12 @@ def test_the_official_library_verifies_a_message() -> None:
         Webhook(secret_of(INSTALLATION, new_salt())).verify(BODY, headers)
 
 
+def test_a_moved_clock_makes_no_message_look_old_or_early() -> None:
+    secret = secret_of(INSTALLATION, new_salt())
+    clock.advance(dt.timedelta(days=2))
+    Webhook(secret).verify(BODY, headers_of("msg_1", BODY, clock.now(), [secret]))
+
+
 def test_while_a_secret_is_replaced_either_verifies() -> None:
     now = clock.now()
     row = WebhookEndpointRow(
