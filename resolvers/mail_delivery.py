@@ -81,8 +81,8 @@ async def _letter(services: Services, mail: MailRow) -> Letter:
     own_name, sender = read_sender(settings.mail_from)
     async with services.db.sessions() as db, db.begin():
         partner = None if mail.partner_id is None else await db.get_one(PartnerRow, mail.partner_id)
-        ours = partner is None or mail.kind is MailKind.ENDPOINT_DISABLED
-        brand = house_brand(settings, own_name) if partner is None or ours else brand_of(partner)
+        to_partner = mail.kind is MailKind.ENDPOINT_DISABLED  # which a shop would not write to itself
+        brand = house_brand(settings, own_name) if partner is None or to_partner else brand_of(partner)
         about = content_of(mail.kind, mail.content)
         message = rendered(mail.kind, about, mail.language, brand, settings.public_url)
         mail.message_id = mail.message_id or f"<{mail.uuid}@{sender.partition('@')[2]}>"

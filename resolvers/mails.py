@@ -22,8 +22,6 @@ from store.orders import OrderRow
 from store.providers.base import MinorAmount
 from store.tenancy import MarketplaceRow, PartnerRow
 
-__all__ = ["mail", "mails", "post", "resend_mail", "tell_of_order", "tell_of_refund"]
-
 
 @closed_set
 class MailSort(ClosedSet):

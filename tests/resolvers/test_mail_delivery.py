@@ -12,11 +12,11 @@ from sqlalchemy import text
 
 from resolvers import attempt_watch, mail_delivery, settlement, worker
 from resolvers.mail_delivery import CLAIM, PAUSES
-from resolvers.mails import post
 from schema.checkout import Choice
 from schema.mail import MailKind
 from store.clock import clock
 from store.mail.mailer import Folder, Letter
+from store.mail.outbox import post
 from store.mail.server import read_server
 from store.mail.smtp import SmtpMailer
 from tests.mail_servers import RealMailServer
