@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from uuid import UUID, uuid4
 
 from schema.cart import Cart, CartItem, decode_content, encode_content
@@ -144,5 +145,6 @@ def _key(partner_id: int, id: UUID) -> str:
     return f"coffret:{{p{partner_id}}}:cart:{id.hex}"
 
 
+@lru_cache(maxsize=4096)
 def _expiries(partner_id: int) -> kv.Expiries:
     return kv.Expiries(f"coffret:{{p{partner_id}}}:carts", TOLD_AFTER, CONTENT_KEPT, NOTED_FOR)

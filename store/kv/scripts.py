@@ -32,25 +32,26 @@ return record
 
 PUT = Script("""
 -- A write on no condition: half the time that WRITE takes, and carts are made more often than anything else is done.
--- KEYS: record, expiries. ARGV: record, its life, version, oldest to keep noted, life of notes.
+-- KEYS: record, expiries. ARGV: record, its life, life of notes.
+local version = string.sub(ARGV[1], 14, 26)
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[4])
-redis.call('ZADD', KEYS[2], ARGV[3], KEYS[1])
-redis.call('PEXPIRE', KEYS[2], ARGV[5])
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', version - ARGV[3])
+redis.call('ZADD', KEYS[2], version, KEYS[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return true
 """)
 
 WRITE = Script("""
 -- KEYS: record[, kept answer][, expiries].
--- ARGV: now, condition, name of the write, deadline, life, value, version, oldest to keep noted or nothing, life of notes
+-- ARGV: now, condition, name of the write, deadline, life, value, version, life of notes or nothing
 -- [, answer, fingerprint, deadline, life].
 local now, condition, name, version = ARGV[1], ARGV[2], ARGV[3], ARGV[7]
-local answer = ARGV[10] and KEYS[2]
+local answer = ARGV[9] and KEYS[2]
 
 if answer then
   local kept = redis.call('GET', answer)
   if kept and string.sub(kept, 1, 13) > now then
-    if string.sub(kept, 27, 58) ~= ARGV[11] then return {'mismatch'} end
+    if string.sub(kept, 27, 58) ~= ARGV[10] then return {'mismatch'} end
     return {'replayed', string.sub(kept, 14, 26), string.sub(kept, 59)}
   end
 end
@@ -69,12 +70,12 @@ if condition ~= 'always' then
 end
 
 redis.call('SET', KEYS[1], ARGV[4] .. version .. name .. ARGV[6], 'PX', ARGV[5])
-if answer then redis.call('SET', answer, ARGV[12] .. version .. ARGV[11] .. ARGV[10], 'PX', ARGV[13]) end
+if answer then redis.call('SET', answer, ARGV[11] .. version .. ARGV[10] .. ARGV[9], 'PX', ARGV[12]) end
 if ARGV[8] ~= '' then
   local expiries = KEYS[#KEYS]
-  redis.call('ZREMRANGEBYSCORE', expiries, '-inf', ARGV[8])
+  redis.call('ZREMRANGEBYSCORE', expiries, '-inf', now - ARGV[8])
   redis.call('ZADD', expiries, version, KEYS[1])
-  redis.call('PEXPIRE', expiries, ARGV[9])
+  redis.call('PEXPIRE', expiries, ARGV[8])
 end
 return {'written', version}
 """)

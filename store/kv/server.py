@@ -43,7 +43,7 @@ _OUTAGES = (
 )
 _WHAT = "The cart store"
 _UNNAMED = bytes(8)
-_UNNOTED = (b"", 0)
+_UNNOTED: int | bytes = b""
 _DEADLINE, _VERSION = VERSION_DIGITS, 2 * VERSION_DIGITS
 _HEADER = _VERSION + len(_UNNAMED)
 
@@ -79,24 +79,27 @@ class ServerKeyValue:
     ) -> Written | None:
         now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
         deadline, version = _digits(now + milliseconds), next_version(when, now)
-        on_server = milliseconds if expiries is None else milliseconds + expiries.value_kept // MILLISECOND
-        keys, noted = ((key,), _UNNOTED) if expiries is None else ((key, expiries.key), _noted(expiries, now))
+        keys: tuple[str, ...] = (key,)
+        on_server, noted_for = milliseconds, _UNNOTED
+        if expiries is not None:
+            keys = key, expiries.key
+            on_server, noted_for = milliseconds + expiries.value_kept // MILLISECOND, expiries.kept // MILLISECOND
         if once is None and when is When.ALWAYS:
             record = b"%b%013d%b%b" % (deadline, version, _UNNAMED, value)
             if expiries is None:
                 await self._call("SET", key, record, "PX", on_server)
             else:
-                await self._run(PUT, keys, record, on_server, version, *noted)
+                await self._run(PUT, keys, record, on_server, noted_for)
             return Written(version)
         name, condition = os.urandom(len(_UNNAMED)), when if isinstance(when, When) else _digits(when)
         arguments = (_digits(now), condition, name, deadline, on_server, value)
         if once is None:
-            return _written(await self._run(WRITE, keys, *arguments, _digits(version), *noted))
+            return _written(await self._run(WRITE, keys, *arguments, _digits(version), noted_for))
         keys, kept_for = (key, once.key, *keys[1:]), once.life // MILLISECOND
         kept = (once.digest(), _digits(now + kept_for), kept_for)
         while True:
             answer = await once.answer(version)
-            reply = await self._run(WRITE, keys, *arguments, _digits(version), *noted, answer, *kept)
+            reply = await self._run(WRITE, keys, *arguments, _digits(version), noted_for, answer, *kept)
             if reply[0] != b"stale":
                 return _written(reply, answer)
             version = int(reply[1])
@@ -185,12 +188,6 @@ class ServerKeyValue:
 
 def _digits(number: int) -> bytes:
     return b"%013d" % number
-
-
-def _noted(expiries: Expiries, now: int) -> tuple[bytes, int]:
-    """The last write too old to stay noted, and how long the index outlasts this one."""
-    kept = expiries.kept // MILLISECOND
-    return _digits(now - kept), kept
 
 
 def _written(reply: list[bytes], answer: bytes = b"") -> Written | None:
