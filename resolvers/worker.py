@@ -80,8 +80,9 @@ class Tried(EntrypointExecutor):
         """How a run that raised something ended, and what tells the engine."""
         if isinstance(error, Again):
             return "again", NotFailed(error.after)
-        if isinstance(error, asyncio.CancelledError):  # the engine would take the job for cancelled, and delete it
-            return "released", NotFailed()
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():  # at stop
+            return "released", NotFailed()  # the engine would take the job for cancelled, and delete it
         FAILURES.labels(job.entrypoint).inc()
         failures, why = job.attempts + 1, f"{type(error).__name__}: {error}"
         if isinstance(error, GiveUp) or failures >= self.retries.tries:

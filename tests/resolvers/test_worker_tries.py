@@ -82,6 +82,21 @@ async def test_a_job_that_gives_up_is_not_tried_again(queued: Queued) -> None:
     assert await queued.rows(KEPT) == [("failed", 1, "the shop is closed for good")]
 
 
+async def test_a_job_that_interrupts_itself_has_failed_like_any_other(queued: Queued) -> None:
+    runs: list[int] = []
+
+    async def interrupted(services: Services, payload: Payload) -> None:
+        runs.append(1)
+        raise asyncio.CancelledError
+
+    queued.does(interrupted)
+    await queued.put({})
+    async with queued.workers():
+        await queued.until("SELECT status::text FROM pgqueuer", "failed")
+    assert len(runs) == THRICE.tries
+    assert await queued.rows(KEPT) == [("failed", THRICE.tries, "CancelledError: ")]
+
+
 async def test_a_job_says_itself_when_it_is_run_again_and_that_is_no_try(queued: Queued) -> None:
     runs: list[float] = []
 
