@@ -100,10 +100,8 @@ class Once:
         self.stage = Stage.RUNNING
         try:
             await run()
-        except PaymentDeclined as declined:
-            await self._keep_alone(
-                declined, claim=True
-            )  # what it did is rolled back: there is nothing to keep this with
+        except PaymentDeclined as declined:  # what it did is rolled back: there is nothing to keep this with
+            await self._keep_alone(declined, claim=True)
         self._answered()
 
     async def without_transaction(self, run: Callable[[], Awaitable[object]]) -> NoReturn:
@@ -113,15 +111,20 @@ class Once:
             await self.claim(db)
             assert self._claim is not None
             self._claim = await kept_answers.hold(db, self._claim, self._context.services.clock.now())
+        refused = False
         try:
-            outcome = await run()
-        except PaymentDeclined as declined:
-            outcome = declined
-        except BaseException as error:
-            await self._give_back(error)
+            try:
+                outcome = await run()
+            except PaymentDeclined as declined:
+                outcome = declined
+            except AppError as error:
+                refused = error.status < SERVER_ERRORS
+                raise
+            if self._kept is None:
+                await self._keep_alone(outcome)
+        except BaseException:
+            await self._give_back(refused=refused)
             raise
-        if self._kept is None:
-            await self._keep_alone(outcome)
         self._answered()
 
     async def by_itself(self, run: Callable[[], Awaitable[object]]) -> NoReturn:
@@ -170,10 +173,9 @@ class Once:
                 await self.claim(db)
             await self.keep(db, outcome)
 
-    async def _give_back(self, error: BaseException) -> None:
+    async def _give_back(self, *, refused: bool) -> None:
         """A refusal did nothing. After anything else only this very request may go on where it stopped."""
         assert self._claim is not None
-        refused = isinstance(error, AppError) and error.status < SERVER_ERRORS
         with contextlib.suppress(Unavailable):  # then it ends by itself, in two minutes
             async with self._context.services.db.sessions() as db, db.begin():
                 await (kept_answers.forget if refused else kept_answers.let_go)(db, self._claim)

@@ -185,8 +185,9 @@ async def test_a_refusal_changes_nothing_and_leaves_the_key_free(
     assert (world.code(put_right), replayed(put_right)) == ("DONE", False)
 
 
-async def test_where_it_is_unknown_what_was_done_the_key_is_for_this_request_only(world: World) -> None:
-    broken = {"name": "Ada", "outcome": "bug"}
+@pytest.mark.parametrize("outcome", ["bug", "unwritable"])
+async def test_where_it_is_unknown_what_was_done_the_key_is_for_this_request_only(world: World, outcome: str) -> None:
+    broken = {"name": "Ada", "outcome": outcome}
     assert world.code(await world.ask("greet", broken, "key")) == "INTERNAL_ERROR"
     assert world.code(await world.ask("greet", {"name": "Ada"}, "key")) == "IDEMPOTENCY_MISMATCH"
     assert world.code(await world.ask("greet", broken, "key")) == "INTERNAL_ERROR"
