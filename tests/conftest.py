@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 import asyncpg
 import hypothesis
 import pytest
+import structlog
 
 from store.clock import clock
 from store.db import Database
@@ -25,6 +26,16 @@ pytest_plugins = ["tests.programs", "tests.chromium", "tests.mail_servers", "tes
 # How long one example takes says nothing on a machine that does other things as well.
 hypothesis.settings.register_profile("ours", deadline=None)
 hypothesis.settings.load_profile("ours")
+
+# Structlog's own choice draws each traceback with all variables: seconds, during which nothing else runs.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="%H:%M:%S"),
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 
 _numbers = itertools.count(1)
 
