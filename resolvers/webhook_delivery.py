@@ -85,11 +85,13 @@ async def deliver(services: Services, endpoint_id: int) -> None:
 
 
 async def _take(services: Services, endpoint_id: int) -> Taken | None:
+    now = services.clock.now()
     async with services.db.sessions() as db, db.begin():
-        full = services.webhooks.is_full
-        taken = Busy() if full else await take(db, endpoint_id, services.clock.now())
+        taken = Busy() if services.webhooks.is_full else await take(db, endpoint_id, now)
         if isinstance(taken, Busy):
-            await wake(db, [endpoint_id], after=BUSY_PAUSE)  # under no name: the job that runs would be taken for it
+            # Each event has a job of its own: those that find no room become one, or they would look again every second
+            # for all that happens meanwhile. The job that runs has the name of an earlier second, if any.
+            await wake(db, [endpoint_id], after=BUSY_PAUSE, once=f"busy {now:%H:%M:%S}")
             return None
         return taken
 

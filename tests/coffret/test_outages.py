@@ -10,12 +10,14 @@ import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import asyncpg
 import httpx
 import pytest
 import structlog
+from prometheus_client import REGISTRY
 from sqlalchemy import text
 
 from schema.errors import OutcomeUnknown, Unavailable
@@ -247,6 +249,8 @@ async def test_only_absence_is_called_so(database: Database, fault: str) -> None
 async def test_who_waits_too_long_for_a_connection_is_told(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("store.db.WAITS_FOR_CONNECTION", 0.1)
     db = Database(database_url, pool_size=1, max_overflow=0)
+    counted = partial(REGISTRY.get_sample_value, "coffret_unavailable_total", {"what": "database"})
+    before = counted() or 0
     async with db.reading.connect():
         for ask in (db.rows(text("SELECT 1")), db.fetch("SELECT 1")):
             with pytest.raises(Unavailable, match="The database"):
@@ -254,6 +258,7 @@ async def test_who_waits_too_long_for_a_connection_is_told(database_url: str, mo
         with pytest.raises(Unavailable):
             async with db.sessions() as session:
                 await session.connection()
+    assert counted() == before + 3
     assert len(await db.rows(text("SELECT 1"))) == 1
     await db.aclose()
 

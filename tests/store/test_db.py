@@ -4,6 +4,7 @@ import asyncio
 
 import asyncpg
 import pytest
+from prometheus_client import REGISTRY
 from sqlalchemy import text
 
 from store.db import Database, dsn
@@ -34,6 +35,23 @@ async def test_a_restart_of_the_database_is_noticed_before_anybody_is_disappoint
     assert len(ended) >= 12
     await asyncio.sleep(0.2)
     await asyncio.gather(*(read() for _ in range(24)))
+
+
+async def test_connections_in_use_are_counted_also_when_they_die(database: Database, postgres: str) -> None:
+    def in_use() -> float:
+        return REGISTRY.get_sample_value("coffret_database_connections_in_use") or 0
+
+    before = in_use()
+    async with database.reading.connect(), database.reading.connect() as connection:
+        assert in_use() == before + 2
+        server = await asyncpg.connect(postgres)
+        name = (await connection.execute(text("SELECT current_database()"))).scalar_one()
+        await server.fetch("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
+        await server.close()
+        await asyncio.sleep(0.1)
+    assert in_use() == before
+    await asyncio.gather(*(database.rows(text("SELECT 1")) for _ in range(5)))
+    assert in_use() == before
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+asyncpg", "postgresql+psycopg"])
