@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import structlog
 from pgqueuer.adapters.persistence.queries import Queries
-from pgqueuer.domain.models import CronExpressionEntrypoint, Job, Schedule, TracebackRecord
+from pgqueuer.domain.models import CronExpressionEntrypoint, Job, Schedule, TableChangedEvent, TracebackRecord, utc_now
 from pgqueuer.domain.types import JOB_STATUS, JobId, QueueEntrypoint, QueueManagerId
 from pgqueuer.errors import RetryRequested
 from pgqueuer.ports.repository import EntrypointExecutionParameter
@@ -98,6 +98,7 @@ class Queue(Queries):
             await self.driver.execute(
                 GIVE_BACK, job.id, job.queue_manager_id, delay, job.attempts + (1 if failed else 0), error
             )
+            await wake(self)
         except Exception:
             log.exception("a job could not be put back; it is run again once its worker counts as dead")
 
@@ -136,6 +137,15 @@ class Queue(Queries):
         """Remove the schedules that the program no longer has."""
         names, expressions = [key.entrypoint for key in ours], [key.expression for key in ours]
         await self.driver.execute(FORGET_SCHEDULES, names, expressions)
+
+
+async def wake(queries: Queries) -> None:
+    """Have workers look when the next job is due. The engine tells them of new jobs, not of those that were put back."""
+    channel = queries.qbq.settings.channel
+    told = TableChangedEvent(
+        channel=channel, sent_at=utc_now(), type="table_changed_event", operation="update", table="pgqueuer"
+    )
+    await queries.driver.notify(channel, told.model_dump_json())
 
 
 def _without_secrets(record: TracebackRecord) -> TracebackRecord:

@@ -18,6 +18,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.errors import AlreadyQueued
 from store import tracing
+from store.job_queue import wake
 
 FAILED_JOBS = "DELETE FROM pgqueuer WHERE status = 'failed' AND updated < :before"
 LOG = "DELETE FROM pgqueuer_log WHERE created < :before"
@@ -105,8 +106,10 @@ async def requeue(db: AsyncSession, job_id: int) -> None:
 
     AlreadyQueued where another of its `once` name waits or runs; the transaction can then only be rolled back.
     """
+    queries = await _queries(db)
     try:
-        await (await _queries(db)).requeue_jobs([JobId(job_id)])
+        await queries.requeue_jobs([JobId(job_id)])
+        await wake(queries)
     except asyncpg.UniqueViolationError as error:
         raise AlreadyQueued from error
 
@@ -126,11 +129,12 @@ async def prune(db: AsyncSession, *, failed_before: dt.datetime, logged_before: 
 
 async def _queries(db: AsyncSession) -> Queries:
     """The queue on the session's own connection, within its transaction."""
-    # The driver begins a transaction with the first statement that SQLAlchemy sends; what is run on the raw connection
-    # before that would commit by itself.
     connection = await db.connection()
-    await connection.execute(text("SELECT 1"))
     raw = (await connection.get_raw_connection()).driver_connection
     if raw is None:
         raise RuntimeError("The session has lost its connection.")
+    if not raw.is_in_transaction():
+        # The driver begins one with the first statement that SQLAlchemy sends; what is run on the raw connection before
+        # that would commit by itself.
+        await connection.execute(text("SELECT 1"))
     return Queries(AsyncpgDriver(raw))

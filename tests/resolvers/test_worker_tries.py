@@ -181,3 +181,20 @@ async def test_a_job_that_kills_worker_after_worker_is_not_run_any_more(queued: 
     assert not ran.is_set()
     [(_, _, error)] = await queued.rows(KEPT)
     assert error.startswith("5 workers in a row died while they ran it.")
+
+
+async def test_pauses_are_kept_to_by_workers_that_have_nothing_else_to_do(queued: Queued) -> None:
+    """An idle worker looks once in some seconds; what is put back must not wait for that."""
+    runs: list[float] = []
+
+    async def wrong_at_first(services: Services, payload: Payload) -> None:
+        runs.append(asyncio.get_running_loop().time())
+        if len(runs) == 1:
+            raise Again(dt.timedelta(seconds=0.5))
+
+    queued.does(wrong_at_first)
+    queued.sets(LOOKS_EVERY=dt.timedelta(seconds=30))
+    await queued.put({})
+    async with queued.workers():
+        await queued.until_empty()
+    assert 0.5 <= runs[1] - runs[0] < 10
