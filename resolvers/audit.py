@@ -39,6 +39,7 @@ class Event:
     input: object = None
     answer: object = None
     rows: ChangedRows | None = None
+    about: object = None
     error: AppError | None = None
 
     def encoded(self, tenant: Mapping[str, int] | None = None) -> bytes:
@@ -75,7 +76,9 @@ class Event:
         return {"user_id": caller and caller.user_id, "token_id": caller and caller.token_id}
 
     def _subject(self) -> object:
-        """What was changed: what the operation answered, if that is a row or has an id, else the first row it wrote."""
+        """What was changed: what the operation said, else what it answered, if that has an id, else the first row it wrote."""
+        if self.about is not None:
+            return self.about
         answer = self.answer.user if isinstance(self.answer, IssuedToken) else self.answer
         if resource_of(answer) is None and self.rows is not None:
             answer = next(self.rows.rows(), answer)
@@ -113,7 +116,7 @@ async def audited(operation: "Operation[P, R]", call: "Call", *args: P.args, **k
         if error.audited:
             context.services.journal.put(event(error=error).encoded)
         raise
-    done = event(answer=answer, rows=rows)
+    done = event(answer=answer, rows=rows, about=next(iter(call.subjects), None))
     if call.transaction is not None:
         await call.transaction.flush()
         await write(call.transaction, done.encoded())

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from uuid import UUID
@@ -30,6 +30,8 @@ class Call:
     transaction: AsyncSession | None
     once: Once | None = None
     """Set where the request has an `Idempotency-Key`."""
+    subjects: list[object] = field(default_factory=list, init=False, repr=False)
+    """What it is about, as far as `concerns` was told."""
 
     @property
     def db(self) -> AsyncSession:
@@ -56,6 +58,13 @@ class Call:
         it lets a repetition go on where the request died.
         """
         return None if self.once is None else self.once.request
+
+    def concerns(self, row: object) -> None:
+        """Tell the audit log which row this is about, where the operation neither answers it nor writes it by the session.
+
+        Without it the entry would belong to the caller's tenant, and not to the one whose data it is.
+        """
+        self.subjects.append(row)
 
     async def keep(self, db: AsyncSession, result: object) -> None:
         """Keep the answer for repetitions, in the transaction of the last effect, as its last statement.

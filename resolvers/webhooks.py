@@ -177,6 +177,7 @@ async def replay_webhooks(call: Call, input: ReplayWebhooks) -> int:
     told as well; what waits already waits on.
     """
     row = await _endpoint(call, {"id": input.id}, lock=True)
+    call.concerns(row)
     if (input.event_ids is None) is (input.since is None):
         raise InvalidInput.at("since", "Send `eventIds` or `since`.")
     if input.until is not None and (input.since is None or input.until < input.since):
@@ -192,6 +193,7 @@ async def test_webhook_endpoint(call: Call, input: TestWebhookEndpoint) -> Webho
     """Send an endpoint an example, or show what would be sent. It is no event, stands in no line and in no log."""
     async with call.services.db.sessions() as db:
         row = await find(db, call.caller, WebhookEndpointRow, "webhook endpoint", id=input.id)
+        call.concerns(row)
         of = (
             PartnerRow.marketplace_id == row.marketplace_id
             if row.partner_id is None

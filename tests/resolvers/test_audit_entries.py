@@ -162,6 +162,22 @@ async def test_each_sees_the_log_of_what_is_theirs(tenants: Tenants) -> None:
     }
 
 
+@pytest.mark.parametrize("who", ["a1", "market a", "master"])
+async def test_what_is_done_with_an_endpoint_belongs_to_its_owner(tenants: Tenants, who: str) -> None:
+    endpoint = tenants.owned["a1"].webhook_endpoint
+    for mutation in (
+        f"mutation {{ replayWebhooks(input: {{id: {endpoint}, eventIds: [\"evt_none\"]}}) {{ userErrors {{ code }} }} }}",
+        f"mutation {{ testWebhookEndpoint(input: {{id: {endpoint}, send: false}}) {{ userErrors {{ code }} }} }}",
+    ):
+        (payload,) = (await tenants.graphql(who, mutation))["data"].values()
+        assert payload["userErrors"] == []
+    seen = await log(tenants, "a1", filter={"subjectType": "WebhookEndpoint", "subjectId": str(endpoint)})
+    assert operations(seen) == ["test_webhook_endpoint", "replay_webhooks"]
+    assert {(entry["partnerId"], entry["username"]) for entry in seen} == {
+        (tenants.partners["a1"].id, tenants.users[who].username)
+    }
+
+
 async def test_the_log_asks_for_its_permission(tenants: Tenants) -> None:
     await tenants.user("seller", "partner", [Permission.VIEW_ORDER], partner_id=tenants.partners["a1"].id)
     for who, code in ((None, "UNAUTHENTICATED"), ("seller", "FORBIDDEN")):
