@@ -166,7 +166,7 @@ async def test_each_sees_the_log_of_what_is_theirs(tenants: Tenants) -> None:
 async def test_what_is_done_with_an_endpoint_belongs_to_its_owner(tenants: Tenants, who: str) -> None:
     endpoint = tenants.owned["a1"].webhook_endpoint
     for mutation in (
-        f"mutation {{ replayWebhooks(input: {{id: {endpoint}, eventIds: [\"evt_none\"]}}) {{ userErrors {{ code }} }} }}",
+        f'mutation {{ replayWebhooks(input: {{id: {endpoint}, eventIds: ["evt_none"]}}) {{ userErrors {{ code }} }} }}',
         f"mutation {{ testWebhookEndpoint(input: {{id: {endpoint}, send: false}}) {{ userErrors {{ code }} }} }}",
     ):
         (payload,) = (await tenants.graphql(who, mutation))["data"].values()
