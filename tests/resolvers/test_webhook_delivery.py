@@ -295,6 +295,26 @@ async def test_a_process_sends_only_so_much_at_once(
     assert not hooks.services.webhooks.is_full
 
 
+async def test_what_finds_no_room_looks_again_as_one_job(
+    hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(courier, "SENDING", 0)
+    endpoints = [await hooks.endpoint(receiver.url) for _ in range(2)]
+    await hooks.tell()
+    await hooks.sort()
+    await hooks.shop.execute("DELETE FROM pgqueuer")
+    for _ in range(10):  # as many events that happened one after another have done
+        for endpoint in endpoints:
+            await webhook_delivery.deliver(hooks.services, endpoint.id)
+        clock.advance(dt.timedelta(milliseconds=10))
+    waiting = await hooks.rows("SELECT payload FROM pgqueuer WHERE execute_after > now()")
+    assert {orjson.loads(job[0])["id"] for job in waiting} == {endpoint.id for endpoint in endpoints}
+    assert len(waiting) <= 3 * len(endpoints), "one for each second that this took"
+    clock.advance(webhook_delivery.BUSY_PAUSE)
+    await webhook_delivery.deliver(hooks.services, endpoints[0].id)
+    assert await hooks.shop.count("pgqueuer") == len(waiting) + 1, "the job that looks again has another after it"
+
+
 async def test_an_endpoint_deleted_while_it_is_sent_to_is_nothing_to_note(hooks: Hooks, receiver: Receiver) -> None:
     async def deleted(writer: asyncio.StreamWriter) -> None:
         await hooks.shop.execute("DELETE FROM webhook_endpoint")

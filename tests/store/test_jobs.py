@@ -24,3 +24,15 @@ async def test_a_job_is_there_after_the_commit_and_only_once(database: Database)
             await enqueue(db, Job.SETTLE_ATTEMPT, {"id": "a"}, once="a")
             assert await waiting(database) in (0, 1)
     assert await waiting(database) == 1
+
+
+async def test_in_a_transaction_that_has_begun_a_job_is_one_statement(database: Database) -> None:
+    seen: list[str] = []
+    async with database.sessions() as db, db.begin():
+        await enqueue(db, Job.SETTLE_ATTEMPT, {"id": "a"})
+        raw = (await (await db.connection()).get_raw_connection()).driver_connection
+        assert raw is not None
+        with raw.query_logger(lambda record: seen.append(record.query)):
+            await enqueue(db, Job.SETTLE_ATTEMPT, {"id": "b"})
+    assert len(seen) == 1
+    assert await waiting(database) == 2
