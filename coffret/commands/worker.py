@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import signal
+import socket
 from collections.abc import AsyncIterator, Iterator
 
 import structlog
@@ -60,14 +61,20 @@ async def watched(house: House) -> AsyncIterator[None]:
         return
     app = Starlette(routes=watching.ROUTES)
     app.state.house = house
-    server = Server(
-        uvicorn.Config(
-            app, host=settings.host, port=settings.worker_port, lifespan="off", log_config=None, server_header=False
-        )
-    )
-    serving = asyncio.create_task(server.serve())
+    server = Server(uvicorn.Config(app, lifespan="off", log_config=None, server_header=False, proxy_headers=False))
+    serving = asyncio.create_task(server.serve([listener(settings.host, settings.worker_port)]))
     try:
         yield
     finally:
         server.should_exit = True
         await serving
+
+
+def listener(host: str, port: int) -> socket.socket:
+    """A socket to answer on; a CommandError where it cannot be had."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise CommandError(
+            f"Cannot listen on {host} port {port}: {error.strerror}. Choose another with COFFRET_WORKER_PORT."
+        ) from None

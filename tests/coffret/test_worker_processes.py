@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -87,6 +88,15 @@ async def workers(
                 process.kill()
             process.wait()
         await connection.close()
+
+
+@pytest.mark.redis
+async def test_a_port_that_is_taken_is_told_in_a_sentence(workers: Workers) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        process = workers.start(COFFRET_WORKER_PORT=str(port))
+        assert await asyncio.to_thread(process.wait, 40) == 1
+    assert f"Cannot listen on 127.0.0.1 port {port}" in workers.log.read_text()
 
 
 @pytest.mark.redis
