@@ -60,6 +60,14 @@ class RequestId:
             timer(scope["method"], status).observe(time.perf_counter() - begun)
 
 
+def address_of(hop: str) -> str:
+    """The address of a hop: some proxies write the client's port behind it, which would make a new client of each connection."""
+    hop = hop.strip()
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop
+
+
 class TrustedProxies:
     """Believes `X-Forwarded-For`, `-Proto` and `-Host` from the proxies named in the settings, and from nobody else."""
 
@@ -73,6 +81,8 @@ class TrustedProxies:
             parsed = ipaddress.ip_address(address)
         except ValueError:
             return False
+        if parsed.version == 6 and parsed.ipv4_mapped is not None:  # as a socket for both kinds has them
+            parsed = parsed.ipv4_mapped
         return any(parsed in network for network in self.networks)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,7 +90,7 @@ class TrustedProxies:
         client = scope.get("client")
         if scope["type"] == "http" and self.networks and client and self.trusts(client[0]):
             headers = {k: v.decode("latin-1") for k, v in scope["headers"] if k.startswith(b"x-forwarded-")}
-            hops = [hop.strip() for hop in headers.get(b"x-forwarded-for", "").split(",") if hop.strip()]
+            hops = [address_of(hop) for hop in headers.get(b"x-forwarded-for", "").split(",") if hop.strip()]
             origin = next((hop for hop in reversed(hops) if not self.trusts(hop)), hops[0] if hops else client[0])
             scope = {**scope, "client": (origin, 0)}
             if headers.get(b"x-forwarded-proto") in {"http", "https"}:

@@ -5,7 +5,9 @@ import asyncio
 import httpx
 import pytest
 from starlette.applications import Starlette
+from starlette.types import Message, Receive, Scope, Send
 
+from coffret.middleware import TrustedProxies
 from schema.checkout import Choice
 from store.pictures import keep
 from store.settings import Settings
@@ -57,6 +59,37 @@ async def test_hosts_and_proxies_are_trusted_by_setting(app_settings: Settings) 
     app_settings.trusted_proxies = ["10.9.9.9"]
     async with running(app_settings) as (_, client):
         assert (await client.get("/api/permissions/", headers=forwarded)).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("proxy", "forwarded", "client"),
+    [
+        ("10.0.0.1", "192.0.2.7", "192.0.2.7"),
+        ("10.0.0.1", "192.0.2.7:51234", "192.0.2.7"),
+        ("10.0.0.1", "2001:db8::7", "2001:db8::7"),
+        ("10.0.0.1", "[2001:db8::7]:51234", "2001:db8::7"),
+        ("10.0.0.1", "203.0.113.9, 192.0.2.7:1, 10.0.0.2:2", "192.0.2.7"),
+        ("::ffff:10.0.0.1", "192.0.2.7", "192.0.2.7"),
+        ("10.0.0.1", "", "10.0.0.1"),
+        ("198.51.100.1", "192.0.2.7", "198.51.100.1"),
+    ],
+)
+async def test_a_client_is_its_address_whatever_its_proxy_writes(proxy: str, forwarded: str, client: str) -> None:
+    seen: list[str] = []
+
+    async def app(scope: Scope, _receive: Receive, _send: Send) -> None:
+        seen.append(scope["client"][0])
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(_: Message) -> None:
+        raise AssertionError
+
+    headers = [(b"x-forwarded-for", forwarded.encode())]
+    scope = {"type": "http", "client": (proxy, 1), "headers": headers}
+    await TrustedProxies(app, ["10.0.0.0/8"])(scope, receive, send)
+    assert seen == [client]
 
 
 async def test_a_forged_notification_is_refused(client: httpx.AsyncClient, app_shop: Shop) -> None:
