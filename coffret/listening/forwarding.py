@@ -91,6 +91,6 @@ def checked(url: str) -> str:
         read = httpx.URL(written)
     except (httpx.InvalidURL, UnicodeError):
         read = None
-    if read is None or read.scheme not in {"http", "https"} or not read.host:
+    if read is None or read.scheme not in {"http", "https"} or not read.raw_host:
         raise CommandError(f"{url} is no address to forward to: use one such as http://localhost:3000/webhooks.")
     return written

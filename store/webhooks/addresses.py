@@ -28,12 +28,13 @@ CLOSED: Sequence[Network] = tuple(
             "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
             "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
             "224.0.0.0/4", "240.0.0.0/4",
-            "::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7",
-            "fe80::/10", "fec0::/10", "ff00::/8",
+            "2001::/23", "2001:db8::/32", "3fff::/20",
             "168.63.129.16/32",  # what machines at Azure ask about themselves: the one such address that looks public
         ),
     )
 )  # fmt: skip
+UNICAST = ipaddress.IPv6Network("2000::/3")
+"""All of IPv6 that is given out. What lies elsewhere is reserved, or stands for addresses of another kind."""
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 ISATAP = (0x00005EFE, 0x02005EFE)
 
@@ -69,14 +70,14 @@ def target_of(url: str, *, plain: bool) -> Target:
     schemes = ("https", "http") if plain else ("https",)
     if read.scheme not in schemes:
         raise BadUrl(f"Begin with {' or '.join(f'{scheme}://' for scheme in schemes)}.")
-    if not read.host:
+    if not read.raw_host:  # `host` would have to be decoded, which not every name can be
         raise BadUrl("Name a host.")
     if read.userinfo:
         raise BadUrl("Leave out user and password: the signature says who is sending.")
     if read.fragment or url.endswith("#"):
         raise BadUrl("Leave out what begins with #: it is never sent.")
     usual = USUAL_PORTS[read.scheme]
-    port = read.port or usual
+    port = usual if read.port is None else read.port
     if port != usual and (port not in FREE_PORTS or port in SERVICE_PORTS):
         raise BadUrl(f"Port {port} is not for webhooks: use {usual}, or one from {FREE_PORTS.start}.")
     return Target(read.scheme, read.raw_host.decode("ascii"), port, read.raw_path.decode("ascii"))
@@ -100,6 +101,8 @@ def is_open(address: Address, allowed: Sequence[Network]) -> bool:
 
 
 def _is_public(address: Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address) and address not in UNICAST and address not in NAT64:
+        return False
     return address.is_global and not address.is_multicast and not any(address in network for network in CLOSED)
 
 

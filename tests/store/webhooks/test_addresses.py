@@ -18,7 +18,7 @@ INSIDE = [
     "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::10.0.0.1", "64:ff9b:1::808:808", "100::1",
     "2001::1", "2001:0:a9fe:a9fe::1", "2001:db8::1", "2002:7f00:1::", "2002:a9fe:a9fe::1", "2002:c0a8:101::1", "3fff::1",
     "5f00::1", "fc00::1", "fd00:ec2::254", "fdff::1", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1",
-    "2600::5efe:10.0.0.1", "2600::200:5efe:127.0.0.1",
+    "2600::5efe:10.0.0.1", "2600::200:5efe:127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9a::1", "1fff::1", "4000::1", "abcd::1",
 ]  # fmt: skip
 OUTSIDE = [
     "1.1.1.1", "8.8.8.8", "93.184.216.34", "172.15.255.255", "172.32.0.1", "100.63.255.255", "100.128.0.1", "192.167.1.1",
@@ -80,6 +80,7 @@ def test_a_name_without_addresses_leads_nowhere() -> None:
         ("https://Shop.Example/hooks?a=b", Target("https", "shop.example", 443, "/hooks?a=b")),
         ("https://shop.example:8443", Target("https", "shop.example", 8443, "/")),
         ("https://bücher.example/é", Target("https", "xn--bcher-kva.example", 443, "/%C3%A9")),
+        ("https://xn--aaaaaaaa.example/", Target("https", "xn--aaaaaaaa.example", 443, "/")),
         ("https://[2606:4700::1]:9443/x", Target("https", "2606:4700::1", 9443, "/x")),
         ("http://shop.example/", Target("http", "shop.example", 80, "/")),
     ],
@@ -103,6 +104,7 @@ def test_a_url_is_read_once(url: str, target: Target) -> None:
         ("https://user@shop.example/", "password"),
         ("https://shop.example/#part", "#"),
         ("https://shop.example/#", "#"),
+        ("https://shop.example:0/", "Port 0"),
         ("https://shop.example:80/", "Port 80"),
         ("https://shop.example:22/", "Port 22"),
         ("https://shop.example:6379/", "Port 6379"),
