@@ -4,7 +4,8 @@ import contextlib
 import enum
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 from uuid import UUID
@@ -19,6 +20,21 @@ from store import kept_answers
 from store.kept_answers import Claim, Repeatable
 
 SERVER_ERRORS = 500
+KEY = re.compile(r"[\x20-\x7e]{1,255}")
+"""What an `Idempotency-Key` is."""
+
+
+def key_of(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+    """The `Idempotency-Key` among the headers of a request, if there is one; ValueError, with what is wrong, for none such.
+
+    Of two keys neither is the key: which one counted would be known to nobody.
+    """
+    sent = [value.decode("latin-1") for name, value in headers if name == b"idempotency-key"]
+    if not sent:
+        return None
+    if len(sent) > 1 or not KEY.fullmatch(sent[0]):
+        raise ValueError("An Idempotency-Key has 1 to 255 printable characters. Send one, once.")
+    return sent[0]
 
 
 @dataclass(frozen=True, slots=True)

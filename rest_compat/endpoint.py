@@ -1,6 +1,5 @@
 """What every route does with a request, in the order in which requests are refused."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -10,7 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from resolvers.context import Context, Transport
-from resolvers.once import Answered
+from resolvers.once import Answered, key_of
 from rest_compat.answers import Answer, Header, Streamed
 from rest_compat.body import UNSTORABLE
 from rest_compat.errors import refusal, snake_case, unexpected
@@ -25,7 +24,6 @@ log = structlog.get_logger(__name__)
 
 WRITES = frozenset({"POST", "PUT", "PATCH"})
 REPLAYED: Header = (b"idempotent-replayed", b"true")
-_KEY = re.compile(rb"[\x20-\x7e]{1,255}")
 
 
 class Endpoint(ABC):
@@ -108,9 +106,7 @@ def _kept(answered: Answered) -> Answer:
 
 def idempotency_key(request: Request) -> tuple[str | None, tuple[Problem, ...]]:
     """The `Idempotency-Key` of a request, if it has one; what is wrong with it, if anything."""
-    sent = next((value for name, value in request.scope["headers"] if name == b"idempotency-key"), None)
-    if sent is None:
-        return None, ()
-    if _KEY.fullmatch(sent):
-        return sent.decode(), ()
-    return None, (Problem((), "INVALID", "An Idempotency-Key has 1 to 255 printable characters."),)
+    try:
+        return key_of(request.scope["headers"]), ()
+    except ValueError as error:
+        return None, (Problem((), "INVALID", str(error)),)

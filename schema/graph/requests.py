@@ -22,7 +22,6 @@ MEBIBYTE = 1024 * 1024
 BODY_LIMIT = MEBIBYTE
 UPLOAD_LIMIT = 10 * MEBIBYTE
 MOST_FILES = 10
-IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
 _NUL = re.compile(r"\\u(?:0000|\{0+\})|\x00")
 """NUL, or how a document or JSON writes it: no database takes it."""
 

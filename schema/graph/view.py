@@ -12,10 +12,11 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from resolvers.context import Context, Transport
+from resolvers.once import key_of
 from schema.errors import AppError
 from schema.graph import graphiql
 from schema.graph.errors import INTERNAL, app_error
-from schema.graph.requests import IDEMPOTENCY_KEY, JSON, BadRequestError, media_type, sent, wants_page
+from schema.graph.requests import JSON, BadRequestError, media_type, sent, wants_page
 from schema.graph.server import Graph, QueryOnlyError
 
 log = structlog.get_logger(__name__)
@@ -92,10 +93,10 @@ class View:
 
 
 def _idempotency_key(request: Request) -> str | None:
-    key = request.headers.get("idempotency-key")
-    if key is not None and not IDEMPOTENCY_KEY.fullmatch(key):
-        raise BadRequestError("An Idempotency-Key has 1 to 255 printable characters.")
-    return key
+    try:
+        return key_of(request.scope["headers"])
+    except ValueError as error:
+        raise BadRequestError(str(error)) from None
 
 
 def _failed(

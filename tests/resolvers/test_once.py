@@ -330,6 +330,17 @@ async def test_a_key_that_is_none_is_refused(world: World, key: str) -> None:
     assert await world.count() == before
 
 
+async def test_of_two_keys_neither_counts(world: World) -> None:
+    async def with_another(request: httpx.Request) -> None:
+        request.headers = httpx.Headers([*request.headers.raw, (b"Idempotency-Key", b"another")])
+
+    world.ask.client.event_hooks["request"].append(with_another)
+    before = await world.count()
+    assert (await world.ask("make", THING, "key")).status_code == 400
+    assert ran == []
+    assert await world.count() == before
+
+
 @pytest.mark.parametrize("key", ["x" * 255, " ", 'it\'s "mine"; DROP TABLE token', "a" * 254 + "~"])
 async def test_a_key_has_up_to_255_printable_characters(world: World, key: str) -> None:
     first = await world.ask("make", THING, key)
