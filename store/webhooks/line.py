@@ -179,7 +179,7 @@ def wish(retry_after: str | None, now: dt.datetime) -> dt.timedelta:
         return dt.timedelta(seconds=min(int(told[:10]), 10**9))
     try:
         until = parsedate_to_datetime(told)
-    except ValueError:
+    except (ValueError, OverflowError):  # a year may be longer than any number
         return dt.timedelta()
     return max(dt.timedelta(), until.replace(tzinfo=until.tzinfo or dt.UTC) - now)
 

@@ -177,7 +177,15 @@ async def test_whoever_is_gone_is_told_no_more(hooks: Hooks, receiver: Receiver)
 
 @pytest.mark.parametrize(
     ("wish", "least", "most"),
-    [("3600", 3600, 3601), ("1", 5, 6), ("nonsense", 5, 6), ("-5", 5, 6), ("9" * 30, 86_400, 86_401)],
+    [
+        ("3600", 3600, 3601),
+        ("1", 5, 6),
+        ("nonsense", 5, 6),
+        ("-5", 5, 6),
+        ("9" * 30, 86_400, 86_401),
+        ("Mon, 01 Jan 99999999999 00:00:00 GMT", 5, 6),
+        ("Mon, 01 Jan 2029 00:00:00 +99999999999999999999", 5, 6),
+    ],
 )
 async def test_a_receiver_may_ask_for_a_longer_pause(
     hooks: Hooks, receiver: Receiver, wish: str, least: int, most: int
