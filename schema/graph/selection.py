@@ -132,7 +132,7 @@ class Source:
             return replace(leaf, stored=names_of(members.wrapped_cls), in_rows=isinstance(kind, Enum))
         promised, left = _STORED.get(bare.name, (None, None))
         if promised is None or not isinstance(kind, promised) or isinstance(kind, BigInteger):
-            return replace(leaf, in_rows=not isinstance(kind, Enum | JSON))
+            return replace(leaf, in_rows=bare.name == "JSON" or not isinstance(kind, Enum | JSON))
         return replace(leaf, stored=left)
 
 

@@ -133,13 +133,13 @@ ROUTES = [
     Route("POST", "/api/pictures/", upload, THING, accepts=Accepts.UPLOAD),
 ]
 CALLER = Caller(Role.PARTNER, frozenset({Permission.VIEW_ORDER}), token_id=1, partner_id=1)
-SERVICES = services_with()
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[httpx.AsyncClient]:
+async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
     MADE.clear()
-    async with client_of(made_up(ROUTES, lambda: Context(SERVICES, CALLER))) as client:
+    services = services_with(db=database)
+    async with client_of(made_up(ROUTES, lambda: Context(services, CALLER))) as client:
         yield client
 
 
@@ -147,8 +147,8 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
 async def stranger() -> AsyncIterator[httpx.AsyncClient]:
     """Someone with a token that may do nothing."""
     MADE.clear()
-    nobody = Caller(Role.PARTNER, frozenset(), token_id=2, partner_id=2)
-    async with client_of(made_up(ROUTES, lambda: Context(SERVICES, nobody))) as client:
+    services, nobody = services_with(), Caller(Role.PARTNER, frozenset(), token_id=2, partner_id=2)
+    async with client_of(made_up(ROUTES, lambda: Context(services, nobody))) as client:
         yield client
 
 

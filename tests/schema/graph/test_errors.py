@@ -73,9 +73,9 @@ async def test_an_operation_without_a_result_tells_its_errors(house: Client) -> 
     assert answer["data"]["removeCard"]["userErrors"] == [{"code": "NOT_FOUND", "field": ["code"]}]
 
 
-async def test_a_text_as_a_result(client: Client) -> None:
+async def test_a_text_as_a_result(house: Client) -> None:
     query = 'mutation { shout(input: { label: "hi", quantity: 1 }) { text userErrors { code } } }'
-    assert (await client.ask(query)).json()["data"] == {"shout": {"text": "HI", "userErrors": []}}
+    assert (await house.ask(query)).json()["data"] == {"shout": {"text": "HI", "userErrors": []}}
 
 
 async def test_the_permission_is_told_before_the_fields(house: Client, db: Database) -> None:

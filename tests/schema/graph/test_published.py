@@ -8,14 +8,17 @@ import pytest
 from graphql import GraphQLObjectType, get_named_type, is_leaf_type
 
 from resolvers import payment
+from resolvers.context import Caller, Context, Role
 from resolvers.listing import Connection
 from schema.checkout import Choice
 from schema.delivery import DeliveryKind
 from schema.graph.pages import PagePlan
 from schema.graph.selection import is_made_of
 from schema.graph.server import Asked, Graph
+from schema.permission import NAMED
 from schema.root import schema
 from tests.shop_world import Shop
+from tests.webhook_world import Hooks
 
 FAST = Graph(schema)
 PLAIN = Graph(schema, compiled=False)
@@ -47,11 +50,14 @@ def lists() -> Iterator[tuple[str, GraphQLObjectType]]:
 
 
 async def answer(graph: Graph, shop: Shop, query: str) -> Any:
-    return orjson.loads(orjson.dumps((await graph.answer(Asked(query), shop.manager)).body))
+    context = Context(shop.services, Caller(Role.MASTER, NAMED))
+    return orjson.loads(orjson.dumps((await graph.answer(Asked(query), context)).body))
 
 
 async def sold(shop: Shop) -> None:
-    """Something in every list: an order of two lines, delivered, with a coupon, covered by a gift card."""
+    """Something in every list: an order of two lines, with a coupon, covered by a gift card, told of."""
+    hooks = Hooks.of(shop)
+    await hooks.endpoint("https://shop.example/")
     candle, honey = await shop.product("12.50", stock=3), await shop.product("5.00")
     large = await shop.variant(candle, "15.00", 2)
     codes = ((await shop.coupon()).code, (await shop.gift_card("500.00")).code)
@@ -59,6 +65,11 @@ async def sold(shop: Shop) -> None:
     key, seen = await shop.ready(*choices, codes=codes, delivery=DeliveryKind.HOME_DELIVERY)
     await shop.start(key, seen)
     assert (await payment.payment_outcome(shop.context, key)).order_number
+    await hooks.sort()
+    changed = await answer(
+        FAST, shop, f"mutation {{ updateProduct(input: {{ id: {honey.id}, ranking: 2 }}) {{ product {{ id }} }} }}"
+    )
+    assert "errors" not in changed
 
 
 @pytest.mark.parametrize(("name", "kind"), list(lists()), ids=lambda value: value if isinstance(value, str) else "")
