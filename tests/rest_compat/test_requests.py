@@ -133,6 +133,7 @@ ROUTES = [
     Route("POST", "/api/pictures/", upload, THING, accepts=Accepts.UPLOAD),
 ]
 CALLER = Caller(Role.PARTNER, frozenset({Permission.VIEW_ORDER}), token_id=1, partner_id=1)
+SERVICES = services_with()
 
 
 @pytest.fixture
@@ -147,8 +148,8 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
 async def stranger() -> AsyncIterator[httpx.AsyncClient]:
     """Someone with a token that may do nothing."""
     MADE.clear()
-    services, nobody = services_with(), Caller(Role.PARTNER, frozenset(), token_id=2, partner_id=2)
-    async with client_of(made_up(ROUTES, lambda: Context(services, nobody))) as client:
+    nobody = Caller(Role.PARTNER, frozenset(), token_id=2, partner_id=2)
+    async with client_of(made_up(ROUTES, lambda: Context(SERVICES, nobody))) as client:
         yield client
 
 
