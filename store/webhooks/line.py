@@ -204,9 +204,15 @@ async def replay(
 ) -> int:
     """Put events in line for an endpoint again, or for the first time: the oldest first, 10,000 at most; answers how many.
 
-    What waits already waits on. An event that the endpoint may not see, or a range of types it has not asked for, is left out.
+    What waits already waits on and is not counted: asking again at once puts in line what was too much before. An event that
+    the endpoint may not see, or a range of types it has not asked for, is left out.
     """
-    which: list[Any] = [col(WebhookEndpointRow.id) == endpoint_id]
+    waits = select(WebhookDeliveryRow.id).where(
+        col(WebhookDeliveryRow.endpoint_id) == endpoint_id,
+        col(WebhookDeliveryRow.event_id) == col(EventRow.id),
+        col(WebhookDeliveryRow.state) == DeliveryState.WAITING,
+    )
+    which: list[Any] = [col(WebhookEndpointRow.id) == endpoint_id, ~waits.exists()]
     if keys is not None:
         which.append(col(EventRow.key).in_(keys))
     else:

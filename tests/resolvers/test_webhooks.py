@@ -28,6 +28,7 @@ from schema.webhook_input import (
 )
 from store.clock import clock
 from store.settings import Settings
+from store.webhooks import line
 from store.webhooks.rows import WebhookEndpointRow
 from tests.receivers import Receiver, answers, receiving
 from tests.shop_world import Shop
@@ -376,6 +377,20 @@ async def test_a_time_is_told_again_with_what_was_never_told(hooks: Hooks, recei
     await hooks.deliver(endpoint)
     assert receiver.ids[:6] == [*keys, *before, *keys]
     assert len(receiver.received) == 7
+
+
+async def test_what_is_too_much_for_one_replay_is_put_in_line_by_the_next(
+    hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line, "REPLAYED", 2)
+    since = clock.now()
+    keys = await hooks.tell(5)
+    await hooks.sort()
+    endpoint = await hooks.endpoint(receiver.url)
+    given = ReplayWebhooks(id=endpoint.id, since=since)
+    assert [await webhooks.replay_webhooks(hooks.shop.manager, given) for _ in range(4)] == [2, 2, 1, 0]
+    await hooks.deliver(endpoint)
+    assert receiver.ids == list(keys)
 
 
 async def test_a_failed_message_can_be_replayed(hooks: Hooks, receiver: Receiver) -> None:
