@@ -15,7 +15,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from starlette.datastructures import UploadFile
 
 from resolvers.context import Context, Services
-from schema.errors import AppError, MalformedBody, PaymentDeclined, Unavailable
+from schema.errors import AppError, InvalidInput, MalformedBody, PaymentDeclined, Unavailable
 from store import kept_answers
 from store.kept_answers import Claim, Repeatable
 
@@ -25,7 +25,7 @@ KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
 
 def key_of(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-    """The `Idempotency-Key` among the headers of a request, if there is one; ValueError, with what is wrong, for none such.
+    """The `Idempotency-Key` among the headers of a request, if there is one; InvalidInput for what is none.
 
     Of two keys neither is the key: which one counted would be known to nobody.
     """
@@ -33,7 +33,7 @@ def key_of(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
     if not sent:
         return None
     if len(sent) > 1 or not KEY.fullmatch(sent[0]):
-        raise ValueError("An Idempotency-Key has 1 to 255 printable characters. Send one, once.")
+        raise InvalidInput.at((), "An Idempotency-Key has 1 to 255 printable characters. Send one, once.")
     return sent[0]
 
 

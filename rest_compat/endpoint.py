@@ -15,7 +15,7 @@ from rest_compat.body import UNSTORABLE
 from rest_compat.errors import refusal, snake_case, unexpected
 from rest_compat.path_values import PathValues
 from rest_compat.route import Route
-from schema.errors import AppError, Path, Problem, Unauthenticated
+from schema.errors import AppError, InvalidInput, Path, Problem, Unauthenticated
 from schema.permission import Rule
 
 ContextOf: TypeAlias = Callable[[Request], Awaitable[Context]]
@@ -108,5 +108,5 @@ def idempotency_key(request: Request) -> tuple[str | None, tuple[Problem, ...]]:
     """The `Idempotency-Key` of a request, if it has one; what is wrong with it, if anything."""
     try:
         return key_of(request.scope["headers"]), ()
-    except ValueError as error:
-        return None, (Problem((), "INVALID", str(error)),)
+    except InvalidInput as error:
+        return None, tuple(error.problems)

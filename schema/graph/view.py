@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from resolvers.context import Context, Transport
 from resolvers.once import key_of
-from schema.errors import AppError
+from schema.errors import AppError, InvalidInput
 from schema.graph import graphiql
 from schema.graph.errors import INTERNAL, app_error
 from schema.graph.requests import JSON, BadRequestError, media_type, sent, wants_page
@@ -95,8 +95,8 @@ class View:
 def _idempotency_key(request: Request) -> str | None:
     try:
         return key_of(request.scope["headers"])
-    except ValueError as error:
-        raise BadRequestError(str(error)) from None
+    except InvalidInput as error:
+        raise BadRequestError(error.problems[0].message) from None
 
 
 def _failed(
