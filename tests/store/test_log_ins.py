@@ -11,7 +11,7 @@ from schema.errors import TooManyRequests, Unavailable, WrongCredentials
 from store.clock import clock
 from store.counts import Counts
 from store.kv import KeyValue, open_kv
-from store.log_ins import ADDRESS, AT_ONCE, KNOWN_FOR, PAIR, USER, LogIns
+from store.log_ins import ADDRESS, AT_ONCE, COME_AGAIN, FOR_KNOWN, IN_LINE, KNOWN_FOR, PAIR, USER, LogIns
 from tests.redis_servers import RedisServer
 
 HERE, THERE, ELSEWHERE = "192.0.2.1", "192.0.2.2", "2001:db8::7"
@@ -206,3 +206,30 @@ async def test_without_the_store_each_process_counts_alone(own_server: RedisServ
     own_server.kill()
     assert [await held(log_ins) for _ in range(6)] == [0] * 5 + [1]
     await store.aclose()
+
+
+async def test_a_flood_of_strangers_waits_in_a_line_of_its_own_that_ends(log_ins: LogIns) -> None:
+    async with log_ins.attempt("ada", HERE) as attempt:
+        attempt.succeeded = True
+    released = asyncio.Event()
+    refused: list[int] = []
+
+    async def stranger(number: int) -> None:
+        try:
+            with contextlib.suppress(WrongCredentials):
+                async with log_ins.attempt(f"stranger{number}", f"198.51.{number // 250}.{number % 250}"):
+                    await released.wait()
+                    raise WrongCredentials
+        except TooManyRequests as error:
+            refused.append(error.retry_after)
+
+    flood = [asyncio.create_task(stranger(number)) for number in range(400)]
+    async with asyncio.timeout(20):
+        while len(refused) < 400 - AT_ONCE - IN_LINE + FOR_KNOWN:
+            await asyncio.sleep(0.01)
+        assert await held(log_ins, "bea", THERE) == COME_AGAIN
+        assert await held(log_ins, good=True) == 0
+        released.set()
+        await asyncio.gather(*flood)
+        assert await held(log_ins, "bea", THERE) == 0
+    assert set(refused) == {COME_AGAIN}
