@@ -40,7 +40,9 @@ def stored(tenants: Tenants) -> Callable[[], Awaitable[Any]]:
 
     async def look() -> Any:
         held: dict[str, Any] = tenants.services.kv._held  # type: ignore[attr-defined]
-        carts = {key: value for key, value in held.items() if ":rate:" not in key}  # who asks too often is counted there
+        carts = {
+            key: value for key, value in held.items() if ":rate:" not in key
+        }  # who asks too often is counted there
         return await tenants.snapshot(), copy.deepcopy(carts)
 
     return look
