@@ -34,15 +34,16 @@ def transport(request: pytest.FixtureRequest, tenants: Tenants) -> Transport:
     return made
 
 
+COUNTED = (":rate:", ":log-in:")
+
+
 @pytest.fixture
 def stored(tenants: Tenants) -> Callable[[], Awaitable[Any]]:
-    """All that is kept: every row, and every cart."""
+    """All that is kept: every row, and every cart. Who asks too often, and who may not log in, is counted beside them."""
 
     async def look() -> Any:
         held: dict[str, Any] = tenants.services.kv._held  # type: ignore[attr-defined]
-        carts = {
-            key: value for key, value in held.items() if ":rate:" not in key
-        }  # who asks too often is counted there
+        carts = {key: value for key, value in held.items() if not any(counted in key for counted in COUNTED)}
         return await tenants.snapshot(), copy.deepcopy(carts)
 
     return look

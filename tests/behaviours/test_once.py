@@ -58,7 +58,7 @@ def input_of(mutation: str, owned: Owned) -> dict[str, Any]:
     """Something to send to a mutation: about a row of the caller's where it is about one."""
     made: dict[str, Any] = sample(mutations()[mutation].args["input"].type, mutation, owned)
     more: dict[str, dict[str, Any]] = {
-        "createCoupon": {"code": f"C{next(_numbers)}", "discount": {"percentage": "10"}},
+        "createCoupon": {"code": f"COUPON{next(_numbers)}", "discount": {"percentage": "10"}},
         "createDeliveryMode": {"kind": "CLICK_AND_COLLECT"},
         "createWebhookEndpoint": {"url": "https://shop.example/hooks"},
         "obtainToken": {"username": "a1@users.example", "password": PASSWORD},

@@ -65,7 +65,7 @@ async def test_a_cart_that_could_not_be_deleted_is_not_ordered_again(
         await shop.start(key, seen)
 
 
-async def _unreachable(_kv: KeyValue, _key: str, *, version: int | None = None) -> bool:
+async def _unreachable(_kv: KeyValue, _key: str, **_conditions: object) -> bool:
     raise Unavailable(what="The cart store")
 
 
