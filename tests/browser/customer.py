@@ -1,11 +1,12 @@
 """A customer in a real browser: opens a cart, walks through the checkout, pays. Finds things by what they are, not by
 their language."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
 
-from playwright.async_api import BrowserContext, ConsoleMessage, Locator, Page, Request, Response, WebError
+from playwright.async_api import BrowserContext, ConsoleMessage, Error, Locator, Page, Request, Response, WebError
 
 from schema.delivery import DeliveryKind
 from tests.browser.world import Json, World
@@ -136,12 +137,12 @@ class Customer:
     async def pay_by(self, card: str = GOOD_CARD) -> None:
         """Choose a test card on the provider's page and pay with it."""
         await self.page.click(f'#cards a[href*="{card}"]')
-        await self.page.wait_for_url(f"**/pay/*card={card}*")
+        await self.reach(f"**/pay/*card={card}*")
         await self.page.click("form#card button.main")
 
     async def confirm(self, code: str = "000000") -> None:
         """Answer the bank's challenge."""
-        await self.page.wait_for_url("**/challenge*")
+        await self.reach("**/challenge*")
         await self.page.fill("#code", code)
         await self.page.click("button[value=confirm]")
 
@@ -156,19 +157,28 @@ class Customer:
         """A button of the first step, of those with this value the one that is shown."""
         return self.page.locator(f'button[name="do"][value="{value}"]:not(.sr):visible')
 
+    async def reach(self, url: str | Callable[[str], bool]) -> None:
+        """Wait for an address. A navigation that another one overtakes (a double click) is no failure of the wait."""
+        while True:
+            try:
+                return await self.page.wait_for_url(url)
+            except Error as error:
+                if "ERR_ABORTED" not in error.message:
+                    raise
+
     async def arrive(self, at: str) -> None:
         """Wait until the customer is at a step."""
-        await self.page.wait_for_url(lambda url: urlsplit(url).path.rstrip("/").endswith(f"/{at}"))
+        await self.reach(lambda url: urlsplit(url).path.rstrip("/").endswith(f"/{at}"))
 
     async def arrive_at_provider(self) -> None:
         """Wait for the provider's page."""
-        await self.page.wait_for_url("**/_provider/pay/*")
+        await self.reach("**/_provider/pay/*")
 
     async def arrive_in_shop(self, number: int | None = None) -> None:
         """Wait until the shop has its customer back, with the number of the order."""
         query = f"?order={number}" if number else "?order=*"
-        await self.page.wait_for_url(self.world.home + query)
+        await self.reach(self.world.home + query)
 
     async def arrive_at_outcome(self) -> None:
         """Wait for the page that tells how a payment ended."""
-        await self.page.wait_for_url("**/payment/return/**")
+        await self.reach("**/payment/return/**")

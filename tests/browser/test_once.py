@@ -30,7 +30,7 @@ async def test_a_double_click(world: World, new_customer: NewCustomer, scripts: 
     await customer.arrive_at_provider()
     assert await attempts(world, cart) == 1
     await customer.page.click('#cards a[href*="4970107111111119"]')
-    await customer.page.wait_for_url("**card=*")
+    await customer.reach("**card=*")
     await customer.page.dblclick("form#card button.main")
     await customer.arrive("summary")
     await world.order(cart)
