@@ -29,8 +29,8 @@ async def notified(request: Request) -> Response:
         return PlainTextResponse("Not found", 404)
     async with services.db.sessions() as db, db.begin():
         for hint in hints:
-            payload = {"kind": hint.kind, "id": hint.resource_id}
-            await enqueue(db, Job.PROVIDER_HINT, payload, once=f"{hint.kind}:{hint.resource_id}")
+            payload = {"subject": hint.subject, "id": hint.resource_id}
+            await enqueue(db, Job.PROVIDER_HINT, payload, once=f"{hint.subject}:{hint.resource_id}")
     return PlainTextResponse("ok")
 
 

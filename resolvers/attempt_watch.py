@@ -98,6 +98,6 @@ async def _read_events(services: Services) -> int:
     async for hint in services.provider.events_since(services.clock.now() - CATCH_UP):
         count += 1
         async with services.db.sessions() as db, db.begin():
-            payload = {"kind": hint.kind, "id": hint.resource_id}
-            await enqueue(db, Job.PROVIDER_HINT, payload, once=f"{hint.kind}:{hint.resource_id}")
+            payload = {"subject": hint.subject, "id": hint.resource_id}
+            await enqueue(db, Job.PROVIDER_HINT, payload, once=f"{hint.subject}:{hint.resource_id}")
     return count

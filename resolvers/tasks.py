@@ -9,10 +9,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from resolvers import attempt_watch, audit_entries, cart_expiry, jobs, mail_delivery, once, settlement, webhook_delivery
+from resolvers import (
+    attempt_watch,
+    audit_entries,
+    cart_expiry,
+    jobs,
+    mail_delivery,
+    once,
+    provider_hints,
+    settlement,
+    webhook_delivery,
+)
 from resolvers.context import Services
 from store.jobs import Job, Retries
-from store.providers.base import TransactionKind
+from store.providers.base import Subject
 
 Payload: TypeAlias = Mapping[str, Any]
 Handler: TypeAlias = Callable[[Services, Payload], Awaitable[None]]
@@ -45,7 +55,7 @@ async def _drop_cart(services: Services, payload: Payload) -> None:
 
 
 async def _provider_hint(services: Services, payload: Payload) -> None:
-    await attempt_watch.follow_hint(services, TransactionKind(payload["kind"]), payload["id"])
+    await provider_hints.follow(services, Subject(payload["subject"]), payload["id"])
 
 
 async def _send_mail(services: Services, payload: Payload) -> None:

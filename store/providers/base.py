@@ -13,6 +13,20 @@ from decimal import Context, Decimal, Inexact
 from enum import StrEnum
 from typing import NewType, Protocol, Self
 
+from store.providers.accounts import (
+    Account,
+    AccountRequest,
+    Blocks,
+    Content,
+    Destination,
+    DestinationRequest,
+    Document,
+    DocumentType,
+    Enrolment,
+    IdentityCheck,
+)
+from store.providers.actions import UserAction
+
 Key = NewType("Key", str)
 """What makes a creating call happen once: a UUID4 as text, stored before the first send and used for that call only."""
 
@@ -76,19 +90,24 @@ class TransactionKind(StrEnum):
     REFUND = "refund"
 
 
+class Subject(StrEnum):
+    """What an event is about."""
+
+    PAYIN = "payin"
+    REFUND = "refund"
+    ACCOUNT = "account"
+    """Its status, its enrolment, its level of identification or what is blocked."""
+    IDENTITY_CHECK = "identity_check"
+    DOCUMENT = "document"
+    DESTINATION = "destination"
+
+
 class TransactionStatus(StrEnum):
     """PENDING is the only one that can change."""
 
     PENDING = "pending"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
-
-
-class ActionKind(StrEnum):
-    """What a person is sent to a provider's page for."""
-
-    HOSTED_PAYMENT = "hosted_payment"
-    AUTHENTICATION = "authentication"
 
 
 class FailureReason(StrEnum):
@@ -151,15 +170,6 @@ class Failure:
     code: str
     message: str
     reason: FailureReason
-
-
-@dataclass(frozen=True, slots=True)
-class UserAction:
-    """Send a person there; the address is complete. `expires_at` is None when the provider does not say."""
-
-    kind: ActionKind
-    url: str
-    expires_at: dt.datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +249,11 @@ class InboundWebhook:
 
 @dataclass(frozen=True, slots=True)
 class EventHint:
-    """Something happened to a transaction: read it again. Events repeat and come in any order; `dedupe_id` is one event's."""
+    """Something happened: read its subject again. Events repeat and come in any order; `dedupe_id` is one event's."""
 
     dedupe_id: str
     type: str
-    kind: TransactionKind
+    subject: Subject
     resource_id: str
     occurred_at: dt.datetime
 
@@ -326,8 +336,90 @@ class PaymentProvider(Protocol):
         """Make somebody known who will pay, and answer their id."""
         ...
 
+    async def create_account(self, request: AccountRequest, *, return_url: str, key: Key) -> Account:
+        """Make somebody known who will be paid. The representative authenticates at `action.url`, then comes back to
+        `return_url` whatever the outcome; the link has ten minutes.
+        """
+        ...
+
+    async def update_account(self, account_id: str, request: AccountRequest) -> Account:
+        """Tell the provider what has changed. The kind of person cannot change. Raises `InvalidRequest`, `NotFound`."""
+        ...
+
+    async def get_account(self, account_id: str) -> Account:
+        """An account as it is now, without an `action`. Raises `NotFound`."""
+        ...
+
+    async def open_enrolment(self, account_id: str, *, return_url: str, key: Key) -> UserAction:
+        """A new session in which the representative authenticates; it has ten minutes. Others stay as they are."""
+        ...
+
+    async def get_enrolment(self, account_id: str) -> Enrolment | None:
+        """Whether the representative has authenticated; None when that was never asked of them."""
+        ...
+
+    async def enrolment_failed(self, account_id: str, since: dt.datetime) -> bool:
+        """Whether the provider has told, from that moment on, that a session of the representative failed."""
+        ...
+
+    async def get_blocks(self, account_id: str) -> Blocks:
+        """What the provider lets neither in nor out."""
+        ...
+
+    async def open_identity_check(self, account_id: str, *, return_url: str, key: Key) -> IdentityCheck:
+        """A session in which somebody proves an identity; `return_url` has at most 50 characters. It lasts seven days."""
+        ...
+
+    async def get_identity_check(self, id: str) -> IdentityCheck:
+        """A session as it is now. Raises `NotFound`."""
+        ...
+
+    async def list_identity_checks(self, account_id: str) -> Sequence[IdentityCheck]:
+        """All sessions of an account, the newest first."""
+        ...
+
+    async def create_document(self, account_id: str, type: DocumentType, *, reference: str, key: Key) -> Document:
+        """Begin to hand in a document; its files follow by `add_page`."""
+        ...
+
+    async def add_page(self, account_id: str, document_id: str, content: Content, *, key: Key) -> None:
+        """Add a file to a document: PDF, PNG, JPEG or GIF of 1 kB to 7 MB, at most five. It passes through in pieces."""
+        ...
+
+    async def submit_document(self, account_id: str, document_id: str) -> Document:
+        """Ask for a document to be examined. A second time changes nothing."""
+        ...
+
+    async def get_document(self, id: str) -> Document:
+        """A document as it is now. Raises `NotFound`."""
+        ...
+
+    async def list_documents(self, account_id: str) -> Sequence[Document]:
+        """All documents of an account, the newest first."""
+        ...
+
+    async def add_destination(self, request: DestinationRequest, *, return_url: str, key: Key) -> Destination:
+        """Register a bank account to pay out to. The representative authenticates for it at `action.url`."""
+        ...
+
+    async def get_destination(self, id: str) -> Destination:
+        """A bank account as it is now. Raises `NotFound`."""
+        ...
+
+    async def list_destinations(self, account_id: str) -> Sequence[Destination]:
+        """All bank accounts of an account, the newest first."""
+        ...
+
+    async def deactivate_destination(self, id: str) -> Destination:
+        """Let nothing more be sent to a bank account; it cannot be taken back."""
+        ...
+
     async def open_wallet(self, owner_id: str, currency: str, label: str, *, key: Key) -> str:
         """Open a wallet in one currency for one owner, and answer its id. `label` has at most 255 characters."""
+        ...
+
+    async def get_balance(self, wallet_id: str) -> MinorAmount:
+        """What is in a wallet. Raises `ActionRequired` when its owner has to authenticate first, and `NotFound`."""
         ...
 
     async def create_payment(self, request: PaymentRequest, *, key: Key) -> Transaction:

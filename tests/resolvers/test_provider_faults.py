@@ -199,7 +199,7 @@ async def hear(shop: Shop, url: str) -> None:
     address = httpx.URL(url)
     said = InboundWebhook(method="GET", path=address.path, query=address.query.decode(), headers={}, body=b"")
     for hint in shop.services.provider.read_webhook(said):
-        await attempt_watch.follow_hint(shop.services, hint.kind, hint.resource_id)
+        await attempt_watch.follow_hint(shop.services, TransactionKind(hint.subject), hint.resource_id)
 
 
 @settings(

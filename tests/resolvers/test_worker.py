@@ -9,7 +9,7 @@ import pytest
 from resolvers import attempt_watch, worker
 from schema.checkout import Choice
 from store.jobs import Job, enqueue
-from store.providers.base import TransactionKind
+from store.providers.base import Subject, TransactionKind
 from tests.shop_world import Shop
 
 
@@ -39,7 +39,7 @@ async def test_a_notification_becomes_an_order_and_the_cart_goes(shop: Shop, wor
     payin = await shop.payin_of(started.attempt_id)
     for _ in range(3):
         async with shop.services.db.sessions() as db, db.begin():
-            await enqueue(db, Job.PROVIDER_HINT, {"kind": TransactionKind.PAYIN, "id": payin})
+            await enqueue(db, Job.PROVIDER_HINT, {"subject": Subject.PAYIN, "id": payin})
     await until(shop, "SELECT count(*) FROM shop_order", 1)
     await until(shop, "SELECT count(*) FROM pgqueuer", 0)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is None

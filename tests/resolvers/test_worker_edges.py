@@ -15,7 +15,7 @@ from schema.errors import Unavailable
 from store.clock import clock
 from store.jobs import Job, enqueue
 from store.kv import KeyValue
-from store.providers.base import TransactionKind
+from store.providers.base import Subject
 from tests.resolvers.test_worker import until, workers
 from tests.shop_world import Shop
 
@@ -60,7 +60,7 @@ async def test_a_notification_is_followed_once_the_provider_is_back(shop: Shop, 
         await (await db.connection()).execute(text("UPDATE checkout_attempt SET payin_id = '', state = 'starting'"))
         down = {"method": "GET", "path": f"/payins/{payin}", "kind": "drop", "times": 7}
         await shop.control("POST", "/faults", down)
-        await enqueue(db, Job.PROVIDER_HINT, {"kind": TransactionKind.PAYIN, "id": payin})
+        await enqueue(db, Job.PROVIDER_HINT, {"subject": Subject.PAYIN, "id": payin})
     await until(shop, "SELECT count(*) FROM shop_order", 1)
 
 

@@ -7,15 +7,14 @@ from collections.abc import Mapping
 import httpx
 import orjson
 
+from store.providers.actions import ActionKind, UserAction
 from store.providers.base import (
-    ActionKind,
     ActionRequired,
     InvalidRequest,
     NotAllowed,
     NotFound,
     ProviderError,
     Transient,
-    UserAction,
 )
 from store.providers.mangopay.objects import Refusal, Unreadable, read
 

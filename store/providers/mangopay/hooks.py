@@ -12,21 +12,21 @@ from store.providers.base import (
     EventHint,
     InboundWebhook,
     InvalidRequest,
-    TransactionKind,
+    Subject,
     WebhookRejected,
     new_key,
 )
 from store.providers.mangopay.client import Client, Query, segment
 from store.providers.mangopay.objects import Event, Hook, Json
 
-EVENT_TYPES: Mapping[str, TransactionKind] = {
-    "PAYIN_NORMAL_CREATED": TransactionKind.PAYIN,
-    "PAYIN_NORMAL_SUCCEEDED": TransactionKind.PAYIN,
-    "PAYIN_NORMAL_FAILED": TransactionKind.PAYIN,
-    "PAYIN_REFUND_SUCCEEDED": TransactionKind.REFUND,
-    "PAYIN_REFUND_FAILED": TransactionKind.REFUND,
+EVENT_TYPES: Mapping[str, Subject] = {
+    "PAYIN_NORMAL_CREATED": Subject.PAYIN,
+    "PAYIN_NORMAL_SUCCEEDED": Subject.PAYIN,
+    "PAYIN_NORMAL_FAILED": Subject.PAYIN,
+    "PAYIN_REFUND_SUCCEEDED": Subject.REFUND,
+    "PAYIN_REFUND_FAILED": Subject.REFUND,
 }
-"""The types of event that concern us, and what kind of object each is about."""
+"""The types of event that concern us, and what each is about."""
 
 EVENTS_KEPT = dt.timedelta(days=45) - dt.timedelta(hours=1)
 """How far back the list of events goes, less what our clock and the provider's may differ."""
@@ -94,10 +94,10 @@ async def _mend(client: Client, hook: Hook, url: str) -> None:
 
 
 def _hint(type: str, resource_id: str, at: dt.datetime) -> EventHint | None:
-    kind = EVENT_TYPES.get(type)
-    if kind is None:
+    subject = EVENT_TYPES.get(type)
+    if subject is None:
         return None
-    return EventHint(f"{type}:{resource_id}:{int(at.timestamp())}", type, kind, resource_id, at)
+    return EventHint(f"{type}:{resource_id}:{int(at.timestamp())}", type, subject, resource_id, at)
 
 
 def _only(query: Mapping[str, Sequence[str]], name: str) -> str:

@@ -6,14 +6,13 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 from pydantic.alias_generators import to_pascal
 
+from store.providers.actions import ActionKind, UserAction
 from store.providers.base import (
-    ActionKind,
     Failure,
     MinorAmount,
     Transaction,
     TransactionKind,
     TransactionStatus,
-    UserAction,
 )
 from store.providers.mangopay.results import reason
 

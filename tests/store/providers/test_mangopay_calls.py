@@ -10,8 +10,8 @@ import pytest
 import structlog
 from prometheus_client import REGISTRY
 
+from store.providers.actions import ActionKind, UserAction
 from store.providers.base import (
-    ActionKind,
     Declined,
     Failure,
     FailureReason,
@@ -25,7 +25,6 @@ from store.providers.base import (
     TransactionKind,
     TransactionStatus,
     Transient,
-    UserAction,
     new_key,
 )
 from store.providers.mangopay import Mangopay

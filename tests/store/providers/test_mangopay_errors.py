@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
+from store.providers.actions import ActionKind, UserAction
 from store.providers.base import (
-    ActionKind,
     ActionRequired,
     InvalidRequest,
     NotAllowed,
@@ -12,7 +12,6 @@ from store.providers.base import (
     ProviderError,
     TransactionKind,
     Transient,
-    UserAction,
     new_key,
 )
 from tests.store.providers.mangopay_account import PAYMENT, Account, ok, payin, refusal

@@ -8,7 +8,7 @@ import httpx
 import pytest
 import respx
 
-from store.providers.base import EventHint, InboundWebhook, InvalidRequest, TransactionKind, Transient, WebhookRejected
+from store.providers.base import EventHint, InboundWebhook, InvalidRequest, Subject, Transient, WebhookRejected
 from store.providers.mangopay.hooks import EVENT_TYPES
 from tests.store.providers.mangopay_account import CREATED, SECRET, Account, notification, ok, refusal
 
@@ -18,22 +18,22 @@ URL = f"{HOOKS}/{SECRET}"
 
 
 @pytest.mark.parametrize(
-    ("type", "kind"),
+    ("type", "subject"),
     [
-        ("PAYIN_NORMAL_CREATED", TransactionKind.PAYIN),
-        ("PAYIN_NORMAL_SUCCEEDED", TransactionKind.PAYIN),
-        ("PAYIN_NORMAL_FAILED", TransactionKind.PAYIN),
-        ("PAYIN_REFUND_SUCCEEDED", TransactionKind.REFUND),
-        ("PAYIN_REFUND_FAILED", TransactionKind.REFUND),
+        ("PAYIN_NORMAL_CREATED", Subject.PAYIN),
+        ("PAYIN_NORMAL_SUCCEEDED", Subject.PAYIN),
+        ("PAYIN_NORMAL_FAILED", Subject.PAYIN),
+        ("PAYIN_REFUND_SUCCEEDED", Subject.REFUND),
+        ("PAYIN_REFUND_FAILED", Subject.REFUND),
     ],
 )
-async def test_a_notification_says_what_to_read_again(account: Account, type: str, kind: TransactionKind) -> None:
+async def test_a_notification_says_what_to_read_again(account: Account, type: str, subject: Subject) -> None:
     hints = account.adapter.read_webhook(notification(**GENUINE | {"EventType": type}))
     assert hints == [
         EventHint(
             dedupe_id=f"{type}:payin_m_1:{CREATED}",
             type=type,
-            kind=kind,
+            subject=subject,
             resource_id="payin_m_1",
             occurred_at=dt.datetime.fromtimestamp(CREATED, dt.UTC),
         )
@@ -140,10 +140,10 @@ async def test_events_are_asked_for_type_by_type_oldest_first(account: Account) 
     )
     since = account.clock.now() - dt.timedelta(days=1)
     found = await events(account, since)
-    assert [(hint.kind, hint.resource_id) for hint in found] == [
-        (TransactionKind.PAYIN, "payin_m_1"),
-        (TransactionKind.PAYIN, "payin_m_2"),
-        (TransactionKind.REFUND, "refund_m_1"),
+    assert [(hint.subject, hint.resource_id) for hint in found] == [
+        (Subject.PAYIN, "payin_m_1"),
+        (Subject.PAYIN, "payin_m_2"),
+        (Subject.REFUND, "refund_m_1"),
     ]
     for type, route in zip(EVENT_TYPES, routes, strict=True):
         assert dict(route.calls.last.request.url.params) == {

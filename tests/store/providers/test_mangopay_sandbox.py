@@ -22,6 +22,7 @@ from store.providers.base import (
     PaymentRequest,
     Person,
     RefundRequest,
+    Subject,
     Transaction,
     TransactionKind,
     TransactionStatus,
@@ -221,10 +222,10 @@ async def test_notifications_come_back_as_hints(shop: Shop) -> None:
         parts = urlsplit(url)
         assert url.startswith(f"{HOOKS}/s3cret?")
         hints += shop.adapter.read_webhook(InboundWebhook("GET", parts.path, parts.query))
-    assert {(hint.type, hint.kind, hint.resource_id) for hint in hints} == {
-        ("PAYIN_NORMAL_CREATED", TransactionKind.PAYIN, paid.id),
-        ("PAYIN_NORMAL_SUCCEEDED", TransactionKind.PAYIN, paid.id),
-        ("PAYIN_REFUND_SUCCEEDED", TransactionKind.REFUND, refunded.id),
+    assert {(hint.type, hint.subject, hint.resource_id) for hint in hints} == {
+        ("PAYIN_NORMAL_CREATED", Subject.PAYIN, paid.id),
+        ("PAYIN_NORMAL_SUCCEEDED", Subject.PAYIN, paid.id),
+        ("PAYIN_REFUND_SUCCEEDED", Subject.REFUND, refunded.id),
     }
     listed = [hint async for hint in shop.adapter.events_since(paid.created_at)]
     assert {hint.dedupe_id for hint in listed} == {hint.dedupe_id for hint in hints}
