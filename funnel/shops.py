@@ -40,6 +40,6 @@ async def shop_at(db: Database, host: str) -> Shop | None:
         marketplace_id=marketplace.id,
         host=partner.site_domain,
         brand=brand_of(partner),
-        country=partner.hq_country,
+        country=partner.hq_country_code,
         time_zone=marketplace.time_zone,
     )

@@ -236,7 +236,7 @@ async def identify_buyer(call: Call, key: CheckoutKey, buyer: Buyer) -> Checkout
         desk = await desk_of(call, db, key)
         _, result = await priced(call, db, desk, others=False)
         delivery = delivery_of(desk, result)
-        checked = validated(buyer, delivery, desk.partner.hq_country)
+        checked = validated(buyer, delivery, desk.partner.hq_country_code)
         desk.customer.buyer = checked
         desk.edits.country = checked.country or desk.edits.country
         if delivery is not None:

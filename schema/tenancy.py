@@ -4,6 +4,7 @@ import datetime as dt
 from uuid import UUID
 
 import strawberry
+from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
 from sqlmodel import Field
 
 from schema.values import ClosedSet, Fields, choice, closed_set, moment
@@ -17,6 +18,25 @@ class PartnerStatus(ClosedSet):
     INACTIVE = "i", "It does not sell."
     TEST = "t", "It tries things out: its payments go through the sandbox provider only."
     NEW = "n", "Its network has listed it, and has not said yet whether it sells."
+
+
+@closed_set
+class CompanyType(ClosedSet):
+    """What a partner is before the law."""
+
+    BUSINESS = "bus", "A company."
+    INDIVIDUAL = "ind", "A person, without a business of their own."
+    SOLE_TRADER = "sol", "A person who trades under their own name."
+    ORGANIZATION = "org", "An association, or a public body."
+
+
+@closed_set
+class PayoutFrequency(ClosedSet):
+    """How often a partner is paid out."""
+
+    WEEK = "week", "Every week."
+    BIMONTHLY = "bimth", "Twice a month: on the 1st and on the 16th."
+    MONTH = "month", "Every month."
 
 
 @strawberry.pydantic.type(description="A network of partners that accept each other's gift cards and vouchers.")
@@ -55,6 +75,18 @@ class Partner(Fields):
     )
     language: str = Field(default="en", max_length=2, description="The language that we write to it in.")
     payments_active: bool = Field(default=False, description="Whether it can be paid by card.")
+    company_type: CompanyType | None = choice(
+        CompanyType, "What it is before the law; null: not known.", default=None, nullable=True
+    )
+    hide_from_stats: bool = Field(default=False, description="Whether statistics leave it out.")
+    third_party_sales_only: bool = Field(
+        default=False, description="Whether it sells through others only, and not in a shop of its own."
+    )
+    referrer: int | None = Field(default=None, description="The id of who brought it in; null: nobody, or not known.")
+    tags: list[str] = Field(
+        default_factory=list, sa_type=ARRAY(VARCHAR(60)), description="Words its network sorts partners by."
+    )
+    created_on: dt.datetime = moment("When it was made.")
 
 
 @strawberry.pydantic.type(description="Somebody, or some program, that logs in.")

@@ -1,6 +1,6 @@
 """Marketplaces, partners, users and tokens, as rows."""
 
-from typing import Any
+import datetime as dt
 from uuid import UUID, uuid4
 
 from sqlalchemy import Column, UniqueConstraint
@@ -8,8 +8,8 @@ from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
 from sqlmodel import Field
 
 from schema.errors import CONSTRAINTS, AlreadyTaken
-from schema.tenancy import Marketplace, Partner, Token, User
-from schema.values import json_column, moment
+from schema.tenancy import Marketplace, Partner, PayoutFrequency, Token, User
+from schema.values import choice, json_column, moment
 from store.clock import now
 
 
@@ -30,13 +30,38 @@ class PartnerRow(Partner, table=True):
     uuid: UUID = Field(default_factory=uuid4, unique=True)
     marketplace_id: int = Field(foreign_key="marketplace.id", index=True)
     logo_url: str = Field(default="", max_length=300)
-    hq_country: str = Field(default="", max_length=2)
+    siret_number: str = Field(default="", max_length=40)
+    rcs: str = Field(default="", max_length=80)
+    ape: str = Field(default="", max_length=20)
+    vat_id: str = Field(default="", max_length=40)
+    legal_representative_first_name: str = Field(default="", max_length=100)
+    legal_representative_last_name: str = Field(default="", max_length=100)
+    legal_representative_birthday: dt.date | None = Field(default=None)
+    legal_representative_email: str = Field(default="", max_length=254)
+    legal_representative_nationality: str = Field(default="", max_length=2)
+    legal_representative_country_of_residence: str = Field(default="", max_length=2)
+    hq_address_line_1: str = Field(default="", max_length=255)
+    hq_address_line_2: str = Field(default="", max_length=255)
+    hq_postal_code: str = Field(default="", max_length=20)
+    hq_city: str = Field(default="", max_length=120)
+    hq_country: str = Field(default="", max_length=100)
+    """As it was sent: a code, or a name in one of our languages."""
+    hq_country_code: str = Field(default="", max_length=2)
+    """ISO 3166 alpha-2, of the same."""
+    iban: str = Field(default="", max_length=34)
+    bic: str = Field(default="", max_length=11)
+    payout_frequency: PayoutFrequency | None = choice(PayoutFrequency, "", default=None, nullable=True)
+    auto_validate_payout: bool = Field(default=False)
+    freeze_payout: bool = Field(default=False)
+    block_payout_validation: bool = Field(default=False)
+    linked_to_nv_settings: bool = Field(default=False)
+    linked_to_ngc_settings: bool = Field(default=False)
     return_hosts: list[str] = json_column("Hosts that a return_url may name; empty: any.", default_factory=list)
     return_with_order_number: bool = Field(default=False)
     provider_user_id: str = Field(default="", max_length=128)
     provider_wallet_id: str = Field(default="", max_length=128)
     last_order_number: int = Field(default=0)
-    created_on: Any = moment("When it was made.", default_factory=now)
+    created_on: dt.datetime = moment("When it was made.", default_factory=now)
 
 
 class UserRow(User, table=True):

@@ -245,6 +245,7 @@ async def open_shop(services: Services, sandbox: Starlette, domain: str = "shop.
             agency_email="hello@shop.example",
             payments_active=True,
             hq_country="FR",
+            hq_country_code="FR",
             provider_user_id=f"user-{domain}",
             provider_wallet_id=f"wallet-{domain}",
         )

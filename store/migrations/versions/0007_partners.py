@@ -10,9 +10,59 @@ branch_labels = None
 depends_on = None
 
 
+TEXTS = {
+    'siret_number': 40,
+    'rcs': 80,
+    'ape': 20,
+    'vat_id': 40,
+    'legal_representative_first_name': 100,
+    'legal_representative_last_name': 100,
+    'legal_representative_email': 254,
+    'legal_representative_nationality': 2,
+    'legal_representative_country_of_residence': 2,
+    'hq_address_line_1': 255,
+    'hq_address_line_2': 255,
+    'hq_postal_code': 20,
+    'hq_city': 120,
+    'hq_country_code': 2,
+    'iban': 34,
+    'bic': 11,
+}
+FLAGS = (
+    'hide_from_stats',
+    'third_party_sales_only',
+    'auto_validate_payout',
+    'freeze_payout',
+    'block_payout_validation',
+    'linked_to_nv_settings',
+    'linked_to_ngc_settings',
+)
+
+
 def upgrade() -> None:
-    pass
+    for name, length in TEXTS.items():
+        _add(name, sa.String(length), sa.text("''"))
+    for name in FLAGS:
+        _add(name, sa.Boolean(), sa.false())
+    _add('tags', postgresql.ARRAY(sa.VARCHAR(length=60)), sa.text("'{}'"))
+    op.add_column('partner', sa.Column('legal_representative_birthday', sa.Date(), nullable=True))
+    op.add_column('partner', sa.Column('company_type', sa.String(20), nullable=True))
+    op.add_column('partner', sa.Column('payout_frequency', sa.String(20), nullable=True))
+    op.add_column('partner', sa.Column('referrer', sa.Integer(), nullable=True))
+    op.alter_column('partner', 'hq_country', type_=sa.String(100), existing_type=sa.String(2), existing_nullable=False)
+    op.execute("UPDATE partner SET hq_country_code = upper(hq_country)")
+
+
+def _add(name: str, kind: sa.types.TypeEngine[object], given: sa.sql.elements.ColumnElement[object]) -> None:
+    """A column that the rows there are have nothing for."""
+    op.add_column('partner', sa.Column(name, kind, nullable=False, server_default=given))
+    op.alter_column('partner', name, server_default=None)
 
 
 def downgrade() -> None:
-    pass
+    op.execute("UPDATE partner SET hq_country = hq_country_code")
+    op.alter_column('partner', 'hq_country', type_=sa.String(2), existing_type=sa.String(100), existing_nullable=False)
+    for name in ('referrer', 'payout_frequency', 'company_type', 'legal_representative_birthday', 'tags'):
+        op.drop_column('partner', name)
+    for name in (*FLAGS, *TEXTS):
+        op.drop_column('partner', name)
