@@ -10,7 +10,7 @@ from store.providers.sandbox import stats, tokens
 from store.providers.sandbox.core import Sandbox
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.wire import faults, idempotency, limits
-from store.providers.sandbox.wire.endpoints import Call, Endpoint, Interface, Page
+from store.providers.sandbox.wire.endpoints import Call, Empty, Endpoint, Interface, Json, Page
 from store.providers.sandbox.wire.errors import ForbiddenResource, InjectedFailure, RateLimit, WireError
 from store.providers.sandbox.wire.faults import Fault, FaultKind
 from store.providers.sandbox.wire.paging import page_headers
@@ -18,7 +18,7 @@ from store.providers.sandbox.wire.paging import page_headers
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes back: a status, a JSON text and headers."""
+    """What goes back: a status, a JSON text, which may be empty, and headers."""
 
     status: int
     body: str
@@ -122,14 +122,20 @@ def perform(session: Session, admitted: Admitted) -> Answer:
     except WireError as error:
         answer = refused(session, error)
     else:
-        if isinstance(result, Page):
-            headers |= page_headers(result, call.url, call.query)
-            result_json = json.dumps(result.items, ensure_ascii=False)
-        else:
-            result_json = json.dumps(result, ensure_ascii=False)
-        answer = Answer(200, result_json, headers)
+        answer = answered(call, result, headers)
     idempotency.keep(session, admitted.reservation, answer.status, answer.body)
     return answer
+
+
+def answered(call: Call, result: Json | Page | Empty, headers: dict[str, str]) -> Answer:
+    """The answer that a call's result makes."""
+    if isinstance(result, Empty):
+        return Answer(result.status, "", headers)
+    if isinstance(result, Page):
+        return Answer(
+            200, json.dumps(result.items, ensure_ascii=False), headers | page_headers(result, call.url, call.query)
+        )
+    return Answer(200, json.dumps(result, ensure_ascii=False), headers)
 
 
 def refused(session: Session, error: WireError, *, exhausted: bool = False) -> Answer:
@@ -140,4 +146,5 @@ def refused(session: Session, error: WireError, *, exhausted: bool = False) -> A
 
 def respond(answer: Answer) -> Response:
     """The HTTP answer."""
-    return Response(answer.body, answer.status, {**answer.headers, "Content-Type": "application/json; charset=utf-8"})
+    kind = {"Content-Type": "application/json; charset=utf-8"} if answer.body else {}
+    return Response(answer.body or None, answer.status, {**answer.headers, **kind})

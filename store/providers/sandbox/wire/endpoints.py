@@ -33,6 +33,13 @@ class Page:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """An answer that is only a status, without a body."""
+
+    status: int = 204
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One HTTP call. `path` holds what the address names, `query` each parameter's values in order."""
@@ -84,7 +91,7 @@ class Call:
         return values[-1] if values else None
 
 
-Handler = Callable[[Session, Call], "Json | Page"]
+Handler = Callable[[Session, Call], "Json | Page | Empty"]
 
 
 def not_modelled(_session: Session, call: Call) -> Json:

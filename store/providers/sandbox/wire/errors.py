@@ -48,6 +48,15 @@ class CorrelationIdNotFound(WireError):
     status, type = 400, "correlationid_not_found"
 
 
+class UserClosed(WireError):
+    """The user is closed for good."""
+
+    status, type = 400, "user_closed"
+
+    def __init__(self) -> None:
+        super().__init__("User closed: No action can be performed")
+
+
 class Unauthorized(WireError):
     """The token or the API key is wrong, or the token has ended."""
 
@@ -85,6 +94,18 @@ class IdempotentCreationConflict(WireError):
     """The idempotency key was used before."""
 
     status, type = 409, "idempotent_creation_conflict"
+
+
+class OutOfTurn(WireError):
+    """The control plane asked for something that does not follow from where the resource is."""
+
+    status, type = 409, "out_of_turn"
+
+
+class PayloadTooLarge(WireError):
+    """The file is above what is taken."""
+
+    status, type = 413, "payload_too_large"
 
 
 class UnsupportedMediaType(WireError):

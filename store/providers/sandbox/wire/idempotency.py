@@ -68,7 +68,7 @@ def read_response(session: Session, call: Call) -> Json:
             dt.datetime.fromtimestamp(row["created_at"], dt.UTC).replace(microsecond=0), usegmt=True
         ),
         "RequestURL": row["url"],
-        "Resource": json.loads(row["body"]),
+        "Resource": json.loads(row["body"] or "null"),
     }
 
 
