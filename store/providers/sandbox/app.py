@@ -7,7 +7,7 @@ import sqlite3
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
-from store.providers.sandbox import events, hooks, payins, refunds, tokens, users, wallets
+from store.providers.sandbox import enrolment, events, hooks, payins, refunds, registration, tokens, users, wallets
 from store.providers.sandbox.control import Control
 from store.providers.sandbox.core import Sandbox
 from store.providers.sandbox.pages import views
@@ -20,6 +20,8 @@ from store.providers.sandbox.wire.unmodelled import UNMODELLED
 INTERFACE = Interface(
     (
         *tokens.ENDPOINTS,
+        *registration.ENDPOINTS,
+        *enrolment.ENDPOINTS,
         *users.ENDPOINTS,
         *wallets.ENDPOINTS,
         *payins.ENDPOINTS,

@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import httpx
 
-from store.providers.sandbox import checkout, deliveries
+from store.providers.sandbox import checkout, deliveries, sca
 from store.providers.sandbox.database import Database, Session
 from store.providers.sandbox.settings import SandboxSettings
 
@@ -33,6 +33,7 @@ class Sandbox:
 
         def settled(session: Session) -> T:
             checkout.settle_due(session)
+            sca.settle_due(session)
             return work(session, *args, **kwargs)
 
         result, session = await self._database.run(settled)

@@ -45,6 +45,37 @@ CREATE TABLE IF NOT EXISTS user (
     body TEXT NOT NULL
 ) STRICT;
 
+-- What strong authentication knows of a user; there is no row until the user was first asked to enrol.
+CREATE TABLE IF NOT EXISTS enrolment (
+    user_id TEXT PRIMARY KEY REFERENCES user (id),
+    enrolled_at INTEGER,
+    consented_at INTEGER,
+    access_until REAL           -- wallets and movements may be looked at until then
+) STRICT;
+
+-- A hosted session of strong authentication. Its stage is the step that the person is at.
+CREATE TABLE IF NOT EXISTS authentication (
+    seq INTEGER PRIMARY KEY,
+    token TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL REFERENCES user (id),
+    purpose TEXT NOT NULL,
+    subject_id TEXT NOT NULL,
+    stage TEXT NOT NULL,
+    outcome TEXT CHECK (outcome IN ('succeeded', 'failed', 'expired')),
+    due_at REAL NOT NULL,
+    wrong_codes INTEGER NOT NULL DEFAULT 0,
+    phone_end TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX IF NOT EXISTS authentication_due ON authentication (due_at) WHERE outcome IS NULL;
+
+-- What an authority or the provider has closed for a user; without a row nothing is.
+CREATE TABLE IF NOT EXISTS block (
+    user_id TEXT PRIMARY KEY REFERENCES user (id),
+    code TEXT NOT NULL,
+    inflows INTEGER NOT NULL,
+    outflows INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS wallet (
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
