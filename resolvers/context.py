@@ -34,9 +34,14 @@ class Role(StrEnum):
     """How much of the data a caller sees."""
 
     CUSTOMER = "customer"
+    REPRESENTATIVE = "representative"
     PARTNER = "partner"
     MARKETPLACE = "marketplace"
     MASTER = "master"
+
+
+WITHOUT_TOKEN = {Rule.CUSTOMER: Role.CUSTOMER, Rule.REPRESENTATIVE: Role.REPRESENTATIVE}
+"""Who has no token: each may run what its own rule is for, and nothing else."""
 
 
 class Transport(StrEnum):
@@ -45,13 +50,14 @@ class Transport(StrEnum):
     GRAPHQL = "graphql"
     REST = "rest"
     CHECKOUT = "checkout"
+    ONBOARDING = "onboarding"
     INTERNAL = "internal"
     """Jobs, and the command line."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever makes a request: a user by token, or the customer of one partner's checkout."""
+    """Whoever makes a request: a user by token, the customer of one partner's checkout, or a partner's representative."""
 
     role: Role
     permissions: frozenset[Permission]
@@ -72,6 +78,11 @@ class Caller:
     def customer(cls, partner_id: int, marketplace_id: int) -> "Caller":
         """The customer in the checkout of a partner."""
         return cls(Role.CUSTOMER, frozenset(), partner_id=partner_id, marketplace_id=marketplace_id)
+
+    @classmethod
+    def representative(cls, partner_id: int, marketplace_id: int) -> "Caller":
+        """Whoever holds a good link to the onboarding page of a partner."""
+        return cls(Role.REPRESENTATIVE, frozenset(), partner_id=partner_id, marketplace_id=marketplace_id)
 
 
 @dataclass(frozen=True)
@@ -148,7 +159,7 @@ class Context:
             if caller.role is not Role.PARTNER:
                 raise PartnerOnly
         elif isinstance(permission, Rule):
-            if (caller.role is Role.CUSTOMER) is not (permission is Rule.CUSTOMER):
+            if WITHOUT_TOKEN.get(permission) is not (caller.role if caller.role in WITHOUT_TOKEN.values() else None):
                 raise Forbidden(permission=permission)
         elif not caller.may(permission):
             raise Forbidden(permission=f"permissions.{permission}")

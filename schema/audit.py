@@ -20,6 +20,7 @@ class AuditActor(ClosedSet):
     MARKETPLACE = "marketplace", "A user of a marketplace."
     MASTER = "master", "A user who sees everything."
     CUSTOMER = "customer", "A customer in a checkout."
+    REPRESENTATIVE = "representative", "Whoever holds the link to a partner's onboarding page."
     COMMAND_LINE = "command_line", "Whoever runs the installation, by the command line."
     PROGRAM = "program", "The program by itself, on a schedule."
     NOBODY = "nobody", "Somebody who had not logged in."

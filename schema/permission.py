@@ -51,6 +51,8 @@ class Rule(enum.StrEnum):
     """A user that belongs to a partner."""
     CUSTOMER = "customer"
     """A customer in the checkout of one partner; never a token."""
+    REPRESENTATIVE = "representative"
+    """Whoever holds a good link to the onboarding page of one partner; never a token."""
 
 
 Required: TypeAlias = Permission | Rule

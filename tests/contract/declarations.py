@@ -130,7 +130,7 @@ class Surface:
             yield f"Its description in {it.file} is no sentence for the readers of the schema: {text!r}."
 
     def _unpublished(self, it: Declared) -> Iterator[str]:
-        if it.source.permission is Rule.CUSTOMER:
+        if it.source.permission in {Rule.CUSTOMER, Rule.REPRESENTATIVE}:
             if not re.search(rf"\b{it.name}\b", self.funnel):
                 yield f"It is for customers, and no step of the checkout calls it. Call it in funnel/: {it.where}(…)."
         elif self.field_of(it) is None:
