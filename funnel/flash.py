@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from schema.checkout import CheckoutKey
 from schema.errors import Problem
 from store.kv import KeyValue
 
@@ -30,28 +29,28 @@ class Flash:
 
 
 class Flashes:
-    """The messages waiting for each customer at each checkout."""
+    """The messages waiting for each session at each place: a checkout, a form."""
 
     def __init__(self, store: KeyValue, partner_id: int) -> None:
         self._store = store
         self._partner_id = partner_id
 
-    async def leave(self, key: CheckoutKey, flash: Flash) -> None:
+    async def leave(self, place: str, flash: Flash) -> None:
         """Leave a message for the next page."""
         message = orjson.dumps([flash.problems, dict(flash.fields)])
         if len(message) > LARGEST:
             message = orjson.dumps([flash.problems, {}])
-        await self._store.write(self._key(key), message, LIFE)
+        await self._store.write(self._key(place), message, LIFE)
 
-    async def take(self, key: CheckoutKey) -> Flash:
-        """The message left for this page, which is then forgotten; an empty one when there is none."""
-        found = await self._store.get(self._key(key))
+    async def take(self, place: str) -> Flash:
+        """The message left for this place, which is then forgotten; an empty one when there is none."""
+        found = await self._store.get(self._key(place))
         if found is None:
             return Flash()
-        await self._store.delete(self._key(key), version=found.version)
+        await self._store.delete(self._key(place), version=found.version)
         problems, fields = orjson.loads(found.value)
         return Flash(tuple((place, code) for place, code in problems), fields)
 
-    def _key(self, key: CheckoutKey) -> str:
-        digest = hashlib.sha256(f"{key.session_id}:{key.cart_id}".encode()).hexdigest()
+    def _key(self, place: str) -> str:
+        digest = hashlib.sha256(place.encode()).hexdigest()
         return f"coffret:{{p{self._partner_id}}}:flash:{digest}"

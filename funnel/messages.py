@@ -46,15 +46,17 @@ class Tone(StrEnum):
 
     INFO = "info"
     WARNING = "warning"
+    GOOD = "good"
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A message: a title and what it means for the customer."""
+    """A message: a title and what it means for whoever reads it. `icon` is drawn above it; by default that of the tone."""
 
     title: str
     text: str
     tone: Tone = Tone.WARNING
+    icon: str = ""
 
 
 NOTICES = {
@@ -157,6 +159,10 @@ def error_text(place: str, code: str) -> tuple[str, dict[str, object]]:
     return text, {"limit": LENGTHS.get(place, 0)}
 
 
+AGAIN = N_("Open my order again")
+BACK = N_("Back to the shop")
+
+
 class Ending(StrEnum):
     """Pages that are nothing but a message."""
 
@@ -176,6 +182,7 @@ ENDINGS = {
         N_("This basket has expired"),
         N_("Baskets are kept for two hours. Go back to the shop to fill a new one: it only takes a moment."),
         Tone.INFO,
+        "clock",
     ),
     Ending.NO_SHOP: Told(N_("There is no shop here"), N_("Check the address, or go back to where you came from.")),
     Ending.NOT_FOUND: Told(

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from funnel.languages import NAMES, translations
-from funnel.messages import ENDINGS, LINE_PROBLEMS, NOTICES, STEPS
-from funnel.static_files import Assets, accepts_gzip, brand_path
+from funnel.messages import LINE_PROBLEMS, NOTICES, STEPS, Told
+from funnel.static_files import Assets, accepts_gzip
 from store.formats import Formats
 
 HEADERS = {
@@ -60,8 +60,6 @@ class Pages:
         environment.filters.update(said=formats.said)
         environment.globals.update(
             asset=self.assets.path,
-            brand_path=brand_path,
-            endings=ENDINGS,
             formats=formats,
             language=language,
             less=formats.less,
@@ -80,3 +78,9 @@ class Pages:
         if len(html) >= SMALLEST_COMPRESSED and accepts_gzip(request):
             html, headers["Content-Encoding"] = gzip.compress(html, 6, mtime=0), "gzip"
         return HTMLResponse(html, status, headers)
+
+    def message(self, request: Request, language: str, told: Told, status: int) -> Response:
+        """A message on a page of nobody's."""
+        return self.answer(
+            request, language, "message.html", status, told=told, ways=(), brand=None, visit=None, current=None
+        )

@@ -1,19 +1,16 @@
 """The checkout's addresses, all on one page."""
 
-from collections.abc import Awaitable, Callable
-
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from funnel.desk import Endpoint
 from funnel.front import Front
 from funnel.messages import Ending
+from funnel.pages import Pages
 from funnel.static_files import PREFIX
 from funnel.steps import customization, information, language, payment, summary
 from funnel.visit import ROOT, Visit
 from store.settings import Settings
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 async def nothing_here(visit: Visit) -> Response:
@@ -26,7 +23,8 @@ def routes(settings: Settings) -> list[BaseRoute]:
 
     Handlers find their services at `request.app.state.house.services`, and the request's id at `request.state`.
     """
-    front = Front(settings)
+    pages = Pages(reload=settings.development)
+    front = Front(settings, pages)
     step, page, form = front.step, front.page, front.form
     table: list[tuple[str, str, Endpoint]] = [
         ("GET", "/customization", step(customization.show)),
@@ -47,7 +45,7 @@ def routes(settings: Settings) -> list[BaseRoute]:
     return [
         *(route for both in served for route in both),
         Route(f"{ROOT}/brand.{{digest:str}}.css", front.brand),
-        Route(f"{PREFIX}{{name:str}}", front.pages.assets.serve),
+        Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
         Route("/ecommerce/{rest:path}", page(nothing_here)),
     ]
 

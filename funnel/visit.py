@@ -2,26 +2,24 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from funnel.cookies import Cookies
 from funnel.flash import Flash, Flashes
-from funnel.forms import Form, FormTokens
-from funnel.messages import ENDINGS, Ending, error_text
-from funnel.pages import HEADERS, Pages
+from funnel.guest import Guest, WayOut
+from funnel.messages import AGAIN, BACK, ENDINGS, Ending
 from funnel.shops import Shop
-from resolvers.context import Caller, Context, Services, Transport
+from funnel.static_files import brand_path
+from resolvers.context import Caller, Context, Transport
 from schema.checkout import Checkout, CheckoutKey, Notice, Step
 from schema.errors import CartNotFound
-from schema.values import Text
 
 ROOT = "/ecommerce/shop"
 ORDER = tuple(Step)
+TO_REPEAT = frozenset({Ending.FOREIGN_FORM, Ending.TOO_MANY, Ending.TOO_LARGE, Ending.UNAVAILABLE, Ending.BROKEN})
+"""Messages after which the order can be opened again."""
 
 
 def step_path(step: Step) -> str:
@@ -29,36 +27,23 @@ def step_path(step: Step) -> str:
     return f"{ROOT}/{step}/"
 
 
-@dataclass(frozen=True, slots=True)
-class FieldError:
-    """Something to put right on a page: the id of the element, what to say, and about which product."""
-
-    place: str
-    text: str
-    details: dict[str, object]
-    about: Text | None = None
-
-
 @dataclass
-class Visit:
-    """A request, with all that a page needs to know about it."""
+class Visit(Guest):
+    """A request of a shop's customer."""
 
-    request: Request
-    services: Services
-    shop: Shop
-    pages: Pages
-    tokens: FormTokens
-    cookies: Cookies
-    session_id: str
-    language: str
-    form: Form = field(default_factory=dict)
+    shop: Shop = field(kw_only=True)
+    language_path = f"{ROOT}/language/"
 
     @cached_property
     def context(self) -> Context:
         """What operations are called with."""
         caller = Caller.customer(self.shop.partner_id, self.shop.marketplace_id)
-        address = self.request.client.host if self.request.client else ""
-        return Context(self.services, caller, self.request.state.request_id, address, Transport.CHECKOUT)
+        return Context(self.services, caller, self.request.state.request_id, self.address, Transport.CHECKOUT)
+
+    @property
+    def brand_sheet(self) -> str:
+        """Where the style sheet with the shop's colours is."""
+        return brand_path(self.shop.brand)
 
     @cached_property
     def cart_id(self) -> UUID | None:
@@ -75,6 +60,11 @@ class Visit:
         if self.cart_id is None:
             raise CartNotFound
         return CheckoutKey(self.cart_id, self.session_id)
+
+    @property
+    def place(self) -> str:
+        """Where messages for this customer at this checkout wait. Raises CartNotFound as `key`."""
+        return f"{self.key.session_id}:{self.key.cart_id}"
 
     @cached_property
     def flashes(self) -> Flashes:
@@ -104,42 +94,19 @@ class Visit:
         """Where a payment of this cart is looked at."""
         return f"{self.return_base}{attempt_id}/"
 
-    def redirect(self, url: str) -> Response:
-        """Lead on, by GET whatever this request was."""
-        return RedirectResponse(url, 303, {"Cache-Control": "no-store", "Referrer-Policy": HEADERS["Referrer-Policy"]})
-
     def to(self, step: Step, fragment: str = "") -> Response:
         """Lead on to a step."""
         return self.redirect(self.step_url(step, fragment))
 
     async def refused(self, to: Step, flash: Flash) -> Response:
         """Lead back to a step, which then shows what was wrong."""
-        await self.flashes.leave(self.key, flash)
+        await self.flashes.leave(self.place, flash)
         return self.to(to)
 
     def sent_back(self, checkout: Checkout, wanted: Step) -> Response | None:
         """Where to go instead, when a step can't be opened yet, or the shop has replaced the cart since."""
         step = Step.CUSTOMIZATION if Notice.CART_REPLACED in checkout.notices else checkout.reached
         return self.to(step) if ORDER.index(step) < ORDER.index(wanted) else None
-
-    def page(self, template: str, status: int = 200, **values: Any) -> Response:
-        """A page of this shop."""
-        flash: Flash = values.pop("flash", None) or Flash()
-        errors = values.pop("errors", None)
-        if errors is None:
-            errors = [FieldError(place, *error_text(place, code)) for place, code in flash.problems]
-        known = {
-            "shop": self.shop,
-            "visit": self,
-            "csrf": self.tokens.make(self.session_id),
-            "errors": errors,
-            "wrong": {error.place: error for error in errors},
-            "typed": flash.fields,
-            "here": self.here,
-            "current": None,
-            "checkout": None,
-        }
-        return self.pages.answer(self.request, self.language, template, status, **known | values)
 
     @property
     def here(self) -> str:
@@ -150,5 +117,8 @@ class Visit:
         return self.request.url.path + (f"?{query}" if query else "")
 
     def ending(self, ending: Ending, status: int) -> Response:
-        """A page that is nothing but a message."""
-        return self.page("message.html", status, ending=ending, told=ENDINGS[ending])
+        """A page that is nothing but a message, with the way back to the order or to the shop."""
+        ways = [WayOut(self.step_url(Step.CUSTOMIZATION), AGAIN)] if self.cart_id and ending in TO_REPEAT else []
+        if self.shop.brand.website:
+            ways.append(WayOut(self.shop.brand.website, BACK))
+        return self.message(ENDINGS[ending], ways, status)

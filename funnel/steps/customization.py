@@ -3,9 +3,10 @@
 from starlette.responses import Response
 
 from funnel.flash import Flash
+from funnel.guest import FieldError
 from funnel.messages import CHOOSABLE, LINE_PROBLEMS, error_text
 from funnel.steps.choices import Wanted, not_in_cart, pressed, read_choices
-from funnel.visit import FieldError, Visit
+from funnel.visit import Visit
 from resolvers import checkout as operations
 from schema.checkout import Checkout, CheckoutLine, Step
 from schema.errors import InvalidInput
@@ -17,7 +18,7 @@ LINE = "LINE"
 
 async def show(visit: Visit) -> Response:
     """The step as it stands, or, after a refusal, as it was typed."""
-    flash = await visit.flashes.take(visit.key)
+    flash = await visit.flashes.take(visit.place)
     if not flash.fields:
         return _page(visit, await operations.open_checkout(visit.context, visit.key), flash)
     wanted = read_choices(flash.fields)

@@ -26,7 +26,7 @@ async def show(visit: Visit) -> Response:
     checkout = await operations.open_checkout(visit.context, visit.key)
     if back := visit.sent_back(checkout, STEP):
         return back
-    flash = await visit.flashes.take(visit.key)
+    flash = await visit.flashes.take(visit.place)
     delivery = chosen_delivery(checkout)
     buyer = checkout.buyer or Buyer()
     shown = {name: flash.fields.get(name, getattr(buyer, name)) for name in LENGTHS}

@@ -27,7 +27,7 @@ async def show(visit: Visit) -> Response:
     checkout = await operations.open_checkout(visit.context, visit.key)
     if back := visit.sent_back(checkout, STEP):
         return back
-    flash = await visit.flashes.take(visit.key)
+    flash = await visit.flashes.take(visit.place)
     refusal = next((REFUSALS[code] for place, code in flash.problems if place == "pay"), None)
     shown = Flash(tuple(problem for problem in flash.problems if problem[0] != "pay"), flash.fields)
     return visit.page(

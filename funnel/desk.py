@@ -1,0 +1,121 @@
+"""The front desk: finds out who a request is from, checks its form, and turns errors into pages."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Generic, TypeVar
+
+import structlog
+from starlette.requests import Request
+from starlette.responses import Response
+
+from funnel.cookies import Cookies
+from funnel.forms import FormTokens, read_form
+from funnel.guest import Guest
+from funnel.languages import chosen
+from funnel.messages import Ending
+from funnel.pages import Pages
+from schema.errors import AppError
+from store.origin import origin_of
+from store.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+G = TypeVar("G", bound=Guest)
+Handler = Callable[[G], Awaitable[Response]]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+BY_STATUS: Mapping[int, Ending] = {
+    403: Ending.FOREIGN_FORM,
+    404: Ending.NOT_FOUND,
+    413: Ending.TOO_LARGE,
+    429: Ending.TOO_MANY,
+    500: Ending.BROKEN,
+    502: Ending.UNAVAILABLE,
+    503: Ending.UNAVAILABLE,
+    504: Ending.UNAVAILABLE,
+}
+"""The page for an error that no handler has caught; any other is a form that no page of ours has sent."""
+
+
+class Desk(ABC, Generic[G]):
+    """Makes endpoints of the functions that answer one kind of guest."""
+
+    def __init__(self, settings: Settings, pages: Pages, *, secure: bool) -> None:
+        """`secure`: browsers reach these pages over https."""
+        self.pages = pages
+        self.tokens = FormTokens(settings.secret.get_secret_value())
+        self.cookies = Cookies(secure=secure)
+
+    @abstractmethod
+    async def guest(self, request: Request, session_id: str, language: str) -> G:
+        """Who a request is from. Raises AppError when its address leads nowhere."""
+
+    @abstractmethod
+    def ended(self, guest: G, ending: Ending, status: int) -> Response:
+        """The page for an error."""
+
+    @abstractmethod
+    def turned_away(self, request: Request, language: str, status: int) -> Response:
+        """The page for an error before it was known who the request is from."""
+
+    async def refused(self, guest: G, error: AppError) -> Response:
+        """What an error that no handler has caught is answered."""
+        return self.ended(guest, BY_STATUS.get(error.status, Ending.FOREIGN_FORM), error.status)
+
+    def signed(self, guest: G, response: Response) -> Response:
+        """The answer with the cookies that keep the session going."""
+        self.cookies.keep_session(response, guest.session_id)
+        return response
+
+    def page(self, handler: Handler[G]) -> Endpoint:
+        """An endpoint that shows something."""
+
+        async def endpoint(request: Request) -> Response:
+            return await self._answered(request, handler, posted=False)
+
+        return endpoint
+
+    def form(self, handler: Handler[G]) -> Endpoint:
+        """An endpoint that takes a form of ours."""
+
+        async def endpoint(request: Request) -> Response:
+            return await self._answered(request, handler, posted=True)
+
+        return endpoint
+
+    async def _answered(self, request: Request, handler: Handler[G], *, posted: bool) -> Response:
+        language = chosen(self.cookies.read(request, "language"), request.headers.get("accept-language", ""))
+        session_id = self.cookies.session_id(request)
+        guest: G | None = None
+        try:
+            guest = await self.guest(request, session_id, language)
+            return self.signed(guest, await self._handled(guest, handler, posted=posted))
+        except AppError as error:  # before the guest was known
+            return _later(self.turned_away(request, language, error.status), error)
+        except Exception:
+            log.exception("a page failed")
+            if guest is None:
+                return self.turned_away(request, language, 500)
+            return self.ended(guest, Ending.BROKEN, 500)
+
+    async def _handled(self, guest: G, handler: Handler[G], *, posted: bool) -> Response:
+        try:
+            if posted:
+                await self.count(guest)
+                guest.form = await read_form(guest.request)
+                self.tokens.check(guest.request, guest.form, guest.session_id, guest.origin)
+            return await handler(guest)
+        except AppError as error:
+            return _later(await self.refused(guest, error), error)
+
+    async def count(self, guest: G) -> None:
+        """Count what an address sends. Raises TooManyRequests."""
+        if (forms := guest.services.limits.forms) is not None:
+            await forms.check(origin_of(guest.address))
+
+
+def _later(response: Response, error: AppError) -> Response:
+    """The page of an error, with when to come back where the error knows."""
+    if (seconds := getattr(error, "retry_after", None)) is not None:
+        response.headers["Retry-After"] = str(seconds)
+    return response
