@@ -28,8 +28,9 @@ _TOKEN = re.compile(re.escape(PREFIX) + r"[\w-]+")
 _ACCOUNT = re.compile(r"(?i)(?<![A-Z0-9])(?=([A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}))")
 _CODE = re.compile(rf"(?i)(?<![A-Z0-9])(?=((?:[{ALPHABET}][ -]?){{{LENGTH - 1}}}[{ALPHABET}](?![A-Z0-9])))")
 _WORD_END = re.compile(r"(?<=[A-Za-z0-9])(?![A-Za-z0-9])")
+_HARMLESS = re.compile(rf"[a-zA-Z0-9]{{0,{min(SHORTEST_IBAN, LENGTH) - 1}}}")
+"""Too short for a code or an account number, and without what would stand between a secret and its name."""
 _LARGEST = 2**63
-_SINGLE = frozenset({int, str, float})
 
 
 def masked(value: object, name: str = "") -> Any:
@@ -38,39 +39,66 @@ def masked(value: object, name: str = "") -> Any:
     Of an input only the fields that were sent are told. Within texts, tokens, codes of ours and account numbers are found
     by their shape.
     """
-    if value is None or isinstance(value, bool):
-        return value
-    if type(value) in _SINGLE:  # most are: the many other questions need not be asked
-        return _hidden(value, ends_show=_shows_end(name)) if is_secret(name) else _plain(value)
-    if isinstance(value, strawberry.Some):
-        return masked(value.value, name)
-    if isinstance(value, BaseModel):
-        value = _sent(value)
-    elif isinstance(value, UploadFile):
-        value = {"filename": value.filename, "size": value.size, "content_type": value.content_type}
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if is_secret(name):
-        return _hidden(value, ends_show=_shows_end(name))
-    if isinstance(value, Mapping):
-        return {_storable(str(key)): masked(inner, str(key)) for key, inner in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [masked(inner) for inner in value]
-    return _plain(value)
+    read = _READERS.get(type(value))
+    if read is None:
+        read = _READERS[type(value)] = _reader(type(value))
+    return read(value, name)
+
+
+_READERS: dict[type, Callable[[Any, str], Any]] = {}
+"""How values of the types that were met are told: an input holds many values of few types."""
+
+
+def _reader(kind: type) -> Callable[[Any, str], Any]:
+    if kind in {type(None), bool}:
+        return lambda value, _name: value
+    if issubclass(kind, strawberry.Some):
+        return lambda value, name: masked(value.value, name)
+    if issubclass(kind, BaseModel):
+        return _read_as(_sent(kind))
+    if issubclass(kind, UploadFile):
+        return _read_as(lambda file: {"filename": file.filename, "size": file.size, "content_type": file.content_type})
+    if dataclasses.is_dataclass(kind):
+        names = [field.name for field in dataclasses.fields(kind)]
+        return _read_as(lambda value: {name: getattr(value, name) for name in names})
+    if issubclass(kind, Mapping):
+        return _read_as(lambda value: value)
+    if issubclass(kind, list | tuple | set | frozenset):
+        return lambda value, name: _secret(value, name) if is_secret(name) else [masked(inner) for inner in value]
+    return lambda value, name: _secret(value, name) if is_secret(name) else _plain(value)
+
+
+def _read_as(fields: Callable[[Any], Mapping[Any, Any]]) -> Callable[[Any, str], Any]:
+    """How something is told that has named parts."""
+
+    def read(value: Any, name: str) -> Any:
+        parts = fields(value)
+        if is_secret(name):
+            return _secret(parts, name)
+        return {_key(str(key)): masked(inner, str(key)) for key, inner in parts.items()}
+
+    return read
+
+
+def _secret(value: object, name: str) -> Any:
+    return _hidden(value, ends_show=_shows_end(name))
 
 
 def _shows_end(name: str) -> bool:
     return _ENDS_SHOW.search(_HUMP.sub("_", name)) is not None
 
 
-def _sent(model: BaseModel) -> dict[str, Any]:
-    """The fields that were sent; one that may be left out and was is None, one that was sent is wrapped."""
-    optional, sent = _optional(type(model)), model.model_fields_set
-    values = {name: getattr(model, name) for name in type(model).model_fields if name in sent}
-    return {name: value for name, value in values.items() if value is not None or name not in optional}
+def _sent(kind: type[BaseModel]) -> Callable[[Any], Mapping[str, Any]]:
+    """The fields of an input that were sent; one that may be left out and was is None, one that was sent is wrapped."""
+    optional, names = _optional(kind), tuple(kind.model_fields)
+
+    def fields(model: BaseModel) -> Mapping[str, Any]:
+        sent, values = model.model_fields_set, vars(model)
+        return {n: values[n] for n in names if n in sent and not (values[n] is None and n in optional)}
+
+    return fields
 
 
-@lru_cache(maxsize=1024)
 def _optional(model: type[BaseModel]) -> frozenset[str]:
     """The fields that may be left out."""
     return frozenset(name for name, field in model.model_fields.items() if strawberry.Maybe in _parts(field.annotation))
@@ -103,6 +131,8 @@ def _end(code: str) -> str:
 
 def _plain(value: object) -> Any:
     """A single value as JSON has it."""
+    if type(value) is str:
+        return _text(value)
     if isinstance(value, enum.Enum):
         return _plain(value.value)
     if isinstance(value, int):
@@ -115,6 +145,8 @@ def _plain(value: object) -> Any:
 
 
 def _text(value: str) -> str:
+    if _HARMLESS.fullmatch(value):
+        return value
     text = without_secrets(_storable(value))
     if PREFIX in text:
         text = _TOKEN.sub(PREFIX + HIDDEN, text)
@@ -142,6 +174,12 @@ def _is_account(found: str) -> bool:
     plain = normal(found)
     digits = "".join(str(int(character, 36)) for character in plain[4:] + plain[:4])
     return len(plain) >= SHORTEST_IBAN and int(digits) % 97 == 1
+
+
+@lru_cache(maxsize=4096)
+def _key(name: str) -> str:
+    """A name as it is kept; there are few, and they come again and again."""
+    return _storable(name)
 
 
 def _storable(text: str) -> str:
