@@ -45,7 +45,7 @@ async def test_a_revision_is_written_only_of_what_has_changed(database: Database
 async def test_every_tenant_owned_table_begins_its_keys_with_the_tenant(database: Database) -> None:
     for table in metadata.tables.values():
         if "partner_id" in table.columns:
-            indexes = [list(index.columns) for index in table.indexes]
+            indexes = [list(table.primary_key), *(list(index.columns) for index in table.indexes)]
             assert any(columns[0].name == "partner_id" for columns in indexes), table.name
 
 

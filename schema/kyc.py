@@ -1,0 +1,199 @@
+"""Who a partner is, as far as its payment provider has been shown: documents, identity checks, and the level they make."""
+
+import datetime as dt
+from typing import Annotated
+from uuid import UUID
+
+import strawberry
+from pydantic import BaseModel
+from sqlalchemy import Enum
+from sqlmodel import Field
+from starlette.datastructures import UploadFile
+from strawberry.file_uploads import Upload
+
+from schema.tenancy import Partner
+from schema.values import ClosedSet, Fields, choice, closed_set, moment, relation, writable, writable_as
+
+
+@closed_set
+class KycDocumentType(ClosedSet):
+    """What a document proves."""
+
+    IDENTITY_PROOF = "IDENTITY_PROOF", "Who the legal representative is: a passport, an identity card."
+    REGISTRATION_PROOF = "REGISTRATION_PROOF", "That the company is registered: an extract of the register."
+    ARTICLES_OF_ASSOCIATION = "ARTICLES_OF_ASSOCIATION", "What the company has agreed on: its articles."
+    SHAREHOLDER_DECLARATION = "SHAREHOLDER_DECLARATION", "To whom the company belongs."
+    ADDRESS_PROOF = "ADDRESS_PROOF", "Where somebody lives."
+
+
+DOCUMENT_TYPE = Enum(KycDocumentType, native_enum=False, length=30, values_callable=lambda e: [m.value for m in e])
+"""How it is stored."""
+
+
+@closed_set
+class KycCheckStatus(ClosedSet):
+    """Where a document or an identity check stands."""
+
+    CREATED = "CREATED", "A document that was not handed in completely: send it again."
+    VALIDATION_ASKED = "VALIDATION_ASKED", "A document that is being examined."
+    PENDING = "PENDING", "An identity check that was opened, and not done yet."
+    REVIEW = "REVIEW", "An identity check that somebody at the provider looks at."
+    VALIDATED = "VALIDATED", "It is accepted."
+    REFUSED = "REFUSED", "It is refused; the reasons say why."
+    EXPIRED = "EXPIRED", "An identity check that nobody did in time."
+    OUT_OF_DATE = "OUT_OF_DATE", "It was accepted once, and has to be renewed."
+    UNKNOWN = "UNKNOWN", "The provider says something that we do not know: it counts as not accepted."
+
+
+@closed_set
+class KycRefusalReason(ClosedSet):
+    """Why a document or an identity check was refused, in words that do not depend on the provider."""
+
+    UNREADABLE = "unreadable", "It cannot be read."
+    NOT_ACCEPTED = "not_accepted", "It is not of a kind that is accepted."
+    HAS_EXPIRED = "has_expired", "It was no longer valid."
+    INCOMPLETE = "incomplete", "Something of it is missing, such as a page or its back."
+    MISSING = "missing", "It is missing."
+    USER_DATA_MISMATCH = "user_data_mismatch", "It does not say the same of the representative as the partner's data."
+    ACCOUNT_DATA_MISMATCH = "account_data_mismatch", "It does not say the same of the company as the partner's data."
+    FALSIFIED = "falsified", "It was taken for a forgery."
+    UNDERAGE = "underage", "The person is not of age."
+    SPECIFIC_CASE = "specific_case", "Ask the provider: it is a case of its own."
+    FACE_MISMATCH = "face_mismatch", "The face is not that of the document."
+    UNKNOWN = "unknown", "Something else: see the provider's own code and text."
+
+
+@closed_set
+class KycCheckKind(ClosedSet):
+    """How somebody showed who they are."""
+
+    DOCUMENT = "document", "By a document that was handed in."
+    IDENTITY_CHECK = "identity_check", "On a page of the provider."
+
+
+@closed_set
+class KycStatus(ClosedSet):
+    """Whether a partner is identified."""
+
+    OK = "ok", "It is: the provider has validated it, and it can be paid out."
+    ERROR = "error", "It is not, or not yet; `detail` says why."
+
+
+@strawberry.pydantic.type(description="Why something was refused.")
+class KycRefusal(BaseModel):
+    """Why something was refused."""
+
+    reason: KycRefusalReason = Field(description="In our words.")
+    code: str = Field(description="The provider's own code, as received: `DOCUMENT_UNREADABLE`.")
+    message: str = Field(description="What the provider says of it, as received; empty: nothing.")
+
+
+@strawberry.pydantic.type(description="The latest document of its type, or the latest identity check.")
+class KycCheck(BaseModel):
+    """The latest document of its type, or the latest identity check."""
+
+    kind: KycCheckKind = Field(description="What it is.")
+    id: int | None = Field(description="Its id; null: there is none, it was never handed in.")
+    partner_id: int = Field(description="The id of the partner that it is about.")
+    partner_uuid: UUID = Field(description="The uuid of that partner.")
+    document_type: KycDocumentType = Field(description="What it proves.")
+    status: KycCheckStatus | None = Field(description="Where it stands; null: it is missing.")
+    refused_reason: str = Field(
+        description="The provider's own code of the first reason it was refused for, `DOCUMENT_MISSING` for one that is "
+        "missing; empty: it was not refused."
+    )
+    refusals: list[KycRefusal] = Field(description="Every reason it was refused for.")
+    created_on: dt.datetime | None = Field(description="When it was handed in or opened; null: never.")
+
+
+@strawberry.pydantic.type(description="Whether a partner is identified, and what is in the way.")
+class Kyc(BaseModel):
+    """Whether a partner is identified, and what is in the way."""
+
+    partner_id: int = Field(description="The id of the partner.")
+    partner_uuid: UUID = Field(description="Its uuid.")
+    status: KycStatus = Field(description="Whether it is identified.")
+    detail: str = Field(description="The same in a sentence, with the way out.")
+    checked_on: dt.datetime | None = Field(description="When the provider last told; null: never.")
+    errors: list[KycCheck] = Field(description="What is refused or missing; empty when it is identified.")
+    checks: list[KycCheck] = Field(
+        description="The latest document of each type and the latest identity check, whatever became of them."
+    )
+
+
+@strawberry.pydantic.type(description="A document that was passed on to the payment provider. Its file is not kept.")
+class KycDocument(Fields):
+    """A document that was passed on to the payment provider."""
+
+    id: int = Field(description="Its id.")
+    document_type: KycDocumentType = Field(sa_type=DOCUMENT_TYPE, description="What it proves.")
+    comment: str = Field(default="", max_length=1000, description="What was said of it. The provider is not told.")
+    status: KycCheckStatus = choice(KycCheckStatus, "Where it stands.", default=KycCheckStatus.CREATED)
+    media_type: str = Field(
+        default="", max_length=40, description="`application/pdf`, `image/png`, …; empty: not known."
+    )
+    size: int | None = Field(default=None, description="Of its file, in bytes; null: not known.")
+    created_on: dt.datetime = moment("When it was handed in.")
+    processed_on: dt.datetime | None = moment(
+        "When the provider had examined it; null: it has not.", default=None, nullable=True
+    )
+    partner = relation(Partner, by="partner_id", description="The partner that it is about.")
+
+
+@writable_as(KycDocument)
+class PushKycDocument(Fields):
+    """A document to pass on to the payment provider."""
+
+    model_config = {"arbitrary_types_allowed": True}
+    partner_uuid: UUID = Field(description="The uuid of the partner that it is about.")
+    document_type: KycDocumentType
+    comment: str = Field(min_length=1, max_length=1000, description="What it is, for whoever looks at it here.")
+    file: Annotated[UploadFile, strawberry.field(graphql_type=Upload)] = Field(
+        description="A PDF, PNG, JPEG or GIF of 1 kB to 7 MB."
+    )
+
+
+@strawberry.pydantic.type(description="A page of the payment provider on which the representative proves an identity.")
+class IdentityVerification(BaseModel):
+    """A page of the payment provider on which the representative proves an identity."""
+
+    id: int = Field(description="Its id.")
+    status: KycCheckStatus = Field(description="Where it stands.")
+    redirect_url: str = Field(description="Where to send the representative.")
+    expires_on: dt.datetime = Field(description="Until when it can be used: for seven days.")
+
+
+@writable
+class OpenIdentityVerification(Fields):
+    """Whose identity is to be proven."""
+
+    partner_uuid: UUID = Field(description="The uuid of the partner.")
+
+
+class ReturnedFrom(ClosedSet):
+    """What somebody was sent to the provider for."""
+
+    IDENTITY = "identity", "To prove an identity."
+    BANK_ACCOUNT = "bank_account", "To confirm a bank account."
+
+
+class Stage(ClosedSet):
+    """How that stands, in the words of the page they come back to."""
+
+    OPEN = "open", "It is not done yet."
+    WAITING = "waiting", "It is being examined."
+    DONE = "done", "It is done."
+    REFUSED = "refused", "It was refused, or failed."
+    ENDED = "ended", "It was not done in time."
+
+
+class Returned(BaseModel):
+    """What the page says to somebody who comes back from the provider. It names nobody."""
+
+    of: ReturnedFrom
+    stage: Stage
+    reasons: list[KycRefusalReason] = []
+    action_url: str | None = None
+    """Where to go on at the provider, while that can be done."""
+    language: str = "en"
+    """That the partner is written to in."""

@@ -1,0 +1,132 @@
+"""What is kept of how partners are identified: levels, documents without their files, identity checks; and who changes it."""
+
+import datetime as dt
+import enum
+import secrets
+import string
+from collections.abc import Sequence
+from uuid import UUID, uuid4
+
+from sqlalchemy import CheckConstraint, Index, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlmodel import Field, SQLModel, col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.kyc import KycCheckStatus, KycDocument
+from schema.values import choice, json_column, moment
+from store.clock import now
+from store.providers.accounts import KycLevel
+
+KEYS_GOOD_FOR = dt.timedelta(hours=23)
+"""How long after it was written down a call can be made again with its key: the provider forgets keys after a day."""
+PATH_LENGTH = 8
+_CHARACTERS = string.ascii_letters + string.digits
+
+
+def new_path() -> str:
+    """The end of the address that somebody comes back to from the provider: eight characters, 47 random bits."""
+    return "".join(secrets.choice(_CHARACTERS) for _ in range(PATH_LENGTH))
+
+
+class Step(enum.StrEnum):
+    """How far the handing in of a document has come: the call that comes next is made with its key, however often."""
+
+    BEGUN = "begun"
+    """Written down here."""
+    MADE = "made"
+    """The provider has it, without its file."""
+    FILED = "filed"
+    """With its file."""
+    SUBMITTED = "submitted"
+    """The provider was asked to examine it, or knows it from elsewhere."""
+    ABANDONED = "abandoned"
+    """It will never be handed in: refused at once, or its keys are too old. Another one takes its place."""
+
+
+UNFINISHED = (Step.BEGUN, Step.MADE, Step.FILED)
+
+
+class PartnerKycRow(SQLModel, table=True):
+    """How far a partner is identified. Its lock is held by whoever changes the partner's documents, checks or accounts.
+
+    `version` counts what was written, so that what was read from the provider before another one wrote is thrown away.
+    """
+
+    __tablename__ = "partner_kyc"
+    __table_args__ = (Index("partner_kyc_check_on_idx", "check_on", postgresql_where=text("check_on IS NOT NULL")),)
+    partner_id: int = Field(foreign_key="partner.id", primary_key=True)
+    level: KycLevel = choice(KycLevel, "What the provider says.", default=KycLevel.LIGHT)
+    version: int = Field(default=0)
+    checked_on: dt.datetime | None = moment("When the provider last told; null: never.", default=None, nullable=True)
+    check_on: dt.datetime | None = moment("When the sweep asks next; null: it does not.", default=None, nullable=True)
+
+
+class KycDocumentRow(KycDocument, table=True):
+    """A document. Its file is nowhere; its digest tells whether the same file comes again."""
+
+    __tablename__ = "kyc_document"
+    __table_args__ = (
+        Index("kyc_document_id_list_idx", "partner_id", "id"),
+        Index(
+            "kyc_document_unfinished_key",
+            "partner_id",
+            "document_type",
+            "digest",
+            unique=True,
+            postgresql_where=text("step IN ('begun', 'made', 'filed')"),
+        ),
+        Index("kyc_document_provider_id_key", "provider_id", unique=True, postgresql_where=text("provider_id <> ''")),
+        CheckConstraint("step IN ('begun', 'abandoned') OR provider_id <> ''", name="known_once_made"),
+    )
+    partner_id: int = Field(foreign_key="partner.id")
+    id: int = Field(default=None, primary_key=True)
+    request: UUID | None = Field(default=None, unique=True)
+    reference: UUID = Field(default_factory=uuid4)
+    provider_id: str = Field(default="", max_length=128)
+    step: Step = choice(Step, "How far it has come.", default=Step.BEGUN)
+    digest: str = Field(default="", max_length=64)
+    create_key: UUID = Field(default_factory=uuid4)
+    page_key: UUID = Field(default_factory=uuid4)
+    refusals: list[dict[str, str]] = json_column("Each with `reason`, `code`, `message`.", default_factory=list)
+    created_on: dt.datetime = moment("When it was handed in.", default_factory=now)
+
+
+class IdentityCheckRow(SQLModel, table=True):
+    """A session in which a representative proves an identity. The provider's address of it is read when it is needed."""
+
+    __tablename__ = "identity_check"
+    __table_args__ = (
+        Index("identity_check_of_partner_idx", "partner_id", "id"),
+        Index("identity_check_provider_id_key", "provider_id", unique=True, postgresql_where=text("provider_id <> ''")),
+        Index("identity_check_one_begun_key", "partner_id", unique=True, postgresql_where=text("provider_id = ''")),
+    )
+    partner_id: int = Field(foreign_key="partner.id")
+    id: int = Field(default=None, primary_key=True)
+    provider_id: str = Field(default="", max_length=128)
+    path: str = Field(default_factory=new_path, max_length=PATH_LENGTH, unique=True)
+    key: UUID = Field(default_factory=uuid4)
+    status: KycCheckStatus = choice(KycCheckStatus, "Where it stands.", default=KycCheckStatus.PENDING)
+    refusals: list[dict[str, str]] = json_column("Each with `reason`, `code`, `message`.", default_factory=list)
+    created_on: dt.datetime = moment("When it was opened.", default_factory=now)
+
+
+async def kyc_of(db: AsyncSession, partner_id: int, *, lock: bool = False) -> PartnerKycRow:
+    """How far a partner is identified, written down when it is asked for first."""
+    await db.exec(
+        insert(PartnerKycRow).values(partner_id=partner_id, level=KycLevel.LIGHT, version=0).on_conflict_do_nothing()
+    )
+    query = select(PartnerKycRow).where(col(PartnerKycRow.partner_id) == partner_id)
+    return (await db.exec(query.with_for_update() if lock else query)).one()
+
+
+async def documents_of(db: AsyncSession, partner_id: int) -> Sequence[KycDocumentRow]:
+    """All documents of a partner, the newest first."""
+    query = select(KycDocumentRow).where(col(KycDocumentRow.partner_id) == partner_id)
+    return (await db.exec(query.order_by(col(KycDocumentRow.created_on).desc(), col(KycDocumentRow.id).desc()))).all()
+
+
+async def identity_checks_of(db: AsyncSession, partner_id: int) -> Sequence[IdentityCheckRow]:
+    """All identity checks of a partner, the newest first."""
+    query = select(IdentityCheckRow).where(col(IdentityCheckRow.partner_id) == partner_id)
+    newest = (col(IdentityCheckRow.created_on).desc(), col(IdentityCheckRow.id).desc())
+    return (await db.exec(query.order_by(*newest))).all()
