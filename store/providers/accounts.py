@@ -9,7 +9,8 @@ from typing import TypeAlias
 from store.providers.actions import UserAction
 
 Content: TypeAlias = Callable[[], AsyncIterator[bytes]]
-"""A file, read from its beginning at each call: a lost answer makes it be sent again. It is never kept."""
+"""A file in pieces, read from its beginning at each call and the same each time: its length is learnt first, and a lost
+answer makes it be sent again. It is never kept."""
 
 
 class LegalKind(StrEnum):
@@ -171,6 +172,8 @@ class IdentityCheck:
     created_at: dt.datetime
     action: UserAction | None = None
     refusals: Sequence[Refusal] = ()
+    provider_status: str = ""
+    """Its status in the provider's own word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +182,18 @@ class Document:
 
     id: str
     account_id: str
-    type: DocumentType
+    type: DocumentType | None
+    """None: of a type that we do not know."""
     status: CheckStatus
     created_at: dt.datetime
     processed_at: dt.datetime | None = None
     refusals: Sequence[Refusal] = ()
+    reference: str = ""
+    provider_type: str = ""
+    provider_status: str = ""
+    """Its type and its status in the provider's own words."""
+    flags: Sequence[str] = ()
+    """The provider's own codes of what else it has found."""
 
 
 class DestinationStatus(StrEnum):
@@ -223,5 +233,9 @@ class Destination:
     account_id: str
     status: DestinationStatus
     action: UserAction | None = None
+    label: str = ""
+    provider_status: str = ""
+    """Its status in the provider's own word."""
     payee_check: str = ""
-    """What the bank says of the holder's name, in the provider's words; empty: nothing."""
+    payee_message: str = ""
+    """What the bank says of the holder's name, in the provider's code and words; empty: nothing."""

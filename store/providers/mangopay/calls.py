@@ -20,7 +20,28 @@ SECONDS = Histogram(
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 )
 WORDS = frozenset(
-    {"card", "events", "hooks", "natural", "payins", "refunds", "responses", "sca", "users", "wallets", "web"}
+    [
+        "Regulatory",
+        "card",
+        "documents",
+        "enrollment",
+        "events",
+        "hooks",
+        "identity-verifications",
+        "kyc",
+        "legal",
+        "natural",
+        "pages",
+        "payins",
+        "recipients",
+        "refunds",
+        "responses",
+        "sca",
+        "sca-status",
+        "users",
+        "wallets",
+        "web",
+    ]
 )
 """What paths are made of besides ids. A word that is not here is told as an id: their names must not become endless."""
 

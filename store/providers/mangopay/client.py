@@ -1,6 +1,10 @@
 """Calls over the wire, with what makes a creating call happen once although answers get lost."""
 
+import datetime as dt
+import pathlib
 import re
+import ssl
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -14,9 +18,11 @@ from store.providers.base import InvalidRequest, Key, NotFound, ProviderError, T
 from store.providers.mangopay.auth import TokenAuth
 from store.providers.mangopay.calls import WatchedCall
 from store.providers.mangopay.errors import KEY_NOT_KNOWN, error_in, error_of, json_of, refusal_in, refusal_of
-from store.providers.mangopay.objects import Json, KeptAnswer, Unreadable, W, read
+from store.providers.mangopay.objects import Json, KeptAnswer, Nothing, Unreadable, W, Wire, read
 
 Sleep = Callable[[float], Awaitable[None]]
+Certificate = tuple[pathlib.Path, pathlib.Path]
+"""The files of our certificate and its key."""
 Query = Mapping[str, str | int]
 T = TypeVar("T")
 Attempt = Callable[[str, str, Callable[[httpx.Response], KeptAnswer]], Awaitable[KeptAnswer]]
@@ -24,6 +30,8 @@ Attempt = Callable[[str, str, Callable[[httpx.Response], KeptAnswer]], Awaitable
 PAUSES = (0.2, 0.5, 1.0, 2.0)
 """Seconds between the attempts of one call: five attempts in all."""
 PAGE = 100
+KEYS_KEPT = dt.timedelta(hours=24) - dt.timedelta(minutes=5)
+"""How long the provider remembers keys, less what our clock and the provider's may differ."""
 
 _KEY = re.compile("[A-Za-z0-9-]{16,36}")
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -37,6 +45,31 @@ class Made(Generic[W]):
 
     object: W
     looked_up: bool
+
+
+class Streamed(httpx.AsyncByteStream):
+    """A JSON body that is made while it is sent, from its beginning each time. It has `size` bytes."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    @abstractmethod
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """The body in pieces."""
+
+
+Body = Json | Streamed | None
+
+
+@dataclass(frozen=True, slots=True)
+class Creation(Generic[W]):
+    """A creating call: what it sends, what it answers, and the key that makes it happen once until `forgotten_at`."""
+
+    path: str
+    body: Body
+    shape: type[W]
+    key: Key
+    forgotten_at: dt.datetime
 
 
 class Interrupted(Exception):
@@ -61,6 +94,7 @@ class Client:
         api_key: str,
         *,
         transport: httpx.AsyncBaseTransport | None,
+        certificate: Certificate | None,
         clock: Clock,
         sleep: Sleep,
     ) -> None:
@@ -73,6 +107,7 @@ class Client:
             headers={"User-Agent": "Coffret", "Accept": "application/json"},
             timeout=httpx.Timeout(30, connect=5),
             transport=transport,
+            verify=_trust(certificate),
         )
 
     async def aclose(self) -> None:
@@ -97,19 +132,25 @@ class Client:
                 yield each
             number += 1
 
-    async def create(self, path: str, body: Json, shape: type[W], key: Key) -> Made[W]:
+    async def create(
+        self, path: str, body: Body, shape: type[W], key: Key, sent_at: dt.datetime | None = None
+    ) -> Made[W]:
         """Make an object once. The key must be stored before, so that its outcome can be asked for after a crash.
 
+        `sent_at` is when it was stored, by default now. When the provider may have forgotten the key, nothing is sent.
         Raises a refusal; `Transient` when no attempt can have arrived; `UnknownOutcome` when one may have.
         """
         if not _KEY.fullmatch(key):
             raise ValueError("An idempotency key has 16 to 36 letters, digits and hyphens.")
+        creation = Creation(path, body, shape, key, (sent_at or self._clock.now()) + KEYS_KEPT)
+        if self._forgotten(creation):
+            return await self._remembered(creation)
         pauses = iter(PAUSES)
         while True:
             try:
-                return Made(await self._post(path, body, shape, key), looked_up=False)
+                return Made(await self._post(creation), looked_up=False)
             except Unsettled as error:
-                return await self._settle(path, body, shape, key, pauses, known=error.known)
+                return await self._settle(creation, pauses, known=error.known)
             except Transient as error:
                 if error.retry_after is not None or not await self._pause(pauses):
                     raise
@@ -125,40 +166,51 @@ class Client:
             raise UnknownOutcome(key) from None
         return None if kept is None else self._resource(kept)
 
-    async def _settle(
-        self, path: str, body: Json, shape: type[W], key: Key, pauses: Iterator[float], *, known: bool
-    ) -> Made[W]:
+    def _forgotten(self, creation: Creation[W]) -> bool:
+        """Whether the provider may have forgotten the key, so that it would take another send for a new call."""
+        return self._clock.now() >= creation.forgotten_at
+
+    async def _remembered(self, creation: Creation[W]) -> Made[W]:
+        """What a call made whose key is too old to be sent again, if the provider knows it all the same."""
+        try:
+            kept = await self._lookup(creation.key, self._repeatedly, empty=creation.shape is Nothing)
+        except Unsettled:
+            kept = None
+        if kept is None:
+            raise UnknownOutcome(creation.key)
+        return self._found(creation, kept)
+
+    async def _settle(self, creation: Creation[W], pauses: Iterator[float], *, known: bool) -> Made[W]:
         """Find out about a call that may have been done. It is sent again only when the provider denies its key."""
         while True:
             denied = False
             try:
-                kept = await self._lookup(key, self._once)
+                kept = await self._lookup(creation.key, self._once, empty=creation.shape is Nothing)
                 if kept is not None:
                     break
                 denied = True
             except (Unsettled, ProviderError) as error:
-                log.debug("creating call cannot be looked up", provider="mangopay", path=path, error=str(error))
+                log.debug(
+                    "creating call cannot be looked up", provider="mangopay", path=creation.path, error=str(error)
+                )
             if not await self._pause(pauses):
-                raise UnknownOutcome(key)
-            if denied and not known:
+                raise UnknownOutcome(creation.key)
+            if denied and not known and not self._forgotten(creation):
                 try:
-                    return Made(await self._post(path, body, shape, key), looked_up=False)
+                    return Made(await self._post(creation), looked_up=False)
                 except Unsettled as error:
                     known = error.known
                 except ProviderError as error:
                     # What refused this attempt says nothing about the earlier one: only its kept answer can tell.
-                    log.debug("creating call refused", provider="mangopay", path=path, error=str(error))
-        try:
-            return Made(read(shape, self._resource(kept)), looked_up=True)
-        except Unreadable as error:
-            raise UnknownOutcome(key) from error
+                    log.debug("creating call refused", provider="mangopay", path=creation.path, error=str(error))
+        return self._found(creation, kept)
 
-    async def _post(self, path: str, body: Json, shape: type[W], key: Key) -> W:
+    async def _post(self, creation: Creation[W]) -> W:
         """Send a creating call once. Raises `Unsettled` when it may have been done, else a refusal or `Transient`."""
         try:
-            response = await self._exchange("POST", path, body=body, key=key)
+            response = await self._exchange("POST", creation.path, body=creation.body, key=creation.key)
             if response.is_success:
-                return read(shape, json_of(response))
+                return read(creation.shape, _answer(response, creation.shape))
         except (Interrupted, Unreadable) as error:
             raise Unsettled(str(error)) from error
         if response.status_code == httpx.codes.CONFLICT:
@@ -168,8 +220,11 @@ class Client:
             raise Unsettled(str(refusal)) from refusal
         raise refusal
 
-    async def _lookup(self, key: Key, attempt: Attempt) -> KeptAnswer | None:
-        """The answer kept for a key, None when the provider denies the key; `Unsettled` when the answer is an accident."""
+    async def _lookup(self, key: Key, attempt: Attempt, *, empty: bool = False) -> KeptAnswer | None:
+        """The answer kept for a key, None when the provider denies the key; `Unsettled` when the answer is an accident.
+
+        `empty`: the call answers nothing, so that a success without an object is no accident.
+        """
         path = f"/responses/{segment(key)}"
         try:
             kept = await attempt("GET", path, lambda response: read(KeptAnswer, json_of(response)))
@@ -177,9 +232,18 @@ class Client:
             if error.code == KEY_NOT_KNOWN:
                 return None
             raise
+        if empty and kept.resource is None and httpx.codes.is_success(kept.status_code):
+            return kept.model_copy(update={"resource": {}})
         if kept.status_code >= httpx.codes.INTERNAL_SERVER_ERROR or kept.resource is None:
             raise Unsettled(f"The kept answer is {kept.status_code}.")
         return kept
+
+    def _found(self, creation: Creation[W], kept: KeptAnswer) -> Made[W]:
+        """What a kept answer says was made. Raises the refusal that it was, or `UnknownOutcome` when it settles nothing."""
+        try:
+            return Made(read(creation.shape, self._resource(kept)), looked_up=True)
+        except Unreadable as error:
+            raise UnknownOutcome(creation.key) from error
 
     def _resource(self, kept: KeptAnswer) -> Json:
         if kept.resource is None or kept.status_code >= httpx.codes.BAD_REQUEST:
@@ -221,15 +285,20 @@ class Client:
         raise error_in(response, self._clock.now())
 
     async def _exchange(
-        self, method: str, path: str, *, query: Query | None = None, body: Json | None = None, key: Key | None = None
+        self, method: str, path: str, *, query: Query | None = None, body: Body = None, key: Key | None = None
     ) -> httpx.Response:
         """One request and its answer, whatever it is. Raises `Transient` when it was not sent, else `Interrupted`."""
+        headers: dict[str, str] = {"Idempotency-Key": key} if key else {}
+        streamed = body if isinstance(body, Streamed) else None
+        if streamed is not None:
+            headers |= {"Content-Type": "application/json", "Content-Length": str(streamed.size)}
         request = self._http.build_request(
             method,
             self._account + path,
             params=query,
-            json=body,
-            headers={"Idempotency-Key": key} if key else None,
+            json=body if streamed is None else None,
+            content=streamed,
+            headers=headers,
         )
         with WatchedCall(method, path, key) as call:
             try:
@@ -250,6 +319,19 @@ class Client:
             return False
         await self._sleep(pause)
         return True
+
+
+def _trust(certificate: Certificate | None) -> ssl.SSLContext:
+    """Who is believed to be the provider, and who we say that we are."""
+    context = httpx.create_ssl_context()
+    if certificate:
+        context.load_cert_chain(*certificate)
+    return context
+
+
+def _answer(response: httpx.Response, shape: type[Wire]) -> object:
+    """What an answer's body says; an empty one is right for a call that answers nothing."""
+    return {} if shape is Nothing and not response.content else json_of(response)
 
 
 def segment(id: str) -> str:

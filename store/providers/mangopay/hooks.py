@@ -8,14 +8,7 @@ from urllib.parse import parse_qs, quote, unquote
 
 import structlog
 
-from store.providers.base import (
-    EventHint,
-    InboundWebhook,
-    InvalidRequest,
-    Subject,
-    WebhookRejected,
-    new_key,
-)
+from store.providers.base import EventHint, InboundWebhook, InvalidRequest, Subject, WebhookRejected, new_key
 from store.providers.mangopay.client import Client, Query, segment
 from store.providers.mangopay.objects import Event, Hook, Json
 
@@ -49,27 +42,36 @@ def read_notification(request: InboundWebhook, secret: str) -> Sequence[EventHin
     return [hint] if hint else []
 
 
-async def register(client: Client, base_url: str, secret: str) -> None:
-    """Have every type of event notified to `base_url`/`secret`, and mend what is registered otherwise or broken."""
+async def register(client: Client, base_url: str, secret: str, alert_email: str) -> None:
+    """Have every type of event notified to `base_url`/`secret`, and mend what is registered otherwise or broken.
+
+    The provider writes to `alert_email`, if there is one, when it cannot notify us.
+    """
     url = f"{base_url.rstrip('/')}/{quote(secret, safe='')}"
     try:
-        await _register(client, url)
+        await _register(client, url, alert_email)
     except InvalidRequest:
         # A type has one hook: another process may have registered it meanwhile. Then the second round finds it.
-        await _register(client, url)
+        await _register(client, url, alert_email)
 
 
 async def events(client: Client, since: dt.datetime, now: dt.datetime) -> AsyncIterator[EventHint]:
     """The events from a moment on, type after type: the provider lists one type at a time."""
     oldest = max(since, now - EVENTS_KEPT)
     for type in EVENT_TYPES:
-        query: Query = {"EventType": type, "AfterDate": int(oldest.timestamp()) - 1, "Sort": "Date:ASC"}
-        async for event in client.list("/events", Event, query):
+        async for event in listed(client, type, oldest):
             if hint := _hint(event.event_type, event.resource_id, event.date):
                 yield hint
 
 
-async def _register(client: Client, url: str) -> None:
+async def listed(client: Client, type: str, since: dt.datetime) -> AsyncIterator[Event]:
+    """The events of one type from a moment on, the oldest first."""
+    query: Query = {"EventType": type, "AfterDate": int(since.timestamp()) - 1, "Sort": "Date:ASC"}
+    async for event in client.list("/events", Event, query):
+        yield event
+
+
+async def _register(client: Client, url: str, alert_email: str) -> None:
     registered: dict[str, Hook] = {}
     async for hook in client.list("/hooks", Hook, {}):
         registered.setdefault(hook.event_type, hook)
@@ -77,7 +79,8 @@ async def _register(client: Client, url: str) -> None:
         if type in registered:
             await _mend(client, registered[type], url)
         else:
-            await client.create("/hooks", {"EventType": type, "Url": url}, Hook, new_key())
+            body = {"EventType": type, "Url": url} | ({"Email": alert_email} if alert_email else {})
+            await client.create("/hooks", body, Hook, new_key())
             log.info("provider notification registered", provider="mangopay", event_type=type)
 
 

@@ -7,13 +7,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstrain
 from pydantic.alias_generators import to_pascal
 
 from store.providers.actions import ActionKind, UserAction
-from store.providers.base import (
-    Failure,
-    MinorAmount,
-    Transaction,
-    TransactionKind,
-    TransactionStatus,
-)
+from store.providers.base import Failure, MinorAmount, Transaction, TransactionKind, TransactionStatus
 from store.providers.mangopay.results import reason
 
 Json = dict[str, Any]
@@ -62,11 +56,21 @@ class Created(Wire):
     id: Id
 
 
+class Nothing(Wire):
+    """The answer of a call that answers nothing."""
+
+
 class Money(Wire):
     """An amount in the smallest unit, negative for fees that are given back."""
 
     currency: str
     amount: int = Field(strict=True)
+
+
+class Wallet(Wire):
+    """A wallet."""
+
+    balance: Money
 
 
 class Movement(Wire):
@@ -122,6 +126,12 @@ class KeptAnswer(Wire):
 
     status_code: int
     resource: Json | None = None
+
+    @field_validator("resource", mode="before")
+    @classmethod
+    def none(cls, value: object) -> object:
+        """A call that answered nothing may have kept an empty text."""
+        return None if value == "" else value
 
 
 class Hook(Wire):

@@ -9,6 +9,7 @@ import structlog
 
 from store.clock import Clock, clock
 from store.providers.base import (
+    ActionRequired,
     Declined,
     EventHint,
     InboundWebhook,
@@ -24,11 +25,13 @@ from store.providers.base import (
     UnknownOutcome,
 )
 from store.providers.mangopay import hooks
-from store.providers.mangopay.client import Client, Made, Sleep, segment
-from store.providers.mangopay.objects import Created, Json, Movement, Unreadable, read
-
-KEYS_KEPT = dt.timedelta(hours=24) - dt.timedelta(minutes=5)
-"""How long the provider remembers keys, less what our clock and the provider's may differ."""
+from store.providers.mangopay.accounts import Accounts
+from store.providers.mangopay.client import KEYS_KEPT, Certificate, Client, Made, Sleep, segment
+from store.providers.mangopay.destinations import Destinations
+from store.providers.mangopay.documents import Documents
+from store.providers.mangopay.identity import IdentityChecks
+from store.providers.mangopay.objects import Created, Json, Movement, Unreadable, Wallet, read
+from store.providers.mangopay.part import authentication, returning
 
 _CULTURES = {"ca": "ES"}
 """The languages of ours that the provider's pages lack, and the nearest they have."""
@@ -38,15 +41,14 @@ _COLLECTIONS = {TransactionKind.PAYIN: "/payins", TransactionKind.REFUND: "/refu
 log = structlog.stdlib.get_logger(__name__)
 
 
-class Mangopay:
+class Mangopay(Accounts, IdentityChecks, Documents, Destinations):
     """A `PaymentProvider` over Mangopay's REST API, version 2.01.
 
     `base_url` may have a path: `https://api.mangopay.com`, or `http://127.0.0.1:8000/_provider` for a sandbox.
-    `hook_secret` is the last segment of the path that notifications come to. `transport` replaces the network, `sleep` the
-    waiting between attempts.
+    `hook_secret` is the last segment of the path that notifications come to, `alert_email` who the provider tells when it
+    cannot notify us. With a client certificate the hosts for those who have one are called. `transport` replaces the
+    network, `sleep` the waiting between attempts.
     """
-
-    name = "mangopay"
 
     def __init__(
         self,
@@ -55,13 +57,18 @@ class Mangopay:
         client_id: str,
         api_key: str,
         hook_secret: str,
+        alert_email: str = "",
+        certificate: Certificate | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
         clock: Clock = clock,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         if not hook_secret:
             raise ValueError("Notifications need a secret, or anybody could send them.")
-        self._client = Client(base_url, client_id, api_key, transport=transport, clock=clock, sleep=sleep)
+        self._client = Client(
+            base_url, client_id, api_key, transport=transport, certificate=certificate, clock=clock, sleep=sleep
+        )
+        self._alert_email = alert_email
         self._hook_secret = hook_secret
         self._clock = clock
 
@@ -77,10 +84,20 @@ class Mangopay:
         }
         return (await self._client.create("/sca/users/natural", body, Created, key)).object.id
 
-    async def open_wallet(self, owner_id: str, currency: str, label: str, *, key: Key) -> str:
+    async def open_wallet(self, owner_id: str, currency: str, label: str, *, key: Key, sent_at: dt.datetime) -> str:
         """See `PaymentProvider`."""
         body = {"Owners": [owner_id], "Description": label, "Currency": currency}
-        return (await self._client.create("/wallets", body, Created, key)).object.id
+        return (await self._client.create("/wallets", body, Created, key, sent_at)).object.id
+
+    async def get_balance(self, wallet_id: str, *, return_url: str) -> MinorAmount:
+        """See `PaymentProvider`."""
+        back = returning(return_url)
+        try:
+            balance = (await self._client.get(f"/wallets/{segment(wallet_id)}", Wallet)).balance
+        except ActionRequired as error:
+            action = authentication(error.action.url, back, self._clock.now())
+            raise ActionRequired(str(error), action, code=error.code, request_id=error.request_id) from error
+        return MinorAmount(balance.currency, balance.amount)
 
     async def create_payment(self, request: PaymentRequest, *, key: Key) -> Transaction:
         """See `PaymentProvider`."""
@@ -142,7 +159,7 @@ class Mangopay:
 
     async def ensure_webhooks(self, base_url: str) -> None:
         """See `PaymentProvider`. The address registered is `base_url`/`hook_secret`, at most 255 characters."""
-        await hooks.register(self._client, base_url, self._hook_secret)
+        await hooks.register(self._client, base_url, self._hook_secret, self._alert_email)
 
     def events_since(self, moment: dt.datetime) -> AsyncIterator[EventHint]:
         """See `PaymentProvider`. At most 45 days back: older events are gone."""

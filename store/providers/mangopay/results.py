@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from store.providers.base import FailureReason as Reason
+from store.providers.accounts import RefusalReason
+from store.providers.transactions import FailureReason as Reason
 
 
 def _codes(*ranges: tuple[int, int] | int) -> Iterator[str]:
@@ -44,3 +45,23 @@ def reason(code: str) -> Reason:
     if code in _REASONS:
         return _REASONS[code]
     return Reason.FRAUD_REFUSED if code.startswith("008") else Reason.UNKNOWN
+
+
+_REFUSALS: Mapping[str, RefusalReason] = {
+    "DOCUMENT_UNREADABLE": RefusalReason.UNREADABLE,
+    "DOCUMENT_NOT_ACCEPTED": RefusalReason.NOT_ACCEPTED,
+    "DOCUMENT_HAS_EXPIRED": RefusalReason.HAS_EXPIRED,
+    "DOCUMENT_INCOMPLETE": RefusalReason.INCOMPLETE,
+    "DOCUMENT_MISSING": RefusalReason.MISSING,
+    "DOCUMENT_DO_NOT_MATCH_USER_DATA": RefusalReason.USER_DATA_MISMATCH,
+    "DOCUMENT_DO_NOT_MATCH_ACCOUNT_DATA": RefusalReason.ACCOUNT_DATA_MISMATCH,
+    "DOCUMENT_FALSIFIED": RefusalReason.FALSIFIED,
+    "UNDERAGE_PERSON": RefusalReason.UNDERAGE,
+    "SPECIFIC_CASE": RefusalReason.SPECIFIC_CASE,
+    "FACE_MATCH_FAIL": RefusalReason.FACE_MISMATCH,
+}
+
+
+def refusal_reason(code: str) -> RefusalReason:
+    """Our word for why a document or an identity was refused; UNKNOWN for one that is not known."""
+    return _REFUSALS.get(code, RefusalReason.UNKNOWN)

@@ -70,7 +70,10 @@ async def test_a_payer_is_made_without_terms_or_identity(account: Account) -> No
 
 async def test_a_wallet_has_one_owner_and_one_currency(account: Account) -> None:
     route = account.on("POST", "/wallets", ok({"Id": "wlt_m_1"}))
-    assert await account.adapter.open_wallet("user_m_1", "EUR", "Partner 7", key=new_key()) == "wlt_m_1"
+    assert (
+        await account.adapter.open_wallet("user_m_1", "EUR", "Partner 7", key=new_key(), sent_at=account.clock.now())
+        == "wlt_m_1"
+    )
     assert json.loads(route.calls.last.request.content) == {
         "Owners": ["user_m_1"],
         "Description": "Partner 7",
@@ -351,5 +354,5 @@ async def test_an_invalid_request_names_the_fields(account: Account) -> None:
     body = {"Message": "Wrong", "Type": "param_error", "errors": {"CreditedWalletId": "is required"}}
     account.on("POST", "/wallets", httpx.Response(400, json=body))
     with pytest.raises(InvalidRequest) as told:
-        await account.adapter.open_wallet("user_m_1", "EUR", "Partner 7", key=new_key())
+        await account.adapter.open_wallet("user_m_1", "EUR", "Partner 7", key=new_key(), sent_at=account.clock.now())
     assert told.value.fields == {"CreditedWalletId": "is required"}

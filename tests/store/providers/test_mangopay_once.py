@@ -273,7 +273,11 @@ async def test_refunds_payers_and_wallets_are_found_again_the_same_way(account: 
     makes: list[tuple[str, dict[str, Any], Callable[[], Any]]] = [
         ("/payins/payin_m_1/refunds", refund(), lambda: account.adapter.refund(REFUND, key=KEY)),
         ("/sca/users/natural", {"Id": "user_m_1"}, lambda: account.adapter.create_payer(person, "b", key=KEY)),
-        ("/wallets", {"Id": "wlt_m_1"}, lambda: account.adapter.open_wallet("user_m_1", "EUR", "b", key=KEY)),
+        (
+            "/wallets",
+            {"Id": "wlt_m_1"},
+            lambda: account.adapter.open_wallet("user_m_1", "EUR", "b", key=KEY, sent_at=account.clock.now()),
+        ),
     ]
     for path, resource, make in makes:
         sent = account.on("POST", path, httpx.ReadTimeout)

@@ -134,10 +134,10 @@ async def test_a_declined_card_and_an_abandoned_page_say_why(shop: Shop) -> None
 
 
 async def test_a_wallet_of_ones_own(shop: Shop) -> None:
-    first = await shop.adapter.open_wallet(shop.payer, "EUR", "Ada", key=new_key())
+    first = await shop.adapter.open_wallet(shop.payer, "EUR", "Ada", key=new_key(), sent_at=shop.world.clock.now())
     assert first
     with pytest.raises(InvalidRequest) as told:
-        await shop.adapter.open_wallet("nobody", "EUR", "Nobody", key=new_key())
+        await shop.adapter.open_wallet("nobody", "EUR", "Nobody", key=new_key(), sent_at=shop.world.clock.now())
     assert told.value.fields
 
 

@@ -1,0 +1,114 @@
+"""Bank accounts that money is paid out to."""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+
+from store.providers.accounts import Destination, DestinationRequest, DestinationStatus
+from store.providers.actions import UserAction
+from store.providers.errors import InvalidRequest
+from store.providers.keys import Key
+from store.providers.mangopay.client import segment
+from store.providers.mangopay.objects import Created, Id, Json, Wire
+from store.providers.mangopay.part import Part, PendingAction, address_body, authentication, returning
+
+_STATUSES = {
+    "PENDING": DestinationStatus.PENDING,
+    "ACTIVE": DestinationStatus.ACTIVE,
+    "CANCELED": DestinationStatus.CANCELLED,
+    "DEACTIVATED": DestinationStatus.DEACTIVATED,
+}
+_NOT_IN_NAMES = re.compile(r"[&,'/\s]+")
+_NAME_LENGTH = 50
+
+
+class PayeeCheck(Wire):
+    """What the bank says of the holder's name."""
+
+    recipient_verification_check: str | None = None
+    recipient_verification_message: str | None = None
+
+
+class Recipient(Created):
+    """A bank account."""
+
+    user_id: Id
+    status: str
+    display_name: str | None = None
+    pending_user_action: PendingAction | None = None
+    recipient_verification_of_payee: PayeeCheck | None = None
+
+    def told(self, action: UserAction | None = None) -> Destination:
+        """As the port tells it."""
+        payee = self.recipient_verification_of_payee or PayeeCheck()
+        return Destination(
+            id=self.id,
+            account_id=self.user_id,
+            status=_STATUSES.get(self.status, DestinationStatus.UNKNOWN),
+            action=action,
+            label=self.display_name or "",
+            provider_status=self.status,
+            payee_check=payee.recipient_verification_check or "",
+            payee_message=payee.recipient_verification_message or "",
+        )
+
+
+class Destinations(Part):
+    """Bank accounts."""
+
+    async def add_destination(
+        self, request: DestinationRequest, *, return_url: str, key: Key, sent_at: dt.datetime
+    ) -> Destination:
+        """See `PaymentProvider`."""
+        back, begun = returning(return_url), self._clock.now()
+        made = await self._client.create(_of(request.account_id), _body(request), Recipient, key, sent_at)
+        recipient = await self._now("/recipients", made)
+        pending = made.object.pending_user_action if recipient.status == "PENDING" else None
+        if pending is None:
+            return recipient.told()
+        return recipient.told(authentication(pending.redirect_url, back, sent_at if made.looked_up else begun))
+
+    async def get_destination(self, id: str) -> Destination:
+        """See `PaymentProvider`."""
+        return (await self._client.get(f"/recipients/{segment(id)}", Recipient)).told()
+
+    async def list_destinations(self, account_id: str) -> Sequence[Destination]:
+        """See `PaymentProvider`."""
+        found = self._client.list(_of(account_id), Recipient, {"Sort": "CreationDate:DESC"})
+        return [recipient.told() async for recipient in found]
+
+    async def deactivate_destination(self, id: str) -> Destination:
+        """See `PaymentProvider`."""
+        try:
+            return (await self._client.put(f"/recipients/{segment(id)}", {"Status": "DEACTIVATED"}, Recipient)).told()
+        except InvalidRequest:
+            destination = await self.get_destination(id)
+            if destination.status is not DestinationStatus.DEACTIVATED:
+                raise
+            return destination
+
+
+def _of(account_id: str) -> str:
+    return f"/users/{segment(account_id)}/recipients"
+
+
+def _body(request: DestinationRequest) -> Json:
+    address = address_body(request.address)
+    body: Json = {
+        "DisplayName": _name(request.label) or _name(request.holder) or "IBAN",
+        "PayoutMethodType": "LocalBankTransfer",
+        "RecipientType": "Business" if request.holder_is_business else "Individual",
+        "Currency": request.currency,
+        "Country": request.iban[:2],
+        "RecipientScope": "PAYOUT",
+        "LocalBankTransfer": {request.currency: {"IBAN": request.iban}},
+    }
+    if request.holder_is_business:
+        return body | {"BusinessRecipient": {"BusinessName": request.holder, "Address": address}}
+    person = {"FirstName": request.first_name, "LastName": request.last_name, "Address": address}
+    return body | {"IndividualRecipient": person}
+
+
+def _name(text: str) -> str:
+    """What the provider takes as a name: at most 50 characters, without some signs."""
+    return _NOT_IN_NAMES.sub(" ", text).strip()[:_NAME_LENGTH].strip()

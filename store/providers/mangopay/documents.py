@@ -1,0 +1,121 @@
+"""Documents that prove who somebody is. Their files pass through in pieces, and are kept nowhere."""
+
+import base64
+import datetime as dt
+from collections.abc import AsyncIterator, Sequence
+
+from store.providers.accounts import CheckStatus, Content, Document, DocumentType, Refusal
+from store.providers.errors import InvalidRequest
+from store.providers.keys import Key
+from store.providers.mangopay.client import Streamed, segment
+from store.providers.mangopay.objects import Created, Id, Json, Nothing
+from store.providers.mangopay.part import Part, tag
+from store.providers.mangopay.results import refusal_reason
+
+_STATUSES = {
+    "CREATED": CheckStatus.CREATED,
+    "VALIDATION_ASKED": CheckStatus.PENDING,
+    "VALIDATED": CheckStatus.VALIDATED,
+    "REFUSED": CheckStatus.REFUSED,
+    "OUT_OF_DATE": CheckStatus.OUTDATED,
+}
+_BEFORE, _AFTER = b'{"File":"', b'"}'
+
+
+class KycDocument(Created):
+    """A document."""
+
+    user_id: Id
+    type: str
+    status: str
+    creation_date: dt.datetime
+    processed_date: dt.datetime | None = None
+    tag: str | None = None
+    refused_reason_type: str | None = None
+    refused_reason_message: str | None = None
+    flags: list[str] | None = None
+
+    def told(self) -> Document:
+        """As the port tells it."""
+        return Document(
+            id=self.id,
+            account_id=self.user_id,
+            type=DocumentType(self.type) if self.type in set(DocumentType) else None,
+            status=_STATUSES.get(self.status, CheckStatus.UNKNOWN),
+            created_at=self.creation_date,
+            processed_at=self.processed_date,
+            refusals=self._refusals(),
+            reference=self.tag or "",
+            provider_type=self.type,
+            provider_status=self.status,
+            flags=self.flags or [],
+        )
+
+    def _refusals(self) -> list[Refusal]:
+        code = self.refused_reason_type or ""
+        if not code and self.status != "REFUSED":
+            return []
+        return [Refusal(refusal_reason(code), code, self.refused_reason_message or "")]
+
+
+class Page(Streamed):
+    """A file inside the JSON body of its call, turned into base64 while it is sent."""
+
+    def __init__(self, content: Content, size: int) -> None:
+        super().__init__(len(_BEFORE) + (size + 2) // 3 * 4 + len(_AFTER))
+        self._content = content
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield _BEFORE
+        left = b""
+        async for piece in self._content():
+            ready = left + piece
+            whole = len(ready) // 3 * 3
+            left = ready[whole:]
+            yield base64.b64encode(memoryview(ready)[:whole])
+        yield base64.b64encode(left) + _AFTER
+
+
+class Documents(Part):
+    """Documents."""
+
+    async def create_document(
+        self, account_id: str, type: DocumentType, *, reference: str, key: Key, sent_at: dt.datetime
+    ) -> Document:
+        """See `PaymentProvider`."""
+        body: Json = {"Type": type.value, "Tag": tag(reference)}
+        made = await self._client.create(_of(account_id), body, KycDocument, key, sent_at)
+        return (await self._now("/kyc/documents", made)).told()
+
+    async def add_page(
+        self, account_id: str, document_id: str, content: Content, *, key: Key, sent_at: dt.datetime
+    ) -> None:
+        """See `PaymentProvider`."""
+        size = sum([len(piece) async for piece in content()])
+        path = f"{_of(account_id)}/{segment(document_id)}/pages"
+        await self._client.create(path, Page(content, size), Nothing, key, sent_at)
+
+    async def submit_document(self, account_id: str, document_id: str) -> Document:
+        """See `PaymentProvider`."""
+        path = f"{_of(account_id)}/{segment(document_id)}"
+        try:
+            return (await self._client.put(path, {"Status": "VALIDATION_ASKED"}, KycDocument)).told()
+        except InvalidRequest:
+            document = await self.get_document(document_id)
+            if document.status is CheckStatus.CREATED:
+                raise
+            return document  # an attempt whose answer was lost had arrived
+
+    async def get_document(self, id: str) -> Document:
+        """See `PaymentProvider`."""
+        return (await self._client.get(f"/kyc/documents/{segment(id)}", KycDocument)).told()
+
+    async def list_documents(self, account_id: str) -> Sequence[Document]:
+        """See `PaymentProvider`."""
+        found = self._client.list(_of(account_id), KycDocument, {"Sort": "CreationDate:DESC"})
+        documents = [document.told() async for document in found]
+        return sorted(documents, key=lambda document: document.created_at, reverse=True)
+
+
+def _of(account_id: str) -> str:
+    return f"/users/{segment(account_id)}/kyc/documents"

@@ -1,0 +1,98 @@
+"""Sessions in which somebody proves an identity on the provider's pages."""
+
+import datetime as dt
+from collections.abc import Sequence
+
+from store.providers.accounts import CheckStatus, IdentityCheck, Refusal
+from store.providers.actions import ActionKind, UserAction
+from store.providers.keys import Key
+from store.providers.mangopay.client import segment
+from store.providers.mangopay.objects import Created, Id, Wire
+from store.providers.mangopay.part import Part
+from store.providers.mangopay.results import refusal_reason
+
+SESSION_LASTS = dt.timedelta(days=7)
+"""How long a session can be used."""
+_STATUSES = {
+    "PENDING": CheckStatus.PENDING,
+    "VALIDATED": CheckStatus.VALIDATED,
+    "REFUSED": CheckStatus.REFUSED,
+    "REVIEW": CheckStatus.IN_REVIEW,
+    "EXPIRED": CheckStatus.EXPIRED,
+    "TIMEOUT": CheckStatus.EXPIRED,
+    "OUT_OF_DATE": CheckStatus.OUTDATED,
+    "OUTDATED": CheckStatus.OUTDATED,
+}
+
+
+class Reason(Wire):
+    """Why a check was refused."""
+
+    type: str
+    value: str | None = None
+
+
+class Check(Wire):
+    """One of the things that a session looks at."""
+
+    type: str | None = None
+    check_status: str | None = None
+    reasons: list[Reason] | None = None
+
+    def refusals(self) -> list[Refusal]:
+        """Why it was refused, if it was; without a reason it is known by what was looked at."""
+        if self.check_status != "REFUSED":
+            return []
+        reasons = [(reason.type, reason.value or "") for reason in self.reasons or []]
+        return [Refusal(refusal_reason(code), code, text) for code, text in reasons or [(self.type or "", "")]]
+
+
+class Session(Created):
+    """A session."""
+
+    user_id: Id
+    status: str
+    creation_date: dt.datetime
+    hosted_url: str | None = None
+    checks: list[Check] | None = None
+
+    def told(self) -> IdentityCheck:
+        """As the port tells it."""
+        status = _STATUSES.get(self.status, CheckStatus.UNKNOWN)
+        return IdentityCheck(
+            id=self.id,
+            account_id=self.user_id,
+            status=status,
+            created_at=self.creation_date,
+            action=self._page() if status is CheckStatus.PENDING else None,
+            refusals=[refusal for check in self.checks or [] for refusal in check.refusals()],
+            provider_status=self.status,
+        )
+
+    def _page(self) -> UserAction | None:
+        if not self.hosted_url:
+            return None
+        return UserAction(ActionKind.IDENTITY, self.hosted_url, self.creation_date + SESSION_LASTS)
+
+
+class IdentityChecks(Part):
+    """Identity checks."""
+
+    async def open_identity_check(
+        self, account_id: str, *, return_url: str, key: Key, sent_at: dt.datetime
+    ) -> IdentityCheck:
+        """See `PaymentProvider`."""
+        path = f"/users/{segment(account_id)}/identity-verifications"
+        made = await self._client.create(path, {"ReturnUrl": return_url}, Session, key, sent_at)
+        return (await self._now("/identity-verifications", made)).told()
+
+    async def get_identity_check(self, id: str) -> IdentityCheck:
+        """See `PaymentProvider`."""
+        return (await self._client.get(f"/identity-verifications/{segment(id)}", Session)).told()
+
+    async def list_identity_checks(self, account_id: str) -> Sequence[IdentityCheck]:
+        """See `PaymentProvider`. Each is read by its id: the provider's list may leave details out."""
+        path = f"/users/{segment(account_id)}/identity-verifications"
+        ids = [listed.id async for listed in self._client.list(path, Created, {"Sort": "CreationDate:DESC"})]
+        checks = [await self.get_identity_check(id) for id in ids]
+        return sorted(checks, key=lambda check: check.created_at, reverse=True)

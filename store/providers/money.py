@@ -1,0 +1,52 @@
+"""Amounts as payment providers count them: integers in the currency's smallest unit."""
+
+from dataclasses import dataclass
+from decimal import Context, Decimal, Inexact
+from typing import Self
+
+_EXPONENTS = {
+    **dict.fromkeys(("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI"), 0),
+    **dict.fromkeys(("VND", "VUV", "XAF", "XOF", "XPF"), 0),
+    **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
+    **dict.fromkeys(("CLF", "UYW"), 4),
+}
+_EXACT = Context(prec=60, traps=[Inexact])
+"""Whatever the program's own decimal context rounds to, amounts of money are not rounded here."""
+
+
+def exponent(currency: str) -> int:
+    """How many decimals an ISO 4217 currency has: 2 for EUR, 0 for JPY, 3 for KWD."""
+    return _EXPONENTS.get(currency, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class MinorAmount:
+    """An amount in the smallest unit of its currency: `MinorAmount("EUR", 1260)` is 12.60 €, `("JPY", 12)` is 12 ¥."""
+
+    currency: str
+    minor: int
+
+    @classmethod
+    def of(cls, amount: Decimal, currency: str) -> Self:
+        """From whole units; refuses with ValueError what the currency cannot pay exactly, such as 0.005 €."""
+        scaled = amount.scaleb(exponent(currency), _EXACT)
+        minor = int(scaled)
+        if minor != scaled:
+            raise ValueError(f"{amount} {currency} has more decimals than the currency.")
+        return cls(currency, minor)
+
+    @property
+    def decimal(self) -> Decimal:
+        """In whole units, with as many decimals as the currency has: `Decimal("12.60")`."""
+        return Decimal(self.minor).scaleb(-exponent(self.currency), _EXACT)
+
+    def __add__(self, other: "MinorAmount") -> "MinorAmount":
+        return MinorAmount(self._shared(other), self.minor + other.minor)
+
+    def __sub__(self, other: "MinorAmount") -> "MinorAmount":
+        return MinorAmount(self._shared(other), self.minor - other.minor)
+
+    def _shared(self, other: "MinorAmount") -> str:
+        if self.currency != other.currency:
+            raise ValueError(f"{self.currency} and {other.currency} do not add up.")
+        return self.currency
