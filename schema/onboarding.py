@@ -33,8 +33,8 @@ class ActivationFailureReason(ClosedSet):
         "data_refused",
         "The provider does not take what it was told of the partner: correct it, then activate again.",
     )
-    AUTHENTICATION_FAILED = (
-        "authentication_failed",
+    NOT_AUTHENTICATED = (
+        "not_authenticated",
         "The representative did not get through the provider's authentication: activate again for a new session.",
     )
     ACCOUNT_BLOCKED = (
@@ -43,10 +43,6 @@ class ActivationFailureReason(ClosedSet):
     )
     ACCOUNT_CLOSED = "account_closed", "The provider's account was closed: activating again asks for another one."
     KIND_CHANGED = "kind_changed", "The kind of company was changed: activating again asks for another account."
-    NOT_ALLOWED = (
-        "not_allowed",
-        "The provider forbids it to this installation: ask whoever runs it, with the process id.",
-    )
     OUTCOME_UNKNOWN = (
         "outcome_unknown",
         "It is not known whether the provider has made an account, and none is asked for blindly: ask for help.",

@@ -5,6 +5,7 @@ from typing import Any
 from sqlmodel import SQLModel
 
 from store import (
+    activations,
     attempts,
     audit,
     bank_accounts,
@@ -25,6 +26,7 @@ from store.mail import rows as mail
 from store.webhooks import rows as webhooks
 
 __all__ = [
+    "activations",
     "attempts",
     "audit",
     "bank_accounts",
