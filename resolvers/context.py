@@ -2,15 +2,17 @@
 
 import contextlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.computed import work_out
 from schema.errors import Forbidden, PartnerOnly, Unauthenticated
 from schema.permission import Permission, Required, Rule
+from schema.values import Computed, Guard
 from store.carts import Carts
 from store.clock import Clock
 from store.db import Database
@@ -73,6 +75,16 @@ class Caller:
     def may(self, permission: Permission) -> bool:
         """Whether the caller holds a named permission; the master permission holds them all."""
         return permission in self.permissions or Permission.MANAGE_MASTERADMIN in self.permissions
+
+    def sees(self, partner_id: int | None, marketplace_id: int | None) -> bool:
+        """Whether what belongs to a partner of a marketplace is there for this caller, as `visible` says of rows."""
+        match self.role:
+            case Role.MASTER:
+                return True
+            case Role.MARKETPLACE:
+                return marketplace_id is not None and marketplace_id == self.marketplace_id
+            case _:
+                return partner_id is not None and partner_id == self.partner_id
 
     @classmethod
     def customer(cls, partner_id: int, marketplace_id: int) -> "Caller":
@@ -145,8 +157,17 @@ class Context:
     def load(self) -> Loaders:
         """Related rows, in batches."""
         if self._load is None:  # `cached_property` takes a lock in Python 3.11, which costs more than the loaders
-            self._load = Loaders(self.db)
+            self._load = Loaders(self.db, self)
         return self._load
+
+    def shows(self, guard: Guard, owner: tuple[int | None, int | None]) -> bool:
+        """Whether a guarded value of this partner and marketplace is shown; Forbidden without the permission."""
+        self.require(Permission(guard.permission))
+        return self.asking.sees(*owner)
+
+    async def compute(self, value: Computed, ids: Sequence[int]) -> Mapping[int, Any]:
+        """A computed value of the objects with these ids."""
+        return await work_out(value, self, ids)
 
     def require(self, permission: Required) -> None:
         """Refuse a caller that lacks a permission, or is not whom a rule wants."""

@@ -11,7 +11,7 @@ from strawberry.types import get_object_definition
 from strawberry.types.base import StrawberryList, StrawberryOptional
 from strawberry.types.enum import StrawberryEnumDefinition
 
-from schema.values import Inline, Itself, Relation
+from schema.values import Computed, Inline, Itself, Relation
 from store.projection import access
 
 _SEQUENCES = (list, tuple, collections.abc.Sequence)
@@ -32,7 +32,7 @@ class Holds:
 class Source:
     """A field: where it is kept, and what it holds."""
 
-    where: str | Inline | Relation | Itself
+    where: str | Inline | Relation | Itself | Computed
     holds: Holds
     description: str = ""
 

@@ -7,7 +7,17 @@ import strawberry
 from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
 from sqlmodel import Field
 
-from schema.values import ClosedSet, Fields, choice, closed_set, moment
+from schema.partner_parts import (
+    OF_PARTNER,
+    BankDetails,
+    CompanyType,
+    HeadOffice,
+    LegalRepresentative,
+    NetworkLinks,
+    PayoutSettings,
+    Registration,
+)
+from schema.values import ClosedSet, Fields, choice, closed_set, embedded, guarded, inline, moment, relation
 
 
 @closed_set
@@ -18,25 +28,6 @@ class PartnerStatus(ClosedSet):
     INACTIVE = "i", "It does not sell."
     TEST = "t", "It tries things out: its payments go through the sandbox provider only."
     NEW = "n", "Its network has listed it, and has not said yet whether it sells."
-
-
-@closed_set
-class CompanyType(ClosedSet):
-    """What a partner is before the law."""
-
-    BUSINESS = "bus", "A company."
-    INDIVIDUAL = "ind", "A person, without a business of their own."
-    SOLE_TRADER = "sol", "A person who trades under their own name."
-    ORGANIZATION = "org", "An association, or a public body."
-
-
-@closed_set
-class PayoutFrequency(ClosedSet):
-    """How often a partner is paid out."""
-
-    WEEK = "week", "Every week."
-    BIMONTHLY = "bimth", "Twice a month: on the 1st and on the 16th."
-    MONTH = "month", "Every month."
 
 
 @strawberry.pydantic.type(description="A network of partners that accept each other's gift cards and vouchers.")
@@ -87,6 +78,36 @@ class Partner(Fields):
         default_factory=list, sa_type=ARRAY(VARCHAR(60)), description="Words its network sorts partners by."
     )
     created_on: dt.datetime = moment("When it was made.")
+    marketplace = relation(Marketplace, by="marketplace_id", description="The network it belongs to.")
+    registration = embedded(inline(Registration), "The company, as it is registered.")
+    head_office = guarded(
+        inline(HeadOffice, prefix="hq_"), OF_PARTNER, "Where its head office is; null: not for you to see."
+    )
+    legal_representative = guarded(
+        inline(LegalRepresentative, prefix="legal_representative_"),
+        OF_PARTNER,
+        "Who answers for it before the law; null: not for you to see.",
+    )
+    bank_account = guarded(
+        inline(BankDetails), OF_PARTNER, "The account that it is paid out to; null: not for you to see."
+    )
+    payout_settings = guarded(
+        inline(
+            PayoutSettings,
+            {
+                "frequency": "payout_frequency",
+                "auto_validate": "auto_validate_payout",
+                "may_freeze": "freeze_payout",
+                "block_validation": "block_payout_validation",
+            },
+        ),
+        OF_PARTNER,
+        "When and how it is paid out; null: not for you to see.",
+    )
+    network_links = embedded(
+        inline(NetworkLinks, {"vouchers": "linked_to_nv_settings", "gift_cards": "linked_to_ngc_settings"}),
+        "What it takes part in, of what its network sells.",
+    )
 
 
 @strawberry.pydantic.type(description="Somebody, or some program, that logs in.")

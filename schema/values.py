@@ -4,7 +4,7 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, get_origin
 
 import pydantic
 import strawberry
@@ -49,6 +49,20 @@ class Fields(SQLModel):
 
 
 @dataclass(frozen=True)
+class Guard:
+    """Who is shown a value, however it is reached: callers with a permission, of rows that are theirs to see."""
+
+    permission: str
+    owner: tuple[str, str] = ("partner_id", "marketplace_id")
+    """The columns that name whose row it is: the partner, and the partner's marketplace."""
+
+    def owner_of(self, row: Any) -> tuple[Any, Any]:
+        """Whose a row is."""
+        partner, marketplace = self.owner
+        return getattr(row, partner), getattr(row, marketplace)
+
+
+@dataclass(frozen=True)
 class Inline:
     """An embedded value made of this object's own columns: published name -> column, or another such value."""
 
@@ -56,6 +70,7 @@ class Inline:
     columns: "Mapping[str, str | Inline]"
     unless_null: str | None = None
     """The whole value is null where this column is."""
+    guard: Guard | None = None
 
     def of(self, row: Any) -> Any:
         """The value that a row holds."""
@@ -78,6 +93,32 @@ class Relation:
     by: str
     many: bool = False
     order: str = "id"
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """A value, or `many`, that a function of `resolvers/` works out, for all objects of a level at once."""
+
+    many: bool = False
+    guard: Guard | None = None
+
+
+def computed(kind: Any, description: str, *, guard: Guard | None = None) -> Any:
+    """A value that is worked out: `@computes` in `resolvers/` declares by what. Null where it is not worked out.
+
+    `kind` is a published type or a list of one. With a `guard` it is null, and not worked out, for rows of other tenants,
+    and refused to callers without the permission.
+    """
+    value = Computed(get_origin(kind) is list, guard)
+
+    async def resolve(self: Any, info: strawberry.Info) -> Any:
+        if guard is not None and not info.context.shows(guard, guard.owner_of(self)):
+            return None
+        return await info.context.load.one(value).load(self.id)
+
+    return strawberry.pydantic.field(
+        resolve, graphql_type=kind | None, metadata={"compiled": value}, description=description
+    )
 
 
 def relation(to: Any, by: str, description: str | None = None, *, nullable: bool = False) -> Any:
@@ -128,6 +169,21 @@ def embedded(value: Inline, description: str, *, nullable: bool = False) -> Any:
         return value.of(self)
 
     return strawberry.pydantic.field(resolve, graphql_type=kind, metadata={"compiled": value}, description=description)
+
+
+def guarded(value: Inline, guard: Guard, description: str) -> Any:
+    """Publish several columns as one value that is null for rows of other tenants, and refused without the permission.
+
+    Relations run no operation and so no permission check: what not everybody may see who reaches a row is guarded.
+    """
+    kept = replace(value, guard=guard)
+
+    def resolve(self: Any, info: strawberry.Info) -> Any:
+        return kept.of(self) if info.context.shows(guard, guard.owner_of(self)) else None
+
+    return strawberry.pydantic.field(
+        resolve, graphql_type=value.kind | None, metadata={"compiled": kept}, description=description
+    )
 
 
 @strawberry.pydantic.type(description="An exact amount in one currency.")

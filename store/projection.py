@@ -12,9 +12,11 @@ from typing import Any, Final, TypeAlias
 
 from strawberry.types.field import StrawberryField
 
-from schema.values import Inline, Itself, Relation
+from schema.values import Computed, Guard, Inline, Itself, Relation
 
-Load: TypeAlias = Callable[[Relation, Sequence[Any], Sequence[str] | None], Awaitable[Mapping[Any, Any]]]
+Loaded: TypeAlias = Relation | Computed | Guard
+Load: TypeAlias = Callable[[Loaded, Sequence[Any], Sequence[str] | None], Awaitable[Mapping[Any, Any]]]
+"""Answers what belongs to each key: related rows, values worked out, or (of a guard) the owners whose rows are shown."""
 Steps: TypeAlias = tuple[str, ...]
 Write: TypeAlias = Callable[[Any], Any] | Mapping[Any, Any] | None
 """What makes JSON-ready data of a value that is there: a function, a table of answers, or nothing."""
@@ -76,6 +78,7 @@ class Part:
     required: bool = False
     presence: str | None = None
     in_rows: bool = True
+    guard: Guard | None = None
 
 
 @dataclass(frozen=True)
@@ -91,10 +94,10 @@ class Each:
 
 @dataclass(frozen=True)
 class Link:
-    """Related resources, loaded for the whole level at once. `spread`: their keys are written among ours."""
+    """Related resources, or values worked out, for the whole level at once. `spread`: their keys are written among ours."""
 
     key: str
-    relation: Relation
+    relation: Relation | Computed
     inner: "Projection"
     required: bool = False
     at: Steps = ()
@@ -102,6 +105,16 @@ class Link:
     owner: Steps = ()
     """The attributes that lead from an object to the one whose relation it is."""
     spread: bool = False
+
+
+@dataclass(frozen=True)
+class Veil:
+    """A part that is taken out again of rows that are not the caller's to see."""
+
+    key: str
+    guard: Guard
+    at: Steps
+    owner: Steps
 
 
 Wanted: TypeAlias = Same | Leaf | Cursor | Part | Each | Link
@@ -118,6 +131,7 @@ class Writer:
         self.from_rows = from_rows
         self.columns: list[str] = []
         self.links: list[Link] = []
+        self.veils: list[Veil] = []
         self._names: dict[str, Any] = {"missing": _missing}
         self._number = itertools.count()
         made = self._entry(wanted[0], "o", (), ()) if bare else self._body(wanted, "o", (), ())
@@ -193,6 +207,8 @@ class Writer:
             inner = None if owner is None or self.from_rows else (*owner, *w.path.split("."))
             return self._unless_missing(w, v, self._read(var, w.path), self._body(w.wanted, v, at, inner))
         body = self._body(w.wanted, var, at, owner)
+        if w.guard is not None:
+            self.veils.append(Veil(w.key, w.guard, at[:-1], self._owner(w.key, w.guard, owner)))
         if w.presence is None:
             return body
         return self._unless_missing(w, self._variable(), self._read(var, w.presence), body)
@@ -209,23 +225,52 @@ class Writer:
         if owner is None or any(step.endswith("()") for step in owner):
             raise CannotCompile(f"{w.key}: is a relation of an embedded value")
         self.links.append(replace(w, at=at, owner=owner))
+        if isinstance(w.relation, Computed) and w.relation.guard is not None:
+            self._owner(w.key, w.relation.guard, owner)
         if self.from_rows:
             self._column(_held(w))
         return "None"
+
+    def _owner(self, key: str, guard: Guard, owner: Steps | None) -> Steps:
+        """See to it that whose a row is can be read."""
+        if owner is None or any(step.endswith("()") for step in owner):
+            raise CannotCompile(f"{key}: is guarded within an embedded value")
+        if self.from_rows:
+            for name in guard.owner:
+                self._column(name)
+        return owner
 
     def _unless_missing(self, w: Leaf | Part | Each, v: str, source: str, written: str) -> str:
         absent = f"missing({w.key!r})" if w.required else "None"
         return f"({absent} if ({v} := {source}) is None else {written})"
 
-    def keys(self, link: Link, source: Sequence[Any]) -> list[Any]:
-        """What each row or object holds to find its related ones by."""
-        name = _held(link)
+    async def keys(self, link: Link, source: Sequence[Any], load: Load) -> list[Any]:
+        """What each row or object holds to find its related ones by; None where they are not the caller's to see."""
+        keys = self._values(_held(link), source, link.owner)
+        guard = link.relation.guard if isinstance(link.relation, Computed) else None
+        if guard is None:
+            return keys
+        shown = await self.shown(guard, source, link.owner, load)
+        return [key if seen else None for key, seen in zip(keys, shown, strict=True)]
+
+    async def shown(self, guard: Guard, source: Sequence[Any], owner: Steps, load: Load) -> list[bool]:
+        """Of each row or object, whether it is the caller's to see."""
+        owners = list(zip(*(self._values(name, source, owner) for name in guard.owner), strict=True))
+        found = await load(guard, owners, None)
+        return [one in found for one in owners]
+
+    def _values(self, name: str, source: Sequence[Any], owner: Steps) -> list[Any]:
         if self.from_rows:
             at = self.columns.index(name) + 2
             return [row[at] for row in source]
-        for step in link.owner:
+        for step in owner:
             source = [None if o is None else getattr(o, step) for o in source]
         return [None if o is None else getattr(o, name) for o in source]
+
+    @property
+    def open(self) -> bool:
+        """Whether writing it asks for more than its own rows or objects."""
+        return bool(self.links or self.veils)
 
 
 class Projection:
@@ -256,16 +301,25 @@ class Projection:
         if writer is None:
             raise CannotCompile(self.reasons[0])
         out = writer.many(source, cursor)
+        for veil in writer.veils:
+            shown = await writer.shown(veil.guard, source, veil.owner, load)
+            for target, seen in zip(_at(out, veil.at), shown, strict=True):
+                if target is not None and not seen:
+                    target[veil.key] = None
         for link in writer.links:
-            targets = out
-            for key in link.at:
-                targets = [None if t is None else t[key] for t in targets]
-            await _follow(link, writer.keys(link, source), targets, load)
+            await _follow(link, await writer.keys(link, source, load), _at(out, link.at), load)
         return out
 
 
+def _at(out: list[Any], steps: Steps) -> list[Any]:
+    """What stands at a place of each written object."""
+    for key in steps:
+        out = [None if o is None else o[key] for o in out]
+    return out
+
+
 async def _follow(link: Link, keys: list[Any], targets: list[Any], load: Load) -> None:
-    inner = link.inner.rows
+    inner = None if isinstance(link.relation, Computed) else link.inner.rows
     found = await load(link.relation, keys, None if inner is None else inner.columns)
     written: dict[Any, Any]
     if link.relation.many:
@@ -274,7 +328,7 @@ async def _follow(link: Link, keys: list[Any], targets: list[Any], load: Load) -
         written = {key: list(itertools.islice(done, len(related))) for key, related in found.items()}
     else:
         written = dict(zip(found, await link.inner.render(list(found.values()), load, inner is not None), strict=True))
-    absent: Any = [] if link.relation.many else None
+    absent: Any = [] if link.relation.many and isinstance(link.relation, Relation) else None
     for target, key in zip(targets, keys, strict=True):
         if target is None:
             continue
@@ -288,19 +342,19 @@ async def _follow(link: Link, keys: list[Any], targets: list[Any], load: Load) -
 
 
 def _held(link: Link) -> str:
-    return "id" if link.relation.many else link.relation.by
+    return "id" if isinstance(link.relation, Computed) or link.relation.many else link.relation.by
 
 
 def _local(column: str) -> str:
     return f"c_{column}"
 
 
-def access(field: StrawberryField) -> str | Inline | Relation | Itself:
+def access(field: StrawberryField) -> str | Inline | Relation | Itself | Computed:
     """Where a published field is read from, if that can be said without running its resolver."""
     if field.permission_classes or field.extensions:
         raise CannotCompile(f"{field.python_name}: extensions")
     compiled = field.metadata.get("compiled")
-    if isinstance(compiled, (str, Inline, Relation, Itself)):
+    if isinstance(compiled, (str, Inline, Relation, Itself, Computed)):
         return compiled
     resolver = field.base_resolver
     if resolver is None:

@@ -2,13 +2,13 @@
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import ARRAY, ColumnElement, any_, bindparam
 from sqlmodel import select
 from strawberry.dataloader import DataLoader
 
-from schema.values import Relation
+from schema.values import Computed, Guard, Relation
 from store.statements import Statement
 from store.within import Reads
 
@@ -37,20 +37,39 @@ def among(tested: Any, values: Sequence[Any] | None = None, name: str | None = N
     return found
 
 
-class Loaders:
-    """Related rows in batches, one statement a level; made anew for each request."""
+class Asking(Protocol):
+    """Whoever reads: what is shown to it, and what is worked out for it."""
 
-    def __init__(self, db: Reads) -> None:
+    def shows(self, guard: Guard, owner: tuple[Any, Any]) -> bool:
+        """Whether a guarded value of this partner and marketplace is shown; refuses who lacks the permission."""
+
+    async def compute(self, value: Computed, ids: Sequence[int]) -> Mapping[int, Any]:
+        """A computed value of the objects with these ids."""
+
+
+class Loaders:
+    """Related rows and computed values in batches, one load a level; made anew for each request."""
+
+    def __init__(self, db: Reads, asking: Asking) -> None:
         self.db = db
-        self.loaders: dict[Relation, DataLoader[Any, Any]] = {}
+        self.asking = asking
+        self.loaders: dict[Relation | Computed, DataLoader[Any, Any]] = {}
 
     async def level(
-        self, link: Relation, keys: Sequence[Any], columns: Sequence[str] | None = None
+        self, link: Relation | Computed | Guard, keys: Sequence[Any], columns: Sequence[str] | None = None
     ) -> Mapping[Any, Any]:
-        """The related rows by key: whole objects, or tuples of plain data (key, id, *columns)."""
+        """What belongs to each key.
+
+        Related rows are whole objects, or tuples of plain data (key, id, *columns); computed values are found by the id
+        of their object. Of a guard the keys are owners, and those whose rows are shown are answered.
+        """
         wanted = list({k for k in keys if k is not None})
         if not wanted:
             return {}
+        if isinstance(link, Guard):
+            return {owner: True for owner in wanted if self.asking.shows(link, owner)}
+        if isinstance(link, Computed):
+            return await self.asking.compute(link, sorted(wanted))
         rows = await (self._objects(link, wanted) if columns is None else self._tuples(link, wanted, tuple(columns)))
         of: Callable[[Any], Any] = operator.itemgetter(0) if columns is not None else operator.attrgetter(_key(link))
         if not link.many:
@@ -77,13 +96,14 @@ class Loaders:
 
         return await self.db.kept.rows((link, columns), build, {"keys": keys})
 
-    def one(self, link: Relation) -> DataLoader[Any, Any]:
+    def one(self, link: Relation | Computed) -> DataLoader[Any, Any]:
         """The same for graphql-core, which asks object by object."""
         if link not in self.loaders:
 
             async def load(keys: list[Any]) -> list[Any]:
                 found = await self.level(link, keys)
-                return [found.get(k, [] if link.many else None) for k in keys]
+                absent: Any = [] if link.many and isinstance(link, Relation) else None
+                return [found.get(k, absent) for k in keys]
 
             self.loaders[link] = DataLoader(load_fn=load, cache=False)  # a later mutation may change the row
         return self.loaders[link]

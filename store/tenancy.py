@@ -8,7 +8,8 @@ from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
 from sqlmodel import Field
 
 from schema.errors import CONSTRAINTS, AlreadyTaken
-from schema.tenancy import Marketplace, Partner, PayoutFrequency, Token, User
+from schema.partner_parts import PayoutFrequency
+from schema.tenancy import Marketplace, Partner, Token, User
 from schema.values import choice, json_column, moment
 from store.clock import now
 

@@ -4,6 +4,7 @@ import dataclasses
 import datetime as dt
 import enum
 import uuid
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from sqlmodel import Field, col, select
 from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 
+from resolvers.computed import computes
 from resolvers.context import Caller, Context, Role, Services
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
@@ -22,9 +24,26 @@ from schema.errors import AlreadyTaken, NotFound
 from schema.graph.fields import answered_by, changed_by
 from schema.graph.schema import schema_of
 from schema.permission import Permission, Rule
-from schema.values import Fields, Money, Text, amount, choice, moment, money, relation, relations, text, writable
+from schema.values import (
+    Fields,
+    Guard,
+    Money,
+    Text,
+    amount,
+    choice,
+    computed,
+    guarded,
+    inline,
+    moment,
+    money,
+    relation,
+    relations,
+    text,
+    writable,
+)
 from store.clock import clock
 from store.db import Database
+from store.rows import among
 from store.settings import Settings
 
 METADATA = MetaData()
@@ -39,6 +58,23 @@ class CardStatus(enum.StrEnum):
     BLOCKED = "b"
 
 
+@strawberry.pydantic.type(description="What only the owner of an issuer sees.")
+class Vault(BaseModel):
+    """What only the owner of an issuer sees."""
+
+    note: str = Limits(description="A note.")
+
+
+@strawberry.pydantic.type(description="How an issuer is.")
+class Mood(BaseModel):
+    """A value that is worked out."""
+
+    word: str = Limits(description="In a word.")
+
+
+OWNERS = Guard(Permission.VIEW_WALLET)
+
+
 @strawberry.pydantic.type(description="Who issues cards.")
 class Issuer(Fields):
     """Who issues cards."""
@@ -46,6 +82,9 @@ class Issuer(Fields):
     id: int
     slug: str = Field(max_length=40, description="The name used in addresses.")
     name: Text = text("The name customers see.")
+    vault = guarded(inline(Vault, {"note": "secret_note"}), OWNERS, "What only its owner sees.")
+    mood = computed(Mood, "How it is.")
+    moods = computed(list[Mood], "How it has been.", guard=OWNERS)
 
     @strawberry.pydantic.field(description="The name, shouted.")
     def loud(self) -> str:
@@ -102,6 +141,22 @@ class IssuerRow(Issuer, table=True):
     id: int = Field(default=None, primary_key=True)
     name: Text = text("The name customers see.", nullable=True)
     secret_note: str = "hidden"
+    partner_id: int = 1
+    marketplace_id: int = 1
+
+
+@computes(Issuer, "mood")
+async def mood(context: Context, ids: Sequence[int]) -> Mapping[int, Mood]:
+    """The mood of issuers: number 4 has none."""
+    async with context.db.sessions() as db:
+        found = await db.exec(select(IssuerRow.id, IssuerRow.slug).where(among(col(IssuerRow.id), ids)))
+        return {id: Mood(word=f"{slug} is fine") for id, slug in found if id != 4}
+
+
+@computes(Issuer, "moods")
+async def moods(context: Context, ids: Sequence[int]) -> Mapping[int, list[Mood]]:
+    """The moods of issuers: number 3 has had none, of number 5 nothing is known."""
+    return {id: [] if id == 3 else [Mood(word=str(id)), Mood(word="calm")] for id in ids if id != 5}
 
 
 class CardRow(Card, table=True):
@@ -179,7 +234,9 @@ async def fill(db: Database, rows: int = 250) -> None:
         await connection.run_sync(METADATA.create_all)
     async with db.sessions() as session, session.begin():
         names = [Text(en=f"Issuer {i}", fr=f"Émetteur {i}") for i in range(5)]
-        session.add_all(IssuerRow(id=i + 1, slug=f"i{i}", name=name) for i, name in enumerate(names))
+        session.add_all(
+            IssuerRow(id=i + 1, slug=f"i{i}", name=name, partner_id=1 + i % 2) for i, name in enumerate(names)
+        )
         session.add_all(_card(i, 1) for i in range(rows))
         session.add_all(_card(i, 2) for i in range(rows, rows + 10))
         session.add_all(

@@ -25,7 +25,7 @@ from graphql import (
 
 from resolvers.connection import Edge
 from resolvers.listing import DEFAULT_PAGE, LARGEST_PAGE
-from schema.graph.selection import Source, is_connection, is_made_of, strip
+from schema.graph.selection import Source, is_computed, is_connection, is_made_of, strip
 
 RELATED = 5
 """How many rows a list without a page size is taken for."""
@@ -167,7 +167,8 @@ class Cost:
 
     def _field(self, kind: GraphQLObjectType, node: FieldNode, items: int) -> int:
         assert node.selection_set is not None
-        returned = kind.fields[node.name.value].type
+        field = kind.fields[node.name.value]
+        returned = field.type
         named: Any = get_named_type(returned)
         if not isinstance(named, GraphQLObjectType):
             return 1
@@ -175,7 +176,7 @@ class Cost:
             return 1 + self._selected(named, node.selection_set, self._page_size(node))
         listed = isinstance(strip(returned)[0], GraphQLList)
         times = 1 if not listed else items if is_connection(kind) else RELATED
-        own = 1 if listed or (Source.of(named).in_rows and not is_made_of(kind, Edge)) else 0
+        own = 1 if listed or is_computed(field) or (Source.of(named).in_rows and not is_made_of(kind, Edge)) else 0
         return times * (own + self._selected(named, node.selection_set, 1))
 
     def _page_size(self, node: FieldNode) -> int:

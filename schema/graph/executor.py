@@ -131,7 +131,7 @@ class Executor(CoreExecutor[Any]):
         of: Callable[[list[Any]], Any],
     ) -> Any:
         assert plan.objects is not None
-        if plan.objects.links:
+        if plan.objects.open:
             # Within a list graphql-core's loaders gather the relations of all its rows; one object at a time would not.
             return plain() if _within_list(path) else self._followed(kind, plan, objects, plain, of)
         try:

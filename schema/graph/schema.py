@@ -4,15 +4,17 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import strawberry
-from graphql import GraphQLField, GraphQLResolveInfo
+from graphql import GraphQLField, GraphQLObjectType, GraphQLResolveInfo, GraphQLSchema
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types.arguments import convert_arguments
 from strawberry.types.field import StrawberryField
 
+from resolvers.computed import is_worked_out
 from resolvers.context import Context
 from schema.graph.fields import RUN
 from schema.graph.scalars import SCALARS
 from schema.graph.selection import BACK
+from schema.values import Computed
 
 
 def schema_of(query: type, mutation: type | None = None) -> strawberry.Schema:
@@ -24,7 +26,20 @@ def schema_of(query: type, mutation: type | None = None) -> strawberry.Schema:
             published: StrawberryField = field.extensions[BACK]
             if (run := published.metadata.get(RUN)) is not None:
                 _run_directly(schema, field, published, run)
+    _check_computed(core)
     return schema
+
+
+def _check_computed(core: GraphQLSchema) -> None:
+    """Refuse, at start, a field that nothing works out."""
+    for kind in core.type_map.values():
+        for name, field in kind.fields.items() if isinstance(kind, GraphQLObjectType) else ():
+            published: StrawberryField | None = field.extensions.get(BACK)
+            value = None if published is None else published.metadata.get("compiled")
+            if isinstance(value, Computed) and not is_worked_out(value):
+                raise LookupError(
+                    f"{kind.name}.{name}: nothing works it out. Declare that with @computes in resolvers/."
+                )
 
 
 def _run_directly(

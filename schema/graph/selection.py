@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from graphql import (
     GraphQLEnumType,
+    GraphQLField,
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
@@ -19,7 +20,7 @@ from strawberry.types.field import StrawberryField
 
 from resolvers.listing import Connection
 from schema.graph.scalars import finite, moment
-from schema.values import Inline, Itself, Relation
+from schema.values import Computed, Inline, Itself, Relation
 from store.projection import (
     CannotCompile,
     Each,
@@ -72,6 +73,12 @@ def is_connection(kind: GraphQLObjectType) -> bool:
     return is_made_of(kind, Connection)
 
 
+def is_computed(field: GraphQLField) -> bool:
+    """Whether a field is worked out by a function of `resolvers/`."""
+    published: StrawberryField | None = field.extensions.get(BACK)
+    return published is not None and isinstance(published.metadata.get("compiled"), Computed)
+
+
 def strip(kind: GraphQLOutputType) -> tuple[Any, bool]:
     """A type without its `!`, and whether it had one."""
     return (kind.of_type, True) if isinstance(kind, GraphQLNonNull) else (kind, False)
@@ -93,7 +100,7 @@ class Source:
         definition = definition_of(kind)
         return cls(None if definition is None else find_table(definition.origin))
 
-    def where(self, published: StrawberryField) -> str | Inline | Relation | Itself:
+    def where(self, published: StrawberryField) -> str | Inline | Relation | Itself | Computed:
         """Where a field is read from."""
         if self.renamed is None:
             return access(published)
@@ -172,7 +179,7 @@ class Selection:
             raise CannotCompile(f"{kind.name}.{name}: takes arguments")
         bare, required = strip(field.type)
         where = source.where(published)
-        if isinstance(where, Relation):
+        if isinstance(where, Relation | Computed):
             return self._related(key, where, bare, details, required)
         if isinstance(where, Inline | Itself):
             return self._embedded(key, where, bare, details, required, source)
@@ -185,11 +192,14 @@ class Selection:
             return Part(key, where, self.wanted(bare, details, inner), required, in_rows=inner.in_rows)
         raise CannotCompile(f"{kind.name}.{name}: is abstract")
 
-    def _related(self, key: str, link: Relation, bare: Any, details: Details, required: bool) -> Link:
+    def _related(self, key: str, link: Relation | Computed, bare: Any, details: Details, required: bool) -> Link:
         item = strip(bare.of_type)[0] if isinstance(bare, GraphQLList) else bare
         if isinstance(bare, GraphQLList) is not link.many or not isinstance(item, GraphQLObjectType):
             raise CannotCompile(f"{key}: is no plain relation")
-        return Link(key, link, self.projection(item, details), required)
+        inner = self.projection(item, details)
+        if isinstance(link, Computed) and inner.objects is None:
+            raise CannotCompile(inner.reasons[0])
+        return Link(key, link, inner, required)
 
     def _embedded(
         self, key: str, where: Inline | Itself, bare: Any, details: Details, required: bool, source: Source
@@ -197,7 +207,8 @@ class Selection:
         if isinstance(where, Itself):
             return Part(key, None, self.wanted(bare, details, Source.of(bare)), required)
         inner = replace(source, renamed=where.columns)
-        return Part(key, None, self.wanted(bare, details, inner), required, where.unless_null)
+        wanted = self.wanted(bare, details, inner)
+        return Part(key, None, wanted, required, where.unless_null, guard=where.guard)
 
     def _listed(
         self, key: str, path: str, bare: GraphQLList[Any], details: Details, required: bool, source: Source

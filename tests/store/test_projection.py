@@ -14,6 +14,7 @@ from store.projection import (
     Each,
     Leaf,
     Link,
+    Loaded,
     MissingValue,
     Part,
     Projection,
@@ -31,10 +32,10 @@ USES = Relation(Use, "card_id", many=True)
 class Loads:
     """Answers loads out of a table of rows by relation, and counts them."""
 
-    rows: Mapping[Relation, Mapping[Any, Any]]
-    asked: list[tuple[Relation, list[Any], Any]] = field(default_factory=list)
+    rows: Mapping[Loaded, Mapping[Any, Any]]
+    asked: list[tuple[Loaded, list[Any], Any]] = field(default_factory=list)
 
-    async def level(self, link: Relation, keys: Sequence[Any], columns: Sequence[str] | None) -> Mapping[Any, Any]:
+    async def level(self, link: Loaded, keys: Sequence[Any], columns: Sequence[str] | None) -> Mapping[Any, Any]:
         self.asked.append((link, list(keys), columns))
         return {key: self.rows[link][key] for key in keys if key in self.rows[link]}
 

@@ -21,6 +21,8 @@ LEAVES = {
         "expiresAt",
     ],
     "Issuer": ["id", "slug"],
+    "Vault": ["note"],
+    "Mood": ["word"],
     "Use": ["id", "label"],
     "Text": ["en", "fr", "es", "it", "de", "nl", "ca", "pt"],
     "Money": ["amount", "currency"],
@@ -34,7 +36,7 @@ SLOW = {"Card": ["whisper", "echo", "echo(times: 1)"], "Issuer": ["loud"]}
 """Fields that Python works out, or that graphql-core must execute."""
 OBJECTS = {
     "Card": {"title": "Text", "balance": "Money", "issuer": "Issuer", "uses": "Use"},
-    "Issuer": {"name": "Text"},
+    "Issuer": {"name": "Text", "vault": "Vault", "mood": "Mood", "moods": "Mood"},
     "Use": {"issuer": "Issuer"},
     "CardConnection": {"nodes": "Card", "edges": "CardEdge", "pageInfo": "PageInfo"},
     "CardEdge": {"node": "Card"},
