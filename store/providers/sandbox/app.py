@@ -7,7 +7,18 @@ import sqlite3
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
-from store.providers.sandbox import enrolment, events, hooks, payins, refunds, registration, tokens, users, wallets
+from store.providers.sandbox import (
+    enrolment,
+    events,
+    hooks,
+    payins,
+    refunds,
+    registration,
+    regulatory,
+    tokens,
+    users,
+    wallets,
+)
 from store.providers.sandbox.control import Control
 from store.providers.sandbox.core import Sandbox
 from store.providers.sandbox.pages import views
@@ -22,6 +33,7 @@ INTERFACE = Interface(
         *tokens.ENDPOINTS,
         *registration.ENDPOINTS,
         *enrolment.ENDPOINTS,
+        *regulatory.ENDPOINTS,
         *users.ENDPOINTS,
         *wallets.ENDPOINTS,
         *payins.ENDPOINTS,

@@ -1,5 +1,7 @@
 """Strong authentication of owners: enrolment, the consent to act for them, and what both leave behind."""
 
+from dataclasses import dataclass
+
 from store.providers.sandbox import events, sca, users
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.sca import Authentication, Outcome
@@ -9,6 +11,23 @@ from store.providers.sandbox.wire.errors import ForbiddenResource, ParamError, R
 SCOPES = ("ContactInformationUpdate", "RecipientRegistration", "Transfer", "ViewAccountInformation")
 ACCESS_LASTS = 180 * 24 * 3600
 """Seconds for which an owner who has authenticated may look at wallets and movements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """What strong authentication knows of a user. `access_until` is 0 until the account was opened to be looked at."""
+
+    enrolled: bool = False
+    consented: bool = False
+    access_until: float = 0
+
+
+def of_user(session: Session, user_id: str) -> Enrolment:
+    """What is known of a user, nothing if it was never asked to enrol."""
+    row = session.row("SELECT * FROM enrolment WHERE user_id = ?", user_id)
+    if row is None:
+        return Enrolment()
+    return Enrolment(row["enrolled_at"] is not None, row["consented_at"] is not None, row["access_until"] or 0)
 
 
 def begin(session: Session, user_id: str) -> Json | None:
@@ -29,7 +48,9 @@ def ended(session: Session, done: Authentication, at: float) -> None:
     if done.outcome is Outcome.SUCCEEDED:
         enrolled(session, done.user_id, at)
     else:
-        events.emit(session, f"SCA_ENROLLMENT_{done.outcome.name if done.outcome else ''}", done.user_id, at)
+        events.emit(
+            session, f"SCA_ENROLLMENT_{'EXPIRED' if done.outcome is Outcome.EXPIRED else 'FAILED'}", done.user_id, at
+        )
 
 
 def enrolled(session: Session, user_id: str, at: float) -> None:
@@ -71,8 +92,7 @@ def enrol(session: Session, call: Call) -> Json:
 def consent(session: Session, call: Call) -> Json:
     """POST /sca/users/{id}/consent"""
     user = owner(session, call.path["id"])
-    row = session.row("SELECT enrolled_at FROM enrolment WHERE user_id = ?", user["Id"])
-    if row is None or row["enrolled_at"] is None:
+    if not of_user(session, user["Id"]).enrolled:
         raise ForbiddenResource("The user is not enrolled, so it cannot consent to anything.")
     if not users.authenticates(user):
         session.change("UPDATE enrolment SET consented_at = ? WHERE user_id = ?", int(session.now), user["Id"])

@@ -1,5 +1,6 @@
 """The bodies that create and change users, and what an owner must tell of itself."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -45,14 +46,14 @@ class NaturalUser(UserBody):
     @model_validator(mode="after")
     def owners_are_known(self) -> Self:
         """An owner also has a birthday, a nationality and a country of residence."""
-        needed = {
-            "Birthday": self.birthday,
-            "Nationality": self.nationality,
-            "CountryOfResidence": self.country_of_residence,
-        }
-        missing = [name for name, value in needed.items() if value is None]
-        if self.user_category == "OWNER" and missing:
-            raise ParamError({name: f"The {name} field is required." for name in missing})
+        if self.user_category == "OWNER":
+            require(
+                {
+                    "Birthday": self.birthday,
+                    "Nationality": self.nationality,
+                    "CountryOfResidence": self.country_of_residence,
+                }
+            )
         return self
 
     @property
@@ -62,36 +63,51 @@ class NaturalUser(UserBody):
 
 
 class Representative(Body):
-    """Who acts for a legal user."""
+    """Who acts for a legal user. Of a payer's only the name has to be known."""
 
     first_name: Text
     last_name: Text
-    email: Email
-    birthday: Timestamp
-    nationality: Country
-    country_of_residence: Country
+    email: Email | None = None
+    birthday: Timestamp | None = None
+    nationality: Country | None = None
+    country_of_residence: Country | None = None
     phone_number: Text | None = None
     phone_number_country: Country | None = None
 
 
 class LegalUser(UserBody):
-    """The body of POST /sca/users/legal."""
+    """The body of POST /sca/users/legal. A payer needs names and e-mail only."""
 
     legal_person_type: LegalPersonType
     name: Text
     legal_representative: Representative
-    headquarters_address: Address
+    headquarters_address: Address | None = None
     legal_representative_address: Address | None = None
     company_number: CompanyNumber | None = None
 
     @model_validator(mode="after")
-    def businesses_are_registered(self) -> Self:
-        """A business has a number in its country's register."""
-        if self.legal_person_type == "BUSINESS" and not self.company_number:
-            raise ParamError({"CompanyNumber": "The CompanyNumber field is required for a BUSINESS."})
+    def owners_are_known(self) -> Self:
+        """Of an owner's representative all is known; a business has a number in its country's register."""
+        if self.user_category == "OWNER":
+            person = self.legal_representative
+            needed = {
+                "LegalRepresentative.Email": person.email,
+                "LegalRepresentative.Birthday": person.birthday,
+                "LegalRepresentative.Nationality": person.nationality,
+                "LegalRepresentative.CountryOfResidence": person.country_of_residence,
+                "HeadquartersAddress": self.headquarters_address,
+            }
+            require(needed | ({"CompanyNumber": self.company_number} if self.legal_person_type == "BUSINESS" else {}))
         return self
 
     @property
     def full_name(self) -> str:
         """How pages call the user."""
         return self.name
+
+
+def require(needed: Mapping[str, object]) -> None:
+    """Refuse what is not there, all of it at once."""
+    missing = [name for name, value in needed.items() if value is None]
+    if missing:
+        raise ParamError({name: f"The {name} field is required." for name in missing})

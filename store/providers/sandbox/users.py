@@ -62,10 +62,12 @@ def shown(row: sqlite3.Row) -> Json:
 
 
 def known(session: Session, field: str, id: str) -> str:
-    """The name of a user that a body refers to."""
-    row = session.row("SELECT name FROM user WHERE id = ?", id)
+    """The name of a user that a body refers to. It must not be closed."""
+    row = session.row("SELECT * FROM user WHERE id = ?", id)
     if row is None:
         raise ParamError({field: f"The value {id} is invalid: there is no such user."})
+    if shown(row)["UserStatus"] == CLOSED:
+        raise UserClosed
     return str(row["name"])
 
 
@@ -88,7 +90,7 @@ def living(session: Session, id: str, person_type: str | None = None) -> Json:
 def email(user: Json) -> str:
     """The address of who acts for the user."""
     person = user["LegalRepresentative"] if user["PersonType"] == LEGAL else user
-    return str(person["Email"])
+    return str(person["Email"] or user["Email"])
 
 
 def authenticates(user: Json) -> bool:
@@ -96,12 +98,12 @@ def authenticates(user: Json) -> bool:
     return user["UserCategory"] == "OWNER" and BYPASS not in email(user)
 
 
-def identify(session: Session, id: str, level: Level) -> bool:
+def identify(session: Session, id: str, level: Level, at: float | None = None) -> bool:
     """Set how far a user is identified, and tell of it; answers whether that is news."""
     if present(session, id)["KYCLevel"] == level:
         return False
     rewrite(session, id, {"KYCLevel": level})
-    events.emit(session, f"USER_KYC_{level}", id)
+    events.emit(session, f"USER_KYC_{level}", id, at)
     return True
 
 

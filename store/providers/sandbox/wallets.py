@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from store.providers.sandbox import ledger, movements, users
+from store.providers.sandbox import account_access, ledger, movements, users
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.wire.bodies import Body, Currency, Id, Tag, Text
 from store.providers.sandbox.wire.endpoints import Call, Endpoint, Json, Page
-from store.providers.sandbox.wire.errors import ParamError, ResourceNotFound
+from store.providers.sandbox.wire.errors import ParamError, ResourceNotFound, WireError
 from store.providers.sandbox.wire.paging import Listing
 
 
@@ -20,6 +20,13 @@ class NewWallet(Body):
     owners: Annotated[list[Id], Field(min_length=1, max_length=1)]
     description: Text
     currency: Currency
+    tag: Tag | None = None
+
+
+class ChangedWallet(Body):
+    """The body of PUT /wallets/{id}; what is left out stays."""
+
+    description: Text | None = None
     tag: Tag | None = None
 
 
@@ -57,14 +64,25 @@ def named(session: Session, field: str, id: str, currency: str) -> sqlite3.Row:
     row = session.row("SELECT * FROM wallet WHERE id = ?", id)
     if row is None:
         raise ParamError({field: f"The value {id} is invalid: there is no such wallet."})
+    users.living(session, row["owner_id"])
     if row["currency"] != currency:
         raise ParamError({field: f"The wallet is in {row['currency']}, the funds are in {currency}."})
     return row
 
 
-def read(session: Session, call: Call) -> Json:
+def read(session: Session, call: Call) -> Json | WireError:
     """GET /wallets/{id}"""
-    return present(session, find(session, call.path["id"]))
+    row = find(session, call.path["id"])
+    return account_access.refusal(session, call, row["owner_id"]) or present(session, row)
+
+
+def update(session: Session, call: Call) -> Json:
+    """PUT /wallets/{id}"""
+    row, body = find(session, call.path["id"]), call.json(ChangedWallet)
+    users.living(session, row["owner_id"])
+    kept = json.loads(row["body"]) | {name: value for name, value in body.written().items() if value is not None}
+    session.change("UPDATE wallet SET body = ? WHERE id = ?", json.dumps(kept), row["id"])
+    return present(session, find(session, row["id"]))
 
 
 def present(session: Session, row: sqlite3.Row) -> Json:
@@ -83,29 +101,37 @@ def present(session: Session, row: sqlite3.Row) -> Json:
     }
 
 
-def list_of_user(session: Session, call: Call) -> Page:
+def list_of_user(session: Session, call: Call) -> Page | WireError:
     """GET /users/{id}/wallets"""
-    users.present(session, call.path["id"])
+    refused = account_access.refusal(session, call, call.path["id"])
+    if refused is not None:
+        return refused
     listing = Listing(call, "wallet", "created_at")
     listing.where("owner_id = ?", call.path["id"])
     return listing.page(session, lambda row: present(session, row))
 
 
-def transactions(session: Session, call: Call) -> Page:
+def transactions(session: Session, call: Call) -> Page | WireError:
     """GET /wallets/{id}/transactions"""
-    id = find(session, call.path["id"])["id"]
-    return movements.listing(session, call, "debited_wallet_id = ? OR credited_wallet_id = ?", id, id)
+    row = find(session, call.path["id"])
+    id = row["id"]
+    return account_access.refusal(session, call, row["owner_id"]) or movements.listing(
+        session, call, "debited_wallet_id = ? OR credited_wallet_id = ?", id, id
+    )
 
 
-def transactions_of_user(session: Session, call: Call) -> Page:
+def transactions_of_user(session: Session, call: Call) -> Page | WireError:
     """GET /users/{id}/transactions"""
-    id = users.present(session, call.path["id"])["Id"]
-    return movements.listing(session, call, "author_id = ? OR credited_user_id = ?", id, id)
+    id = call.path["id"]
+    return account_access.refusal(session, call, id) or movements.listing(
+        session, call, "author_id = ? OR credited_user_id = ?", id, id
+    )
 
 
 ENDPOINTS = (
     Endpoint("POST", "/wallets", create),
     Endpoint("GET", "/wallets/{id}", read),
+    Endpoint("PUT", "/wallets/{id}", update),
     Endpoint("GET", "/wallets/{id}/transactions", transactions),
     Endpoint("GET", "/users/{id}/wallets", list_of_user),
     Endpoint("GET", "/users/{id}/transactions", transactions_of_user),

@@ -122,7 +122,7 @@ def perform(session: Session, admitted: Admitted) -> Answer:
     except WireError as error:
         answer = refused(session, error)
     else:
-        answer = answered(call, result, headers)
+        answer = refused(session, result) if isinstance(result, WireError) else answered(call, result, headers)
     idempotency.keep(session, admitted.reservation, answer.status, answer.body)
     return answer
 

@@ -17,6 +17,7 @@ from store.providers.sandbox.wire.errors import (
     ParamError,
     ResourceNotFound,
     UnsupportedMediaType,
+    WireError,
 )
 
 Json = dict[str, Any]
@@ -58,6 +59,10 @@ class Call:
 
     def json(self, shape: type[Checked]) -> Checked:
         """The JSON body, checked."""
+        return shape.read(self.object())
+
+    def object(self) -> Json:
+        """The JSON body as it came."""
         if self.content_type and "json" not in self.content_type:
             raise UnsupportedMediaType("Send application/json.")
         try:
@@ -66,7 +71,7 @@ class Call:
             raise ParamError({"Body": "The body is not valid JSON."}) from None
         if not isinstance(value, dict):
             raise ParamError({"Body": "The body must be a JSON object."})
-        return shape.read(value)
+        return value
 
     def form(self) -> dict[str, str]:
         """The form body."""
@@ -91,7 +96,8 @@ class Call:
         return values[-1] if values else None
 
 
-Handler = Callable[[Session, Call], "Json | Page | Empty"]
+Handler = Callable[[Session, Call], "Json | Page | Empty | WireError"]
+"""A refusal that is raised undoes what the call did; one that is answered leaves it."""
 
 
 def not_modelled(_session: Session, call: Call) -> Json:

@@ -66,6 +66,18 @@ class Unauthorized(WireError):
         super().__init__(message, headers={"WWW-Authenticate": scheme})
 
 
+class AuthenticationAsked(WireError):
+    """The owner has to authenticate before this may be looked at. Where is told in a header only."""
+
+    status, type = 401, "unauthorized"
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            "The user has to authenticate: see the header WWW-Authenticate.",
+            headers={"WWW-Authenticate": f"PendingUserAction RedirectUrl={url}"},
+        )
+
+
 class ForbiddenResource(WireError):
     """The caller may not touch this."""
 

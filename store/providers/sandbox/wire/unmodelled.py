@@ -3,15 +3,10 @@
 from store.providers.sandbox.wire.endpoints import Endpoint
 
 PATHS: dict[str, tuple[str, ...]] = {
-    "/sca/users/natural/{id}": ("PUT",),
-    "/sca/users/legal/{id}": ("PUT",),
-    "/sca/users/natural/{id}/category": ("PUT",),
-    "/sca/users/legal/{id}/category": ("PUT",),
     "/users/natural": ("POST",),
     "/users/legal": ("POST",),
-    "/users/natural/{id}": ("PUT", "DELETE"),
-    "/users/legal/{id}": ("PUT", "DELETE"),
-    "/users/{id}/regulatory": ("GET",),
+    "/users/natural/{id}": ("PUT",),
+    "/users/legal/{id}": ("PUT",),
     "/users/data-formats/validation": ("POST",),
     "/users/{id}/identity-verifications": ("POST", "GET"),
     "/identity-verifications/{id}": ("GET",),
@@ -28,7 +23,6 @@ PATHS: dict[str, tuple[str, ...]] = {
     "/recipients/{id}": ("GET", "PUT"),
     "/users/{id}/bankaccounts": ("GET",),
     "/users/{id}/bankaccounts/iban": ("POST",),
-    "/wallets/{id}": ("PUT",),
     "/clients": ("GET", "PUT"),
     "/clients/wallets": ("GET",),
     "/clients/wallets/{funds}/{currency}": ("GET",),
