@@ -9,12 +9,12 @@ from urllib.parse import parse_qsl
 
 import orjson
 from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from schema.errors import MalformedBody, Path, Problem, TooLarge, UnsupportedMediaType
+from store.uploads import read_multipart
 
 MEBIBYTE = 1024 * 1024
 BODY_LIMIT = MEBIBYTE
@@ -166,14 +166,11 @@ def _with_lone_surrogates(raw: bytes) -> Any:
 
 
 async def _multipart(request: Request, raw: bytes) -> dict[str, str | UploadFile]:
-    async def receive() -> Message:
-        return {"type": "http.request", "body": raw, "more_body": False}
-
+    limits = {"max_files": 1, "max_fields": MOST_FIELDS, "max_part_size": MEBIBYTE}
     try:
-        form = await Request(request.scope, receive).form(max_files=1, max_fields=MOST_FIELDS, max_part_size=MEBIBYTE)
-    except (MultiPartException, HTTPException) as error:
-        raise MalformedBody(reason=error.message if isinstance(error, MultiPartException) else error.detail) from None
-    return dict(form)
+        return dict(await read_multipart(request.headers, raw, **limits))
+    except MultiPartException as error:
+        raise MalformedBody(reason=error.message) from None
 
 
 def _urlencoded(raw: bytes) -> dict[str, str]:

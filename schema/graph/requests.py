@@ -8,13 +8,12 @@ from typing import Any
 
 import orjson
 from starlette.datastructures import FormData, UploadFile
-from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
-from starlette.types import Message
 
 from schema.graph.server import Asked
 from schema.graph.trusted import SHA256
+from store.uploads import read_multipart
 
 JSON = "application/json"
 RESPONSE = "application/graphql-response+json"
@@ -179,14 +178,11 @@ async def _body(request: Request, limit: int) -> bytes:
 
 
 async def _from_form(request: Request, raw: bytes) -> Sent:
-    async def receive() -> Message:
-        return {"type": "http.request", "body": raw, "more_body": False}
-
+    limits = {"max_files": MOST_FILES, "max_fields": 2, "max_part_size": BODY_LIMIT}
     try:
-        form = await Request(request.scope, receive).form(max_files=MOST_FILES, max_fields=2, max_part_size=BODY_LIMIT)
-    except (MultiPartException, HTTPException) as error:
-        reason = error.message if isinstance(error, MultiPartException) else error.detail
-        raise BadRequestError(f"The form cannot be read: {reason}.") from None
+        form = await read_multipart(request.headers, raw, **limits)
+    except MultiPartException as error:
+        raise BadRequestError(f"The form cannot be read: {error.message}.") from None
     try:
         operations, places = (_json(_text(form, name), f"`{name}`") for name in ("operations", "map"))
         _put_files(operations, places, form)
