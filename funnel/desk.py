@@ -15,8 +15,8 @@ from funnel.languages import chosen
 from funnel.messages import Ending
 from funnel.pages import Pages
 from schema.errors import AppError
-from store.origin import origin_of
 from store.settings import Settings
+from store.texts import SOURCE
 
 log = structlog.get_logger(__name__)
 
@@ -47,7 +47,7 @@ class Desk(ABC, Generic[G]):
         self.cookies = Cookies(secure=secure)
 
     @abstractmethod
-    async def guest(self, request: Request, session_id: str, language: str) -> G:
+    async def guest(self, request: Request) -> G:
         """Who a request is from. Raises AppError when its address leads nowhere."""
 
     @abstractmethod
@@ -55,8 +55,12 @@ class Desk(ABC, Generic[G]):
         """The page for an error."""
 
     @abstractmethod
-    def turned_away(self, request: Request, language: str, status: int) -> Response:
+    def turned_away(self, request: Request, status: int) -> Response:
         """The page for an error before it was known who the request is from."""
+
+    def language(self, request: Request, otherwise: str = SOURCE) -> str:
+        """The language to speak, where neither page nor browser names one of ours `otherwise`."""
+        return chosen(self.cookies.read(request, "language"), request.headers.get("accept-language", ""), otherwise)
 
     async def refused(self, guest: G, error: AppError) -> Response:
         """What an error that no handler has caught is answered."""
@@ -84,34 +88,27 @@ class Desk(ABC, Generic[G]):
         return endpoint
 
     async def _answered(self, request: Request, handler: Handler[G], *, posted: bool) -> Response:
-        language = chosen(self.cookies.read(request, "language"), request.headers.get("accept-language", ""))
-        session_id = self.cookies.session_id(request)
         guest: G | None = None
         try:
-            guest = await self.guest(request, session_id, language)
+            guest = await self.guest(request)
             return self.signed(guest, await self._handled(guest, handler, posted=posted))
         except AppError as error:  # before the guest was known
-            return _later(self.turned_away(request, language, error.status), error)
+            return _later(self.turned_away(request, error.status), error)
         except Exception:
             log.exception("a page failed")
             if guest is None:
-                return self.turned_away(request, language, 500)
+                return self.turned_away(request, 500)
             return self.ended(guest, Ending.BROKEN, 500)
 
     async def _handled(self, guest: G, handler: Handler[G], *, posted: bool) -> Response:
         try:
             if posted:
-                await self.count(guest)
+                await guest.count()
                 guest.form = await read_form(guest.request)
                 self.tokens.check(guest.request, guest.form, guest.session_id, guest.origin)
             return await handler(guest)
         except AppError as error:
             return _later(await self.refused(guest, error), error)
-
-    async def count(self, guest: G) -> None:
-        """Count what an address sends. Raises TooManyRequests."""
-        if (forms := guest.services.limits.forms) is not None:
-            await forms.check(origin_of(guest.address))
 
 
 def _later(response: Response, error: AppError) -> Response:

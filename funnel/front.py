@@ -26,15 +26,14 @@ class Front(Desk[Visit]):
     def __init__(self, settings: Settings, pages: Pages) -> None:
         super().__init__(settings, pages, secure=settings.funnel_scheme == "https")
 
-    async def guest(self, request: Request, session_id: str, language: str) -> Visit:
+    async def guest(self, request: Request) -> Visit:
         """The visit of a shop's customer. Raises NotFound where the host is no shop's."""
         services: Services = request.app.state.house.services
         shop = await shop_at(services.db, request.headers.get("host", ""))
         if shop is None:
             raise NotFound(thing="shop")
-        return Visit(
-            request, services, self.pages, self.tokens, self.cookies, session_id, language, shop.brand, shop=shop
-        )
+        session_id, language = self.cookies.session_id(request), self.language(request)
+        return Visit(request, self.pages, self.tokens, self.cookies, session_id, language, shop.brand, shop=shop)
 
     def step(self, handler: Handler[Visit]) -> Endpoint:
         """An endpoint that shows a step; opened without a cart, it goes on with the one this browser opened last."""
@@ -61,10 +60,10 @@ class Front(Desk[Visit]):
             self.cookies.keep_cart(response, str(visit.cart_id))
         return super().signed(visit, response)
 
-    def turned_away(self, request: Request, language: str, status: int) -> Response:
+    def turned_away(self, request: Request, status: int) -> Response:
         """A message on a page of no shop."""
         ending = Ending.NO_SHOP if status == 404 else BY_STATUS.get(status, Ending.BROKEN)
-        return self.pages.message(request, language, ENDINGS[ending], status)
+        return self.pages.message(request, self.language(request), ENDINGS[ending], status)
 
     async def brand(self, request: Request) -> Response:
         """The colours of the shop at this host. Kept for good only under the name of what they are now."""

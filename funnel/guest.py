@@ -16,6 +16,7 @@ from funnel.pages import HEADERS, Pages
 from resolvers.context import Services
 from schema.checkout import Brand
 from schema.values import Text
+from store.origin import origin_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,6 @@ class Guest(ABC):
     """A request, with all that any page needs to know about it."""
 
     request: Request
-    services: Services
     pages: Pages
     tokens: FormTokens
     cookies: Cookies
@@ -50,6 +50,12 @@ class Guest(ABC):
     brand: Brand | None
     """Whose name and colours the page has; None where that is not known."""
     form: Form = field(default_factory=dict, kw_only=True)
+
+    @property
+    def services(self) -> Services:
+        """What the process holds."""
+        services: Services = self.request.app.state.house.services
+        return services
 
     @property
     def address(self) -> str:
@@ -75,6 +81,11 @@ class Guest(ABC):
     @abstractmethod
     def brand_sheet(self) -> str:
         """Where the style sheet with the colours is; empty without a brand."""
+
+    async def count(self) -> None:
+        """Count what this address makes us do, as forms are counted. Raises TooManyRequests."""
+        if (forms := self.services.limits.forms) is not None:
+            await forms.check(origin_of(self.address))
 
     def problem(self, place: str, code: str) -> FieldError:
         """What to say about something that is wrong."""

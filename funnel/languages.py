@@ -19,11 +19,11 @@ TEXTS = Texts(Path(__file__).with_name("translations"))
 catalogue, translations = TEXTS.catalogue, TEXTS.translations
 
 
-def chosen(cookie: str, accept_language: str) -> str:
-    """The language to speak: the one chosen on the page, else the browser's best that we have, else English."""
+def chosen(cookie: str, accept_language: str, otherwise: str = SOURCE) -> str:
+    """The language to speak: the one chosen on the page, else the browser's best that we have, else another."""
     if cookie in LANGUAGES:
         return cookie
-    return next((language for language in _preferred(accept_language) if language in LANGUAGES), SOURCE)
+    return next((language for language in _preferred(accept_language) if language in LANGUAGES), otherwise)
 
 
 def _preferred(accept_language: str) -> list[str]:

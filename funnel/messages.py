@@ -209,3 +209,23 @@ ENDINGS = {
         N_("Something went wrong on our side"), N_("Nothing was charged twice. Please try again, or contact the shop.")
     ),
 }
+
+TRY_AGAIN = N_("Try again")
+
+PUBLIC_ENDINGS = {
+    Ending.NOT_FOUND: Told(
+        N_("This link does not work"),
+        N_(
+            "It may be incomplete, or it was replaced by a newer one. Open it again exactly as you received it. If that "
+            "does not help, ask whoever sent it to you for a new one: usually the platform that your shop sells on."
+        ),
+    ),
+    Ending.FOREIGN_FORM: Told(N_("This page was open for too long"), N_("Nothing was changed. Please open it again.")),
+    Ending.TOO_LARGE: ENDINGS[Ending.TOO_LARGE],
+    Ending.TOO_MANY: Told(N_("Too many attempts"), N_("Wait a few minutes, then try again. Nothing is lost.")),
+    Ending.UNAVAILABLE: ENDINGS[Ending.UNAVAILABLE],
+    Ending.BROKEN: Told(
+        N_("Something went wrong on our side"), N_("Nothing is lost. Please try again in a few minutes.")
+    ),
+}
+"""The same on pages that are opened by a link of their own, such as the onboarding page."""

@@ -6,6 +6,7 @@ from starlette.routing import BaseRoute, Route
 from funnel.desk import Endpoint
 from funnel.front import Front
 from funnel.messages import Ending
+from funnel.onboarding.routes import routes as onboarding_routes
 from funnel.pages import Pages
 from funnel.static_files import PREFIX
 from funnel.steps import customization, information, language, payment, summary
@@ -19,7 +20,7 @@ async def nothing_here(visit: Visit) -> Response:
 
 
 def routes(settings: Settings) -> list[BaseRoute]:
-    """The routes of the checkout, for the application to mount at its root.
+    """The routes of the checkout and of the other pages of ours, for the application to mount at its root.
 
     Handlers find their services at `request.app.state.house.services`, and the request's id at `request.state`.
     """
@@ -47,6 +48,7 @@ def routes(settings: Settings) -> list[BaseRoute]:
         Route(f"{ROOT}/brand.{{digest:str}}.css", front.brand),
         Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
         Route("/ecommerce/{rest:path}", page(nothing_here)),
+        *onboarding_routes(settings, pages),
     ]
 
 

@@ -80,6 +80,11 @@ def brand_sheet(brand: Brand) -> bytes:
     return f":root{{--accent:{accent};--accent-ink:{ink};--accent-text:{text}}}\n".encode()
 
 
+def colours_path(accent: str) -> str:
+    """Where the colours that follow from one (`#rrggbb`) are served at the service's own address."""
+    return f"/onboarding/colours/{accent.removeprefix('#').lower()}.css"
+
+
 def brand_path(brand: Brand) -> str:
     """Where a partner's colours are served, on its own host."""
     return f"/ecommerce/shop/brand.{digest(brand_sheet(brand))}.css"

@@ -9,6 +9,7 @@ from funnel.flash import Flash
 from funnel.messages import NOTICES, REFUSALS, Ending
 from funnel.steps.information import chosen_delivery
 from funnel.visit import ROOT, Visit
+from funnel.waiting import look_again, looks_again
 from resolvers import checkout as operations
 from resolvers import payment
 from schema.checkout import Agreed, AttemptStatus, Outcome, Step
@@ -16,8 +17,6 @@ from schema.errors import AppError, InvalidInput, NotFound, TooManyRequests
 
 STEP = Step.PAYMENT
 LEAVING = f"{ROOT}/payment/leaving/"
-PAUSES = (2, 3, 5, 8, 13, 20, 30, 30, 30)
-"""Seconds after which a waiting page looks again; after the last it waits for the customer."""
 LONGEST_CODE = 100
 AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,4})?")
 
@@ -88,13 +87,10 @@ async def come_back(visit: Visit) -> Response:
 
 
 def _waiting(visit: Visit, outcome: Outcome) -> Response:
-    times = visit.request.query_params.get("looked", "0")
-    looked = int(times) if times.isascii() and times.isdigit() and len(times) < 4 else 0
     path = visit.return_path(outcome.attempt_id)
-    response = visit.page("waiting.html", again=path, automatic=looked < len(PAUSES), current=STEP, outcome=outcome)
-    if looked < len(PAUSES):
-        response.headers["Refresh"] = f"{PAUSES[looked]}; url={path}?looked={looked + 1}"
-    return response
+    automatic = looks_again(visit.request)
+    response = visit.page("waiting.html", again=path, automatic=automatic, current=STEP, outcome=outcome)
+    return look_again(response, visit.request, path)
 
 
 async def cancel(visit: Visit) -> Response:

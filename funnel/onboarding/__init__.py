@@ -1,0 +1,1 @@
+"""Onboarding: the pages on which a partner's legal representative activates payments."""

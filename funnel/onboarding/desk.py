@@ -1,0 +1,33 @@
+"""The front desk of the onboarding pages: whose link it is, and where that partner stands."""
+
+from starlette.requests import Request
+
+from funnel.onboarding.visit import Representative
+from funnel.public import PublicDesk
+from resolvers import onboarding as operations
+from resolvers.context import Context, Services, Transport
+from store.brand import branded
+
+
+class OnboardingDesk(PublicDesk[Representative]):
+    """Makes endpoints of the functions that answer a partner's representative."""
+
+    async def guest(self, request: Request) -> Representative:
+        """Whoever holds a good link. Raises NotFound for one that is damaged or dead."""
+        services: Services = request.app.state.house.services
+        caller = await operations.representative_of(services, request.path_params["token"])
+        address = request.client.host if request.client else ""
+        context = Context(services, caller, request.state.request_id, address, Transport.ONBOARDING)
+        found = await operations.onboarding(context)
+        return Representative(
+            request,
+            self.pages,
+            self.tokens,
+            self.cookies,
+            self.cookies.session_id(request),
+            self.language(request, found.language),
+            branded(found.partner_name, found.accent, logo_url=found.logo_url),
+            start=found.path,
+            context=context,
+            onboarding=found,
+        )

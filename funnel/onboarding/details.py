@@ -1,0 +1,68 @@
+"""The form for what is missing. What is known already is neither asked nor shown: the link may have been forwarded."""
+
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from funnel.flash import Flash
+from funnel.onboarding.texts import LENGTHS, REFUSED, REQUIRED
+from funnel.onboarding.visit import Representative
+from resolvers import onboarding as operations
+from schema.errors import Conflict, InvalidInput, Problem
+from schema.onboarding import Onboarding, OnboardingDetails, OnboardingField
+
+FORM = "details"
+BIRTHDAY = OnboardingField.LEGAL_REPRESENTATIVE_BIRTHDAY
+PARTS = ("day", "month", "year")
+"""Of the birthday, as they are typed."""
+LONGEST_TYPED = 300
+"""Of what is kept of a field to show it again; what fits is for the operation to say."""
+PLACES = tuple(REQUIRED)
+"""In the order of the page."""
+
+
+async def show(visit: Representative, found: Onboarding) -> Response:
+    """The form, after a refusal as it was typed."""
+    flash = await visit.found(FORM)
+    if not flash.problems and found.refused is not None:
+        flash = Flash(((found.refused, REFUSED),))
+    shown = Flash(tuple(problem for problem in flash.problems if problem[0] in found.asked), flash.fields)
+    return visit.page("onboarding/details.html", flash=shown, found=found, limits=LENGTHS, parts_of_date=PARTS)
+
+
+async def complete(visit: Representative) -> Response:
+    """Save what was typed, and go on; what is not asked for is not read."""
+    typed = _typed(visit.form, visit.onboarding)
+    try:
+        found = await operations.complete_onboarding(visit.context, _details(typed, visit.onboarding))
+    except InvalidInput as error:
+        await visit.leave(FORM, Flash.of(sorted(error.problems, key=_place), typed))
+        return visit.to_start()
+    except Conflict:  # another tab was quicker
+        return visit.to_start()
+    return visit.redirect(found.path)
+
+
+def _typed(form: Mapping[str, str], found: Onboarding) -> dict[str, str]:
+    names = [name for field in found.asked for name in _names(field)]
+    return {name: form.get(name, "").strip()[:LONGEST_TYPED] for name in names}
+
+
+def _names(field: OnboardingField) -> list[str]:
+    return [f"{field}_{part}" for part in PARTS] if field is BIRTHDAY else [field]
+
+
+def _details(typed: Mapping[str, str], found: Onboarding) -> OnboardingDetails:
+    values = {str(field): typed[field] for field in found.asked if field is not BIRTHDAY}
+    if BIRTHDAY in found.asked:
+        values[BIRTHDAY] = birthday_of(*(typed[name] for name in _names(BIRTHDAY)))
+    return OnboardingDetails(**values)
+
+
+def birthday_of(day: str, month: str, year: str) -> str:
+    """`YYYY-MM-DD` of what was typed, whether there is such a day or not; empty when nothing was."""
+    return f"{year}-{month:0>2}-{day:0>2}" if day or month or year else ""
+
+
+def _place(problem: Problem) -> int:
+    return PLACES.index(OnboardingField(str(problem.path[-1])))

@@ -1,0 +1,48 @@
+"""The way to the provider: what happens there, and the button that opens a session."""
+
+from starlette.responses import Response
+
+from funnel.flash import Flash
+from funnel.onboarding.texts import FAILURES, INTERRUPTED, PROVIDER_AWAY
+from funnel.onboarding.visit import Representative
+from resolvers import onboarding as operations
+from schema.errors import Conflict, ProviderFailed, ProviderTimedOut
+from schema.onboarding import Onboarding, OnboardingStep
+
+BUTTON, LEAVING = "button", "leaving"
+AWAY = Flash((("provider", "AWAY"),))
+
+
+async def show(visit: Representative, found: Onboarding, *, back: bool = False) -> Response:
+    """What happens at the provider, and the button. `back`: the representative comes from there, and is not done."""
+    notes = [INTERRUPTED] if back else []
+    if found.failure is not None:
+        notes = [FAILURES[found.failure.reason]]
+    if (await visit.found(BUTTON)).problems:
+        notes = [PROVIDER_AWAY]
+    return visit.page("onboarding/provider.html", found=found, notes=notes)
+
+
+async def open_session(visit: Representative) -> Response:
+    """Open a session at the provider: only the button does. The page that follows leads on to it."""
+    if visit.onboarding.step is not OnboardingStep.AUTHENTICATION:
+        return visit.to_start()
+    try:
+        opened = await operations.open_authentication(visit.context)
+    except Conflict:  # meanwhile something else is to be done first, or nothing any more: the page says what
+        return visit.to_start()
+    except (ProviderFailed, ProviderTimedOut):
+        await visit.leave(BUTTON, AWAY)
+        return visit.to_start()
+    await visit.leave(LEAVING, Flash(fields={"url": opened.url}))
+    return visit.redirect(visit.path(LEAVING))
+
+
+async def leave(visit: Representative) -> Response:
+    """Lead on to the provider, once; a reload shows the button again."""
+    url = (await visit.found(LEAVING)).fields.get("url", "")
+    if not url.startswith(("https://", "http://")):
+        return visit.to_start()
+    response = visit.page("onboarding/leaving.html", provider_url=url, found=visit.onboarding)
+    response.headers["Refresh"] = f"0; url={url}"
+    return response

@@ -1,0 +1,42 @@
+"""The addresses of the onboarding pages, all on one page."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from funnel.desk import Endpoint
+from funnel.onboarding import details, language, provider, status
+from funnel.onboarding.desk import OnboardingDesk
+from funnel.onboarding.language import LanguageDesk
+from funnel.pages import Pages
+from funnel.public import LANGUAGE
+from funnel.static_files import COLOUR, FALLBACK, FOR_GOOD, KINDS, brand_sheet, colours_path
+from store.brand import branded
+from store.settings import Settings
+
+ROOT = "/onboarding/{token:str}"
+
+
+def routes(settings: Settings, pages: Pages) -> list[BaseRoute]:
+    """The routes of the onboarding pages. Those that lead to no page of one partner come first: no token looks like them."""
+    desk = OnboardingDesk(settings, pages)
+    table: list[tuple[str, str, Endpoint]] = [
+        ("POST", LANGUAGE, LanguageDesk(settings, pages).form(language.change)),
+        ("GET", f"{ROOT}/", desk.page(status.show)),
+        ("POST", f"{ROOT}/", desk.form(details.complete)),
+        ("POST", f"{ROOT}/provider/", desk.form(provider.open_session)),
+        ("GET", f"{ROOT}/leaving/", desk.page(provider.leave)),
+        ("GET", f"{ROOT}/return/", desk.page(status.come_back)),
+    ]
+    return [
+        Route(colours_path("{accent:str}"), colours),
+        *(Route(path, endpoint, methods=[method]) for method, path, endpoint in table),
+    ]
+
+
+async def colours(request: Request) -> Response:
+    """The colours that follow from one; what is none is answered ours."""
+    given = f"#{request.path_params['accent']}"
+    brand = branded("", given if COLOUR.fullmatch(given) else FALLBACK)
+    headers = {"Cache-Control": FOR_GOOD, "X-Content-Type-Options": "nosniff"}
+    return Response(brand_sheet(brand), headers=headers, media_type=KINDS[".css"])

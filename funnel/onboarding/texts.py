@@ -1,0 +1,162 @@
+"""What the onboarding pages say about each thing that can be wrong, is needed, or has happened."""
+
+from sqlalchemy import inspect
+
+from funnel.messages import ERRORS, N_, Told, Tone
+from schema.onboarding import ActivationFailureReason, OnboardingField, RequirementCode
+from store.tenancy import PartnerRow
+
+REFUSED = "REFUSED"
+"""The code of a field that the provider did not take."""
+CANNOT_READ = "INVALID"
+
+LENGTHS = {
+    name: length
+    for name in OnboardingField
+    if (length := getattr(inspect(PartnerRow).columns[name].type, "length", None)) is not None
+}
+"""How many characters each text field holds."""
+
+REQUIRED = {
+    OnboardingField.LEGAL_REPRESENTATIVE_FIRST_NAME: N_("Enter your first name."),
+    OnboardingField.LEGAL_REPRESENTATIVE_LAST_NAME: N_("Enter your last name."),
+    OnboardingField.LEGAL_REPRESENTATIVE_EMAIL: N_("Enter your e-mail address."),
+    OnboardingField.LEGAL_REPRESENTATIVE_BIRTHDAY: N_("Enter your date of birth."),
+    OnboardingField.LEGAL_REPRESENTATIVE_NATIONALITY: N_("Choose your nationality."),
+    OnboardingField.LEGAL_REPRESENTATIVE_COUNTRY_OF_RESIDENCE: N_("Choose the country you live in."),
+    OnboardingField.COMPANY_TYPE: N_("Choose what fits best."),
+    OnboardingField.NAME: N_("Enter the legal name."),
+    OnboardingField.SIRET_NUMBER: N_("Enter the company number."),
+    OnboardingField.AGENCY_EMAIL: N_("Enter an e-mail address of the company."),
+    OnboardingField.HQ_ADDRESS_LINE_1: N_("Enter a street and number."),
+    OnboardingField.HQ_POSTAL_CODE: N_("Enter a postal code."),
+    OnboardingField.HQ_CITY: N_("Enter a town or city."),
+    OnboardingField.HQ_COUNTRY: N_("Choose a country."),
+}
+"""What to say where nothing was given, in the order of the page."""
+
+UNREADABLE = {
+    OnboardingField.LEGAL_REPRESENTATIVE_EMAIL: ERRORS["INVALID_EMAIL"],
+    OnboardingField.LEGAL_REPRESENTATIVE_BIRTHDAY: N_(
+        "Enter the day, the month and the year in which you were born, in figures: for example 27, 3 and 1985."
+    ),
+    OnboardingField.LEGAL_REPRESENTATIVE_NATIONALITY: REQUIRED[OnboardingField.LEGAL_REPRESENTATIVE_NATIONALITY],
+    OnboardingField.LEGAL_REPRESENTATIVE_COUNTRY_OF_RESIDENCE: REQUIRED[
+        OnboardingField.LEGAL_REPRESENTATIVE_COUNTRY_OF_RESIDENCE
+    ],
+    OnboardingField.COMPANY_TYPE: REQUIRED[OnboardingField.COMPANY_TYPE],
+    OnboardingField.SIRET_NUMBER: N_("Check this number, digit by digit: in France the SIRET has 14 of them."),
+    OnboardingField.AGENCY_EMAIL: ERRORS["INVALID_EMAIL"],
+    OnboardingField.HQ_COUNTRY: REQUIRED[OnboardingField.HQ_COUNTRY],
+}
+"""What to say where something cannot be used; of the others, `ERRORS["INVALID"]`."""
+
+
+def error_text(place: str, code: str) -> tuple[str, dict[str, object]]:
+    """What to say about a field, and what its placeholders stand for."""
+    field = OnboardingField(place)
+    if code == REFUSED:
+        text = N_("The payment provider did not accept this. Please correct it.")
+    elif code == "REQUIRED":
+        text = REQUIRED[field]
+    elif code == "TOO_LONG":
+        text = ERRORS[code]
+    else:
+        text = UNREADABLE.get(field, ERRORS["INVALID"])
+    return text, {"limit": LENGTHS.get(field, 0)}
+
+
+INTERRUPTED = Told(
+    N_("You have not finished yet"),
+    N_("The time at the provider ran out, or you left before the end. Nothing is lost: go on whenever you are ready."),
+    Tone.INFO,
+    "clock",
+)
+PROVIDER_AWAY = Told(
+    N_("The payment provider does not answer"), N_("Nothing is lost. Please try again in a few minutes.")
+)
+ASK = N_("Ask the platform that your shop sells on, and tell it the number below.")
+
+FAILURES = {
+    ActivationFailureReason.DATA_REFUSED: Told(
+        N_("The payment provider did not accept a detail"), N_("Correct it, and you can go on right away.")
+    ),
+    ActivationFailureReason.NOT_AUTHENTICATED: Told(
+        N_("You could not be authenticated"),
+        N_(
+            "The payment provider could not be sure that it was you. Nothing is lost: start again with the button below."
+        ),
+    ),
+    ActivationFailureReason.ACCOUNT_BLOCKED: Told(N_("The payment provider has blocked the account"), ASK),
+    ActivationFailureReason.ACCOUNT_CLOSED: Told(N_("The account at the payment provider was closed"), ASK),
+    ActivationFailureReason.KIND_CHANGED: Told(
+        N_("The kind of company has changed"),
+        N_(
+            "So another account has to be opened at the payment provider. Ask the platform that your shop sells on to "
+            "start again, and tell it the number below."
+        ),
+    ),
+    ActivationFailureReason.OUTCOME_UNKNOWN: Told(
+        N_("It is not certain that the account was opened"),
+        N_(
+            "The connection to the payment provider broke off. So that you do not get two accounts, we try nothing "
+            "blindly. Ask the platform that your shop sells on, and tell it the number below."
+        ),
+    ),
+}
+
+REQUIREMENTS = {
+    RequirementCode.MISSING_DATA: Told(
+        N_("A detail is missing"),
+        N_("The platform that your shop sells on can tell you which, and enter it."),
+        Tone.INFO,
+    ),
+    RequirementCode.DATA_REFUSED: Told(
+        N_("The payment provider did not accept a detail"),
+        N_("The platform that your shop sells on can tell you which, and correct it."),
+    ),
+    RequirementCode.AUTHENTICATION: Told(
+        N_("The payment provider wants to be sure that it is you"),
+        N_("You will be asked to authenticate, as you were the first time."),
+        Tone.INFO,
+    ),
+    RequirementCode.REPRESENTATIVE_CHANGED: Told(
+        N_("Your e-mail address has changed"),
+        N_("The payment provider has to know you by the new one. Payments go on meanwhile."),
+        Tone.INFO,
+    ),
+    RequirementCode.ACTIVATION_FAILED: Told(
+        N_("The last attempt came to nothing"), N_("Ask the platform that your shop sells on to start again.")
+    ),
+    RequirementCode.IDENTITY_NOT_VERIFIED: Told(
+        N_("Your identity has to be verified"),
+        N_("Before money can be paid out to you, you show an identity document, and the papers of your company."),
+        Tone.INFO,
+    ),
+    RequirementCode.DOCUMENT_REFUSED: Told(
+        N_("A document was refused"), N_("It may have been blurred, incomplete or out of date. Hand it in again.")
+    ),
+    RequirementCode.DOCUMENT_OUTDATED: Told(
+        N_("A document is out of date"), N_("It was accepted once, and has to be renewed. Hand in the new one.")
+    ),
+    RequirementCode.BANK_ACCOUNT_MISSING: Told(
+        N_("A bank account is missing"),
+        N_("Tell the platform that your shop sells on which account your money goes to: it needs the IBAN."),
+        Tone.INFO,
+    ),
+    RequirementCode.BANK_ACCOUNT_AUTHENTICATION: Told(
+        N_("Your bank account has to be confirmed"),
+        N_("The payment provider asks you to authenticate once for each new bank account."),
+        Tone.INFO,
+    ),
+    RequirementCode.INFLOWS_BLOCKED: Told(
+        N_("You cannot receive payments at the moment"),
+        N_("The payment provider has stopped them. The platform that your shop sells on can find out why."),
+    ),
+    RequirementCode.OUTFLOWS_BLOCKED: Told(
+        N_("Nothing can be paid out to you at the moment"),
+        N_("The payment provider has stopped it. The platform that your shop sells on can find out why."),
+    ),
+}
+HAND_IN = N_("The platform that your shop sells on takes your documents, or sends you a link for it.")
+"""For what is handed in, where no address of ours is known for it."""
