@@ -8,10 +8,13 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
 from store.providers.sandbox import (
+    documents,
     enrolment,
     events,
     hooks,
+    identity,
     payins,
+    recipients,
     refunds,
     registration,
     regulatory,
@@ -35,6 +38,9 @@ INTERFACE = Interface(
         *enrolment.ENDPOINTS,
         *regulatory.ENDPOINTS,
         *users.ENDPOINTS,
+        *identity.ENDPOINTS,
+        *documents.ENDPOINTS,
+        *recipients.ENDPOINTS,
         *wallets.ENDPOINTS,
         *payins.ENDPOINTS,
         *refunds.ENDPOINTS,

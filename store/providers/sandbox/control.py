@@ -11,13 +11,24 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from store.providers.sandbox import checkout, deliveries, ledger, movements, seeds, stats, tokens
+from store.providers.sandbox import (
+    checkout,
+    deliveries,
+    documents,
+    identity,
+    ledger,
+    movements,
+    seeds,
+    stats,
+    switches,
+    tokens,
+)
 from store.providers.sandbox.cards import CHALLENGE_CODE, CardRefused, tokenise_number
 from store.providers.sandbox.checkout import Choice, Stage
 from store.providers.sandbox.core import Sandbox
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.wire import faults
-from store.providers.sandbox.wire.errors import ResourceNotFound
+from store.providers.sandbox.wire.errors import ResourceNotFound, WireError
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Json = dict[str, Any]
@@ -63,6 +74,12 @@ class Control:
             ("GET", "/ledger/check", self.check_ledger),
             ("POST", "/payins/{id}/pay", self.pay),
             ("GET", "/stats", self.stats),
+            ("GET", "/identity-verifications/{id}", self.identity_verification),
+            ("POST", "/identity-verifications/{id}", self.decide_identity_verification),
+            ("GET", "/kyc/{id}", self.document),
+            ("POST", "/kyc/{id}", self.decide_document),
+            ("GET", "/switches", self.switches),
+            ("POST", "/switches", self.turn_switches),
             ("POST", "/seed", self.seed),
             ("POST", "/reset", self.reset),
         )
@@ -134,10 +151,34 @@ class Control:
         payment = await asked(request, Payment)
         try:
             return await self._sandbox.run(paid, request.path_params["id"], payment)
-        except ResourceNotFound as error:
-            raise HTTPException(404, error.message) from None
         except CardRefused as refused:
             raise HTTPException(400, f"The card is refused: {refused}") from None
+
+    async def identity_verification(self, request: Request) -> Json:
+        """A hosted check of an identity."""
+        return await self._sandbox.run(identity.told, request.path_params["id"])
+
+    async def decide_identity_verification(self, request: Request) -> Json:
+        """Do what somebody would do on the hosted page, or what the provider does later; answers the session."""
+        decision = await asked(request, identity.Decision)
+        return await self._sandbox.run(identity.decide, request.path_params["id"], decision)
+
+    async def document(self, request: Request) -> Json:
+        """A document with the size, the kind and the hash of each of its files."""
+        return await self._sandbox.run(documents.told, request.path_params["id"])
+
+    async def decide_document(self, request: Request) -> Json:
+        """Validate, refuse or outdate a document; answers it."""
+        decision = await asked(request, documents.Decision)
+        return await self._sandbox.run(documents.decide, request.path_params["id"], decision)
+
+    async def switches(self, _request: Request) -> Json:
+        """Which rules are in force."""
+        return (await self._sandbox.run(switches.read)).model_dump()
+
+    async def turn_switches(self, request: Request) -> Json:
+        """Put other rules in force; those that are not named stay."""
+        return (await self._sandbox.run(switches.turn, await asked(request, switches.Switches))).model_dump()
 
     async def stats(self, _request: Request) -> Json:
         """How often what was called and charged."""
@@ -163,6 +204,8 @@ def answering(answer: Callable[[Request], Awaitable[Any]]) -> Callable[[Request]
             return JSONResponse(await answer(request))
         except HTTPException as error:
             return JSONResponse({"detail": error.detail}, error.status_code)
+        except WireError as error:
+            return JSONResponse({"detail": error.message}, error.status)
 
     return endpoint
 

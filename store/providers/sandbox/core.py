@@ -8,12 +8,21 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import httpx
 
-from store.providers.sandbox import checkout, deliveries, sca
+from store.providers.sandbox import checkout, deliveries, documents, identity, recipients, sca
 from store.providers.sandbox.database import Database, Session
 from store.providers.sandbox.settings import SandboxSettings
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+SETTLED = (
+    checkout.settle_due,
+    sca.settle_due,
+    identity.settle_due,
+    documents.settle_due,
+    recipients.settle_due,
+)
+"""What falls due by itself."""
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +41,8 @@ class Sandbox:
         """Run work in a transaction of its own, after whatever has fallen due; then send the notifications it made."""
 
         def settled(session: Session) -> T:
-            checkout.settle_due(session)
-            sca.settle_due(session)
+            for settle_due in SETTLED:
+                settle_due(session)
             return work(session, *args, **kwargs)
 
         result, session = await self._database.run(settled)

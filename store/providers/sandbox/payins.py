@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from store.providers.sandbox import checkout, movements, users, wallets
+from store.providers.sandbox import checkout, movements, results, switches, users, wallets
 from store.providers.sandbox.cards import BY_NUMBER, Brand
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.wire.bodies import Address, Body, Id, Money, PositiveMoney, Tag, Text, Url
@@ -78,8 +78,8 @@ def create_web(session: Session, call: Call) -> Json:
         ),
     )
     checkout.open_page(session, id, token)
-    if call.fail_with:
-        checkout.end(session, id, call.fail_with)
+    if code := call.fail_with or refusal(session, body, wallet["owner_id"]):
+        checkout.end(session, id, code)
     return movements.present(movements.find(session, id))
 
 
@@ -92,6 +92,21 @@ def check(session: Session, body: NewWebPayIn) -> None:
         raise ParamError({"Fees.Currency": "Fees and DebitedFunds must be of the same currency."})
     if body.fees.amount > body.debited_funds.amount:
         raise ParamError({"Fees.Amount": "Fees can't be above DebitedFunds."})
+
+
+def refusal(session: Session, body: NewWebPayIn, owner_id: str) -> str | None:
+    """The code that the pay-in fails with at once: where the policy asks for it, money comes in for REGULAR owners only.
+
+    A payer's own wallet is no owner's; whoever is named as a beneficiary has to be one that is identified.
+    """
+    if switches.read(session).kyc_policy == "payout_only":
+        return None
+    owner = users.present(session, owner_id)
+    named = [
+        beneficiary.user_id for beneficiary in (body.flow_descriptor.beneficiaries if body.flow_descriptor else ())
+    ]
+    meant = [*([owner] if owner["UserCategory"] == "OWNER" else []), *(users.present(session, id) for id in named)]
+    return None if all(user["KYCLevel"] == "REGULAR" for user in meant) else results.BENEFICIARY_NOT_IDENTIFIED
 
 
 def web_part(body: NewWebPayIn) -> dict[str, Any]:

@@ -5,6 +5,7 @@ INSUFFICIENT_WALLET = "001001"
 ALREADY_REFUNDED = "001401"
 REFUND_TOO_LATE = "001403"
 REFUND_TECHNICAL = "001999"
+BENEFICIARY_NOT_IDENTIFIED = "002951"
 REFUND_OVER_AMOUNT = "005403"
 REFUND_OVER_FEES = "005404"
 FEE_WALLET_EMPTY = "005405"
@@ -20,6 +21,7 @@ MESSAGES = {
     ALREADY_REFUNDED: "The transaction has already been refunded",
     REFUND_TOO_LATE: "The transaction is too old to be refunded",
     REFUND_TECHNICAL: "Generic operation error",
+    BENEFICIARY_NOT_IDENTIFIED: "The beneficiary of the funds is not identified: its KYC level has to be REGULAR",
     REFUND_OVER_AMOUNT: "The refund is above the amount of the transaction",
     REFUND_OVER_FEES: "The refunded fees are above the fees of the transaction",
     FEE_WALLET_EMPTY: "The balance of the fees wallet is insufficient",

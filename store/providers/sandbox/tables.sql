@@ -76,6 +76,67 @@ CREATE TABLE IF NOT EXISTS block (
     outflows INTEGER NOT NULL
 ) STRICT;
 
+-- A hosted check of an identity. `plan` is what a review ends with at `due_at`; without one a session expires then.
+CREATE TABLE IF NOT EXISTS identity_verification (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    token TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL REFERENCES user (id),
+    status TEXT NOT NULL,
+    return_url TEXT NOT NULL,
+    tag TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    due_at REAL,
+    plan TEXT,
+    checks TEXT NOT NULL DEFAULT '[]'
+) STRICT;
+CREATE INDEX IF NOT EXISTS identity_verification_of_user ON identity_verification (user_id);
+CREATE INDEX IF NOT EXISTS identity_verification_due ON identity_verification (due_at) WHERE due_at IS NOT NULL;
+
+-- A document that proves something of a user. `plan` is what happens to it at `due_at`.
+CREATE TABLE IF NOT EXISTS kyc_document (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL REFERENCES user (id),
+    type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    tag TEXT,
+    created_at INTEGER NOT NULL,
+    processed_at INTEGER,
+    reason TEXT,
+    message TEXT,
+    flags TEXT NOT NULL DEFAULT '[]',
+    due_at REAL,
+    plan TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS kyc_document_of_user ON kyc_document (user_id);
+CREATE INDEX IF NOT EXISTS kyc_document_due ON kyc_document (due_at) WHERE due_at IS NOT NULL;
+
+-- What is known of a document's files, which are kept nowhere.
+CREATE TABLE IF NOT EXISTS kyc_page (
+    seq INTEGER PRIMARY KEY,
+    document_id TEXT NOT NULL REFERENCES kyc_document (id),
+    media_type TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    sha256 TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS kyc_page_of_document ON kyc_page (document_id);
+
+-- A bank account. One that nobody has to authenticate for becomes usable at `due_at`.
+CREATE TABLE IF NOT EXISTS recipient (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL REFERENCES user (id),
+    status TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    due_at REAL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS recipient_of_user ON recipient (user_id);
+CREATE INDEX IF NOT EXISTS recipient_due ON recipient (due_at) WHERE due_at IS NOT NULL;
+
 CREATE TABLE IF NOT EXISTS wallet (
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,

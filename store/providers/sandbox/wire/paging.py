@@ -32,11 +32,13 @@ def several(call: Call, name: str, allowed: Sequence[str] = ()) -> list[str]:
 class Listing:
     """A list being put together: its table, its conditions, and which of the caller's parameters narrow it."""
 
-    def __init__(self, call: Call, table: str, date: str, sort: str = "CreationDate") -> None:
+    def __init__(
+        self, call: Call, table: str, date: str, sort: str = "CreationDate", *, direction: str = "ASC"
+    ) -> None:
         self._call, self._table, self._date = call, table, date
         self._where: list[str] = []
         self._values: list[Value] = []
-        self._order = self._direction(sort)
+        self._order = self._direction(sort, direction)
         for name, test in (("AfterDate", ">="), ("BeforeDate", "<=")):
             if call.one(name) is not None:
                 self.where(f"{date} {test} ?", whole(call, name, 0, 0, 2**40))
@@ -65,8 +67,8 @@ class Listing:
         )
         return Page([present(row) for row in rows], total, number, size)
 
-    def _direction(self, sort: str) -> str:
-        text = self._call.one("Sort") or f"{sort}:ASC"
+    def _direction(self, sort: str, usual: str) -> str:
+        text = self._call.one("Sort") or f"{sort}:{usual}"
         name, _, direction = text.partition(":")
         if name != sort or direction.upper() not in {"ASC", "DESC"}:
             raise ParamError({"Sort": f"The field Sort must be {sort}:ASC or {sort}:DESC."})
