@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from resolvers import (
+    activation_watch,
     attempt_watch,
     audit_entries,
     cart_expiry,
@@ -66,6 +67,10 @@ async def _sort_events(services: Services, payload: Payload) -> None:
     await webhook_delivery.sort(services, payload["id"])
 
 
+async def _watch_activation(services: Services, payload: Payload) -> None:
+    await activation_watch.watch(services, uuid.UUID(payload["id"]))
+
+
 async def _deliver_webhooks(services: Services, payload: Payload) -> None:
     await webhook_delivery.deliver(services, payload["id"])
 
@@ -82,6 +87,7 @@ HANDLERS: Mapping[Job, Work] = {
     Job.SEND_MAIL: Work(_send_mail, A_DAY),
     Job.SETTLE_ATTEMPT: Work(_settle_attempt, SOON),
     Job.SORT_EVENTS: Work(_sort_events, SOON),
+    Job.WATCH_ACTIVATION: Work(_watch_activation, SOON),
 }
 SCHEDULES: Mapping[str, Task] = {
     "forget_events": Task("53 3 * * *", webhook_delivery.forget),
@@ -90,6 +96,7 @@ SCHEDULES: Mapping[str, Task] = {
     "prune_jobs": Task("37 * * * *", jobs.prune),
     "prune_kept_answers": Task("23 * * * *", once.prune),
     "prune_mail": Task("41 3 * * *", mail_delivery.prune),
+    "sweep_activations": Task("* * * * *", activation_watch.sweep),
     "sweep_attempts": Task("* * * * *", attempt_watch.sweep),
     "sweep_mail": Task("* * * * *", mail_delivery.sweep),
     "sweep_webhooks": Task("* * * * *", webhook_delivery.sweep),

@@ -170,6 +170,23 @@ class PaymentsNotActive(Conflict):
     """Payments of this partner are not active yet."""
 
 
+class ActivationRequired(Conflict):
+    """The payment provider does not know this partner yet. Activate its payments first: `activatePayments`, over REST
+    POST /api/payment_hub/partner/<partner_uuid>/activate-payments/."""
+
+
+class IbanMissing(Conflict):
+    """This partner has no IBAN. Set it with `updatePartner` first."""
+
+
+class OnlyInSandbox(Conflict):
+    """A test partner tries things out in the sandbox, and this installation takes real money: make it active first."""
+
+
+class RepresentativeUnknown(Conflict):
+    """The partner has no e-mail address of a legal representative to write to: give it one first."""
+
+
 class IdempotencyMismatch(Conflict):
     """This Idempotency-Key was used with another request. Use a new key for a new request."""
 

@@ -24,6 +24,8 @@ class EventType(ClosedSet):
     CART_EXPIRED = "cart.expired", "A cart was left alone until it was deleted."
     ORDER_CREATED = "order.created", "An order was made."
     ORDER_PAID = "order.paid", "The money of an order has arrived."
+    PARTNER_KYC_CHANGED = "partner.kyc_changed", "The provider has validated or refused something that identifies a partner."
+    PARTNER_PAYMENTS_ACTIVATED = "partner.payments_activated", "A partner can be paid from now on."
     WEBHOOK_TEST = "webhook.test", "Nothing has happened: an endpoint is being tried. It is never kept."
 
 
@@ -69,6 +71,22 @@ DATA: Mapping[EventType, Mapping[str, str]] = {
         "total": "What was paid in all.",
         "gift_card_total": "What gift cards paid.",
         "card_total": "What a bank card paid.",
+    },
+    EventType.PARTNER_KYC_CHANGED: {
+        "id": "The partner's id.",
+        "uuid": "Its uuid.",
+        "status": "`ok`: the provider has validated it; `error`: it has not, or not yet.",
+        "detail": "The same in a sentence, with the way out.",
+        "changed": "What has changed, each with `kind` (`level`, `document`, `identity_check`), `id` (null of a level), "
+        "`document_type` (null but of a document), `status`, `refused_reason`.",
+        "errors": "What is refused or missing now, each with `kind`, `id` (null where it is missing), `document_type`, "
+        "`status`, `refused_reason`.",
+    },
+    EventType.PARTNER_PAYMENTS_ACTIVATED: {
+        "id": "The partner's id.",
+        "uuid": "Its uuid.",
+        "source_id": "The id that the network's own systems know it by.",
+        "activation_id": "The id of the activation that was completed.",
     },
     EventType.WEBHOOK_TEST: {
         "message": "A greeting.",
@@ -143,6 +161,37 @@ EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "total": {"amount": "42.80", "currency": "EUR"},
         "gift_card_total": {"amount": "20.00", "currency": "EUR"},
         "card_total": {"amount": "22.80", "currency": "EUR"},
+    },
+    EventType.PARTNER_KYC_CHANGED: {
+        "id": 41,
+        "uuid": "dd783a87-8351-4578-ad2a-16c698e86acb",
+        "status": "error",
+        "detail": "The payment provider has not validated this partner yet. Refused: IDENTITY_PROOF (DOCUMENT_UNREADABLE). "
+        "Hand in what is named, or open an identity verification.",
+        "changed": [
+            {
+                "kind": "document",
+                "id": 12,
+                "document_type": "IDENTITY_PROOF",
+                "status": "REFUSED",
+                "refused_reason": "DOCUMENT_UNREADABLE",
+            }
+        ],
+        "errors": [
+            {
+                "kind": "document",
+                "id": 12,
+                "document_type": "IDENTITY_PROOF",
+                "status": "REFUSED",
+                "refused_reason": "DOCUMENT_UNREADABLE",
+            }
+        ],
+    },
+    EventType.PARTNER_PAYMENTS_ACTIVATED: {
+        "id": 41,
+        "uuid": "dd783a87-8351-4578-ad2a-16c698e86acb",
+        "source_id": "41",
+        "activation_id": "3c1d9c56-6a55-4f0e-9d0d-0d4f4f7a3b52",
     },
     EventType.WEBHOOK_TEST: {"message": "It works."},
 }

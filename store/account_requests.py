@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from schema.onboarding import OnboardingField as F
-from schema.tenancy import CompanyType
+from schema.partner_parts import CompanyType
 from store.providers.accounts import AccountRequest, Address, LegalKind, Representative
 from store.tenancy import PartnerRow
 

@@ -8,7 +8,7 @@ from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.onboarding import ActivationFailureReason, ActivationStatus
-from schema.tenancy import CompanyType
+from schema.partner_parts import CompanyType
 from schema.values import choice, moment
 from store.clock import now
 from store.tenancy import PartnerRow
@@ -45,7 +45,7 @@ class ActivationRow(SQLModel, table=True):
     created_on: dt.datetime = moment("When it was begun.", default_factory=now)
     ended_on: dt.datetime | None = moment("When it became final.", default=None, nullable=True)
 
-    account_key: UUID = Field(default_factory=uuid4)
+    account_key: UUID = Field(default_factory=uuid4, index=True)
     account_sent_on: dt.datetime | None = moment("When the account was first asked for.", default=None, nullable=True)
     account_id: str = Field(default="", max_length=128, index=True)
     company_type: CompanyType | None = choice(

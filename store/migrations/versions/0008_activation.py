@@ -48,6 +48,7 @@ def upgrade() -> None:
     op.create_index('payment_activation_one_live_key', 'payment_activation', ['partner_id'], unique=True, postgresql_where=LIVE)
     op.create_index('payment_activation_latest_idx', 'payment_activation', ['partner_id', 'created_on'], unique=False)
     op.create_index('payment_activation_due_idx', 'payment_activation', ['check_on'], unique=False, postgresql_where=sa.text("check_on IS NOT NULL"))
+    op.create_index(op.f('payment_activation_account_key_idx'), 'payment_activation', ['account_key'], unique=False)
     op.create_index(op.f('payment_activation_account_id_idx'), 'payment_activation', ['account_id'], unique=False)
 
 
