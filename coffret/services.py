@@ -76,6 +76,8 @@ def make_provider(settings: Settings, sandbox: Starlette | None) -> Mangopay:
         client_id=settings.mangopay_client_id,
         api_key=settings.mangopay_api_key.get_secret_value(),
         hook_secret=secret,
+        alert_email=settings.mangopay_alert_email,
+        certificate=settings.mangopay_certificate,
     )
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Self
 
 import limits
+from email_validator import validate_email
 from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -90,6 +91,13 @@ class Settings(BaseSettings):
     mangopay_base_url: str = "https://api.mangopay.com"
     mangopay_client_id: str = ""
     mangopay_api_key: SecretStr = SecretStr("")
+    mangopay_cert_file: pathlib.Path | None = Field(
+        default=None, description="The client certificate for Mangopay (PEM); needs mangopay_key_file."
+    )
+    mangopay_key_file: pathlib.Path | None = Field(default=None, description="The key of that certificate (PEM).")
+    mangopay_alert_email: str = Field(
+        default="", description="Who Mangopay writes to when its notifications fail, for hooks made from now on."
+    )
     hook_secret: SecretStr = Field(
         default=SecretStr(""),
         description="The path segment of the provider's notifications; by default made from secret.",
@@ -171,7 +179,15 @@ class Settings(BaseSettings):
         read_sender(value)
         return value
 
-    @field_validator("graphql_documents", "smtp_ca_file")
+    @field_validator("mangopay_alert_email")
+    @classmethod
+    def alerted(cls, value: str) -> str:
+        """An address without a name."""
+        if value:
+            validate_email(value, check_deliverability=False)
+        return value
+
+    @field_validator("graphql_documents", "mangopay_cert_file", "mangopay_key_file", "smtp_ca_file")
     @classmethod
     def there(cls, value: pathlib.Path | None) -> pathlib.Path | None:
         """A file that is named is there."""
@@ -224,10 +240,24 @@ class Settings(BaseSettings):
             raise ValueError("Mail needs a sender: set COFFRET_MAIL_FROM to an address that the mail server sends for.")
         return self
 
+    @model_validator(mode="after")
+    def certified(self) -> Self:
+        """A certificate and its key come together."""
+        if (self.mangopay_cert_file is None) != (self.mangopay_key_file is None):
+            raise ValueError("Set both COFFRET_MANGOPAY_CERT_FILE and COFFRET_MANGOPAY_KEY_FILE, or neither.")
+        return self
+
     @property
     def development(self) -> bool:
         """Whether this is a development installation."""
         return self.environment is Environment.DEVELOPMENT
+
+    @property
+    def mangopay_certificate(self) -> tuple[pathlib.Path, pathlib.Path] | None:
+        """The files of the client certificate for Mangopay and of its key; None where there is none."""
+        if self.mangopay_cert_file is None or self.mangopay_key_file is None:
+            return None
+        return self.mangopay_cert_file, self.mangopay_key_file
 
     @property
     def mail_server(self) -> MailServer | None:

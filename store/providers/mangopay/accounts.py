@@ -179,11 +179,12 @@ def _person(request: AccountRequest) -> Json:
 
 
 def _phone(number: str) -> Json:
-    """A telephone number with the country it belongs to, where that can be told."""
+    """A telephone number with the country it belongs to, where it belongs to one."""
     if not number:
         return {}
     try:
         country = phonenumbers.region_code_for_number(phonenumbers.parse(number))
     except phonenumbers.NumberParseException:
         country = None
-    return {"PhoneNumber": number} | ({"PhoneNumberCountry": country} if country else {})
+    known = country is not None and country.isalpha()  # 001 is the whole world
+    return {"PhoneNumber": number} | ({"PhoneNumberCountry": country} if known else {})

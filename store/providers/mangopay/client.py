@@ -1,9 +1,7 @@
 """Calls over the wire, with what makes a creating call happen once although answers get lost."""
 
 import datetime as dt
-import pathlib
 import re
-import ssl
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,10 +17,9 @@ from store.providers.mangopay.auth import TokenAuth
 from store.providers.mangopay.calls import WatchedCall
 from store.providers.mangopay.errors import KEY_NOT_KNOWN, error_in, error_of, json_of, refusal_in, refusal_of
 from store.providers.mangopay.objects import Json, KeptAnswer, Nothing, Unreadable, W, Wire, read
+from store.providers.mangopay.tls import Certificate, address, trust
 
 Sleep = Callable[[float], Awaitable[None]]
-Certificate = tuple[pathlib.Path, pathlib.Path]
-"""The files of our certificate and its key."""
 Query = Mapping[str, str | int]
 T = TypeVar("T")
 Attempt = Callable[[str, str, Callable[[httpx.Response], KeptAnswer]], Awaitable[KeptAnswer]]
@@ -98,7 +95,7 @@ class Client:
         clock: Clock,
         sleep: Sleep,
     ) -> None:
-        root = f"{base_url.rstrip('/')}/v2.01"
+        root = f"{address(base_url, certificate).rstrip('/')}/v2.01"
         self._account = f"{root}/{quote(client_id, safe='')}"
         self._clock = clock
         self._sleep = sleep
@@ -107,16 +104,16 @@ class Client:
             headers={"User-Agent": "Coffret", "Accept": "application/json"},
             timeout=httpx.Timeout(30, connect=5),
             transport=transport,
-            verify=_trust(certificate),
+            verify=trust(certificate) if transport is None else True,
         )
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._http.aclose()
 
-    async def get(self, path: str, shape: type[W]) -> W:
+    async def get(self, path: str, shape: type[W], query: Query | None = None) -> W:
         """One object. Raises `NotFound`, and `Transient` once the attempts are used up."""
-        return await self._repeatedly("GET", path, lambda response: read(shape, json_of(response)))
+        return await self._repeatedly("GET", path, lambda response: read(shape, json_of(response)), query=query)
 
     async def put(self, path: str, body: Json, shape: type[W]) -> W:
         """Set an object's state. It is repeated like a read, as setting the same state twice changes nothing more."""
@@ -319,14 +316,6 @@ class Client:
             return False
         await self._sleep(pause)
         return True
-
-
-def _trust(certificate: Certificate | None) -> ssl.SSLContext:
-    """Who is believed to be the provider, and who we say that we are."""
-    context = httpx.create_ssl_context()
-    if certificate:
-        context.load_cert_chain(*certificate)
-    return context
 
 
 def _answer(response: httpx.Response, shape: type[Wire]) -> object:

@@ -12,12 +12,27 @@ from store.providers.base import EventHint, InboundWebhook, InvalidRequest, Subj
 from store.providers.mangopay.client import Client, Query, segment
 from store.providers.mangopay.objects import Event, Hook, Json
 
+_ENDINGS: Mapping[Subject, Mapping[str, str]] = {
+    Subject.PAYIN: {"PAYIN_NORMAL": "CREATED SUCCEEDED FAILED"},
+    Subject.REFUND: {"PAYIN_REFUND": "SUCCEEDED FAILED"},
+    Subject.ACCOUNT: {
+        "USER_ACCOUNT": "VALIDATION_ASKED ACTIVATED",
+        "SCA_ENROLLMENT": "SUCCEEDED FAILED EXPIRED",
+        "USER_KYC": "REGULAR LIGHT",
+        "USER_INFLOWS": "BLOCKED UNBLOCKED",
+        "USER_OUTFLOWS": "BLOCKED UNBLOCKED",
+    },
+    Subject.IDENTITY_CHECK: {
+        "IDENTITY_VERIFICATION": "PENDING VALIDATED FAILED INCONCLUSIVE OUTDATED TIMEOUT EXPIRED",
+    },
+    Subject.DOCUMENT: {"KYC": "CREATED VALIDATION_ASKED SUCCEEDED FAILED OUTDATED"},
+    Subject.DESTINATION: {"RECIPIENT": "ACTIVE CANCELED DEACTIVATED"},
+}
 EVENT_TYPES: Mapping[str, Subject] = {
-    "PAYIN_NORMAL_CREATED": Subject.PAYIN,
-    "PAYIN_NORMAL_SUCCEEDED": Subject.PAYIN,
-    "PAYIN_NORMAL_FAILED": Subject.PAYIN,
-    "PAYIN_REFUND_SUCCEEDED": Subject.REFUND,
-    "PAYIN_REFUND_FAILED": Subject.REFUND,
+    f"{name}_{ending}": subject
+    for subject, names in _ENDINGS.items()
+    for name, endings in names.items()
+    for ending in endings.split()
 }
 """The types of event that concern us, and what each is about."""
 
@@ -45,23 +60,37 @@ def read_notification(request: InboundWebhook, secret: str) -> Sequence[EventHin
 async def register(client: Client, base_url: str, secret: str, alert_email: str) -> None:
     """Have every type of event notified to `base_url`/`secret`, and mend what is registered otherwise or broken.
 
-    The provider writes to `alert_email`, if there is one, when it cannot notify us.
+    The provider writes to `alert_email`, if there is one, when it cannot notify us. A type that it refuses is logged, and
+    does not keep the others from being registered; raises `InvalidRequest` when it refuses them all.
     """
     url = f"{base_url.rstrip('/')}/{quote(secret, safe='')}"
-    try:
-        await _register(client, url, alert_email)
-    except InvalidRequest:
+    refused = await _register(client, url, alert_email)
+    if refused:
         # A type has one hook: another process may have registered it meanwhile. Then the second round finds it.
-        await _register(client, url, alert_email)
+        refused = await _register(client, url, alert_email)
+    for type, error in refused.items():
+        told = {"event_type": type, "error": str(error), "fields": error.fields}
+        log.error("the provider refuses to notify", provider="mangopay", **told)
+    if len(refused) == len(EVENT_TYPES):
+        raise next(iter(refused.values()))
 
 
 async def events(client: Client, since: dt.datetime, now: dt.datetime) -> AsyncIterator[EventHint]:
-    """The events from a moment on, type after type: the provider lists one type at a time."""
+    """The events from a moment on, type after type: the provider lists one type at a time.
+
+    A type that it refuses does not keep the others from being read; the refusal is raised at the end.
+    """
     oldest = max(since, now - EVENTS_KEPT)
+    refused: InvalidRequest | None = None
     for type in EVENT_TYPES:
-        async for event in listed(client, type, oldest):
-            if hint := _hint(event.event_type, event.resource_id, event.date):
-                yield hint
+        try:
+            async for event in listed(client, type, oldest):
+                if hint := _hint(event.event_type, event.resource_id, event.date):
+                    yield hint
+        except InvalidRequest as error:
+            refused = refused or error
+    if refused:
+        raise refused
 
 
 async def listed(client: Client, type: str, since: dt.datetime) -> AsyncIterator[Event]:
@@ -71,17 +100,27 @@ async def listed(client: Client, type: str, since: dt.datetime) -> AsyncIterator
         yield event
 
 
-async def _register(client: Client, url: str, alert_email: str) -> None:
+async def _register(client: Client, url: str, alert_email: str) -> dict[str, InvalidRequest]:
+    """Register what is missing and mend what is broken; answers the types that were refused."""
     registered: dict[str, Hook] = {}
     async for hook in client.list("/hooks", Hook, {}):
         registered.setdefault(hook.event_type, hook)
+    refused: dict[str, InvalidRequest] = {}
     for type in EVENT_TYPES:
-        if type in registered:
-            await _mend(client, registered[type], url)
-        else:
-            body = {"EventType": type, "Url": url} | ({"Email": alert_email} if alert_email else {})
-            await client.create("/hooks", body, Hook, new_key())
-            log.info("provider notification registered", provider="mangopay", event_type=type)
+        try:
+            if type in registered:
+                await _mend(client, registered[type], url)
+            else:
+                await _add(client, type, url, alert_email)
+        except InvalidRequest as error:
+            refused[type] = error
+    return refused
+
+
+async def _add(client: Client, type: str, url: str, alert_email: str) -> None:
+    body = {"EventType": type, "Url": url} | ({"Email": alert_email} if alert_email else {})
+    await client.create("/hooks", body, Hook, new_key())
+    log.info("provider notification registered", provider="mangopay", event_type=type)
 
 
 async def _mend(client: Client, hook: Hook, url: str) -> None:

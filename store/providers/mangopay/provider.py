@@ -26,12 +26,13 @@ from store.providers.base import (
 )
 from store.providers.mangopay import hooks
 from store.providers.mangopay.accounts import Accounts
-from store.providers.mangopay.client import KEYS_KEPT, Certificate, Client, Made, Sleep, segment
+from store.providers.mangopay.client import KEYS_KEPT, Client, Made, Sleep, segment
 from store.providers.mangopay.destinations import Destinations
 from store.providers.mangopay.documents import Documents
 from store.providers.mangopay.identity import IdentityChecks
 from store.providers.mangopay.objects import Created, Json, Movement, Unreadable, Wallet, read
 from store.providers.mangopay.part import authentication, returning
+from store.providers.mangopay.tls import Certificate
 
 _CULTURES = {"ca": "ES"}
 """The languages of ours that the provider's pages lack, and the nearest they have."""
@@ -93,11 +94,11 @@ class Mangopay(Accounts, IdentityChecks, Documents, Destinations):
         """See `PaymentProvider`."""
         back = returning(return_url)
         try:
-            balance = (await self._client.get(f"/wallets/{segment(wallet_id)}", Wallet)).balance
+            wallet = await self._client.get(f"/wallets/{segment(wallet_id)}", Wallet, {"ScaContext": "USER_PRESENT"})
         except ActionRequired as error:
             action = authentication(error.action.url, back, self._clock.now())
             raise ActionRequired(str(error), action, code=error.code, request_id=error.request_id) from error
-        return MinorAmount(balance.currency, balance.amount)
+        return MinorAmount(wallet.balance.currency, wallet.balance.amount)
 
     async def create_payment(self, request: PaymentRequest, *, key: Key) -> Transaction:
         """See `PaymentProvider`."""

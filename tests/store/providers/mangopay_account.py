@@ -34,7 +34,7 @@ Answer = httpx.Response | Callable[[httpx.Request], httpx.Response] | type[httpx
 class Account:
     """The routes, the adapter, and how long the adapter would have slept."""
 
-    def __init__(self, hook_secret: str = SECRET) -> None:
+    def __init__(self, hook_secret: str = SECRET, *, alert_email: str = "") -> None:
         self.routes = respx.Router(assert_all_called=False)
         self.slept: list[float] = []
         self.clock = Clock()
@@ -44,6 +44,7 @@ class Account:
             client_id="shop",
             api_key="api-key-of-shop",
             hook_secret=hook_secret,
+            alert_email=alert_email,
             transport=httpx.MockTransport(self.routes.async_handler),
             clock=self.clock,
             sleep=self._sleep,

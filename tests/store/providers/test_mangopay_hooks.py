@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 import respx
+import structlog
 
 from store.providers.base import EventHint, InboundWebhook, InvalidRequest, Subject, Transient, WebhookRejected
 from store.providers.mangopay.hooks import EVENT_TYPES
@@ -25,6 +26,13 @@ URL = f"{HOOKS}/{SECRET}"
         ("PAYIN_NORMAL_FAILED", Subject.PAYIN),
         ("PAYIN_REFUND_SUCCEEDED", Subject.REFUND),
         ("PAYIN_REFUND_FAILED", Subject.REFUND),
+        ("USER_ACCOUNT_ACTIVATED", Subject.ACCOUNT),
+        ("SCA_ENROLLMENT_FAILED", Subject.ACCOUNT),
+        ("USER_KYC_LIGHT", Subject.ACCOUNT),
+        ("USER_OUTFLOWS_UNBLOCKED", Subject.ACCOUNT),
+        ("IDENTITY_VERIFICATION_INCONCLUSIVE", Subject.IDENTITY_CHECK),
+        ("KYC_OUTDATED", Subject.DOCUMENT),
+        ("RECIPIENT_CANCELED", Subject.DESTINATION),
     ],
 )
 async def test_a_notification_says_what_to_read_again(account: Account, type: str, subject: Subject) -> None:
@@ -40,8 +48,8 @@ async def test_a_notification_says_what_to_read_again(account: Account, type: st
     ]
 
 
-async def test_what_concerns_no_payment_is_fine_and_says_nothing(account: Account) -> None:
-    assert account.adapter.read_webhook(notification(**GENUINE | {"EventType": "KYC_SUCCEEDED"})) == []
+async def test_what_concerns_nothing_here_is_fine_and_says_nothing(account: Account) -> None:
+    assert account.adapter.read_webhook(notification(**GENUINE | {"EventType": "DISPUTE_CREATED"})) == []
 
 
 @pytest.mark.parametrize(
@@ -182,6 +190,22 @@ async def test_events_that_cannot_be_had_are_not_taken_for_none(account: Account
         await events(account, account.clock.now())
 
 
+async def test_a_type_that_is_refused_is_told_after_all_others_were_read(account: Account) -> None:
+    last = list(EVENT_TYPES)[-1]
+    listing(account, {last: [{"ResourceId": "rec_1", "EventType": last, "Date": CREATED}]})
+    account.on("GET", "/events", refusal(400, "param_error"), EventType="PAYIN_NORMAL_CREATED")
+    hints = account.adapter.events_since(account.clock.now())
+    assert (await anext(hints)).resource_id == "rec_1"
+    with pytest.raises(InvalidRequest):
+        await anext(hints)
+
+
+async def test_a_sweep_of_all_events_stays_far_below_what_the_provider_allows(account: Account) -> None:
+    routes = listing(account, {})
+    await events(account, account.clock.now())
+    assert sum(route.call_count for route in routes) == len(EVENT_TYPES) < 2_300 / 20
+
+
 # Registration
 
 
@@ -243,13 +267,13 @@ async def test_every_type_of_event_is_registered_once(account: Account, base_url
     await account.adapter.ensure_webhooks(base_url)
     assert hooks.posts == [{"EventType": type, "Url": URL} for type in EVENT_TYPES]
     await account.adapter.ensure_webhooks(base_url)
-    assert (len(hooks.posts), hooks.puts, hooks.healthy) == (5, [], True)
+    assert (len(hooks.posts), hooks.puts, hooks.healthy) == (len(EVENT_TYPES), [], True)
 
 
 @pytest.mark.parametrize("validity", ["VALID", "UNKNOWN"])
 async def test_what_works_is_left_alone(account: Account, validity: str) -> None:
-    kyc = hook("KYC_SUCCEEDED", "https://elsewhere.example", "DISABLED", "INVALID")
-    hooks = Hooks(account, *(hook(type, validity=validity) for type in EVENT_TYPES), kyc)
+    other = hook("DISPUTE_CREATED", "https://elsewhere.example", "DISABLED", "INVALID")
+    hooks = Hooks(account, *(hook(type, validity=validity) for type in EVENT_TYPES), other)
     await account.adapter.ensure_webhooks(HOOKS)
     assert (hooks.posts, hooks.puts) == ([], [])
 
@@ -287,6 +311,35 @@ async def test_an_address_the_provider_refuses_is_told(account: Account) -> None
     with pytest.raises(InvalidRequest) as told:
         await account.adapter.ensure_webhooks(HOOKS)
     assert told.value.fields == {"Url": "too long"}
+
+
+async def test_a_type_that_is_refused_does_not_keep_the_others_from_being_registered(account: Account) -> None:
+    hooks = Hooks(account)
+    register = hooks._register
+
+    def refuse(request: httpx.Request) -> httpx.Response:
+        identity = "IDENTITY_VERIFICATION" in json.loads(request.content)["EventType"]
+        return refusal(400, "param_error", errors={"EventType": "not yours"}) if identity else register(request)
+
+    account.on("POST", "/hooks", refuse)
+    with structlog.testing.capture_logs() as lines:
+        await account.adapter.ensure_webhooks(HOOKS)
+    registered = {hook["EventType"] for hook in hooks.hooks.values()}
+    missing = set(EVENT_TYPES) - registered
+    assert "PAYIN_NORMAL_SUCCEEDED" in registered
+    assert missing == {type for type, subject in EVENT_TYPES.items() if subject is Subject.IDENTITY_CHECK}
+    refused = [line for line in lines if line["event"] == "the provider refuses to notify"]
+    assert {line["event_type"] for line in refused} == missing
+    assert all(line["log_level"] == "error" and line["fields"] == {"EventType": "not yours"} for line in refused)
+
+
+async def test_somebody_is_told_when_notifications_fail() -> None:
+    account = Account(alert_email="duty@shop.example")
+    hooks = Hooks(account)
+    await account.adapter.ensure_webhooks(HOOKS)
+    assert {post["Email"] for post in hooks.posts} == {"duty@shop.example"}
+    assert len(hooks.posts) == len(EVENT_TYPES)
+    await account.adapter.aclose()
 
 
 async def test_a_secret_of_any_letters_comes_back_as_it_was() -> None:
