@@ -6,6 +6,7 @@ from uuid import UUID
 
 import strawberry
 from sqlmodel import col, select
+from strawberry.utils.str_converters import to_camel_case
 
 from resolvers.context import Role
 from resolvers.operation import Call
@@ -81,6 +82,19 @@ async def owner_of(call: Call, partner_uuid: UUID | None) -> PartnerRow:
     return await find(call.db, call.caller, PartnerRow, "partner", id=call.caller.partner_id)
 
 
+async def marketplace_of(call: Call, marketplace_uuid: UUID | None) -> MarketplaceRow:
+    """The marketplace that something is made for: the caller's own, or the one it names and may see."""
+    query = select(MarketplaceRow).where(*visible(call.caller, MarketplaceRow))
+    if marketplace_uuid is not None:
+        query = query.where(col(MarketplaceRow.uuid) == marketplace_uuid)
+    elif call.caller.role is Role.MASTER:
+        raise InvalidInput.at("marketplace_uuid", "Say for which marketplace.")
+    found = (await call.db.exec(query)).one_or_none()
+    if found is None:
+        raise InvalidInput.at("marketplace_uuid", "No marketplace of yours has this uuid.")
+    return found
+
+
 async def currency_of(call: Call, partner: PartnerRow) -> str:
     """The currency that a partner sells in."""
     return (await call.db.get_one(MarketplaceRow, partner.marketplace_id)).currency
@@ -93,3 +107,13 @@ def given_id(given: Any) -> int:
     """
     found = given.get("id") if isinstance(given, Mapping) else None
     return found if type(found) is int and 0 < found <= LARGEST_ID else 0
+
+
+def given_uuid(given: Any, name: str = "partner_uuid") -> UUID | None:
+    """The uuid of that name in an input that could not be used otherwise; None when even that is missing or wrong."""
+    named = (name, to_camel_case(name))
+    found = next((given[key] for key in named if key in given), None) if isinstance(given, Mapping) else None
+    try:
+        return found if isinstance(found, UUID) else UUID(str(found))
+    except ValueError:
+        return None
