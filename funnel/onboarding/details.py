@@ -19,6 +19,7 @@ LONGEST_TYPED = 300
 """Of what is kept of a field to show it again; what fits is for the operation to say."""
 PLACES = tuple(REQUIRED)
 """In the order of the page."""
+SECTIONS = {"person": PLACES[:6], "company": PLACES[6:10], "office": PLACES[10:]}
 
 
 async def show(visit: Representative, found: Onboarding) -> Response:
@@ -27,7 +28,7 @@ async def show(visit: Representative, found: Onboarding) -> Response:
     if not flash.problems and found.refused is not None:
         flash = Flash(((found.refused, REFUSED),))
     shown = Flash(tuple(problem for problem in flash.problems if problem[0] in found.asked), flash.fields)
-    return visit.page("onboarding/details.html", flash=shown, found=found, limits=LENGTHS, parts_of_date=PARTS)
+    return visit.page("onboarding/details.html", flash=shown, found=found, limits=LENGTHS, sections=SECTIONS)
 
 
 async def complete(visit: Representative) -> Response:
@@ -49,13 +50,13 @@ def _typed(form: Mapping[str, str], found: Onboarding) -> dict[str, str]:
 
 
 def _names(field: OnboardingField) -> list[str]:
-    return [f"{field}_{part}" for part in PARTS] if field is BIRTHDAY else [field]
+    return [f"{field}_{part}" for part in PARTS] if field is BIRTHDAY else [field.value]
 
 
 def _details(typed: Mapping[str, str], found: Onboarding) -> OnboardingDetails:
-    values = {str(field): typed[field] for field in found.asked if field is not BIRTHDAY}
+    values = {field.value: typed[field] for field in found.asked if field is not BIRTHDAY}
     if BIRTHDAY in found.asked:
-        values[BIRTHDAY] = birthday_of(*(typed[name] for name in _names(BIRTHDAY)))
+        values[BIRTHDAY.value] = birthday_of(*(typed[name] for name in _names(BIRTHDAY)))
     return OnboardingDetails(**values)
 
 

@@ -1,13 +1,27 @@
 """Where it stands: what is missing, the way to the provider, waiting, done, come to nothing."""
 
+import datetime as dt
+from dataclasses import dataclass
+
 from starlette.responses import Response
 
+from funnel.messages import Told
 from funnel.onboarding import details, provider
-from funnel.onboarding.texts import FAILURES, HAND_IN, REQUIREMENTS
+from funnel.onboarding.texts import FAILURES, HAND_IN, HANDED_IN, REQUIREMENTS
 from funnel.onboarding.visit import Representative
 from funnel.waiting import look_again, looks_again
 from resolvers import onboarding as operations
-from schema.onboarding import Onboarding, OnboardingStep
+from schema.onboarding import Onboarding, OnboardingStep, Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that is left to do, and where: an address, or else a hint."""
+
+    told: Told
+    url: str
+    hint: str
+    deadline: dt.datetime | None
 
 
 async def show(visit: Representative) -> Response:
@@ -29,9 +43,18 @@ async def _page(visit: Representative, found: Onboarding, *, back: bool = False)
     if found.step is OnboardingStep.PROCESSING:
         return _waiting(visit, found)
     if found.step is OnboardingStep.COMPLETED:
-        return visit.page("onboarding/done.html", found=found, hand_in=HAND_IN, needed=REQUIREMENTS)
+        return visit.page(
+            "onboarding/done.html", found=found, needs=[_need(visit, left) for left in found.requirements]
+        )
     assert found.failure is not None, "an activation that failed says why"
-    return visit.page("onboarding/failed.html", found=found, told=FAILURES[found.failure.reason])
+    return visit.page("onboarding/failed.html", found=found, why=FAILURES[found.failure.reason])
+
+
+def _need(visit: Representative, left: Requirement) -> Need:
+    """The way out that a requirement names, where it is an address and not this page."""
+    elsewhere = left.action.startswith(("https://", "http://")) and not left.action.endswith(visit.start)
+    hint = HAND_IN if left.code in HANDED_IN else ""
+    return Need(REQUIREMENTS[left.code], left.action if elsewhere else "", hint, left.deadline)
 
 
 def _waiting(visit: Representative, found: Onboarding) -> Response:

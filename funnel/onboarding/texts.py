@@ -160,3 +160,6 @@ REQUIREMENTS = {
 }
 HAND_IN = N_("The platform that your shop sells on takes your documents, or sends you a link for it.")
 """For what is handed in, where no address of ours is known for it."""
+HANDED_IN = frozenset(
+    {RequirementCode.IDENTITY_NOT_VERIFIED, RequirementCode.DOCUMENT_REFUSED, RequirementCode.DOCUMENT_OUTDATED}
+)
