@@ -17,9 +17,10 @@ class UserBody(Body):
     """What every user has."""
 
     user_category: Category
-    terms_and_conditions_accepted: bool = False
+    terms_and_conditions_accepted: bool
     email: Email
     tag: Tag | None = None
+    sca_context: Annotated[Literal["USER_PRESENT", "USER_NOT_PRESENT"] | None, Field(exclude=True)] = None
 
     @model_validator(mode="after")
     def owners_accept_terms(self) -> Self:
