@@ -129,7 +129,7 @@ async def _turn(services: Services, partner_id: int, *, button: bool) -> Turn:
         if not _needs_provider(partner, activation, now, button=button):
             return Turn(partner, activation)
         if activation.busy_until is not None and now < activation.busy_until:
-            return Turn(partner, activation, waits=True)
+            return Turn(partner, activation, waits=not _enough(partner, activation, now))
         if not activation.account_id and activation.account_sent_on is None:
             activation.account_sent_on = activation.session_sent_on = now
             activation.session_email = partner.legal_representative_email
@@ -201,6 +201,11 @@ def _needs_provider(partner: PartnerRow, activation: ActivationRow, now: dt.date
     return wants_session(activation, partner, now) or poll
 
 
+def _enough(partner: PartnerRow, activation: ActivationRow, now: dt.datetime) -> bool:
+    """Whether there is an answer, if not the latest, when the provider cannot be asked now."""
+    return bool(activation.account_id) and not wants_session(activation, partner, now)
+
+
 async def _ask(services: Services, turn: Turn) -> ActivationRow:
     activation = turn.activation
     try:
@@ -208,8 +213,7 @@ async def _ask(services: Services, turn: Turn) -> ActivationRow:
             activation = await go_on(services, activation.id, session=True)
     except (ProviderError, TimeoutError) as error:
         log.warning("an activation cannot go on for now", activation=str(activation.id), error=repr(error))
-        lost = wants_session(activation, turn.partner, services.clock.now()) or not activation.account_id
-        if lost:
+        if not _enough(turn.partner, activation, services.clock.now()):
             unknown = isinstance(error, UnknownOutcome | TimeoutError)
             raise (ProviderTimedOut if unknown else ProviderFailed) from error
     finally:

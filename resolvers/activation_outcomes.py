@@ -50,7 +50,8 @@ async def note_account(
     async with services.db.sessions() as db, db.begin():
         partner, activation = await locked_activation(db, activation_id)
         now = services.clock.now()
-        activation.asked_on = now
+        if account.action is None:  # the answer to a question, and not that of the first call
+            activation.asked_on = now
         if activation.status is not ActivationStatus.FAILED:
             _take_account(partner, activation, account, now, session_failed=session_failed)
         elif activation.failure is ActivationFailureReason.OUTCOME_UNKNOWN and not partner.provider_user_id:

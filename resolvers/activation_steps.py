@@ -64,12 +64,12 @@ async def _steps(services: Services, activation_id: uuid.UUID, *, session: bool)
     account = await _account(services, partner, activation)
     if account is None:
         return activation
-    failed = account.status is AccountStatus.ACTION_REQUIRED and await _session_failed(services, account, activation)
+    failed = await _session_failed(services, account, activation)
     activation = await outcomes.note_account(services, activation_id, account, session_failed=failed)
     if activation.status is ActivationStatus.PROCESSING:
         return await _finish(services, partner, activation)
     if activation.status is ActivationStatus.COMPLETED:
-        activation = await _review(services, activation)
+        activation = await _review(services, partner, activation)
     if session and wants_session(activation, partner, services.clock.now()):
         return await _open_session(services, activation_id)
     return activation
@@ -152,7 +152,8 @@ async def _lost(services: Services, activation: ActivationRow) -> Account | None
 
 async def _session_failed(services: Services, account: Account, activation: ActivationRow) -> bool:
     sent_on = activation.session_sent_on
-    if sent_on is None or services.clock.now() - sent_on > FAILURES_LOOKED_FOR:
+    waiting = account.status is AccountStatus.ACTION_REQUIRED and account.action is None
+    if not waiting or sent_on is None or services.clock.now() - sent_on > FAILURES_LOOKED_FOR:
         return False
     return await services.provider.enrolment_failed(account.id, sent_on)
 
@@ -182,7 +183,7 @@ async def _open_session(services: Services, activation_id: uuid.UUID) -> Activat
         now = services.clock.now()
         if activation.session_key == key and activation.status is not ActivationStatus.FAILED:
             outcomes.note_link(activation, action, now)
-            activation.session_key = None
+            activation.session_key = activation.asked_on = None
             activation.check_on = outcomes.next_check(activation, now)
         return activation
 
@@ -212,7 +213,10 @@ async def _open_wallet(services: Services, partner: PartnerRow, activation: Acti
     )
 
 
-async def _review(services: Services, activation: ActivationRow) -> ActivationRow:
+async def _review(services: Services, partner: PartnerRow, activation: ActivationRow) -> ActivationRow:
+    """What is blocked since, and whether a new representative, for whom a session was opened, has authenticated."""
     blocks = await services.provider.get_blocks(activation.account_id)
-    enrolment = await services.provider.get_enrolment(activation.account_id) if activation.redirect_url else None
+    email = partner.legal_representative_email
+    renewing = activation.enrolled_email != email and activation.session_email == email
+    enrolment = await services.provider.get_enrolment(activation.account_id) if renewing else None
     return await outcomes.note_review(services, activation.id, blocks, enrolment)

@@ -19,6 +19,7 @@ from store.embedded import EmbeddedPostgres
 from store.kv import open_kv
 from store.migrate import migrate
 from store.providers.sandbox import close
+from tests.activation_world import Newcomer, open_newcomer
 from tests.shop_world import Shop, open_shop, sandbox_and_provider, services_over
 
 pytest_plugins = ["tests.programs", "tests.chromium", "tests.mail_servers", "tests.redis_servers"]
@@ -101,6 +102,17 @@ async def shop(database: Database) -> AsyncIterator[Shop]:
     sandbox, provider = sandbox_and_provider()
     kv = open_kv("", clock)
     yield await open_shop(services_over(database, kv, provider), sandbox)
+    await provider.aclose()
+    await close(sandbox)
+    await kv.aclose()
+
+
+@pytest.fixture
+async def newcomer(database: Database) -> AsyncIterator[Newcomer]:
+    """A partner whose payments are not active yet, with everything in this process but PostgreSQL."""
+    sandbox, provider = sandbox_and_provider()
+    kv = open_kv("", clock)
+    yield await open_newcomer(services_over(database, kv, provider), sandbox)
     await provider.aclose()
     await close(sandbox)
     await kv.aclose()
