@@ -1,242 +1,349 @@
-"""The provider's wire as plain data: what each call must send and must answer.
+"""The provider's wire as data, read from `tests/data/provider_calls.toml` and `provider_codes.toml`.
 
-Written from the provider's published documents, not from our code. The adapter and the sandbox are each tested against it,
-so that the two cannot drift together unnoticed. Its limit: nobody has run it against the live provider yet.
-
-Fields are named from the body's root with dots (`DebitedFunds.Amount`). Paths are relative to `/v2.01/{ClientId}`, those of
-a `public` call to `/v2.01`.
+Those tables are written from the provider's published documents, not from our code. The adapter and the sandbox are each
+tested against them, so that the two cannot drift together unnoticed. Their limit: nobody has run them against the live
+provider yet.
 """
 
-from collections.abc import Mapping
+import base64
+import copy
+import functools
+import pathlib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-Json = Mapping[str, object]
+Json = dict[str, Any]
+Fields = Mapping[str, str]
+
+_DATA = pathlib.Path(__file__).parents[2] / "data"
+TABLE: Json = tomllib.loads((_DATA / "provider_calls.toml").read_text())
+CODES: Json = tomllib.loads((_DATA / "provider_codes.toml").read_text())
+ENUMS: Mapping[str, Sequence[str]] = TABLE["enums"]
+ERROR_TYPES: Mapping[str, int] = TABLE["errors"]
+"""The refusals' `Type` and the status each comes with. The spelling is the provider's."""
+
+NOTIFICATION = ("EventType", "RessourceId", "Date")
+"""The query of a hook's GET. The misspelt name is the provider's; the list of events writes `ResourceId`."""
+RATE_LIMIT_HEADERS = ("x-ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset")
+"""On answers: values for 15 minutes, 30 minutes, an hour and a day, with commas."""
+PAGE_HEADERS = ("X-Number-Of-Pages", "X-Number-Of-Items", "Link")
+"""On lists."""
+IDEMPOTENCY_KEY = "[A-Za-z0-9-]{16,36}"
+"""What an `Idempotency-Key` may be, on every POST but the token's."""
+
+_FILE = base64.b64encode(b"%PDF-1.4\n" + b"0" * 2000).decode()
+_VALUES: Json = {
+    "text": "Sample",
+    "id": "id-1",
+    "int": 2500,
+    "date": 631_152_000,
+    "moment": 1_740_581_497.0,
+    "bool": True,
+    "country": "FR",
+    "currency": "EUR",
+    "email": "ana@example.com",
+    "url": "https://shop.example/back",
+    "base64": _FILE,
+    "iban": "FR7630004000031234567890143",
+    "list": [],
+    "object": {},
+    "money": {"Currency": "EUR", "Amount": 2500},
+}
+_PATTERNS = {
+    "id": ".{1,128}",
+    "country": "[A-Z]{2}",
+    "currency": "[A-Z]{3}",
+    "email": r"[^@\s]+@[^@\s]+",
+    "url": r"https?://\S+",
+    "base64": "[A-Za-z0-9+/]+=*",
+    "iban": "[A-Z]{2}[0-9]{2}[A-Z0-9]{10,30}",
+}
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "int": int,
+    "date": int,
+    "moment": (int, float),
+    "bool": bool,
+    "list": list,
+    "object": dict,
+    "money": dict,
+}
+_WRONG: Mapping[str, Sequence[object]] = {
+    "text": (7,),
+    "id": (7,),
+    "int": (12.5, "12", True),
+    "date": ("1990-01-01", "now"),
+    "bool": ("yes",),
+    "country": ("fr", "FRA", 33),
+    "currency": ("eur", "XXY"),
+    "email": ("nobody",),
+    "url": ("nowhere",),
+    "enum": ("SOMETHING_ELSE",),
+    "is": ("SOMETHING_ELSE",),
+}
+_SHAPES = {**TABLE["shapes"], "money": {"required": {"Currency": "currency", "Amount": "int"}}}
+
+
+@dataclass(frozen=True)
+class When:
+    """A field that is required when another one says this."""
+
+    field: str
+    values: tuple[str, ...]
+    required: str
 
 
 @dataclass(frozen=True)
 class WireCall:
-    """One call.
-
-    `request` is a complete body that is accepted (or the form, or the query of a GET). Without a `required` field it is
-    refused. `optional` fields may be sent besides. The answer always has the `answer` fields, not null, and the
-    `nullable` ones; `values` lists what a field, of either body, may say.
-    """
+    """One call of the table. Fields are named from the body's root with dots: `DebitedFunds.Amount`."""
 
     name: str
     method: str
     path: str
-    request: Json = field(default_factory=dict)
-    required: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
-    answer: tuple[str, ...] = ()
-    nullable: tuple[str, ...] = ()
-    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    statuses: tuple[int, ...] = (200,)
+    returns: str = ""
+    """The object that is answered, of the table's `objects`; empty when nothing is said of the answer."""
     many: bool = False
     """The answer is a bare array of such objects, in pages."""
-    public: bool = False
-    form: bool = False
+    required: Fields = field(default_factory=dict)
+    optional: Fields = field(default_factory=dict)
+    sample: Json = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    """Optional fields that the full body leaves out."""
+    together: tuple[str, ...] = ()
+    """Optional fields that come all or none."""
+    when: tuple[When, ...] = ()
+    limits: Mapping[str, int] = field(default_factory=dict)
+    refused: Fields = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    query_besides: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    """What must be there before, besides what is named."""
+    unknown: str = "ressource_not_found"
+    """The refusal for an address that names nothing."""
+
+    @property
+    def fields(self) -> Fields:
+        """Every field that may be sent."""
+        return {**self.required, **self.optional}
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """What the path names: `("owner", "document")`."""
+        return tuple(re.findall(r"\{(\w+)\}", self.path))
+
+    def body(self, chosen: Mapping[str, object] | None = None, *, full: bool = True) -> Json:
+        """A body that is taken: with every field, or with only what is required. `chosen` replaces values."""
+        chosen = chosen or {}
+        body: Json = {}
+        names = self.fields if full else self.required
+        for name, kind in names.items():
+            if kind != "parent" and not self._left_out(name):
+                put(body, name, chosen.get(name, self._sample(name, kind)))
+        for rule in self.when:
+            if at(body, rule.field) in rule.values:
+                for name, kind in self._under(rule.required):
+                    put(body, name, chosen.get(name, self._sample(name, kind)))
+        return body
+
+    def problems(self, body: Json) -> Iterator[str]:
+        """What in a body is not as the table says."""
+        yield from (f"{name} is missing" for name in self.required if at(body, name) is None)
+        for rule in self.when:
+            if at(body, rule.field) in rule.values and at(body, rule.required) is None:
+                yield f"{rule.required} is missing"
+        given = [name for name in self.together if at(body, name) is not None]
+        if given and len(given) < len(self.together):
+            yield f"{' and '.join(given)} without the other"
+        for name, value in leaves(body):
+            if not self._takes(name, value):
+                yield f"{name} is {value!r}"
+
+    def _takes(self, name: str, value: object) -> bool:
+        if name not in self.fields:
+            return any(name.startswith(f"{outer}.") for outer, kind in self.fields.items() if kind == "object")
+        kind = self.fields[name]
+        too_long = len(str(value)) > self.limits.get(name, len(str(value)))
+        return kind != "parent" and not mismatch(kind, value) and not too_long and value != self.refused.get(name)
+
+    def _left_out(self, name: str) -> bool:
+        return any(name == out or name.startswith(f"{out}.") for out in self.without)
+
+    def _under(self, name: str) -> Iterator[tuple[str, str]]:
+        for other, kind in self.fields.items():
+            if kind != "parent" and (other == name or other.startswith(f"{name}.")):
+                yield other, kind
+
+    def _sample(self, name: str, kind: str) -> object:
+        found = at(self.sample, name)
+        if found is None:
+            found = TABLE["samples"].get(name.rpartition(".")[2])
+        return copy.deepcopy(sample(kind) if found is None else found)
 
 
-_MONEY = ("DebitedFunds.Currency", "DebitedFunds.Amount", "Fees.Currency", "Fees.Amount")
-_STATUS = ("CREATED", "SUCCEEDED", "FAILED")
-_MOVEMENT = (
-    "Id",
-    "CreationDate",
-    "AuthorId",
-    *_MONEY,
-    "CreditedFunds.Currency",
-    "CreditedFunds.Amount",
-    "Status",
-    "Type",
-    "Nature",
-)
-_OPEN = ("ResultCode", "ResultMessage", "ExecutionDate", "Tag")
-_PAYIN_VALUES = {"Status": _STATUS, "Type": ("PAYIN",), "Nature": ("REGULAR",)}
-_PAYIN = (*_MOVEMENT, "CreditedUserId", "CreditedWalletId", "PaymentType", "ExecutionType")
-_REFUND = (*_MOVEMENT, "InitialTransactionId", "InitialTransactionType", "RefundReason.RefundReasonType")
-_REFUND_VALUES = {"Status": _STATUS, "Nature": ("REFUND",), "InitialTransactionType": ("PAYIN",)}
-_HOOK = ("Id", "EventType", "Url", "Status", "Validity", "CreationDate")
-EVENT_TYPES = (
-    "PAYIN_NORMAL_CREATED",
-    "PAYIN_NORMAL_SUCCEEDED",
-    "PAYIN_NORMAL_FAILED",
-    "PAYIN_REFUND_SUCCEEDED",
-    "PAYIN_REFUND_FAILED",
-)
-_HOOK_VALUES = {"Status": ("ENABLED", "DISABLED"), "Validity": ("VALID", "INVALID", "UNKNOWN")}
+def sample(kind: str) -> Any:
+    """A value of a type of the table."""
+    name, _, argument = kind.removesuffix("?").partition(":")
+    return argument if name == "is" else ENUMS[argument][0] if name == "enum" else copy.deepcopy(_VALUES[name])
 
-CALLS = (
-    WireCall(
-        "token",
-        "POST",
-        "/oauth/token",
-        request={"grant_type": "client_credentials"},
-        required=("grant_type",),
-        answer=("access_token", "token_type", "expires_in"),
-        values={"token_type": ("Bearer",)},
-        public=True,
-        form=True,
-    ),
-    WireCall(
-        "create_natural_user",
-        "POST",
-        "/sca/users/natural",
-        request={
-            "FirstName": "Ana",
-            "LastName": "Puig",
-            "Email": "ana@example.com",
-            "UserCategory": "PAYER",
-            "TermsAndConditionsAccepted": False,
-            "Tag": "buyer-1",
-        },
-        required=("FirstName", "LastName", "Email", "UserCategory"),
-        optional=("TermsAndConditionsAccepted", "Tag"),
-        answer=("Id", "CreationDate", "PersonType", "UserCategory", "KYCLevel", "UserStatus"),
-        nullable=("Tag",),
-        values={
-            "UserCategory": ("PAYER", "OWNER"),
-            "PersonType": ("NATURAL",),
-            "KYCLevel": ("LIGHT", "REGULAR"),
-            "UserStatus": ("PENDING_USER_ACTION", "ACTIVE", "CLOSED"),
-        },
-    ),
-    WireCall(
-        "create_wallet",
-        "POST",
-        "/wallets",
-        request={"Owners": ["user_m_1"], "Description": "Buyer", "Currency": "EUR"},
-        required=("Owners", "Description", "Currency"),
-        optional=("Tag",),
-        answer=("Id", "Owners", "Description", "Currency", "Balance.Currency", "Balance.Amount", "CreationDate"),
-        nullable=("Tag",),
-        values={"FundsType": ("DEFAULT",)},
-    ),
-    WireCall(
-        "create_web_payin",
-        "POST",
-        "/payins/card/web",
-        request={
-            "AuthorId": "user_m_1",
-            "CreditedWalletId": "wlt_m_1",
-            "DebitedFunds": {"Currency": "EUR", "Amount": 1260},
-            "Fees": {"Currency": "EUR", "Amount": 126},
-            "ReturnURL": "https://shop.example/back/1",
-            "CardType": "CB_VISA_MASTERCARD",
-            "Culture": "FR",
-            "Tag": "order-1",
-        },
-        required=("AuthorId", "CreditedWalletId", *_MONEY, "ReturnURL", "CardType", "Culture"),
-        optional=("SecureMode", "StatementDescriptor", "Billing", "Shipping", "FlowDescriptor", "Tag"),
-        answer=(*_PAYIN, "RedirectURL", "ReturnURL"),
-        nullable=_OPEN,
-        values={
-            **_PAYIN_VALUES,
-            "CardType": ("CB_VISA_MASTERCARD", "AMEX", "MAESTRO", "BCMC"),
-            "SecureMode": ("DEFAULT", "FORCE", "NO_CHOICE"),
-            "PaymentType": ("CARD",),
-            "ExecutionType": ("WEB",),
-        },
-    ),
-    WireCall("get_payin", "GET", "/payins/{id}", answer=_PAYIN, nullable=_OPEN, values=_PAYIN_VALUES),
-    WireCall(
-        "refund_payin",
-        "POST",
-        "/payins/{id}/refunds",
-        request={
-            "AuthorId": "user_m_1",
-            "DebitedFunds": {"Currency": "EUR", "Amount": 900},
-            "Fees": {"Currency": "EUR", "Amount": -100},
-            "Tag": "refund-1",
-        },
-        required=("AuthorId",),
-        optional=(*_MONEY, "Tag"),
-        answer=_REFUND,
-        nullable=_OPEN,
-        values=_REFUND_VALUES,
-    ),
-    WireCall("get_refund", "GET", "/refunds/{id}", answer=_REFUND, nullable=_OPEN, values=_REFUND_VALUES),
-    WireCall(
-        "list_payin_refunds",
-        "GET",
-        "/payins/{id}/refunds",
-        request={"page": 1, "per_page": 100, "Sort": "CreationDate:ASC"},
-        optional=("page", "per_page", "Sort", "BeforeDate", "AfterDate", "Status", "ResultCode"),
-        answer=_REFUND,
-        nullable=_OPEN,
-        values=_REFUND_VALUES,
-        many=True,
-    ),
-    WireCall(
-        "get_response",
-        "GET",
-        "/responses/{key}",
-        answer=("StatusCode", "ContentLength", "ContentType", "Date", "RequestURL", "Resource"),
-    ),
-    WireCall(
-        "create_hook",
-        "POST",
-        "/hooks",
-        request={"EventType": "PAYIN_NORMAL_SUCCEEDED", "Url": "https://shop.example/hooks/s3cret"},
-        required=("EventType", "Url"),
-        optional=("Tag", "Email"),
-        answer=_HOOK,
-        values=_HOOK_VALUES,
-    ),
-    WireCall(
-        "list_hooks",
-        "GET",
-        "/hooks",
-        request={"page": 1, "per_page": 100},
-        optional=("page", "per_page", "Sort"),
-        answer=_HOOK,
-        values=_HOOK_VALUES,
-        many=True,
-    ),
-    WireCall(
-        "update_hook",
-        "PUT",
-        "/hooks/{id}",
-        request={"Url": "https://shop.example/hooks/s3cret", "Status": "ENABLED"},
-        optional=("Url", "Status", "Tag"),
-        answer=_HOOK,
-        values=_HOOK_VALUES,
-    ),
-    WireCall(
-        "list_events",
-        "GET",
-        "/events",
-        request={"EventType": "PAYIN_NORMAL_SUCCEEDED", "Sort": "Date:ASC", "page": 1, "per_page": 100},
-        required=("EventType",),
-        optional=("page", "per_page", "Sort", "BeforeDate", "AfterDate"),
-        answer=("ResourceId", "EventType", "Date"),
-        many=True,
-    ),
-)
-"""Every call that the adapter makes."""
 
+def mismatch(kind: str, value: object) -> bool:
+    """Whether a value is not of a type of the table."""
+    if value is None:
+        return not kind.endswith("?")
+    name, _, argument = kind.removesuffix("?").partition(":")
+    if name in _KINDS:
+        if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and name != "bool"):
+            return True
+        inside = _SHAPES["money"]["required"] if name == "money" else {}
+        each = value if argument and isinstance(value, list) else ()
+        return any(problems_in(value, inside)) or any(problem for item in each for problem in problems(argument, item))
+    if name == "enum":
+        return value not in ENUMS[argument]
+    if name == "is":
+        return value != argument
+    return not isinstance(value, str) or not re.fullmatch(_PATTERNS.get(name, ".*"), value, re.DOTALL)
+
+
+def wrong_values(kind: str, name: str) -> Sequence[object]:
+    """Values that a field of a type does not take. Only fees can be negative."""
+    negative = (-1,) if kind == "int" and not name.startswith("Fees.") else ()
+    return (*_WRONG.get(kind.partition(":")[0], ()), *negative)
+
+
+def problems_in(body: object, fields: Fields) -> Iterator[str]:
+    """What in an answer is missing or not of its type."""
+    for name, kind in fields.items():
+        try:
+            value = functools.reduce(lambda inner, part: inner[part], name.split("."), body)  # type: ignore[index]
+        except (KeyError, TypeError):
+            yield f"{name} is missing"
+        else:
+            if mismatch(kind, value):
+                yield f"{name} is {value!r}, not {kind}"
+
+
+def problems(name: str, body: object) -> list[str]:
+    """What is wrong with an answered object."""
+    return list(problems_in(body, object_of(name)))
+
+
+def object_of(name: str) -> Fields:
+    """The fields of an answered object."""
+    fields = dict(TABLE["objects"][name])
+    outer = fields.pop("$of", None)
+    return {**object_of(outer), **fields} if outer else fields
+
+
+def answer(name: str, **chosen: object) -> Json:
+    """An answer made of the table alone; null wherever that is honest."""
+    body: Json = {}
+    for field_name, kind in object_of(name).items():
+        put(body, field_name, None if kind.endswith("?") else sample(kind))
+    for field_name, value in chosen.items():
+        put(body, field_name, value)
+    return body
+
+
+def at(body: object, name: str) -> Any:
+    """The value of a dotted field; None when it is not there."""
+    for part in name.split("."):
+        body = body.get(part) if isinstance(body, Mapping) else None
+    return body
+
+
+def put(body: Json, name: str, value: object) -> None:
+    """Set a dotted field."""
+    *outer, last = name.split(".")
+    functools.reduce(lambda inner, part: inner.setdefault(part, {}), outer, body)[last] = value
+
+
+def without(body: Json, name: str) -> Json:
+    """A body that lacks a dotted field."""
+    changed = copy.deepcopy(body)
+    *outer, last = name.split(".")
+    del functools.reduce(lambda inner, part: inner[part], outer, changed)[last]
+    return changed
+
+
+def leaves(body: object, outer: str = "") -> Iterator[tuple[str, Any]]:
+    """Every field of a body by its dotted name."""
+    if isinstance(body, Mapping) and body:
+        for name, value in body.items():
+            yield from leaves(value, f"{outer}.{name}" if outer else name)
+    else:
+        yield outer, body
+
+
+def _flat(tree: Json, outer: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted names of a nested table of the file."""
+    for part, value in tree.items():
+        name = f"{outer}.{part}" if outer else part
+        if isinstance(value, dict):
+            yield from _flat(value, name)
+        else:
+            yield name, value
+
+
+def _expanded(fields: Json, *, required: bool) -> tuple[Fields, Fields]:
+    """Required and optional fields, shapes taken apart: of an optional shape nothing is required by itself."""
+    needed: dict[str, str] = {}
+    allowed: dict[str, str] = {}
+    for name, kind in _flat(fields):
+        here = needed if required else allowed
+        if kind == "money" or kind.startswith("shape:"):
+            shape = _SHAPES[kind.removeprefix("shape:")]
+            here[name] = "parent"
+            for part, inner in (("required", required), ("optional", False)):
+                within = {f"{name}.{inside}": of for inside, of in shape.get(part, {}).items()}
+                more_needed, more_allowed = _expanded(within, required=inner)
+                needed |= more_needed
+                allowed |= more_allowed
+        else:
+            here[name] = kind
+    return needed, allowed
+
+
+def _read(name: str, line: Json) -> WireCall:
+    method, path = line["request"].split(" ")
+    required, inside = _expanded(line.get("required", {}), required=True)
+    status = line.get("status", 200)
+    returns = line.get("returns", "")
+    return WireCall(
+        name,
+        method,
+        path,
+        statuses=tuple(status) if isinstance(status, list) else (status,),
+        returns=returns.strip("[]"),
+        many=returns.startswith("["),
+        required=required,
+        optional={**inside, **_expanded(line.get("optional", {}), required=False)[1]},
+        sample=line.get("sample", {}),
+        when=tuple(When(rule["field"], tuple(rule["is"]), rule["required"]) for rule in line.get("when", ())),
+        limits=line.get("limits", {}),
+        refused=dict(_flat(line.get("refused", {}))),
+        query=line.get("query", {}),
+        unknown=line.get("unknown", "ressource_not_found"),
+        **{key: tuple(line.get(key, ())) for key in ("without", "together", "query_besides", "given")},
+    )
+
+
+def results() -> Iterator[tuple[str, Sequence[str], bool]]:
+    """Every result code, the reasons that may stand for it, and whether a payment with it is over."""
+    for line in CODES["results"]:
+        for code in line["codes"]:
+            first, _, last = code.partition("-")
+            numbers = range(int(first), int(last) + 1) if last else ()
+            for each in (f"{number:06d}" for number in numbers) if last else (code,):
+                yield each, line["reasons"], line.get("final", True)
+
+
+CALLS = tuple(_read(name, line) for name, line in TABLE["calls"].items())
 BY_NAME = {call.name: call for call in CALLS}
-
-NOTIFICATION = ("EventType", "RessourceId", "Date")
-"""The query of a hook's GET. The misspelt name is the provider's; the list of events writes `ResourceId`."""
-
-ERROR_FIELDS = ("Message", "Type", "Id", "Date")
-"""In every refusal's body; `errors` (or `Errors`) is an object of field names and texts, or null. `Date` may be a float."""
-
-ERROR_TYPES = {
-    "param_error": 400,
-    "correlationid_not_found": 400,
-    "forbidden_ressource": 403,
-    "ressource_not_found": 404,
-    "idempotent_creation_conflict": 409,
-    "rate_limit": 429,
-}
-"""The refusals' `Type` and the status each comes with. The spelling is the provider's."""
-
-RATE_LIMIT_HEADERS = ("x-ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset")
-"""On answers: values for 15 minutes, 30 minutes, an hour and a day, with commas."""
-
-PAGE_HEADERS = ("X-Number-Of-Pages", "X-Number-Of-Items", "Link")
-"""On lists."""
-
-IDEMPOTENCY_KEY = "[A-Za-z0-9-]{16,36}"
-"""What an `Idempotency-Key` may be, on every POST but the token's."""
+GOOD = tuple(call for call in CALLS if call.statuses[0] < 400)
+"""The calls that work as the table writes them."""
+NOT_MODELLED: Sequence[str] = TABLE["not_modelled"]["calls"]
+EVENTS: Mapping[str, Sequence[str]] = CODES["events"]
+"""Kinds of event by what they are about."""
