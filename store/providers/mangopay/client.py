@@ -171,8 +171,8 @@ class Client:
         """What a call made whose key is too old to be sent again, if the provider knows it all the same."""
         try:
             kept = await self._lookup(creation.key, self._repeatedly, empty=creation.shape is Nothing)
-        except Unsettled:
-            kept = None
+        except (Unsettled, ProviderError) as error:
+            raise UnknownOutcome(creation.key) from error  # whatever befalls the question, the call may have been done
         if kept is None:
             raise UnknownOutcome(creation.key)
         return self._found(creation, kept)
