@@ -13,6 +13,7 @@ from resolvers import (
     activation_watch,
     attempt_watch,
     audit_entries,
+    bank_accounts,
     cart_expiry,
     jobs,
     mail_delivery,
@@ -22,6 +23,7 @@ from resolvers import (
     webhook_delivery,
 )
 from resolvers.context import Services
+from resolvers.kyc import check_kyc, sweep_kyc
 from store.jobs import Job, Retries
 from store.providers.base import Subject
 
@@ -59,6 +61,14 @@ async def _provider_hint(services: Services, payload: Payload) -> None:
     await provider_hints.follow(services, Subject(payload["subject"]), payload["id"])
 
 
+async def _check_bank_accounts(services: Services, payload: Payload) -> None:
+    await bank_accounts.watch_bank_accounts(services, payload["partner_id"])
+
+
+async def _check_kyc(services: Services, payload: Payload) -> None:
+    await check_kyc(services, payload["partner_id"])
+
+
 async def _send_mail(services: Services, payload: Payload) -> None:
     await mail_delivery.send(services, payload["id"])
 
@@ -81,6 +91,8 @@ A_DAY = Retries(first=dt.timedelta(seconds=1), longest=dt.timedelta(hours=1), la
 """For what must outlast a long outage of somebody else."""
 
 HANDLERS: Mapping[Job, Work] = {
+    Job.CHECK_BANK_ACCOUNTS: Work(_check_bank_accounts, SOON),
+    Job.CHECK_KYC: Work(_check_kyc, SOON),
     Job.DELIVER_WEBHOOKS: Work(_deliver_webhooks, SOON),
     Job.DROP_CART: Work(_drop_cart, A_DAY),
     Job.PROVIDER_HINT: Work(_provider_hint, SOON),
@@ -98,6 +110,7 @@ SCHEDULES: Mapping[str, Task] = {
     "prune_mail": Task("41 3 * * *", mail_delivery.prune),
     "sweep_activations": Task("* * * * *", activation_watch.sweep),
     "sweep_attempts": Task("* * * * *", attempt_watch.sweep),
+    "sweep_kyc": Task("*/5 * * * *", sweep_kyc),
     "sweep_mail": Task("* * * * *", mail_delivery.sweep),
     "sweep_webhooks": Task("* * * * *", webhook_delivery.sweep),
     "tell_expired_carts": Task("* * * * *", cart_expiry.tell_expired),

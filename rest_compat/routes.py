@@ -8,7 +8,13 @@ from starlette.types import Receive, Scope, Send
 
 from resolvers.auth import me, obtain_token
 from resolvers.carts import ecommerce_cart, save_ecommerce_cart
+from resolvers.identity import open_identity_verification
+from resolvers.kyc import kyc_level
+from resolvers.kyc_documents import push_kyc_document
 from resolvers.listing import Listing, Lookup
+from resolvers.network_partners import create_network_partner, update_network_partner
+from resolvers.partners import create_partner, partner_by_company_number, update_partner
+from resolvers.partners import partner as partner_with_uuid
 from rest_compat.body import Accepts
 from rest_compat.docs import documentation
 from rest_compat.endpoint import ContextOf, Endpoint
@@ -16,7 +22,7 @@ from rest_compat.errors import method_not_allowed, not_found
 from rest_compat.lists import ListEndpoint
 from rest_compat.openapi import document
 from rest_compat.operations import LookupEndpoint, OperationEndpoint
-from rest_compat.resources import auth, cart
+from rest_compat.resources import auth, cart, kyc, partner
 from rest_compat.route import Route, Status
 from rest_compat.table import PathTable
 from schema.errors import CartNotFound
@@ -36,6 +42,62 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             example=auth.LOG_IN,
         ),
         Route("GET", "/api/permissions/", me, auth.PERMISSIONS),
+    ),
+    "Partners": (
+        Route(
+            "POST",
+            "/api/payment_hub/partner/create/",
+            create_partner,
+            partner.CREATED_PARTNER,
+            status=201,
+            renamed=partner.SENT_PARTNER,
+            example=partner.NEW_PARTNER,
+        ),
+        Route(
+            "PATCH|PUT",
+            "/api/payment_hub/partner/{partner_uuid}/",
+            update_partner,
+            partner.UPDATED_PARTNER,
+            renamed={**partner.SENT_PARTNER, "partner_uuid": "uuid"},
+            example=partner.CHANGE,
+        ),
+        Route("GET", "/api/payment_hub/partner/{partner_uuid}/", partner_with_uuid, partner.PARTNER),
+        Route("GET", "/api/payment_hub/partner/check/", partner_by_company_number, partner.FOUND_PARTNER),
+        Route(
+            "POST",
+            "/api/payment_hub/network_partner/create/",
+            create_network_partner,
+            partner.NETWORK_PARTNER,
+            status=201,
+            body=partner.NetworkPartnerBody,
+            renamed=partner.SENT_NETWORK_PARTNER,
+            example=partner.NEW_NETWORK_PARTNER,
+        ),
+        Route(
+            "PATCH|PUT",
+            "/api/payment_hub/network_partner/update/",
+            update_network_partner,
+            partner.UPDATED_NETWORK_PARTNER,
+            renamed=partner.SENT_LINKS,
+            example=partner.NETWORK_CHANGE,
+        ),
+    ),
+    "Identification": (
+        Route(
+            "POST",
+            "/api/payment_hub/kyc_documents/",
+            push_kyc_document,
+            kyc.KYC_DOCUMENT,
+            status=201,
+            accepts=Accepts.UPLOAD,
+        ),
+        Route("GET", "/api/payment_hub/partner/{partner_uuid}/kyc_level/", kyc_level, kyc.KYC_LEVEL),
+        Route(
+            "POST|GET",
+            "/api/payment_hub/partner/{partner_uuid}/identity_verification/",
+            open_identity_verification,
+            kyc.IDENTITY_VERIFICATION,
+        ),
     ),
     "Carts": (
         Route(

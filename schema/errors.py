@@ -179,6 +179,12 @@ class IbanMissing(Conflict):
     """This partner has no IBAN. Set it with `updatePartner` first."""
 
 
+class BankAccountRefused(Conflict):
+    """The payment provider does not take this bank account: {reason} Correct it with `updatePartner`, then register it."""
+
+    meaning = "The payment provider does not take the partner's bank account; the message says why."
+
+
 class OnlyInSandbox(Conflict):
     """A test partner tries things out in the sandbox, and this installation takes real money: make it active first."""
 

@@ -24,7 +24,10 @@ class EventType(ClosedSet):
     CART_EXPIRED = "cart.expired", "A cart was left alone until it was deleted."
     ORDER_CREATED = "order.created", "An order was made."
     ORDER_PAID = "order.paid", "The money of an order has arrived."
-    PARTNER_KYC_CHANGED = "partner.kyc_changed", "The provider has validated or refused something that identifies a partner."
+    PARTNER_KYC_CHANGED = (
+        "partner.kyc_changed",
+        "The provider has validated or refused something that identifies a partner.",
+    )
     PARTNER_PAYMENTS_ACTIVATED = "partner.payments_activated", "A partner can be paid from now on."
     WEBHOOK_TEST = "webhook.test", "Nothing has happened: an endpoint is being tried. It is never kept."
 

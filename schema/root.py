@@ -2,7 +2,27 @@
 
 import strawberry
 
-from resolvers import audit_entries, auth, carts, coupons, deliveries, events, jobs, mails, orders, products, webhooks
+from resolvers import (
+    audit_entries,
+    auth,
+    bank_accounts,
+    carts,
+    coupons,
+    deliveries,
+    events,
+    identity,
+    jobs,
+    kyc,
+    kyc_documents,
+    mails,
+    marketplaces,
+    network_partners,
+    orders,
+    partners,
+    products,
+    users,
+    webhooks,
+)
 from schema.graph.fields import answered_by, changed_by
 from schema.graph.schema import schema_of
 
@@ -20,13 +40,21 @@ class Query:
     events = answered_by(events.events)
     job = answered_by(jobs.job)
     jobs = answered_by(jobs.jobs)
+    kyc_level = answered_by(kyc.kyc_level)
     mail = answered_by(mails.mail)
     mails = answered_by(mails.mails)
+    marketplace = answered_by(marketplaces.marketplace, marketplaces.marketplace_with_uuid)
+    marketplaces = answered_by(marketplaces.marketplaces)
     me = answered_by(auth.me)
     order = answered_by(orders.order, orders.order_with_uuid)
     orders = answered_by(orders.orders)
+    partner = answered_by(partners.partner, partners.partner_with_id)
+    partner_by_company_number = answered_by(partners.partner_by_company_number)
+    partners = answered_by(partners.partners)
     product = answered_by(products.product)
     products = answered_by(products.products)
+    user = answered_by(users.user)
+    users = answered_by(users.users)
     webhook_deliveries = answered_by(webhooks.webhook_deliveries)
     webhook_endpoint = answered_by(webhooks.webhook_endpoint)
     webhook_endpoints = answered_by(webhooks.webhook_endpoints)
@@ -36,16 +64,25 @@ class Query:
 class Mutation:
     """Everything that can be changed."""
 
+    change_password = changed_by(users.change_password)
+    change_site_domain = changed_by(marketplaces.change_site_domain)
     create_coupon = changed_by(coupons.create_coupon)
     create_delivery_mode = changed_by(deliveries.create_delivery_mode)
+    create_marketplace = changed_by(marketplaces.create_marketplace)
+    create_network_partner = changed_by(network_partners.create_network_partner)
+    create_partner = changed_by(partners.create_partner)
     create_product = changed_by(products.create_product)
     create_product_attribute = changed_by(products.create_product_attribute)
     create_product_variant = changed_by(products.create_product_variant)
+    create_user = changed_by(users.create_user)
     create_webhook_endpoint = changed_by(webhooks.create_webhook_endpoint)
     delete_product_attribute = changed_by(products.delete_product_attribute)
     delete_webhook_endpoint = changed_by(webhooks.delete_webhook_endpoint)
     discard_job = changed_by(jobs.discard_job)
     obtain_token = changed_by(auth.obtain_token)
+    open_identity_verification = changed_by(identity.open_identity_verification)
+    push_kyc_document = changed_by(kyc_documents.push_kyc_document)
+    register_bank_account = changed_by(bank_accounts.register_bank_account)
     replay_webhooks = changed_by(webhooks.replay_webhooks, result="count")
     resend_mail = changed_by(mails.resend_mail)
     retry_job = changed_by(jobs.retry_job)
@@ -55,9 +92,13 @@ class Mutation:
     test_webhook_endpoint = changed_by(webhooks.test_webhook_endpoint)
     update_coupon = changed_by(coupons.update_coupon)
     update_delivery_mode = changed_by(deliveries.update_delivery_mode)
+    update_marketplace = changed_by(marketplaces.update_marketplace)
+    update_network_partner = changed_by(network_partners.update_network_partner)
+    update_partner = changed_by(partners.update_partner)
     update_product = changed_by(products.update_product)
     update_product_attribute = changed_by(products.update_product_attribute)
     update_product_variant = changed_by(products.update_product_variant)
+    update_user = changed_by(users.update_user)
     update_webhook_endpoint = changed_by(webhooks.update_webhook_endpoint)
 
 

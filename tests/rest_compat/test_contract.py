@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from rest_compat.body import Accepts
-from rest_compat.resources import auth, cart
+from rest_compat.resources import auth, cart, kyc
 from rest_compat.route import Envelope, Route, Status
 from rest_compat.routes import ROUTES
 from rest_compat.shapes import Shape
@@ -26,9 +26,6 @@ NOT_YET = frozenset(
         "create_network_partner",
         "update_network_partner",
         "check_partner",
-        "push_kyc_document",
-        "check_kyc_level",
-        "identity_verification_session",
         "create_media",
         "list_media",
         "get_media",
@@ -99,6 +96,10 @@ DOCUMENTED: Mapping[Shape, str] = {
     auth.TOKEN: "token uuid user",
     auth.USER: "id first_name username email",
     auth.PERMISSIONS: "permissions",
+    kyc.KYC_DOCUMENT: "id partner partner_uuid comment document_type",
+    kyc.KYC_LEVEL: "status detail partner partner_uuid errors",
+    kyc.KYC_CHECK: "id partner partner_uuid refused_reason document_type status",
+    kyc.IDENTITY_VERIFICATION: "redirect_url",
     cart.CART: "id items return_url funnel_url last_modified",
     cart.CART_ITEM: "product_id quantity variant_id attribute_values",
 }

@@ -13,6 +13,7 @@ depends_on = None
 def upgrade() -> None:
     op.create_table('partner_kyc',
     sa.Column('partner_id', sa.Integer(), nullable=False),
+    sa.Column('account_id', sa.String(128), nullable=False),
     sa.Column('level', sa.String(20), nullable=False),
     sa.Column('version', sa.Integer(), nullable=False),
     sa.Column('checked_on', sa.DateTime(timezone=True), nullable=True),
@@ -27,9 +28,10 @@ def upgrade() -> None:
     sa.Column('status', sa.String(20), nullable=False),
     sa.Column('media_type', sa.String(40), nullable=False),
     sa.Column('size', sa.Integer(), nullable=True),
-    sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('processed_on', sa.DateTime(timezone=True), nullable=True),
     sa.Column('partner_id', sa.Integer(), nullable=False),
+    sa.Column('account_id', sa.String(128), nullable=False),
+    sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('request', sa.Uuid(), nullable=True),
     sa.Column('reference', sa.Uuid(), nullable=False),
     sa.Column('provider_id', sa.String(128), nullable=False),
@@ -46,9 +48,10 @@ def upgrade() -> None:
     )
     op.create_index('kyc_document_id_list_idx', 'kyc_document', ['partner_id', 'id'], unique=False)
     op.create_index('kyc_document_provider_id_key', 'kyc_document', ['provider_id'], unique=True, postgresql_where=sa.text("provider_id <> ''"))
-    op.create_index('kyc_document_unfinished_key', 'kyc_document', ['partner_id', 'document_type', 'digest'], unique=True, postgresql_where=sa.text("step IN ('begun', 'made', 'filed')"))
+    op.create_index('kyc_document_unfinished_key', 'kyc_document', ['partner_id', 'account_id', 'document_type', 'digest'], unique=True, postgresql_where=sa.text("step IN ('begun', 'made', 'filed')"))
     op.create_table('identity_check',
     sa.Column('partner_id', sa.Integer(), nullable=False),
+    sa.Column('account_id', sa.String(128), nullable=False),
     sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('provider_id', sa.String(128), nullable=False),
     sa.Column('path', sa.String(8), nullable=False),
@@ -61,7 +64,7 @@ def upgrade() -> None:
     sa.UniqueConstraint('path', name=op.f('identity_check_path_key'))
     )
     op.create_index('identity_check_of_partner_idx', 'identity_check', ['partner_id', 'id'], unique=False)
-    op.create_index('identity_check_one_begun_key', 'identity_check', ['partner_id'], unique=True, postgresql_where=sa.text("provider_id = ''"))
+    op.create_index('identity_check_one_begun_key', 'identity_check', ['partner_id', 'account_id'], unique=True, postgresql_where=sa.text("provider_id = ''"))
     op.create_index('identity_check_provider_id_key', 'identity_check', ['provider_id'], unique=True, postgresql_where=sa.text("provider_id <> ''"))
     op.create_table('bank_account',
     sa.Column('status', sa.String(20), nullable=False),
@@ -70,8 +73,9 @@ def upgrade() -> None:
     sa.Column('payee_check', sa.String(100), nullable=False),
     sa.Column('redirect_url', sa.String(2048), nullable=True),
     sa.Column('redirect_expires_on', sa.DateTime(timezone=True), nullable=True),
-    sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('partner_id', sa.Integer(), nullable=False),
+    sa.Column('account_id', sa.String(128), nullable=False),
+    sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('iban', sa.String(34), nullable=False),
     sa.Column('provider_id', sa.String(128), nullable=False),
     sa.Column('path', sa.String(8), nullable=False),
@@ -82,7 +86,7 @@ def upgrade() -> None:
     sa.UniqueConstraint('path', name=op.f('bank_account_path_key'))
     )
     op.create_index('bank_account_id_list_idx', 'bank_account', ['partner_id', 'id'], unique=False)
-    op.create_index('bank_account_one_begun_key', 'bank_account', ['partner_id'], unique=True, postgresql_where=sa.text("status = 'created'"))
+    op.create_index('bank_account_one_begun_key', 'bank_account', ['partner_id', 'account_id', 'iban'], unique=True, postgresql_where=sa.text("status = 'created'"))
     op.create_index('bank_account_provider_id_key', 'bank_account', ['provider_id'], unique=True, postgresql_where=sa.text("provider_id <> ''"))
 
 

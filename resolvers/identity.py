@@ -1,0 +1,130 @@
+"""Identity verification: one session at a time on the provider's page, used again while it is good."""
+
+import datetime as dt
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from resolvers.changes import given_uuid
+from resolvers.context import Services
+from resolvers.kyc_changes import Told
+from resolvers.operation import Call, operation
+from resolvers.provider_calls import asking
+from resolvers.tenancy import find
+from schema.errors import ActivationRequired, ProviderFailed
+from schema.kyc import IdentityVerification, KycCheckStatus, OpenIdentityVerification
+from schema.permission import Permission
+from store.kyc import IDENTITY_LASTS, IdentityCheckRow, begun_check, identity_checks_of, kyc_of
+from store.providers.accounts import CheckStatus, IdentityCheck
+from store.providers.base import Key
+from store.providers.base import NotFound as UnknownToProvider
+from store.return_paths import return_url
+from store.tenancy import PartnerRow
+
+LOOKED_AT = dt.timedelta(hours=1)
+
+
+async def _partner(call: Call, given: Any) -> None:
+    if (uuid := given_uuid(given)) is not None:
+        await find(call.db, call.caller, PartnerRow, "partner", uuid=uuid)
+
+
+@operation(Permission.UPDATE_PARTNER, transaction=False, exists=_partner)
+async def open_identity_verification(call: Call, input: OpenIdentityVerification) -> IdentityVerification:
+    """A page of the payment provider on which the legal representative proves an identity.
+
+    As long as one is open, that one is answered; it is good for seven days.
+    """
+    async with call.services.db.sessions() as db:
+        partner = await find(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
+    if not partner.provider_user_id:
+        raise ActivationRequired
+    call.concerns(partner)
+    async with asking("an identity verification", partner_id=partner.id):
+        check, row = await _found_or_opened(call.services, partner)
+    if check.action is None:
+        raise ProviderFailed
+    answer = IdentityVerification(
+        id=row.id,
+        status=row.status,
+        redirect_url=check.action.url,
+        expires_on=check.created_at + IDENTITY_LASTS,
+    )
+    async with call.services.db.sessions() as db, db.begin():
+        await call.keep(db, answer)
+    return answer
+
+
+Found = tuple[IdentityCheck, IdentityCheckRow]
+
+
+async def _found_or_opened(services: Services, partner: PartnerRow) -> Found:
+    """The newest session that is open at the provider, of ours or opened elsewhere; else a new one."""
+    async with services.db.sessions() as db:
+        seen = await identity_checks_of(db, partner)
+    if all(row.provider_id for row in seen):  # else an answer was lost: asking again with its key tells which it is
+        for row in seen:
+            if _may_be_open(services, row) and (check := await _still_open(services, row.provider_id)) is not None:
+                return check, row
+        for listed in await services.provider.list_identity_checks(partner.provider_user_id):
+            if listed.status is CheckStatus.PENDING and (check := await _still_open(services, listed.id)) is not None:
+                return check, await _keep(services, partner, check)
+    return await _opened(services, partner, seen)
+
+
+def _may_be_open(services: Services, row: IdentityCheckRow) -> bool:
+    return row.status is KycCheckStatus.PENDING and services.clock.now() - row.created_on < IDENTITY_LASTS
+
+
+async def _still_open(services: Services, id: str) -> IdentityCheck | None:
+    """A session as it is now, if somebody can go there. Only its own answer surely tells where that is."""
+    try:
+        check = await services.provider.get_identity_check(id)
+    except UnknownToProvider:
+        return None
+    lasts = services.clock.now() - check.created_at < IDENTITY_LASTS
+    return check if lasts and check.status is CheckStatus.PENDING and check.action is not None else None
+
+
+async def _opened(services: Services, partner: PartnerRow, seen: Sequence[IdentityCheckRow]) -> Found:
+    """A new session, written down with its key first: of twenty who ask at once each asks for the same.
+
+    One that was opened by another since they were `seen` is as good as a new one.
+    """
+    row = await _begin(services, partner, {row.id for row in seen if row.provider_id})
+    if row.provider_id:
+        return await services.provider.get_identity_check(row.provider_id), row
+    check = await services.provider.open_identity_check(
+        partner.provider_user_id,
+        return_url=return_url(services.settings, row.path),
+        key=Key(str(row.key)),
+        sent_at=row.created_on,
+    )
+    return check, await _keep(services, partner, check, row.id)
+
+
+async def _begin(services: Services, partner: PartnerRow, seen: Collection[int]) -> IdentityCheckRow:
+    now = services.clock.now()
+    async with services.db.sessions() as db, db.begin():
+        kyc = await kyc_of(db, partner.id, lock=True)
+        for row in await identity_checks_of(db, partner):
+            if row.provider_id and row.id not in seen and _may_be_open(services, row):
+                return row
+        kyc.check_on = now + LOOKED_AT
+        return await begun_check(db, partner, now)
+
+
+async def _keep(
+    services: Services, partner: PartnerRow, check: IdentityCheck, begun_id: int | None = None
+) -> IdentityCheckRow:
+    """Write down which session it is. Somebody else may have done so before."""
+    async with services.db.sessions() as db, db.begin():
+        await kyc_of(db, partner.id, lock=True)
+        rows = await identity_checks_of(db, partner)
+        row = next((row for row in rows if row.provider_id == check.id), None)
+        if row is None:
+            row = next((row for row in rows if row.id == begun_id and not row.provider_id), None)
+            row = row or IdentityCheckRow(partner_id=partner.id, account_id=partner.provider_user_id)
+            row.provider_id, row.status, row.created_on = check.id, Told.status_of(check), check.created_at
+            db.add(row)
+        await db.flush()
+        return row
