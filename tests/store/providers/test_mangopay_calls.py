@@ -345,6 +345,35 @@ async def test_calls_are_counted_by_what_they_are_and_not_by_ids(account: Accoun
     assert seconds >= len(outcomes)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "POST /sca/users/natural",
+        "POST /sca/users/legal",
+        "PUT /sca/users/legal/{id}",
+        "POST /sca/users/{id}/enrollment",
+        "GET /sca/users/{id}/sca-status",
+        "GET /users/{id}/Regulatory",
+        "GET /users/{id}/identity-verifications",
+        "GET /identity-verifications/{id}",
+        "POST /users/{id}/kyc/documents/{id}/pages",
+        "GET /kyc/documents/{id}",
+        "POST /users/{id}/recipients",
+        "PUT /recipients/{id}",
+        "GET /wallets/{id}",
+        "POST /payins/card/web",
+        "POST /payins/{id}/refunds",
+        "GET /refunds/{id}",
+        "GET /responses/{id}",
+        "PUT /hooks/{id}",
+        "GET /events",
+    ],
+)
+def test_every_call_has_a_name_of_its_own_and_ids_have_none(call: str) -> None:
+    method, path = call.split()
+    assert named(method, path.replace("{id}", "user_m_01")) == call
+
+
 def test_notifications_without_a_secret_are_not_an_option() -> None:
     with pytest.raises(ValueError, match="secret"):
         Mangopay(base_url="https://provider.test", client_id="shop", api_key="key", hook_secret="")

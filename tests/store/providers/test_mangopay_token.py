@@ -3,12 +3,14 @@
 import asyncio
 import base64
 import datetime as dt
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import httpx
 import pytest
 
 from store.providers.base import NotAllowed, TransactionKind, Transient, new_key
 from tests.store.providers.mangopay_account import PAYMENT, TOKEN, Account, ok, payin, refusal
+from tests.store.providers.mangopay_people import BACK, REQUEST, legal_user, recipient
 
 
 async def read(account: Account) -> None:
@@ -73,6 +75,11 @@ async def test_a_token_that_is_refused_again_is_not_renewed_for_ever(account: Ac
     assert (route.call_count, account.token.call_count, account.slept) == (2, 2, [])
 
 
+async def file() -> AsyncIterator[bytes]:
+    """A small file."""
+    yield b"%PDF"
+
+
 def slowly(account: Account) -> None:
     """Make tokens take a while, so that calls pile up before the door."""
 
@@ -95,6 +102,28 @@ async def test_fifty_calls_that_meet_the_end_of_the_token_renew_it_once(account:
     await read(account)
     account.clock.advance(dt.timedelta(hours=1))
     await asyncio.gather(*(read(account) for _ in range(50)))
+    assert account.token.call_count == 2
+
+
+async def test_fifty_calls_of_all_kinds_that_meet_the_end_of_the_token_renew_it_once(account: Account) -> None:
+    slowly(account)
+    await read(account)
+    adapter, now = account.adapter, account.clock.now
+    opened = {"PendingUserAction": {"RedirectUrl": "https://sca.test/?token=a"}}
+    account.on("GET", "/sca/users/u", ok(legal_user()))
+    account.on("POST", "/sca/users/legal", ok(legal_user()))
+    account.on("POST", "/sca/users/u/enrollment", ok(opened))
+    account.on("POST", "/users/u/kyc/documents/d/pages", httpx.Response(204))
+    account.on("PUT", "/recipients/r", ok(recipient(Status="DEACTIVATED")))
+    calls: list[Callable[[], Awaitable[object]]] = [
+        lambda: adapter.get_account("u"),
+        lambda: adapter.create_account(REQUEST, return_url=BACK, key=new_key(), sent_at=now()),
+        lambda: adapter.open_enrolment("u", return_url=BACK, key=new_key(), sent_at=now()),
+        lambda: adapter.add_page("u", "d", file, key=new_key(), sent_at=now()),
+        lambda: adapter.deactivate_destination("r"),
+    ]
+    account.clock.advance(dt.timedelta(hours=1))
+    await asyncio.gather(*(call() for call in calls * 10))
     assert account.token.call_count == 2
 
 
