@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from store.providers.sandbox.wire.bodies import Address, Body, Country, Email, Tag, Text, Timestamp
+from store.providers.sandbox.wire.bodies import Address, Body, Country, Email, Flag, Tag, Text, Timestamp
 from store.providers.sandbox.wire.errors import ParamError
 
 Category = Literal["PAYER", "OWNER"]
@@ -17,7 +17,7 @@ class UserBody(Body):
     """What every user has."""
 
     user_category: Category
-    terms_and_conditions_accepted: bool
+    terms_and_conditions_accepted: Flag
     email: Email
     tag: Tag | None = None
     sca_context: Annotated[Literal["USER_PRESENT", "USER_NOT_PRESENT"] | None, Field(exclude=True)] = None

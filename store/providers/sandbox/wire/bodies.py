@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_pascal
 from pydantic_core import ErrorDetails
 
@@ -23,6 +23,12 @@ def web_address(value: str) -> str:
     return value
 
 
+def number_as_flag(value: object) -> object:
+    """True and false for 1 and 0, which the provider's own SDK for Python sends."""
+    return bool(value) if type(value) is int and value in {0, 1} else value
+
+
+Flag = Annotated[bool, BeforeValidator(number_as_flag)]
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Text = Annotated[str, Field(min_length=1, max_length=255)]
 Tag = Annotated[str, Field(max_length=255)]

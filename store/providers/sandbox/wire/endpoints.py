@@ -65,18 +65,14 @@ class Call:
         """The JSON body as it came."""
         if self.content_type and "json" not in self.content_type:
             raise UnsupportedMediaType("Send application/json.")
-        try:
-            value = json.loads(self.content or b"{}")
-        except ValueError:
-            raise ParamError({"Body": "The body is not valid JSON."}) from None
-        if not isinstance(value, dict):
-            raise ParamError({"Body": "The body must be a JSON object."})
-        return value
+        return self._decoded()
 
     def form(self) -> dict[str, str]:
-        """The form body."""
+        """The form body. The provider's own SDK for Python sends JSON and calls it a form, and is understood."""
         if self.content_type and "application/x-www-form-urlencoded" not in self.content_type:
             raise UnsupportedMediaType("Send application/x-www-form-urlencoded.")
+        if self.content.startswith(b"{"):
+            return {name: str(value) for name, value in self._decoded().items()}
         return {name: values[-1] for name, values in parse_qs(self.content.decode("latin-1")).items()}
 
     def basic(self) -> tuple[str, str] | None:
@@ -94,6 +90,15 @@ class Call:
         """The last value of a query parameter."""
         values = self.query.get(name)
         return values[-1] if values else None
+
+    def _decoded(self) -> Json:
+        try:
+            value = json.loads(self.content or b"{}")
+        except ValueError:
+            raise ParamError({"Body": "The body is not valid JSON."}) from None
+        if not isinstance(value, dict):
+            raise ParamError({"Body": "The body must be a JSON object."})
+        return value
 
 
 Handler = Callable[[Session, Call], "Json | Page | Empty | WireError"]
@@ -137,8 +142,12 @@ class Interface:
         self._patterns = [(endpoint.pattern(), endpoint) for endpoint in self.endpoints]
 
     def find(self, method: str, address: str, *, public: bool) -> tuple[Endpoint, dict[str, str]]:
-        """The endpoint and what its address names. Modelled ones come first, so that `/x/{id}` never hides one."""
+        """The endpoint and what its address names. Modelled ones come first, so that `/x/{id}` never hides one.
+
+        Slashes may be doubled: the provider's own SDK for Python asks for `/responses//{key}`.
+        """
         allowed: list[str] = []
+        address = re.sub("/{2,}", "/", address)
         for pattern, endpoint in self._patterns:
             if endpoint.public is public and (match := pattern.fullmatch(address)):
                 if endpoint.method == method:
