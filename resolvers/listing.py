@@ -48,12 +48,17 @@ def _among(tested: Column[Any], values: Any) -> Condition:
     return Condition.named(("in", tested), (values,), (ARRAY(tested.type),), lambda bind: tested == any_(bind))
 
 
+def _has(tested: Column[Any], values: Any) -> Condition:
+    return Condition.named(("has", tested), (values,), (tested.type,), tested.contains)
+
+
 TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "=": Condition.equal,
     ">=": _at_least,
     "<=": _at_most,
     "in": _among,
     "contains": _contains,
+    "has": _has,
 }
 
 
@@ -65,7 +70,8 @@ def _seen(caller: Caller, table: Any) -> tuple[Condition, ...]:
 
 @dataclass(frozen=True)
 class Where:
-    """How a filter field tests a column: `=`, `>=`, `<=`, `in` (a list) or `contains` (text, whatever the case)."""
+    """How a filter field tests a column: `=`, `>=`, `<=`, `in` (a list), `contains` (text, whatever the case) or `has` (of a
+    list, all of these)."""
 
     column: str
     test: str = "="
@@ -78,6 +84,8 @@ class Where:
         stored = kind.impl_instance if isinstance(kind, TypeDecorator) else kind
         if self.test == "contains" and not isinstance(stored, String):
             raise TypeError(f"{self.column!r} is no text, so it contains nothing.")
+        if self.test == "has" and not isinstance(stored, ARRAY):
+            raise TypeError(f"{self.column!r} is no list, so it has nothing.")
 
 
 class Filter(Fields):

@@ -2,6 +2,7 @@
 
 import typing
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -12,24 +13,43 @@ from schema.messages import problems
 from schema.values import Invalid, TextInput
 
 Renamed = Mapping[str, str]
-"""REST key -> field of the input, where they differ."""
+"""REST key -> field of the input, where they differ: `state` -> `status`, or, in a group, `hq_city` -> `head_office.city`."""
 
 NOT_AN_OBJECT = (Problem((), "INVALID", "Send an object."),)
 
 
+@dataclass(frozen=True)
+class Group:
+    """A field of an input that REST has no key for, but for the fields within it."""
+
+    model: type[BaseModel]
+    required: bool
+
+
 class InputReader:
-    """Reads one kind of input. Translated texts are flat in REST (`name_en`, `name_fr`), at every depth."""
+    """Reads one kind of input. Translated texts are flat in REST (`name_en`, `name_fr`), at every depth; so are groups of
+    fields that `renamed` says the keys of.
+    """
 
     def __init__(self, model: type[BaseModel], renamed: Renamed | None = None) -> None:
         self.model = model
         self.renamed = renamed or {}
         self.texts = [name for name, kind in _kinds(model) if kind is TextInput]
+        self.grouped = {path: key for key, field in self.renamed.items() if len(path := tuple(field.split("."))) == 2}
+        """Group and field -> the key that the field is sent under."""
+        self.groups = _groups(model, self.grouped)
         self._flat = {f"{name}_{at}": (name, at) for name in self.texts for at in LANGUAGES}
-        self.nested = {name: reader for name, kind in _kinds(model) if (reader := _nested(kind)) is not None}
-        self._taken = frozenset(self.renamed.values()) - frozenset(self.renamed)
+        self._flat |= {key: (group, field) for (group, field), key in self.grouped.items()}
+        self.nested = {
+            name: reader
+            for name, kind in _kinds(model)
+            if name not in self.groups and (reader := _nested(kind)) is not None
+        }
+        self._taken = (frozenset(self.renamed.values()) | frozenset(self.groups)) - frozenset(self.renamed)
         self.as_sent = not (self.renamed or self.texts or self.nested)
         """Whether keys and fields are the same."""
-        self.keys = frozenset(self.key_of(name) for name in model.model_fields) | frozenset(self._flat)
+        plain = frozenset(model.model_fields) - frozenset(self.groups)
+        self.keys = frozenset(self.key_of(name) for name in plain) | frozenset(self._flat)
 
     def read(self, sent: Any, path: Mapping[str, Any], wrong: tuple[Problem, ...] = ()) -> BaseModel | Invalid:
         """The input, with the parameters of the path put in; or what is wrong with it, for the operation to tell.
@@ -51,11 +71,11 @@ class InputReader:
 
     def fields(self, sent: Mapping[str, Any]) -> dict[str, Any]:
         """What was sent, by field."""
-        fields: dict[str, Any] = {}
+        fields: dict[str, Any] = {name: {} for name, group in self.groups.items() if group.required}
         for key, value in sent.items():
             if key in self._flat:
-                name, language = self._flat[key]
-                fields.setdefault(name, {})[language] = value
+                name, part = self._flat[key]
+                fields.setdefault(name, {})[part] = value
                 continue
             field = self.renamed.get(key, key)
             if key in self._taken or field in self.texts:
@@ -80,12 +100,23 @@ class InputReader:
         if field in self.texts:
             language, rest = (str(rest[0]), rest[1:]) if rest else (LANGUAGES[0], ())
             return (f"{field}_{language}", *rest)
+        if rest and (key := self.grouped.get((str(field), str(rest[0])))) is not None:
+            return (key, *rest[1:])
         nested = self.nested.get(field)
         return (self.key_of(field), *(rest if nested is None else nested.names(rest)))
 
     def key_of(self, field: str) -> str:
         """The key that a field is sent under."""
         return next((key for key, name in self.renamed.items() if name == field), field)
+
+
+def _groups(model: type[BaseModel], grouped: Mapping[tuple[str, ...], str]) -> Mapping[str, Group]:
+    """The groups whose fields are keys in REST; LookupError for a key of what there is not."""
+    kinds = dict(_kinds(model))
+    for group, field in grouped:
+        if group not in kinds or field not in kinds[group].model_fields:
+            raise LookupError(f"{model.__name__} has no {group}.{field}.")
+    return {group: Group(kinds[group], model.model_fields[group].is_required()) for group, _ in grouped}
 
 
 def _nested(kind: Any) -> InputReader | None:

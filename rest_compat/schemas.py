@@ -98,7 +98,13 @@ class Components:
 
     def _as_sent(self, reader: InputReader, made: Json, left_out: frozenset[str]) -> Json:
         required, properties = set(made.get("required", ())), Json()
+        needed: list[str] = []
         for field, schema in made["properties"].items():
+            if field in reader.groups:
+                inner, wanted = self._group(reader, field)
+                properties |= inner
+                needed += wanted
+                continue
             key = reader.key_of(field)
             if key in left_out:
                 continue
@@ -108,8 +114,18 @@ class Components:
                 continue
             nested = reader.nested.get(field)
             properties[key] = schema if nested is None else self._nested(nested, schema)
-        needed = [reader.key_of(f) for f in made.get("required", ()) if f not in reader.texts]
+        spread = {*reader.texts, *reader.groups}
+        needed += [reader.key_of(field) for field in made.get("required", ()) if field not in spread]
         return {**made, "properties": properties, "required": [key for key in needed if key not in left_out]}
+
+    def _group(self, reader: InputReader, name: str) -> tuple[Json, list[str]]:
+        """The keys of a group: their schemas, and those that are required."""
+        group = reader.groups[name]
+        made = self.input(InputReader(group.model))
+        keys = {field: key for (of, field), key in reader.grouped.items() if of == name}
+        properties = {key: made["properties"][field] for field, key in keys.items()}
+        needed = [keys[field] for field in made["required"] if field in keys] if group.required else []
+        return properties, needed
 
     def _nested(self, reader: InputReader, schema: Json) -> Json:
         inner = self.input(reader)

@@ -71,7 +71,7 @@ def problems(error: ValidationError) -> tuple[Problem, ...]:
     return tuple(
         Problem(
             tuple(step for step in found["loc"] if step not in _MARKS),
-            "REQUIRED" if found["type"] == "missing" else "INVALID",
+            "REQUIRED" if found["type"] in {"missing", "blank"} else "INVALID",
             sentence(found),
         )
         for found in error.errors(include_url=False, include_input=False)

@@ -15,7 +15,7 @@ from store.settings import Settings
 
 HIDDEN = "***"
 _SECRET_NAME = re.compile(
-    r"password|passwd|passphrase|secret|authorization|cookie|api_?key|private_?key|credential|digest|signature"
+    r"password|passwd|passphrase|secret|authorization|cookie|api_?key|private_?key|credential|digest|signature|birthday"
     r"|(^|_)(token|tokens|codes?|pin|iban|cvc|cvv|cvx|card_number)$",
     re.IGNORECASE,
 )

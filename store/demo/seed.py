@@ -18,6 +18,7 @@ from store.db import Database
 from store.demo.content import load_content
 from store.demo.rows import lay_shop
 from store.gift_cards import GiftCardRow
+from store.new_partners import with_port
 from store.pricing import price_lines
 from store.settings import ProviderName, Settings
 from store.shop import SoldProduct, load_products
@@ -80,7 +81,7 @@ async def _lay(session: AsyncSession, settings: Settings, clock: Clock) -> None:
     await session.flush()
     now, password_hash = clock.now(), await hashed(PASSWORD)
     for content, host, username in zip(load_content().partners, HOSTS, PARTNER_USERS, strict=True):
-        partner = await lay_shop(session, marketplace, site_domain(host, settings), content, now)
+        partner = await lay_shop(session, marketplace, with_port(host, settings), content, now)
         session.add(_user(username, "partner", password_hash, partner_id=partner.id))
     session.add(_user(MARKETPLACE_USER, "marketplace", password_hash, marketplace_id=marketplace.id))
     session.add(_user(MASTER_USER, "master", password_hash))
@@ -101,12 +102,6 @@ def _user(
     )
 
 
-def site_domain(host: str, settings: Settings) -> str:
-    """The host of a checkout as browsers send it: with the port, unless that is the scheme's own."""
-    usual = {"http": 80, "https": 443}[settings.funnel_scheme]
-    return host if settings.port == usual else f"{host}:{settings.port}"
-
-
 async def demo_partners(session: AsyncSession) -> list[PartnerRow]:
     """The partners of the demo log-ins, in the order of their content; none where other data is in their place."""
     query = (
@@ -122,7 +117,7 @@ def _follow_port(partners: list[PartnerRow], settings: Settings) -> None:
     """Addresses carry the port of this start; those that somebody has changed stay."""
     for partner, host in zip(partners, HOSTS, strict=True):
         if partner.site_domain.partition(":")[0] == host:
-            partner.site_domain = site_domain(host, settings)
+            partner.site_domain = with_port(host, settings)
             partner.website = shop_url(partner, settings)
 
 

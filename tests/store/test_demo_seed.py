@@ -27,9 +27,9 @@ from store.demo.seed import (
     DemoRefused,
     DemoShop,
     seed,
-    site_domain,
 )
 from store.pictures import PictureRow, keep
+from store.new_partners import with_port
 from store.pricing import price_lines
 from store.products import ProductRow
 from store.providers.sandbox import SandboxSettings, close, sandbox_app
@@ -302,7 +302,7 @@ async def test_the_same_picture_of_two_partners_is_kept_once(database: Database,
     ],
 )
 def test_a_site_domain_is_the_host_that_browsers_send(scheme: str, port: int, domain: str) -> None:
-    assert site_domain("demo.localhost", development(funnel_scheme=scheme, port=port)) == domain
+    assert with_port("demo.localhost", development(funnel_scheme=scheme, port=port)) == domain
 
 
 def test_the_first_partner_is_the_one_whose_token_is_shown() -> None:

@@ -51,6 +51,12 @@ def upgrade() -> None:
     op.add_column('partner', sa.Column('referrer', sa.Integer(), nullable=True))
     op.alter_column('partner', 'hq_country', type_=sa.String(100), existing_type=sa.String(2), existing_nullable=False)
     op.execute("UPDATE partner SET hq_country_code = upper(hq_country)")
+    op.drop_index(op.f('partner_marketplace_id_idx'), table_name='partner')
+    op.create_index('partner_id_list_idx', 'partner', ['marketplace_id', 'id'], unique=False)
+    op.create_index('partner_commercial_name_list_idx', 'partner', ['marketplace_id', 'commercial_name', 'id'], unique=False)
+    op.create_index('partner_source_id_list_idx', 'partner', ['marketplace_id', 'source_id', 'id'], unique=False)
+    op.create_index('partner_siret_number_idx', 'partner', ['marketplace_id', 'siret_number'], unique=False)
+    op.create_index('partner_tags_idx', 'partner', ['tags'], unique=False, postgresql_using='gin')
 
 
 def _add(name: str, kind: sa.types.TypeEngine[object], given: sa.sql.elements.ColumnElement[object]) -> None:
@@ -60,6 +66,9 @@ def _add(name: str, kind: sa.types.TypeEngine[object], given: sa.sql.elements.Co
 
 
 def downgrade() -> None:
+    for name in ('tags', 'siret_number', 'source_id_list', 'commercial_name_list', 'id_list'):
+        op.drop_index(f'partner_{name}_idx', table_name='partner')
+    op.create_index(op.f('partner_marketplace_id_idx'), 'partner', ['marketplace_id'], unique=False)
     op.execute("UPDATE partner SET hq_country = hq_country_code")
     op.alter_column('partner', 'hq_country', type_=sa.String(2), existing_type=sa.String(100), existing_nullable=False)
     for name in ('referrer', 'payout_frequency', 'company_type', 'legal_representative_birthday', 'tags'):

@@ -1,0 +1,42 @@
+"""Partners as the network that lists them makes and changes them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from strawberry.utils.str_converters import to_camel_case
+
+from resolvers.changes import apply
+from resolvers.operation import Call, operation
+from resolvers.partner_names import named
+from resolvers.partners import new_partner
+from schema.network_partner_input import CreateNetworkPartner, UpdateNetworkPartner
+from schema.permission import Permission
+from schema.tenancy import Partner, PartnerStatus
+from store.partner_checks import check
+from store.tenancy import PartnerRow
+
+KEYS = ("source_id", "siret_number")
+
+
+@operation(Permission.CREATE_PARTNER)
+async def create_network_partner(call: Call, input: CreateNetworkPartner) -> Partner:
+    """List a partner of a network. It begins as new, and cannot be paid yet."""
+    return await new_partner(call, input, status=PartnerStatus.NEW)
+
+
+async def _listed(call: Call, given: Any, *, lock: bool = False) -> PartnerRow:
+    sent = given if isinstance(given, Mapping) else {}
+    values = {key: sent.get(key, sent.get(to_camel_case(key))) for key in KEYS}
+    return await named(
+        call, {key: str(value) if type(value) in {str, int} else None for key, value in values.items()}, lock=lock
+    )
+
+
+@operation(Permission.UPDATE_PARTNER, exists=_listed)
+async def update_network_partner(call: Call, input: UpdateNetworkPartner) -> Partner:
+    """Change what a network says of a partner, found by its source id or its company number."""
+    row = await _listed(call, {key: getattr(input, key) for key in KEYS}, lock=True)
+    apply(row, input, skip=KEYS)
+    check(row, call.services.clock.now().date())
+    await call.db.flush()
+    return row

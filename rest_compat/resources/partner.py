@@ -1,0 +1,226 @@
+"""Partners, and partners that their network lists."""
+
+from collections.abc import Mapping
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import AfterValidator, Field
+
+from rest_compat.keys import Key, Spec, path_of
+from rest_compat.shapes import Shape
+from rest_compat.writers import DATE_AS_MOMENT, Writer
+from schema.network_partner_input import CreateNetworkPartner, Tag
+from schema.tenancy import Partner
+from schema.values import Fields
+
+ACTIVATION_URI = Writer(
+    "activation address",
+    (UUID,),
+    {
+        "type": "string",
+        "examples": ["/api/payment_hub/partner/0b0d2cf4-6f0f-4c3c-9a51-3f4f0c6a7c11/activate-payments/"],
+    },
+    "/api/payment_hub/partner/{}/activate-payments/".format,
+)
+ACTIVATION_METHOD = Writer("activation method", (UUID,), {"type": "string", "enum": ["POST"]}, lambda _uuid: "POST")
+
+REPRESENTATIVE: Mapping[str, Spec] = {
+    "legal_representative_first_name": "legal_representative.first_name",
+    "legal_representative_last_name": "legal_representative.last_name",
+    "legal_representative_birthday": Key("legal_representative.birthday", DATE_AS_MOMENT),
+    "legal_representative_email": "legal_representative.email",
+}
+HEAD_OFFICE = {
+    "hq_address_line_1": "head_office.address_line_1",
+    "hq_address_line_2": "head_office.address_line_2",
+    "hq_postal_code": "head_office.postal_code",
+    "hq_city": "head_office.city",
+    "hq_country": "head_office.country",
+}
+COMPANY: Mapping[str, Spec] = {
+    "name": "name",
+    "commercial_name": "commercial_name",
+    "short_name": "short_name",
+    "company_type": "company_type",
+    "siret_number": "registration.siret_number",
+    **REPRESENTATIVE,
+    **HEAD_OFFICE,
+    "rcs": "registration.rcs",
+    "ape": "registration.ape",
+    "vat_id": "registration.vat_id",
+    "agency_email": "agency_email",
+    "agency_phone": "agency_phone",
+    "website": "website",
+}
+"""What partners of both kinds have."""
+PAYOUT = {
+    "payout_frequency": "payout_settings.frequency",
+    "auto_validate_payout": "payout_settings.auto_validate",
+    "freeze_payout": "payout_settings.may_freeze",
+    "block_payout_validation": "payout_settings.block_validation",
+    "iban": "bank_account.iban",
+    "bic": "bank_account.bic",
+}
+SETTINGS = {
+    "hide_from_stats": "hide_from_stats",
+    "third_party_sales_only": "third_party_sales_only",
+    "referrer": "referrer",
+}
+
+COMPANY_EXAMPLE = {
+    "id": 57,
+    "name": "La Tisane SARL",
+    "commercial_name": "La Tisane",
+    "short_name": "Tisane",
+    "company_type": "bus",
+    "siret_number": "73282932000074",
+    "legal_representative_first_name": "Ada",
+    "legal_representative_last_name": "Martin",
+    "legal_representative_birthday": "1980-04-12T00:00:00.000000Z",
+    "legal_representative_email": "ada@tisane.example",
+    "hq_address_line_1": "4 rue des Herbes",
+    "hq_address_line_2": "",
+    "hq_postal_code": "69002",
+    "hq_city": "Lyon",
+    "hq_country": "France",
+    "rcs": "Lyon B 732 829 320",
+    "ape": "4729Z",
+    "vat_id": "FR44732829320",
+    "agency_email": "bonjour@tisane.example",
+    "agency_phone": "+33 4 72 00 00 00",
+    "website": "https://tisane.example",
+    "hide_from_stats": False,
+    "third_party_sales_only": False,
+    "referrer": None,
+}
+PARTNER_EXAMPLE = {
+    **COMPANY_EXAMPLE,
+    "status": "a",
+    "payout_frequency": "month",
+    "auto_validate_payout": True,
+    "freeze_payout": False,
+    "block_payout_validation": False,
+    "iban": "FR1420041010050500013M02606",
+    "bic": "PSSTFRPPPAR",
+}
+
+PARTNER_KEYS: Mapping[str, Spec] = {"id": "id", "uuid": "uuid", "status": "status", **COMPANY, **PAYOUT, **SETTINGS}
+PARTNER = Shape("Partner", Partner, PARTNER_KEYS, example=PARTNER_EXAMPLE)
+CREATED_PARTNER = Shape(
+    "CreatedPartner",
+    Partner,
+    {
+        **PARTNER_KEYS,
+        "pending_payment_activation_uri": Key(
+            "uuid", ACTIVATION_URI, description="Where to ask for the activation of its payments."
+        ),
+        "pending_payment_activation_method": Key("uuid", ACTIVATION_METHOD, description="And with which method."),
+    },
+    example=PARTNER_EXAMPLE,
+)
+UPDATED_PARTNER = Shape(
+    "UpdatedPartner",
+    Partner,
+    {
+        "block_payout_validation": PAYOUT["block_payout_validation"],
+        **SETTINGS,
+        "legal_representative_birthday": REPRESENTATIVE["legal_representative_birthday"],
+        "legal_representative_email": REPRESENTATIVE["legal_representative_email"],
+    },
+    example={
+        "block_payout_validation": False,
+        "hide_from_stats": False,
+        "third_party_sales_only": False,
+        "referrer": None,
+        "legal_representative_birthday": "1980-04-12T00:00:00.000000Z",
+        "legal_representative_email": "ada@tisane.example",
+    },
+)
+NETWORK_PARTNER = Shape(
+    "NetworkPartner",
+    Partner,
+    {
+        "id": "id",
+        "uuid": "uuid",
+        "status": "status",
+        "source_id": "source_id",
+        **COMPANY,
+        **SETTINGS,
+        "link_to_nv_settings": "network_links.vouchers",
+        "link_to_ngc_settings": "network_links.gift_cards",
+        "partner_tags": "tags",
+    },
+    example={**COMPANY_EXAMPLE, "status": "n", "source_id": "57", "partner_tags": ["south", "spa"]},
+)
+UPDATED_NETWORK_PARTNER = Shape(
+    "UpdatedNetworkPartner",
+    Partner,
+    {
+        "id": "id",
+        "status": "status",
+        **SETTINGS,
+        "name": "name",
+        "linked_to_nv_settings": "network_links.vouchers",
+        "linked_to_ngc_settings": "network_links.gift_cards",
+    },
+    example={"id": 57, "status": "n", "hide_from_stats": False, "referrer": None, "name": "La Tisane SARL"},
+)
+FOUND_PARTNER = Shape("FoundPartner", Partner, {"id": "id"}, example={"id": 57})
+
+
+def _sent(keys: Mapping[str, Spec]) -> dict[str, str]:
+    """The keys that stand within groups, as they are sent: those that they are answered under."""
+    paths = {key: path_of(spec) for key, spec in keys.items()}
+    return {key: path for key, path in paths.items() if "." in path}
+
+
+SENT_PARTNER = {
+    **_sent({**COMPANY, **PAYOUT}),
+    "legal_representative_nationality": "legal_representative.nationality",
+    "legal_representative_country_of_residence": "legal_representative.country_of_residence",
+}
+SENT_NETWORK_PARTNER = {
+    **_sent(COMPANY),
+    "link_to_nv_settings": "network_links.vouchers",
+    "link_to_ngc_settings": "network_links.gift_cards",
+    "partner_tags": "tags",
+}
+SENT_LINKS = {
+    "link_to_nv_settings": "network_links.vouchers",
+    "link_to_ngc_settings": "network_links.gift_cards",
+}
+
+
+class TagBody(Fields):
+    """A word that a network sorts partners by."""
+
+    tag: Tag
+
+
+class NetworkPartnerBody(CreateNetworkPartner):
+    """A partner to list. It begins as `n`."""
+
+    tags: Annotated[list[TagBody], AfterValidator(lambda sent: [each.tag for each in sent])] = Field(  # type: ignore[assignment]
+        default_factory=list, max_length=100, description="Words its network sorts partners by."
+    )
+
+
+NEW_PARTNER = {
+    "status": "a",
+    "commercial_name": "La Tisane",
+    "short_name": "Tisane",
+    "legal_representative_email": "ada@tisane.example",
+    "agency_email": "bonjour@tisane.example",
+}
+"""A request to show."""
+CHANGE = {"block_payout_validation": True, "legal_representative_birthday": "1980-04-12"}
+NEW_NETWORK_PARTNER = {
+    key: value
+    for key, value in COMPANY_EXAMPLE.items()
+    if key not in {"id", "hide_from_stats", "third_party_sales_only", "referrer", "legal_representative_email"}
+} | {
+    "legal_representative_birthday": "1980-04-12",
+    "link_to_ngc_settings": True,
+    "partner_tags": [{"tag": "south"}, {"tag": "spa"}],
+}
+NETWORK_CHANGE = {"source_id": "57", "status": "i", "link_to_nv_settings": True}

@@ -1,0 +1,195 @@
+"""What is sent to make and to change partners."""
+
+import datetime as dt
+from typing import Annotated
+from uuid import UUID
+
+import strawberry
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from schema.contact import (
+    Bic,
+    Country,
+    CountryCode,
+    EmptyIsNothing,
+    Filled,
+    FilledEmail,
+    Iban,
+    NothingIsEmpty,
+    Phone,
+    WebAddress,
+    up_to,
+)
+from schema.numbers import RowId
+from schema.partner_parts import (
+    BankDetails,
+    CompanyType,
+    HeadOffice,
+    LegalRepresentative,
+    NetworkLinks,
+    PayoutFrequency,
+    PayoutSettings,
+    Registration,
+)
+from schema.tenancy import Partner, PartnerStatus
+from schema.values import Fields, writable_as
+
+LONGEST_NAME, LONGEST_SHORT_NAME, LONGEST_NUMBER = 120, 60, 40
+MARKETPLACE = "The marketplace it is made in; only who sees several has to say."
+
+
+def _not_new(status: PartnerStatus) -> PartnerStatus:
+    if status is PartnerStatus.NEW:
+        raise PydanticCustomError("status", "Only partners that a network lists are new. Send a, i or t.")
+    return status
+
+
+def _text_of_number(value: object) -> object:
+    return str(value) if type(value) is int else value
+
+
+def _digits(value: str) -> str:
+    if not (value.isascii() and value.isdigit()) or value.startswith("0"):
+        raise PydanticCustomError("source_id", "Send digits, without a zero in front.")
+    return value
+
+
+Status = Annotated[PartnerStatus, AfterValidator(_not_new)]
+Name = Annotated[str, NothingIsEmpty, up_to(LONGEST_NAME)]
+FilledName = Annotated[str, up_to(LONGEST_NAME), Filled]
+ShortName = Annotated[str, up_to(LONGEST_SHORT_NAME), Filled]
+PersonName = Annotated[str, NothingIsEmpty, up_to(100)]
+Number = Annotated[str, NothingIsEmpty, up_to(LONGEST_NUMBER)]
+Ape = Annotated[str, NothingIsEmpty, up_to(20)]
+Rcs = Annotated[str, NothingIsEmpty, up_to(80)]
+Line = Annotated[str, NothingIsEmpty, up_to(255)]
+City = Annotated[str, NothingIsEmpty, up_to(120)]
+PostalCode = Annotated[str, NothingIsEmpty, up_to(20)]
+SourceId = Annotated[str, BeforeValidator(_text_of_number), up_to(18), AfterValidator(_digits)]
+SomeSourceId = Annotated[str, BeforeValidator(_text_of_number), up_to(40)]
+"""To find a partner by: one that could not be given is that of nobody."""
+Birthday = Annotated[dt.date | None, EmptyIsNothing]
+Kind = Annotated[CompanyType | None, EmptyIsNothing]
+Frequency = Annotated[PayoutFrequency | None, EmptyIsNothing]
+Referrer = Annotated[RowId | None, EmptyIsNothing]
+
+
+@writable_as(Registration)
+class RegistrationInput(Fields):
+    """The numbers of a company; empty clears one."""
+
+    siret_number: strawberry.Maybe[Number]
+    rcs: strawberry.Maybe[Rcs]
+    ape: strawberry.Maybe[Ape]
+    vat_id: strawberry.Maybe[Number]
+
+
+@writable_as(HeadOffice)
+class HeadOfficeInput(Fields):
+    """Where the head office is; empty clears a part."""
+
+    address_line_1: strawberry.Maybe[Line]
+    address_line_2: strawberry.Maybe[Line]
+    postal_code: strawberry.Maybe[PostalCode]
+    city: strawberry.Maybe[City]
+    country: strawberry.Maybe[Country] = Field(description="An ISO 3166 code, or a name in one of our languages.")
+
+
+@writable_as(LegalRepresentative)
+class LegalRepresentativeInput(Fields):
+    """Who answers for the partner before the law; empty clears a part."""
+
+    first_name: strawberry.Maybe[PersonName]
+    last_name: strawberry.Maybe[PersonName]
+    birthday: strawberry.Maybe[Birthday]
+    email: strawberry.Maybe[FilledEmail]
+    nationality: strawberry.Maybe[CountryCode]
+    country_of_residence: strawberry.Maybe[CountryCode]
+
+
+@writable_as(LegalRepresentative)
+class NewLegalRepresentativeInput(Fields):
+    """Who answers for a new partner before the law."""
+
+    first_name: PersonName = ""
+    last_name: PersonName = ""
+    birthday: Birthday = None
+    email: FilledEmail
+    nationality: CountryCode = ""
+    country_of_residence: CountryCode = ""
+
+
+@writable_as(BankDetails)
+class BankDetailsInput(Fields):
+    """The bank account to pay to; empty clears a part."""
+
+    iban: strawberry.Maybe[Iban]
+    bic: strawberry.Maybe[Bic]
+
+
+@writable_as(PayoutSettings)
+class PayoutSettingsInput(Fields):
+    """When and how to pay out."""
+
+    frequency: strawberry.Maybe[Frequency]
+    auto_validate: strawberry.Maybe[bool]
+    may_freeze: strawberry.Maybe[bool]
+    block_validation: strawberry.Maybe[bool]
+
+
+@writable_as(NetworkLinks)
+class NetworkLinksInput(Fields):
+    """What the partner takes part in."""
+
+    vouchers: strawberry.Maybe[bool]
+    gift_cards: strawberry.Maybe[bool]
+
+
+@writable_as(Partner)
+class CreatePartner(Fields):
+    """A partner. Its payments are not active yet: activating them is a step of its own."""
+
+    marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE)
+    source_id: SourceId | None = Field(
+        default=None, description="The id that the network's own systems know it by, in digits; left out: its own id."
+    )
+    status: Status
+    name: Name = ""
+    commercial_name: FilledName
+    short_name: ShortName
+    company_type: Kind = None
+    registration: RegistrationInput | None = None
+    legal_representative: NewLegalRepresentativeInput
+    head_office: HeadOfficeInput | None = None
+    agency_email: FilledEmail
+    agency_phone: Phone = ""
+    website: WebAddress = ""
+    payout_settings: PayoutSettingsInput | None = None
+    bank_account: BankDetailsInput | None = None
+    hide_from_stats: bool = False
+    third_party_sales_only: bool = False
+    referrer: Referrer = None
+
+
+@writable_as(Partner)
+class UpdatePartner(Fields):
+    """What is left out stays as it is."""
+
+    uuid: UUID = Field(description="The uuid of the partner.")
+    status: strawberry.Maybe[PartnerStatus]
+    name: strawberry.Maybe[Name]
+    commercial_name: strawberry.Maybe[FilledName]
+    short_name: strawberry.Maybe[ShortName]
+    company_type: strawberry.Maybe[Kind]
+    registration: strawberry.Maybe[RegistrationInput]
+    legal_representative: strawberry.Maybe[LegalRepresentativeInput]
+    head_office: strawberry.Maybe[HeadOfficeInput]
+    agency_email: strawberry.Maybe[FilledEmail]
+    agency_phone: strawberry.Maybe[Phone]
+    website: strawberry.Maybe[WebAddress]
+    payout_settings: strawberry.Maybe[PayoutSettingsInput]
+    bank_account: strawberry.Maybe[BankDetailsInput]
+    hide_from_stats: strawberry.Maybe[bool]
+    third_party_sales_only: strawberry.Maybe[bool]
+    referrer: strawberry.Maybe[Referrer]
