@@ -16,6 +16,7 @@ class MailKind(ClosedSet):
     ORDER_CONFIRMATION = "order_confirmation", "To the buyer: the order is paid, and what it contains."
     NEW_ORDER = "new_order", "To the partner: something was bought."
     PAYMENT_REFUNDED = "payment_refunded", "To the buyer: there is no order, and the card gets its money back."
+    ONBOARDING_LINK = "onboarding_link", "To a partner's legal representative: where to activate its payments."
     ENDPOINT_DISABLED = "endpoint_disabled", "To whoever gets events: their address failed for days and gets no more."
 
 

@@ -98,10 +98,21 @@ class EndpointContent(Content):
     """How long it had failed; 0: it answered that it is gone."""
 
 
+class OnboardingContent(Content):
+    """The way of a legal representative to the onboarding page."""
+
+    first_name: str
+    """Empty where it is not known."""
+    url: str
+    is_paid: bool
+    """Whether payments are active, so that something is confirmed anew."""
+
+
 CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.ORDER_CONFIRMATION: OrderContent,
     MailKind.NEW_ORDER: OrderContent,
     MailKind.PAYMENT_REFUNDED: RefundContent,
+    MailKind.ONBOARDING_LINK: OnboardingContent,
     MailKind.ENDPOINT_DISABLED: EndpointContent,
 }
 

@@ -31,6 +31,7 @@ SUBJECTS = {
     MailKind.ORDER_CONFIRMATION: N_("Your order %(number)s at %(shop)s"),
     MailKind.NEW_ORDER: N_("New order %(number)s: %(total)s"),
     MailKind.PAYMENT_REFUNDED: N_("Your payment at %(shop)s is being refunded"),
+    MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
     TEST: N_("Mail works"),
 }

@@ -11,7 +11,17 @@ from schema.languages import LANGUAGES
 from schema.mail import MailKind
 from schema.values import Text
 from store.brand import branded
-from store.mail.content import Content, Delivery, EndpointContent, Line, OrderContent, RefundContent, Taken, Vat
+from store.mail.content import (
+    Content,
+    Delivery,
+    EndpointContent,
+    Line,
+    OnboardingContent,
+    OrderContent,
+    RefundContent,
+    Taken,
+    Vat,
+)
 from store.mail.render import TEST, Rendered, rendered
 
 PUBLIC_URL = "https://api.shop.example"
@@ -86,6 +96,9 @@ CONTENTS: Mapping[MailKind, Content] = {
     MailKind.ORDER_CONFIRMATION: order(),
     MailKind.NEW_ORDER: order(),
     MailKind.PAYMENT_REFUNDED: RefundContent(first_name="Ada", amount=Decimal("982.90"), currency="EUR", lines=LINES),
+    MailKind.ONBOARDING_LINK: OnboardingContent(
+        first_name="Ada", url=f"{PUBLIC_URL}/onboarding/WyI0YiJd.c2lnbmVk/", is_paid=False
+    ),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
 }
 KINDS = (*CONTENTS, TEST)

@@ -220,7 +220,10 @@ def test_a_logo_is_shown_where_mail_programs_can(logo: str, shown: str) -> None:
 def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(kind: str) -> None:
     seen = Seen(example(kind).html)
     assert not {"script", "link", "iframe", "form", "img", "svg"} & set(seen.tags)
-    assert all(link.startswith(("https://valserene.example/", "mailto:", "tel:")) for link in seen.links)
+    assert all(
+        link.startswith(("https://valserene.example/", f"{PUBLIC_URL}/onboarding/", "mailto:", "tel:"))
+        for link in seen.links
+    )
 
 
 def test_names_are_text_and_nothing_else() -> None:
