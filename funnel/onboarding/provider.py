@@ -7,6 +7,7 @@ from funnel.onboarding.texts import FAILURES, INTERRUPTED, PROVIDER_AWAY
 from funnel.onboarding.visit import Representative
 from resolvers import onboarding as operations
 from schema.errors import Conflict, ProviderFailed, ProviderTimedOut
+from schema.onboarding import ActivationFailureReason as Reason
 from schema.onboarding import Onboarding, OnboardingStep
 
 BUTTON, LEAVING = "button", "leaving"
@@ -16,11 +17,12 @@ AWAY = Flash((("provider", "AWAY"),))
 async def show(visit: Representative, found: Onboarding, *, back: bool = False) -> Response:
     """What happens at the provider, and the button. `back`: the representative comes from there, and is not done."""
     notes = [INTERRUPTED] if back else []
-    if found.failure is not None:
-        notes = [FAILURES[found.failure.reason]]
+    failure = found.failure if found.failure and found.failure.reason is not Reason.DATA_REFUSED else None
+    if failure:  # refused data are corrected by now, or the page would show the form
+        notes = [FAILURES[failure.reason]]
     if (await visit.found(BUTTON)).problems:
         notes = [PROVIDER_AWAY]
-    return visit.page("onboarding/provider.html", found=found, notes=notes)
+    return visit.page("onboarding/provider.html", found=found, failed=failure is not None, notes=notes)
 
 
 async def open_session(visit: Representative) -> Response:

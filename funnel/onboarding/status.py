@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from funnel.messages import Told
 from funnel.onboarding import details, provider
-from funnel.onboarding.texts import FAILURES, HAND_IN, HANDED_IN, REQUIREMENTS
+from funnel.onboarding.texts import ACTIVE, ACTIVE_WITH_NEEDS, FAILURES, HAND_IN, HANDED_IN, REQUIREMENTS
 from funnel.onboarding.visit import Representative
 from funnel.waiting import look_again, looks_again
 from resolvers import onboarding as operations
-from schema.onboarding import Onboarding, OnboardingStep, Requirement
+from schema.onboarding import Onboarding, OnboardingStep, Requirement, RequirementCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,17 @@ async def _page(visit: Representative, found: Onboarding, *, back: bool = False)
     if found.step is OnboardingStep.PROCESSING:
         return _waiting(visit, found)
     if found.step is OnboardingStep.COMPLETED:
-        return visit.page(
-            "onboarding/done.html", found=found, needs=[_need(visit, left) for left in found.requirements]
-        )
+        return _done(visit, found)
     assert found.failure is not None, "an activation that failed says why"
     return visit.page("onboarding/failed.html", found=found, why=FAILURES[found.failure.reason])
+
+
+def _done(visit: Representative, found: Onboarding) -> Response:
+    """What has become of it, and what is left to do. Where the provider lets nothing in, that comes first."""
+    blocked = [left for left in found.requirements if left.code is RequirementCode.INFLOWS_BLOCKED]
+    needs = [_need(visit, left) for left in found.requirements if left not in blocked]
+    told = REQUIREMENTS[RequirementCode.INFLOWS_BLOCKED] if blocked else ACTIVE_WITH_NEEDS if needs else ACTIVE
+    return visit.page("onboarding/done.html", told=told, found=found, needs=needs)
 
 
 def _need(visit: Representative, left: Requirement) -> Need:

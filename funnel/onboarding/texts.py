@@ -38,7 +38,8 @@ REQUIRED = {
 UNREADABLE = {
     OnboardingField.LEGAL_REPRESENTATIVE_EMAIL: ERRORS["INVALID_EMAIL"],
     OnboardingField.LEGAL_REPRESENTATIVE_BIRTHDAY: N_(
-        "Enter the day, the month and the year in which you were born, in figures: for example 27, 3 and 1985."
+        "Enter the day, the month and the year in which you were born, in figures: for example 27, 3 and 1985. A legal "
+        "representative is at least 18 years old."
     ),
     OnboardingField.LEGAL_REPRESENTATIVE_NATIONALITY: REQUIRED[OnboardingField.LEGAL_REPRESENTATIVE_NATIONALITY],
     OnboardingField.LEGAL_REPRESENTATIVE_COUNTRY_OF_RESIDENCE: REQUIRED[
@@ -79,7 +80,8 @@ ASK = N_("Ask the platform that your shop sells on, and tell it the number below
 
 FAILURES = {
     ActivationFailureReason.DATA_REFUSED: Told(
-        N_("The payment provider did not accept a detail"), N_("Correct it, and you can go on right away.")
+        N_("The payment provider did not accept a detail"),
+        N_("The platform that your shop sells on can correct it. Tell it the number below."),
     ),
     ActivationFailureReason.NOT_AUTHENTICATED: Told(
         N_("You could not be authenticated"),
@@ -88,13 +90,12 @@ FAILURES = {
         ),
     ),
     ActivationFailureReason.ACCOUNT_BLOCKED: Told(N_("The payment provider has blocked the account"), ASK),
-    ActivationFailureReason.ACCOUNT_CLOSED: Told(N_("The account at the payment provider was closed"), ASK),
+    ActivationFailureReason.ACCOUNT_CLOSED: Told(
+        N_("The account at the payment provider was closed"), N_("With the button below you can open another one.")
+    ),
     ActivationFailureReason.KIND_CHANGED: Told(
         N_("The kind of company has changed"),
-        N_(
-            "So another account has to be opened at the payment provider. Ask the platform that your shop sells on to "
-            "start again, and tell it the number below."
-        ),
+        N_("So another account has to be opened at the payment provider: with the button below."),
     ),
     ActivationFailureReason.OUTCOME_UNKNOWN: Told(
         N_("It is not certain that the account was opened"),
@@ -104,6 +105,20 @@ FAILURES = {
         ),
     ),
 }
+"""Why an activation came to nothing. After some of it the representative can begin anew, and the page has the button."""
+
+ACTIVE = Told(
+    N_("Payments are active"),
+    N_("%(shop)s can be paid by card from now on. There is nothing left to do: you can close this page."),
+    Tone.GOOD,
+    "check",
+)
+ACTIVE_WITH_NEEDS = Told(
+    ACTIVE.title,
+    N_("%(shop)s can be paid by card. So that the money can be paid out to you, something is left to do."),
+    Tone.GOOD,
+    "check",
+)
 
 REQUIREMENTS = {
     RequirementCode.MISSING_DATA: Told(
