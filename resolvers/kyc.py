@@ -1,6 +1,7 @@
 """How far a partner is identified: asked of the provider, kept, told once for each change."""
 
 import datetime as dt
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -8,7 +9,9 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.context import Services
+from resolvers.capability import standings
+from resolvers.computed import computes
+from resolvers.context import Context, Services
 from resolvers.kyc_changes import Told, write
 from resolvers.kyc_view import KycRows, view
 from resolvers.operation import Call, operation
@@ -17,6 +20,7 @@ from resolvers.tenancy import find
 from schema.errors import ProviderFailed, ProviderTimedOut
 from schema.kyc import Kyc
 from schema.permission import Permission
+from schema.tenancy import Partner
 from store.jobs import Job, enqueue
 from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow, documents_of, due, identity_checks_of, kyc_of
 from store.providers.base import NotFound as UnknownToProvider
@@ -51,6 +55,14 @@ async def kyc_level(call: Call, partner_uuid: UUID) -> Kyc:
         return view(rows, f"The provider could not be asked now: this is of {checked_on:%Y-%m-%d %H:%M} UTC.")
     async with call.services.db.sessions() as db:
         return view(await kyc_rows(db, partner))
+
+
+@computes(Partner, "kyc")
+async def kyc_of_partners(context: Context, ids: Sequence[int]) -> Mapping[int, Kyc]:
+    """How far partners are identified, as the provider last said: nobody is asked."""
+    async with context.db.sessions() as db:
+        found = await standings(db, ids)
+    return {id: view(KycRows(s.partner, s.kyc, s.documents, s.checks)) for id, s in found.items()}
 
 
 async def kyc_rows(db: AsyncSession, partner: PartnerRow) -> KycRows:

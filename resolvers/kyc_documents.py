@@ -13,7 +13,8 @@ from resolvers.operation import Call, operation
 from resolvers.provider_calls import asking
 from resolvers.tenancy import find
 from schema.errors import ActivationRequired, InvalidInput
-from schema.kyc import KycCheckStatus, KycDocument, PushKycDocument
+from schema.kyc import KycCheckStatus
+from schema.kyc_document import KycDocument, PushKycDocument
 from schema.permission import Permission
 from store.kyc import (
     KEYS_GOOD_FOR,

@@ -1,5 +1,6 @@
 """What is said of a partner's identification: made of the rows, without asking anybody."""
 
+import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -35,7 +36,7 @@ MISSING = "DOCUMENT_MISSING"
 
 @dataclass(frozen=True)
 class KycRows:
-    """What is kept of one partner; documents and checks the newest first."""
+    """What is kept of one partner."""
 
     partner: PartnerRow
     kyc: PartnerKycRow | None
@@ -72,12 +73,16 @@ def view(rows: KycRows, note: str = "") -> Kyc:
 def latest(rows: KycRows) -> list[KycCheck]:
     """The latest document of each type, and the latest identity check."""
     by_type: dict[KycDocumentType, KycDocumentRow] = {}
-    for document in rows.documents:
+    for document in sorted(rows.documents, key=_moment, reverse=True):
         if document.step is not Step.ABANDONED:
             by_type.setdefault(document.document_type, document)
     checks = [_check(rows.partner, row, row.document_type) for row in by_type.values()]
-    known = [row for row in rows.checks if row.provider_id]
+    known = sorted((row for row in rows.checks if row.provider_id), key=_moment, reverse=True)
     return [*checks, *(_check(rows.partner, row, IDENTITY) for row in known[:1])]
+
+
+def _moment(row: KycDocumentRow | IdentityCheckRow) -> tuple[dt.datetime, int]:
+    return row.created_on, row.id
 
 
 def _check(partner: PartnerRow, row: KycDocumentRow | IdentityCheckRow, proves: KycDocumentType) -> KycCheck:

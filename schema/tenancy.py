@@ -7,6 +7,8 @@ import strawberry
 from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
 from sqlmodel import Field
 
+from schema.kyc import Kyc
+from schema.onboarding import PaymentCapability
 from schema.partner_parts import (
     OF_PARTNER,
     BankDetails,
@@ -17,7 +19,20 @@ from schema.partner_parts import (
     PayoutSettings,
     Registration,
 )
-from schema.values import ClosedSet, Fields, choice, closed_set, embedded, guarded, inline, moment, relation
+from schema.permission import Permission
+from schema.values import (
+    ClosedSet,
+    Fields,
+    choice,
+    closed_set,
+    computed,
+    embedded,
+    guarded,
+    inline,
+    moment,
+    relation,
+    relations,
+)
 
 
 @closed_set
@@ -108,16 +123,25 @@ class Partner(Fields):
         inline(NetworkLinks, {"vouchers": "linked_to_nv_settings", "gift_cards": "linked_to_ngc_settings"}),
         "What it takes part in, of what its network sells.",
     )
+    kyc = computed(
+        Kyc,
+        "Whether it is identified, as its payment provider last said; null: not for you to see.",
+        guard=OF_PARTNER,
+    )
+    payment_capability = computed(
+        PaymentCapability,
+        "Whether it can be paid by card, and what is needed of it; null: not for you to see.",
+        guard=OF_PARTNER,
+    )
 
 
-@strawberry.pydantic.type(description="Somebody, or some program, that logs in.")
-class User(Fields):
-    """Somebody that logs in."""
+@closed_set
+class UserRole(ClosedSet):
+    """Whose data a user sees."""
 
-    id: int = Field(description="The user's id.")
-    first_name: str = Field(default="", max_length=80, description="What the user is called.")
-    username: str = Field(max_length=254, unique=True, description="What is typed to log in; often the e-mail address.")
-    email: str = Field(default="", max_length=254, description="Where the user gets mail; empty: nowhere.")
+    PARTNER = "partner", "That of one partner."
+    MARKETPLACE = "marketplace", "That of all partners of one marketplace."
+    MASTER = "master", "Everything."
 
 
 @strawberry.pydantic.type(description="A credential of a user. Its secret is shown once, when it is made.")
@@ -135,3 +159,29 @@ class Token(Fields):
         "When it was last used, to the minute; null: never.", default=None, nullable=True
     )
     revoked_on: dt.datetime | None = moment("When it was revoked; null: it was not.", default=None, nullable=True)
+
+
+@strawberry.pydantic.type(description="Somebody, or some program, that logs in.")
+class User(Fields):
+    """Somebody that logs in."""
+
+    id: int = Field(description="The user's id.")
+    first_name: str = Field(default="", max_length=80, description="What the user is called.")
+    username: str = Field(max_length=254, unique=True, description="What is typed to log in; often the e-mail address.")
+    email: str = Field(default="", max_length=254, description="Where the user gets mail; empty: nowhere.")
+    role: UserRole = choice(UserRole, "Whose data the user sees.")
+    is_active: bool = Field(default=True, description="Whether the user may log in, and its tokens work.")
+    created_on: dt.datetime = moment("When the user was made.")
+    partner = relation(
+        Partner, by="partner_id", description="The partner that the user works for; null: none.", nullable=True
+    )
+    marketplace = relation(
+        Marketplace,
+        by="marketplace_id",
+        description="The marketplace that the user works for; null: none, or that of the partner.",
+        nullable=True,
+    )
+    effective_permissions = computed(
+        list[Permission], "What the user may do: what was granted, else what the role may do by default."
+    )
+    tokens = relations(Token, by="user_id", description="The user's tokens, revoked and expired ones too.")

@@ -13,7 +13,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.kyc import KycCheckStatus, KycDocument
+from schema.kyc import KycCheckStatus
+from schema.kyc_document import KycDocument
 from schema.values import choice, json_column, moment
 from store.clock import now
 from store.providers.accounts import KycLevel

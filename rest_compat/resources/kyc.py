@@ -2,7 +2,8 @@
 
 from rest_compat.keys import Key, Nested
 from rest_compat.shapes import Shape
-from schema.kyc import IdentityVerification, Kyc, KycCheck, KycDocument
+from schema.kyc import IdentityVerification, Kyc, KycCheck
+from schema.kyc_document import KycDocument
 
 PARTNER_UUID = "dd783a87-8351-4578-ad2a-16c698e86acb"
 
