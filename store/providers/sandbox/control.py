@@ -18,6 +18,7 @@ from store.providers.sandbox import (
     identity,
     ledger,
     movements,
+    people,
     seeds,
     stats,
     switches,
@@ -74,6 +75,11 @@ class Control:
             ("GET", "/ledger/check", self.check_ledger),
             ("POST", "/payins/{id}/pay", self.pay),
             ("GET", "/stats", self.stats),
+            ("GET", "/sca", self.open_sessions),
+            ("GET", "/sca/{token}", self.authentication),
+            ("POST", "/sca/{token}", self.decide_authentication),
+            ("GET", "/users/{id}", self.user),
+            ("POST", "/users/{id}", self.change_user),
             ("GET", "/identity-verifications/{id}", self.identity_verification),
             ("POST", "/identity-verifications/{id}", self.decide_identity_verification),
             ("GET", "/kyc/{id}", self.document),
@@ -153,6 +159,27 @@ class Control:
             return await self._sandbox.run(paid, request.path_params["id"], payment)
         except CardRefused as refused:
             raise HTTPException(400, f"The card is refused: {refused}") from None
+
+    async def open_sessions(self, request: Request) -> Json:
+        """Every session of strong authentication that can still be used; with `user` only those of one."""
+        return {"sessions": await self._sandbox.run(people.open_sessions, request.query_params.get("user"))}
+
+    async def authentication(self, request: Request) -> Json:
+        """A session of strong authentication and where it stands."""
+        return await self._sandbox.run(people.session_of, request.path_params["token"])
+
+    async def decide_authentication(self, request: Request) -> Json:
+        """End a session as somebody on its page would; answers it."""
+        decision = await asked(request, people.Decision)
+        return await self._sandbox.run(people.decide, request.path_params["token"], decision)
+
+    async def user(self, request: Request) -> Json:
+        """A user, its enrolment, its blocks and its open sessions."""
+        return await self._sandbox.run(people.person, request.path_params["id"])
+
+    async def change_user(self, request: Request) -> Json:
+        """Block or unblock a user, set its status or how far it is identified; answers the user."""
+        return await self._sandbox.run(people.change, request.path_params["id"], await asked(request, people.Change))
 
     async def identity_verification(self, request: Request) -> Json:
         """A hosted check of an identity."""

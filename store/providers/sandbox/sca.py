@@ -41,6 +41,17 @@ ENROLMENT = (Stage.TERMS, Stage.CONSENTS, Stage.PASSKEY, Stage.EMAIL, Stage.PIN,
 CONFIRMATION = (Stage.PIN, Stage.CODE)
 
 
+def stages(purpose: Purpose) -> tuple[Stage, ...]:
+    """What a session asks for, in order."""
+    match purpose:
+        case "enrolment":
+            return ENROLMENT
+        case "consent":
+            return (Stage.CONSENTS, *CONFIRMATION)
+        case _:
+            return CONFIRMATION
+
+
 @dataclass(frozen=True, slots=True)
 class Authentication:
     """A session. `subject_id` is what it is for besides the user, such as a recipient; `outcome` is none while it is open."""
@@ -58,8 +69,8 @@ class Authentication:
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """What a session of this purpose asks for, in order."""
-        return ENROLMENT if self.purpose == "enrolment" else CONFIRMATION
+        """What the session asks for, in order."""
+        return stages(self.purpose)
 
     @property
     def minutes_left(self) -> int:
@@ -95,7 +106,7 @@ def open_session(session: Session, user_id: str, purpose: Purpose, subject_id: s
         user_id,
         purpose,
         subject_id,
-        ENROLMENT[0] if purpose == "enrolment" else CONFIRMATION[0],
+        stages(purpose)[0],
         session.now + OPEN_FOR,
     )
     return address(session, token)

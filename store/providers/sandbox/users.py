@@ -12,6 +12,8 @@ from store.providers.sandbox.wire.paging import Listing
 
 NATURAL, LEGAL = "NATURAL", "LEGAL"
 ACTIVE, PENDING, CLOSED = "ACTIVE", "PENDING_USER_ACTION", "CLOSED"
+LEGAL_PROOFS = ("ProofOfRegistration", "ShareholderDeclaration", "Statute")
+"""Left of how documents used to be shown; always null."""
 BYPASS = "accept"
 """Whoever has this word in the e-mail never authenticates: the provider's own way around it in its sandbox."""
 
@@ -58,7 +60,8 @@ def present(session: Session, id: str, person_type: str | None = None) -> Json:
 
 def shown(row: sqlite3.Row) -> Json:
     """A user as the provider shows it."""
-    return {"Id": row["id"], "PersonType": row["person_type"], **json.loads(row["body"])}
+    more = dict.fromkeys(LEGAL_PROOFS) if row["person_type"] == LEGAL else {}
+    return {"Id": row["id"], "PersonType": row["person_type"], **more, **json.loads(row["body"])}
 
 
 def known(session: Session, field: str, id: str) -> str:
@@ -69,6 +72,11 @@ def known(session: Session, field: str, id: str) -> str:
     if shown(row)["UserStatus"] == CLOSED:
         raise UserClosed
     return str(row["name"])
+
+
+def name(session: Session, id: str) -> str:
+    """How pages call a user."""
+    return str(find(session, id)["name"])
 
 
 def acting(session: Session, id: str) -> Json:

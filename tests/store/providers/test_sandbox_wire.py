@@ -169,9 +169,8 @@ async def test_natural_payer(world: World) -> None:
 async def test_owner_waits_for_authentication(world: World) -> None:
     made = await world.made("/sca/users/legal", LEGAL)
     assert made["UserStatus"] == "PENDING_USER_ACTION"
-    page = await world.http.get(made["PendingUserAction"]["RedirectUrl"])
-    assert page.status_code == 501
-    assert "Not part of the sandbox yet" in page.text
+    page = await world.http.get(made["PendingUserAction"]["RedirectUrl"] + "&returnUrl=https://shop.example/")
+    assert page.status_code == 200
     representative = {**LEGAL["LegalRepresentative"], "Email": "ada+accept@example.com"}  # type: ignore[dict-item]
     active = await world.made("/sca/users/legal", {**LEGAL, "LegalRepresentative": representative})
     assert active["UserStatus"] == "ACTIVE"

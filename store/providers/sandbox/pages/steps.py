@@ -2,68 +2,25 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from store.providers.sandbox import checkout, results
 from store.providers.sandbox.cards import BY_NUMBER, CHALLENGE_CODE, Trouble, offered
 from store.providers.sandbox.checkout import WRONG_CODES, Checkout, Choice, Stage
 from store.providers.sandbox.database import Session
+from store.providers.sandbox.pages import visits
 from store.providers.sandbox.pages.forms import CardForm, Filled, security_code_length
-from store.providers.sandbox.pages.texts import LANGUAGES, Texts, pick
+from store.providers.sandbox.pages.texts import Texts
+from store.providers.sandbox.pages.visits import Answer, Link, Sent, Shown, Visit
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """A request for a hosted page: what was asked and typed. `base` is the path that the sandbox is mounted at."""
-
-    base: str
-    token: str
-    card: str = ""
-    wished: str | None = None
-    accepted: Sequence[str] = ()
-    typed: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def language(self) -> str:
-        """What keeps a chosen language in an address that has a query already."""
-        return f"&lang={self.wished}" if self.wished in LANGUAGES else ""
-
-    def address(self, step: str = "") -> str:
-        """The address of a step of this payment."""
-        return f"{self.base}/pay/{self.token}{step}" + (f"?{self.language[1:]}" if self.language else "")
-
-    def texts(self, page: Checkout | None) -> Texts:
-        """The language to answer in."""
-        return pick(self.wished, page.culture if page else "", self.accepted)
+def address(visit: Visit, step: str = "") -> str:
+    """The address of a step of this payment."""
+    return f"{visit.base}/pay/{visit.token}{step}" + (f"?{visit.language[1:]}" if visit.language else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A way on: an address and the name of its text."""
-
-    url: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A page to render."""
-
-    template: str
-    texts: Texts
-    status: int = 200
-    values: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """Another address to go to."""
-
-    url: str
-
-
-Answer = Shown | Sent
+def texts_of(visit: Visit, page: Checkout | None) -> Texts:
+    """The language to answer in."""
+    return visit.texts(page.culture if page else "")
 
 
 def show_card(session: Session, visit: Visit) -> Answer:
@@ -73,7 +30,7 @@ def show_card(session: Session, visit: Visit) -> Answer:
         return unknown(session, visit)
     if page.stage is not Stage.CARD:
         return ended(visit, page)
-    card = BY_NUMBER.get(visit.card)
+    card = BY_NUMBER.get(visit.query.get("card", ""))
     filled = Filled.by(card, example(session)) if card and page.brand in card.brands else Filled()
     return card_page(session, visit, page, filled)
 
@@ -96,7 +53,7 @@ def pay(session: Session, visit: Visit) -> Answer:
         case Trouble.BAD_GATEWAY:
             return notice(visit, page, "bad_gateway", "bad", [Link(page.shop, "back")], status=502)
         case Trouble.REQUEST_LOST:
-            return notice(visit, page, "request_lost", "bad", [Link(visit.address(), "retry"), Link(page.shop, "back")])
+            return notice(visit, page, "request_lost", "bad", [Link(address(visit), "retry"), Link(page.shop, "back")])
         case Trouble.NONE:
             return onward(visit, page)
 
@@ -134,7 +91,7 @@ def answer(session: Session, visit: Visit) -> Answer:
     page = checkout.of_token(session, visit.token) or page
     if not right and page.stage is Stage.CHALLENGE:
         return challenge_page(
-            visit, page, {"code": visit.texts(page)("code_wrong", left=WRONG_CODES - page.wrong_codes)}
+            visit, page, {"code": texts_of(visit, page)("code_wrong", left=WRONG_CODES - page.wrong_codes)}
         )
     return onward(visit, page)
 
@@ -146,12 +103,7 @@ def show_left(session: Session, visit: Visit) -> Answer:
         return unknown(session, visit)
     if page.stage is not Stage.CHALLENGE:
         return ended(visit, page)
-    return notice(visit, page, "left", "wait", [Link(visit.address("/challenge"), "resume"), Link(page.shop, "back")])
-
-
-def unmodelled(_session: Session, visit: Visit) -> Answer:
-    """A page of the provider that the sandbox does not have."""
-    return notice(visit, None, "unmodelled", "wait", [], status=501)
+    return notice(visit, page, "left", "wait", [Link(address(visit, "/challenge"), "resume"), Link(page.shop, "back")])
 
 
 def unknown(_session: Session, visit: Visit) -> Answer:
@@ -163,9 +115,9 @@ def onward(visit: Visit, page: Checkout) -> Answer:
     """Where the payment goes on."""
     match page.stage:
         case Stage.CARD:
-            return Sent(visit.address())
+            return Sent(address(visit))
         case Stage.CHALLENGE | Stage.SILENT:
-            return Sent(visit.address("/challenge"))
+            return Sent(address(visit, "/challenge"))
         case Stage.SETTLING:
             return Sent(page.shop)
         case Stage.DONE:
@@ -197,18 +149,19 @@ def card_page(
     session: Session, visit: Visit, page: Checkout, filled: Filled, problems: Mapping[str, str] | None = None
 ) -> Shown:
     """The card form, with what is wrong with it."""
-    texts, digits = visit.texts(page), security_code_length(page.brand)
+    texts, digits = texts_of(visit, page), security_code_length(page.brand)
     found = {name: texts(reason, example=example(session), digits=digits) for name, reason in (problems or {}).items()}
     values = {
         "page": page,
         "filled": filled,
         "found": found,
         "number": filled.number.replace(" ", ""),
+        "kept": f"&card={filled.number.replace(' ', '')}" if filled.number else "",
         "offered": offered(page.brand),
         "example": example(session),
         "digits": digits,
-        "here": visit.address(),
-        "cancel": visit.address("/cancel"),
+        "here": address(visit),
+        "cancel": address(visit, "/cancel"),
         "language": visit.language,
     }
     return Shown("card.html", texts, 400 if found else 200, values)
@@ -220,25 +173,18 @@ def challenge_page(visit: Visit, page: Checkout, found: Mapping[str, str] | None
         "page": page,
         "found": found or {},
         "code": CHALLENGE_CODE,
-        "here": visit.address("/challenge"),
-        "leave": visit.address("/left"),
+        "here": address(visit, "/challenge"),
+        "leave": address(visit, "/left"),
     }
-    return Shown("challenge.html", visit.texts(page), 400 if found else 200, values)
+    return Shown("challenge.html", texts_of(visit, page), 400 if found else 200, values)
 
 
 def notice(
     visit: Visit, page: Checkout | None, name: str, mood: str, links: Sequence[Link], *, status: int = 200
 ) -> Shown:
-    """A page that tells one thing and shows the way on. `mood` is `good`, `bad` or `wait`."""
-    texts = visit.texts(page)
+    """A page that tells one thing of a payment and shows the way on."""
     minutes = page.minutes_left if page else 0
-    values = {
-        "title": texts(f"{name}_title"),
-        "text": texts(f"{name}_text", minutes=minutes),
-        "mood": mood,
-        "links": links,
-    }
-    return Shown("notice.html", texts, status, values)
+    return visits.notice(texts_of(visit, page), name, mood, links, status=status, minutes=minutes)
 
 
 def today(session: Session) -> dt.date:

@@ -1,10 +1,12 @@
 """The words of the hosted pages, in every language of the shop's pages."""
 
+import datetime as dt
 import json
 import pathlib
 from collections.abc import Sequence
 from decimal import Decimal
 
+from babel.dates import format_date, format_time
 from babel.numbers import format_currency, get_currency_precision
 
 LANGUAGES = {
@@ -30,7 +32,7 @@ class Texts:
         self.language = language
         self._catalogue = CATALOGUES[language]
 
-    def __call__(self, name: str, **values: object) -> str:
+    def __call__(self, name: str, /, **values: object) -> str:
         """A text by its name, with its gaps filled."""
         return self._catalogue[name].format(**values)
 
@@ -38,6 +40,12 @@ class Texts:
         """An amount in the currency's smallest unit, as this language writes it."""
         precision = get_currency_precision(currency)
         return format_currency(Decimal(amount).scaleb(-precision), currency, locale=self.language)
+
+    def moment(self, timestamp: float) -> str:
+        """A moment in UTC, as this language writes it."""
+        moment = dt.datetime.fromtimestamp(timestamp, dt.UTC)
+        day = format_date(moment, "long", locale=self.language)
+        return f"{day}, {format_time(moment, 'short', locale=self.language)} UTC"
 
 
 def pick(wished: str | None, culture: str, accepted: Sequence[str]) -> Texts:

@@ -12,9 +12,9 @@ from starlette.staticfiles import StaticFiles
 
 from store.providers.sandbox.core import Sandbox
 from store.providers.sandbox.database import Session
-from store.providers.sandbox.pages import steps
-from store.providers.sandbox.pages.steps import Answer, Sent, Visit
+from store.providers.sandbox.pages import identity, sca, steps
 from store.providers.sandbox.pages.texts import LANGUAGES
+from store.providers.sandbox.pages.visits import Answer, Sent, Visit
 
 HERE = pathlib.Path(__file__).parent
 HEADERS = {
@@ -32,7 +32,10 @@ STEPS: tuple[tuple[str, str, Callable[[Session, Visit], Answer]], ...] = (
     ("GET", "/pay/{token}/challenge", steps.show_challenge),
     ("POST", "/pay/{token}/challenge", steps.answer),
     ("GET", "/pay/{token}/left", steps.show_left),
-    ("GET", "/sca", steps.unmodelled),
+    ("GET", "/identity/{token}", identity.show),
+    ("POST", "/identity/{token}", identity.decide),
+    ("GET", "/sca", sca.show),
+    ("POST", "/sca", sca.answer),
 )
 
 
@@ -59,13 +62,13 @@ def routes(sandbox: Sandbox) -> list[Route | Mount]:
 
 async def visit(request: Request, base: str) -> Visit:
     """What a request asks for."""
+    typed = parse_qsl((await request.body()).decode("utf-8", "replace")) if request.method == "POST" else []
     return Visit(
         base=base,
         token=request.path_params.get("token", ""),
-        card=request.query_params.get("card", ""),
-        wished=request.query_params.get("lang"),
+        query=dict(request.query_params),
         accepted=request.headers.get("accept-language", "").split(","),
-        typed=dict(parse_qsl((await request.body()).decode("utf-8", "replace"))) if request.method == "POST" else {},
+        typed=dict(typed),
     )
 
 
@@ -73,5 +76,5 @@ def rendered(templates: Environment, base: str, answer: Answer) -> Response:
     """The HTTP answer."""
     if isinstance(answer, Sent):
         return RedirectResponse(answer.url, 303, headers=HEADERS)
-    context = {"t": answer.texts, "base": base, "languages": LANGUAGES, "number": "", **answer.values}
+    context = {"t": answer.texts, "base": base, "languages": LANGUAGES, "kept": "", **answer.values}
     return HTMLResponse(templates.get_template(answer.template).render(context), answer.status, HEADERS)
