@@ -14,6 +14,15 @@ from store.providers.sandbox.database import Session
 RETRY_AFTER = (*[600] * 6, *[8 * 3600] * 9)
 """Seconds before each further try: every 10 minutes for an hour, then every 8 hours for 3 days."""
 CLAIMED_FOR = 30
+OPPOSITES = {
+    "IDENTITY_VERIFICATION_VALIDATED": "IDENTITY_VERIFICATION_FAILED",
+    "IDENTITY_VERIFICATION_FAILED": "IDENTITY_VERIFICATION_VALIDATED",
+    "USER_KYC_REGULAR": "USER_KYC_LIGHT",
+    "USER_KYC_LIGHT": "USER_KYC_REGULAR",
+    "RECIPIENT_ACTIVE": "RECIPIENT_CANCELED",
+    "RECIPIENT_CANCELED": "RECIPIENT_ACTIVE",
+}
+"""Events that contradict each other; of others `_SUCCEEDED` and `_FAILED` do."""
 
 
 class PolicyKind(StrEnum):
@@ -26,7 +35,7 @@ class PolicyKind(StrEnum):
     DUPLICATED = "duplicated"
     """Each one `times` times."""
     OUT_OF_ORDER = "out_of_order"
-    """Refunds at once, the end of a pay-in after `seconds`, its creation after twice as long."""
+    """Refunds and other ends at once, the end of a pay-in or its like after `seconds`, beginnings after twice as long."""
     DROPPED = "dropped"
     """Never; the list of events still has them."""
     FORGED = "forged"
@@ -77,7 +86,9 @@ def set_policy(session: Session, chosen: Policy) -> None:
 
 
 def opposite(event_type: str) -> str:
-    """`PAYIN_NORMAL_FAILED` for `PAYIN_NORMAL_SUCCEEDED` and the other way round."""
+    """`PAYIN_NORMAL_FAILED` for `PAYIN_NORMAL_SUCCEEDED` and the other way round; what has no opposite stays."""
+    if event_type in OPPOSITES:
+        return OPPOSITES[event_type]
     if event_type.endswith("_SUCCEEDED"):
         return event_type.removesuffix("_SUCCEEDED") + "_FAILED"
     return event_type.removesuffix("_FAILED") + "_SUCCEEDED" if event_type.endswith("_FAILED") else event_type
@@ -128,9 +139,9 @@ def wait(notice: Notice, chosen: Policy) -> float | None:
             return chosen.seconds
         case PolicyKind.OUT_OF_ORDER:
             step = 60 if chosen.seconds is None else chosen.seconds
-            if notice.event_type.endswith("_CREATED"):
+            if notice.event_type.endswith(("_CREATED", "_PENDING")):
                 return 2 * step
-            return step if "_NORMAL_" in notice.event_type else 0
+            return step if "_NORMAL_" in notice.event_type or notice.event_type.endswith("_ASKED") else 0
         case _:
             return 0
 

@@ -71,6 +71,11 @@ def test_money_is_written_as_the_language_does() -> None:
     assert Texts("en").money(12, "JPY") == "¥12"
 
 
+def test_moments_are_written_as_the_language_does() -> None:
+    assert Texts("en").moment(1795863960) == "November 28, 2026, 11:06\u202fAM UTC"
+    assert Texts("de").moment(1795863960) == "28. November 2026, 11:06 UTC"
+
+
 async def test_pages_in_every_language() -> None:
     async with running() as world:
         for language in LANGUAGES:
