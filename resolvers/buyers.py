@@ -2,10 +2,8 @@
 
 import dataclasses
 
-import phonenumbers
-from email_validator import EmailNotValidError, validate_email
-
 from schema.checkout import Buyer, DeliveryOption
+from schema.contact import email_address, phone_number
 from schema.countries import COUNTRIES
 from schema.delivery import DeliveryKind
 from schema.errors import InvalidInput, Problem
@@ -80,8 +78,8 @@ def _email(value: str) -> tuple[str, Problem | None]:
     if not value:
         return "", None
     try:
-        return validate_email(value, check_deliverability=False, test_environment=True).normalized, None
-    except EmailNotValidError:
+        return email_address(value), None
+    except ValueError:
         return value, Problem(("email",), "INVALID_EMAIL", "Write an e-mail address like name@example.com.")
 
 
@@ -89,11 +87,7 @@ def _phone(value: str, country: str) -> tuple[str, Problem | None]:
     if not value:
         return "", None
     wrong = Problem(("phone",), "INVALID_PHONE", "Write a telephone number, such as +33 6 12 34 56 78.")
-    try:
-        number = phonenumbers.parse(value, country or None)
-    except phonenumbers.NumberParseException:
-        return value, wrong
-    written = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
-    if not phonenumbers.is_possible_number(number) or len(written) > LENGTHS["phone"]:
+    written = phone_number(value, country)
+    if written is None or len(written) > LENGTHS["phone"]:
         return value, wrong
     return written, None

@@ -37,6 +37,8 @@ class Shape:
         """How OpenAPI shows each key."""
         self.texts: list[str] = []
         self.inner: list[tuple[str, Shape]] = []
+        self.guarded: list[str] = []
+        """Keys of what is not shown to everybody: for answers of operations that are about the row itself."""
         self.wanted = tuple(self._read())
         self.projection = Projection(self.wanted)
         unknown = set(self.example) - set(keys)
@@ -91,6 +93,7 @@ class Shape:
         if relation.many:
             raise ShapeError(f"{self._named(key)} reads one value of many: {step!r} is a list. Nest a shape there.")
         related = Shape(self.name, relation.to, keys)
+        self._check_reached(related)
         self.properties.update(related.properties)
         self.inner.extend(related.inner)
         self.texts.extend(k for k, spec in keys.items() if related.is_text(k, spec))
@@ -108,6 +111,8 @@ class Shape:
             return self._nested(key, spec, found, rest)
         spec = Key(spec) if isinstance(spec, str) else spec
         if isinstance(found.where, Inline):
+            if found.where.guard is not None:
+                self.guarded.append(key)
             column = self._column(key, step, found.where, rest)
             return self._leaf(key, spec, self._inside(key, found, rest), column, nullable=True)
         if not isinstance(found.where, str):
@@ -139,6 +144,7 @@ class Shape:
         if rest:
             raise ShapeError(f"{self._named(key)} nests a shape under {spec.path!r}: nest it where the resource is.")
         if isinstance(found.where, Relation):
+            self._check_reached(spec.shape)
             self.inner.append((key, spec.shape))
             many = found.where.many
             self.properties[key] = Inner(spec.shape, many, found.holds.nullable and not many)
@@ -151,6 +157,11 @@ class Shape:
             return Each(key, found.where, spec.shape.wanted)
         self.properties[key] = Inner(spec.shape, nullable=found.holds.nullable)
         return Part(key, found.where, spec.shape.wanted)
+
+    def _check_reached(self, related: "Shape") -> None:
+        """Refuse to show through a relation, which asks for no permission, what is not shown to everybody."""
+        if related.guarded:
+            raise ShapeError(f"{self.name} reads {_list(related.guarded)} through a relation, and they are guarded.")
 
     def _source(self, key: str, step: str) -> Source:
         found = source(self.kind, step)

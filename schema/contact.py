@@ -7,6 +7,7 @@ itself to judge (a telephone number needs its country) is in `store.partner_chec
 from collections.abc import Callable
 from typing import Annotated, Any
 
+import phonenumbers
 from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, AnyHttpUrl, BeforeValidator, StringConstraints, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
@@ -42,6 +43,18 @@ def email_address(value: str) -> str:
         return validate_email(value, check_deliverability=False, test_environment=True).normalized
     except EmailNotValidError:
         raise PydanticCustomError("email", "Send an e-mail address like name@example.com.") from None
+
+
+def phone_number(text: str, country: str) -> str | None:
+    """A telephone number in its international form; None for what is none. `country` (may be empty) is where one without
+    a country code is dialled."""
+    try:
+        number = phonenumbers.parse(text, country or None)
+    except phonenumbers.NumberParseException:
+        return None
+    if not phonenumbers.is_possible_number(number):
+        return None
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
 
 
 def _web_address(value: str) -> str:

@@ -4,13 +4,13 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-import phonenumbers
 from schwifty import BIC, IBAN
 from sqlalchemy import inspect
 from stdnum.eu import vat
 from stdnum.exceptions import ValidationError
 from stdnum.fr import siret
 
+from schema.contact import phone_number
 from schema.countries import country_code
 from schema.errors import InvalidInput, Problem
 from schema.tenancy import PartnerStatus
@@ -48,18 +48,6 @@ def check(row: PartnerRow, today: dt.date) -> None:
 def company_number(text: str) -> str:
     """A company number as it is kept and compared: without blanks, dots and hyphens, in capitals."""
     return "".join(character for character in text if character not in " .-\u00a0\u202f").upper()
-
-
-def phone_number(text: str, country: str) -> str | None:
-    """A telephone number in its international form; None for what is none. `country` (may be empty) is where one without
-    a country code is dialled."""
-    try:
-        number = phonenumbers.parse(text, country or None)
-    except phonenumbers.NumberParseException:
-        return None
-    if not phonenumbers.is_possible_number(number):
-        return None
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
 
 
 def _changed(row: PartnerRow, *names: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from rest_compat.body import Accepts
-from rest_compat.resources import auth, cart, kyc
+from rest_compat.resources import auth, cart, kyc, partner
 from rest_compat.route import Envelope, Route, Status
 from rest_compat.routes import ROUTES
 from rest_compat.shapes import Shape
@@ -17,15 +17,18 @@ from schema.permission import required
 
 OPERATIONS = pathlib.Path(__file__).parent.parent / "data" / "operations.csv"
 
+COMPANY = (
+    "name commercial_name short_name company_type siret_number legal_representative_first_name "
+    "legal_representative_last_name legal_representative_birthday legal_representative_email hq_address_line_1 "
+    "hq_address_line_2 hq_postal_code hq_city hq_country rcs ape vat_id agency_email agency_phone website"
+)
+PARTNER = (
+    f"id uuid status {COMPANY} payout_frequency auto_validate_payout freeze_payout block_payout_validation iban bic "
+    "hide_from_stats third_party_sales_only referrer"
+)
+
 NOT_YET = frozenset(
     [
-        "create_partner",
-        "activate_payments",
-        "update_partner",
-        "get_partner",
-        "create_network_partner",
-        "update_network_partner",
-        "check_partner",
         "create_media",
         "list_media",
         "get_media",
@@ -96,6 +99,15 @@ DOCUMENTED: Mapping[Shape, str] = {
     auth.TOKEN: "token uuid user",
     auth.USER: "id first_name username email",
     auth.PERMISSIONS: "permissions",
+    partner.PARTNER: PARTNER,
+    partner.CREATED_PARTNER: f"{PARTNER} pending_payment_activation_uri pending_payment_activation_method",
+    partner.UPDATED_PARTNER: "block_payout_validation hide_from_stats third_party_sales_only referrer "
+    "legal_representative_birthday legal_representative_email",
+    partner.NETWORK_PARTNER: f"id uuid status source_id {COMPANY} hide_from_stats third_party_sales_only referrer "
+    "link_to_nv_settings link_to_ngc_settings partner_tags",
+    partner.UPDATED_NETWORK_PARTNER: "id status hide_from_stats third_party_sales_only referrer name "
+    "linked_to_nv_settings linked_to_ngc_settings",
+    partner.FOUND_PARTNER: "id",
     kyc.KYC_DOCUMENT: "id partner partner_uuid comment document_type",
     kyc.KYC_LEVEL: "status detail partner partner_uuid errors",
     kyc.KYC_CHECK: "id partner partner_uuid refused_reason document_type status",
