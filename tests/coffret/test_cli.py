@@ -76,6 +76,9 @@ def test_misspelt_settings_are_noticed() -> None:
         ({"COFFRET_PROVIDER": "stripe"}, "COFFRET_PROVIDER: must be 'sandbox' or 'mangopay', not 'stripe'."),
         ({"FUNNEL_SCHEME": "ftp"}, "FUNNEL_SCHEME: must match pattern '^https?$', not 'ftp'."),
         ({"COFFRET_PROVIDER": "mangopay"}, "needs COFFRET_MANGOPAY_CLIENT_ID and COFFRET_MANGOPAY_API_KEY"),
+        ({"COFFRET_MANGOPAY_CERT_FILE": "/none"}, "COFFRET_MANGOPAY_CERT_FILE: /none is no file."),
+        ({"COFFRET_MANGOPAY_KEY_FILE": __file__}, "Set both COFFRET_MANGOPAY_CERT_FILE and COFFRET_MANGOPAY_KEY_FILE"),
+        ({"COFFRET_MANGOPAY_ALERT_EMAIL": "nobody"}, "COFFRET_MANGOPAY_ALERT_EMAIL: "),
     ],
 )
 def test_settings_that_cannot_work_are_named(
