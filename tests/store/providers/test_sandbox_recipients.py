@@ -9,8 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from store.providers.sandbox import sca
-from store.providers.sandbox.sca import Outcome
 from tests.store.providers.sandbox_owners import ADDRESS, owner, refused, told
 from tests.store.providers.sandbox_world import Json, World, running
 
@@ -58,14 +56,14 @@ async def enrolled(world: World) -> str:
     """An owner that authenticates, and has."""
     user = await owner(world, email=REAL_EMAIL)
     action = (await world.read(f"/sca/users/{user}"))["PendingUserAction"]
-    await conclude(world, action, Outcome.SUCCEEDED)
+    await conclude(world, action, "succeed")
     return user
 
 
-async def conclude(world: World, action: Json, outcome: Outcome) -> None:
+async def conclude(world: World, action: Json, outcome: str) -> None:
     """End the session that an action leads to."""
     token = parse_qs(urlsplit(action["RedirectUrl"]).query)["token"][0]
-    assert await world.app.state.sandbox.run(sca.end, token, outcome)
+    await world.control("POST", f"/sca/{token}", {"outcome": outcome})
 
 
 async def made(world: World, user: str, body: Json = BUSINESS) -> Json:
@@ -107,7 +105,7 @@ async def test_whoever_authenticates_makes_it_usable(world: World) -> None:
         "PendingUserAction": recipient["PendingUserAction"],
     }
     assert await read(world, recipient) == recipient
-    await conclude(world, recipient["PendingUserAction"], Outcome.SUCCEEDED)
+    await conclude(world, recipient["PendingUserAction"], "succeed")
     assert await read(world, recipient) == {**recipient, "Status": "ACTIVE", "PendingUserAction": None}
     assert await told(world, *EVENTS) == [("RECIPIENT_ACTIVE", recipient["Id"])]
 
@@ -117,7 +115,7 @@ async def test_without_authentication_it_is_cancelled_for_good(world: World, how
     user = await enrolled(world)
     recipient = await made(world, user)
     if how == "failed":
-        await conclude(world, recipient["PendingUserAction"], Outcome.FAILED)
+        await conclude(world, recipient["PendingUserAction"], "fail")
     else:
         await world.advance(595)
         assert (await read(world, recipient))["Status"] == "PENDING"
@@ -126,7 +124,7 @@ async def test_without_authentication_it_is_cancelled_for_good(world: World, how
     assert await told(world, *EVENTS) == [("RECIPIENT_CANCELED", recipient["Id"])]
     again = await made(world, user)
     assert again["Id"] != recipient["Id"]
-    await conclude(world, again["PendingUserAction"], Outcome.SUCCEEDED)
+    await conclude(world, again["PendingUserAction"], "succeed")
     assert (await read(world, again))["Status"] == "ACTIVE"
     assert (await read(world, recipient))["Status"] == "CANCELED"
 
@@ -155,7 +153,7 @@ async def test_consent_stands_for_authentication(world: World) -> None:
     await refused(world, answer, 403, "forbidden_ressource")
     assert await count(world, user) == 0
     consent = await world.made(f"/sca/users/{user}/consent", {})
-    await conclude(world, consent["PendingUserAction"], Outcome.SUCCEEDED)
+    await conclude(world, consent["PendingUserAction"], "succeed")
     recipient = await made(world, user, body)
     assert recipient["PendingUserAction"] is None
     assert (await read(world, recipient))["Status"] == "ACTIVE"
