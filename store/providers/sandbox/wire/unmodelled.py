@@ -9,6 +9,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "/users/legal/{id}": ("PUT",),
     "/users/data-formats/validation": ("POST",),
     "/identity-verifications/{id}/pscs/{psc}/retry": ("PUT",),
+    "/kyc/documents/{id}/consult": ("POST",),
     "/users/{id}/bankaccounts": ("GET",),
     "/users/{id}/bankaccounts/iban": ("POST",),
     "/clients": ("GET", "PUT"),
