@@ -24,7 +24,7 @@ from schema.onboarding import (
 )
 from schema.permission import Permission
 from schema.tenancy import PartnerStatus
-from store.account_requests import digest, is_person, missing
+from store.account_requests import digest, is_person, missing, published
 from store.activations import ActivationRow, latest, locked_activation, locked_partner
 from store.onboarding_links import link_for
 from store.providers.errors import ProviderError, UnknownOutcome
@@ -85,7 +85,7 @@ def failure_of(services: Services, partner: PartnerRow, activation: ActivationRo
     return ActivationFailure(
         reason=reason,
         message=activation.failure_message or reason.description,
-        field=activation.failure_field or None,
+        field=published(activation.failure_field) or None,
         action=ways.get(reason, "activatePayments"),
         request_id=activation.failure_request_id or None,
     )
@@ -214,8 +214,9 @@ async def _ask(services: Services, turn: Turn) -> ActivationRow:
     except (ProviderError, TimeoutError) as error:
         log.warning("an activation cannot go on for now", activation=str(activation.id), error=repr(error))
         if not _enough(turn.partner, activation, services.clock.now()):
-            unknown = isinstance(error, UnknownOutcome | TimeoutError)
-            raise (ProviderTimedOut if unknown else ProviderFailed) from error
+            if isinstance(error, UnknownOutcome | TimeoutError):
+                raise ProviderTimedOut from error
+            raise ProviderFailed from error
     finally:
         activation = await _let_go(services, activation)
     return activation

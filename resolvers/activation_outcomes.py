@@ -147,11 +147,9 @@ async def note_review(
         return activation
 
 
-async def refuse(
-    services: Services, activation_id: uuid.UUID, refused: InvalidRequest, *, told: str | None = None
-) -> ActivationRow:
-    """The provider does not take what it was told: the process has failed. A completed one stays, and lacks something:
-    `told` is the digest of what was refused, which is not sent again.
+async def refuse(services: Services, activation_id: uuid.UUID, refused: InvalidRequest, *, told: str) -> ActivationRow:
+    """The provider does not take what it was told, of which `told` is the digest: the process has failed. A completed one
+    stays, and lacks something; it does not tell the same again.
     """
     async with services.db.sessions() as db, db.begin():
         partner, activation = await locked_activation(db, activation_id)
@@ -161,7 +159,7 @@ async def refuse(
         activation.failure_message = ("; ".join(refused.fields.values()) or str(refused))[:LONGEST_MESSAGE]
         activation.failure_request_id = refused.request_id[:128]
         activation.failure = ActivationFailureReason.DATA_REFUSED
-        activation.told_digest = told or activation.told_digest
+        activation.told_digest = told
         log.warning(
             "the provider refused a partner's data", activation=str(activation_id), field=activation.failure_field
         )

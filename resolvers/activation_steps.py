@@ -45,10 +45,11 @@ async def go_on(services: Services, activation_id: uuid.UUID, *, session: bool =
 
     Raises ProviderError when the provider cannot be asked now; refusals of data are outcomes, and no errors.
     """
+    partner, activation = await read(services, activation_id)
     try:
-        return await _steps(services, activation_id, session=session)
+        return await _steps(services, partner, activation, session=session)
     except InvalidRequest as refused:
-        return await outcomes.refuse(services, activation_id, refused)
+        return await outcomes.refuse(services, activation_id, refused, told=digest(partner))
     except UnknownOutcome:
         _, activation = await read(services, activation_id)
         sent_on = activation.wallet_sent_on if activation.account_id else activation.account_sent_on
@@ -57,8 +58,8 @@ async def go_on(services: Services, activation_id: uuid.UUID, *, session: bool =
         return await outcomes.give_up(services, activation_id, ActivationFailureReason.OUTCOME_UNKNOWN)
 
 
-async def _steps(services: Services, activation_id: uuid.UUID, *, session: bool) -> ActivationRow:
-    partner, activation = await read(services, activation_id)
+async def _steps(services: Services, partner: PartnerRow, activation: ActivationRow, *, session: bool) -> ActivationRow:
+    activation_id = activation.id
     if activation.status is ActivationStatus.FAILED:
         return activation
     account = await _account(services, partner, activation)

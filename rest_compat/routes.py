@@ -6,6 +6,7 @@ from typing import Any
 from starlette.routing import BaseRoute, Match, NoMatchFound
 from starlette.types import Receive, Scope, Send
 
+from resolvers.activation import activate_payments
 from resolvers.auth import me, obtain_token
 from resolvers.carts import ecommerce_cart, save_ecommerce_cart
 from resolvers.identity import open_identity_verification
@@ -60,6 +61,13 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             partner.UPDATED_PARTNER,
             renamed={**partner.SENT_PARTNER, "partner_uuid": "uuid"},
             example=partner.CHANGE,
+        ),
+        Route(
+            "POST",
+            "/api/payment_hub/partner/{partner_uuid}/activate-payments/",
+            activate_payments,
+            partner.PAYMENT_ACTIVATION,
+            example={},
         ),
         Route("GET", "/api/payment_hub/partner/{partner_uuid}/", partner_with_uuid, partner.PARTNER),
         Route("GET", "/api/payment_hub/partner/check/", partner_by_company_number, partner.FOUND_PARTNER),

@@ -136,9 +136,12 @@ class Requirement(BaseModel):
 
     code: RequirementCode = Plain(description="What is needed.")
     field: str | None = Plain(
-        default=None, description="The field it is about, as `updatePartner` names it; null: none."
+        default=None,
+        description="The field it is about, as `updatePartner` names it, such as `registration.siretNumber`; null: none.",
     )
-    action: str = Plain(description="What meets it: an address that the representative opens, or an operation.")
+    action: str = Plain(
+        description="What meets it: an address that the representative opens, or an operation; `contactProvider` where only the provider helps."
+    )
     deadline: dt.datetime | None = Plain(default=None, description="Until when; null: no date is known.")
 
 

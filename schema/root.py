@@ -3,6 +3,7 @@
 import strawberry
 
 from resolvers import (
+    activation,
     audit_entries,
     auth,
     bank_accounts,
@@ -17,6 +18,7 @@ from resolvers import (
     mails,
     marketplaces,
     network_partners,
+    onboarding,
     orders,
     partners,
     products,
@@ -64,6 +66,7 @@ class Query:
 class Mutation:
     """Everything that can be changed."""
 
+    activate_payments = changed_by(activation.activate_payments)
     change_password = changed_by(users.change_password)
     change_site_domain = changed_by(marketplaces.change_site_domain)
     create_coupon = changed_by(coupons.create_coupon)
@@ -89,6 +92,7 @@ class Mutation:
     revoke_token = changed_by(auth.revoke_token)
     rotate_webhook_secret = changed_by(webhooks.rotate_webhook_secret)
     save_ecommerce_cart = changed_by(carts.save_ecommerce_cart)
+    send_onboarding_link = changed_by(onboarding.send_onboarding_link)
     test_webhook_endpoint = changed_by(webhooks.test_webhook_endpoint)
     update_coupon = changed_by(coupons.update_coupon)
     update_delivery_mode = changed_by(deliveries.update_delivery_mode)

@@ -4,6 +4,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 
+from strawberry.utils.str_converters import to_camel_case
+
 from schema.onboarding import OnboardingField as F
 from schema.partner_parts import CompanyType
 from store.providers.accounts import AccountRequest, Address, LegalKind, Representative
@@ -40,7 +42,7 @@ _NAMES: Mapping[str, F] = {
 
 
 def needed(company_type: CompanyType | None) -> tuple[F, ...]:
-    """What the provider needs of a partner of a kind, in the order it is asked. Of an unknown kind: all but what depends."""
+    """What the provider needs of a partner of a kind, in the order it is asked; of an unknown kind all but what depends."""
     without: Iterable[F] = ()
     if company_type is None or is_person(company_type):
         without = OF_COMPANIES | OF_REGISTERED
@@ -52,6 +54,12 @@ def needed(company_type: CompanyType | None) -> tuple[F, ...]:
 def missing(partner: PartnerRow) -> tuple[F, ...]:
     """What the provider needs of a partner and nobody has told us. None of it is ever guessed."""
     return tuple(field for field in needed(partner.company_type) if not getattr(partner, COLUMNS.get(field, field)))
+
+
+def asked(partner: PartnerRow) -> tuple[F, ...]:
+    """What a form asks for: what is missing, and while the kind of company is not known what it may turn out to need."""
+    needs = tuple(F) if partner.company_type is None else needed(partner.company_type)
+    return tuple(field for field in needs if not getattr(partner, COLUMNS.get(field, field)))
 
 
 def request_of(partner: PartnerRow, reference: str) -> AccountRequest:
@@ -92,6 +100,16 @@ def digest(partner: PartnerRow) -> str:
 def is_person(company_type: CompanyType | None) -> bool:
     """Whether it is a person: the provider's account of one cannot become a company's, nor the other way round."""
     return company_type is CompanyType.INDIVIDUAL
+
+
+def published(field: str) -> str:
+    """What `updatePartner` calls a field: `legalRepresentative.birthday`. A name of the provider's own stays as it is."""
+    if field not in set(F):
+        return field
+    groups = {"legal_representative_": "legalRepresentative.", "hq_": "headOffice."}
+    prefix = next((prefix for prefix in groups if field.startswith(prefix)), "")
+    group = "registration." if field == F.SIRET_NUMBER else groups.get(prefix, "")
+    return f"{group}{to_camel_case(field.removeprefix(prefix))}"
 
 
 def refused_field(fields: Mapping[str, str], company_type: CompanyType | None) -> str:
