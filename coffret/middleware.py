@@ -101,19 +101,13 @@ class TrustedProxies:
         await self.app(scope, receive, send)
 
 
-def own_hosts(settings: Settings) -> frozenset[str]:
-    """The hosts of the API, as `Host` headers name them."""
-    own = settings.public_url.partition("://")[2].lower()
-    return frozenset({own, own.partition(":")[0], *(host.lower() for host in settings.allowed_hosts)})
-
-
 class KnownHosts:
     """Answers the API on its own hosts only. The checkout looks after its hosts, the partners' domains, itself."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
         self.development = settings.development
-        self.hosts = own_hosts(settings)
+        self.hosts = settings.own_hosts
 
     def knows(self, host: str) -> bool:
         """Whether a `Host` header names us."""

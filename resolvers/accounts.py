@@ -14,12 +14,11 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.audit import audited_command
 from resolvers.auth import issue_token
 from resolvers.context import Role
+from schema.account_input import SHORTEST_PASSWORD
 from schema.errors import AlreadyTaken, InvalidInput, NotFound
 from store.clock import Clock
 from store.credentials import digest_of, hashed, normal_username
 from store.tenancy import MarketplaceRow, PartnerRow, TokenRow, UserRow
-
-SHORTEST_PASSWORD = 12
 
 
 @dataclass(frozen=True)

@@ -92,5 +92,5 @@ async def revoke_token(call: Call, input: RevokeToken) -> Token:
     if token is None:
         raise NotFound("id", thing="token")
     token.revoked_on = token.revoked_on or call.services.clock.now()
-    call.services.callers.forget(token.id)
+    call.services.callers.forget(token_id=token.id)
     return token

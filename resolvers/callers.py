@@ -26,6 +26,7 @@ NOT_OF_PARTNERS = frozenset(
         Permission.VALIDATE_PAYOUT,
         Permission.REOPEN_VOUCHER,
         Permission.CREATE_NETWORK_GIFT_CARD,
+        Permission.MANAGE_MARKETPLACE,
         Permission.MANAGE_MASTERADMIN,
         Permission.MANAGE_USER,
     }
@@ -86,9 +87,14 @@ class Callers:
             self._kept.popitem(last=False)
         return kept.caller
 
-    def forget(self, token_id: int) -> None:
-        """Stop believing a token at once, in this process."""
-        for digest in [d for d, kept in self._kept.items() if kept.caller.token_id == token_id]:
+    def forget(self, *, token_id: int | None = None, user_id: int | None = None, partner_id: int | None = None) -> None:
+        """Stop believing at once, in this process, what is known of a token, of a user's or of a partner's tokens."""
+
+        def meant(caller: Caller) -> bool:
+            of = ((token_id, caller.token_id), (user_id, caller.user_id), (partner_id, caller.partner_id))
+            return any(wanted is not None and wanted == found for wanted, found in of)
+
+        for digest in [digest for digest, kept in self._kept.items() if meant(kept.caller)]:
             del self._kept[digest]
 
     async def _read(self, digest: bytes) -> Kept:

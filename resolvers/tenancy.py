@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, false
+from sqlalchemy import ColumnElement, false, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -11,7 +11,7 @@ from schema.errors import NotFound
 from store.audit import AuditEntryRow
 from store.events import EventRow
 from store.mail.rows import MailRow
-from store.tenancy import MarketplaceRow, PartnerRow
+from store.tenancy import MarketplaceRow, PartnerRow, UserRow
 from store.webhooks.rows import WebhookDeliveryRow, WebhookEndpointRow
 
 T = TypeVar("T")
@@ -37,6 +37,8 @@ def visible(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
     if table in CARRY_MARKETPLACE:
         return [_is(of_marketplace, caller.marketplace_id)]
     partners = select(col(PartnerRow.id)).where(_is(col(PartnerRow.marketplace_id), caller.marketplace_id))
+    if table is UserRow:  # a user is of a partner, or of the marketplace itself
+        return [or_(_is(of_marketplace, caller.marketplace_id), of_partner.in_(partners))]
     return [of_partner.in_(partners)]
 
 

@@ -9,11 +9,11 @@ from pydantic import Field
 from sqlalchemy import func
 from sqlmodel import col, select
 
-from resolvers.changes import apply, given_id, owner_of
+from resolvers.changes import apply, given_id, marketplace_of, owner_of
 from resolvers.context import Role
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
-from resolvers.tenancy import find, visible
+from resolvers.tenancy import find
 from resolvers.webhook_delivery import wake
 from schema.errors import InvalidInput
 from schema.event import EXAMPLES, EventType
@@ -31,7 +31,7 @@ from schema.webhook_input import (
     WebhookAnswer,
     WebhookTest,
 )
-from store.tenancy import MarketplaceRow, PartnerRow
+from store.tenancy import PartnerRow
 from store.webhooks.addresses import BadUrl, ForbiddenAddress
 from store.webhooks.courier import Answer
 from store.webhooks.line import forget_failures, replay
@@ -241,15 +241,7 @@ async def _owner(call: Call, input: CreateWebhookEndpoint) -> tuple[int | None, 
             raise InvalidInput.at("marketplace_uuid", "An endpoint is told of one partner, or of all of a marketplace.")
         partner = await owner_of(call, input.partner_uuid)
         return partner.id, partner.marketplace_id
-    query = select(MarketplaceRow.id).where(*visible(call.caller, MarketplaceRow))
-    if input.marketplace_uuid is not None:
-        query = query.where(MarketplaceRow.uuid == input.marketplace_uuid)
-    elif call.caller.role is Role.MASTER:
-        raise InvalidInput.at("marketplace_uuid", "Say for which partner, or for which marketplace.")
-    found = (await call.db.exec(query)).one_or_none()
-    if found is None:
-        raise InvalidInput.at("marketplace_uuid", "No marketplace of yours has this uuid.")
-    return None, found
+    return None, (await marketplace_of(call, input.marketplace_uuid)).id
 
 
 async def _not_too_many(call: Call, row: WebhookEndpointRow) -> None:

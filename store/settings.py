@@ -271,6 +271,12 @@ class Settings(BaseSettings):
         return [ipaddress.ip_network(network, strict=False) for network in self.webhook_networks_allowed]
 
     @property
+    def own_hosts(self) -> frozenset[str]:
+        """The hosts of the API, as `Host` headers name them."""
+        own = self.public_url.partition("://")[2].lower()
+        return frozenset({own, own.partition(":")[0], *(host.lower() for host in self.allowed_hosts)})
+
+    @property
     def public_url(self) -> str:
         """Where clients reach the service, without a trailing slash."""
         return self.base_url.rstrip("/") or f"http://127.0.0.1:{self.port}"

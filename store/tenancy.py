@@ -3,7 +3,7 @@
 import datetime as dt
 from uuid import UUID, uuid4
 
-from sqlalchemy import Column, UniqueConstraint
+from sqlalchemy import Column, Index, UniqueConstraint
 from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
 from sqlmodel import Field
 
@@ -18,6 +18,7 @@ class MarketplaceRow(Marketplace, table=True):
     """A marketplace."""
 
     __tablename__ = "marketplace"
+    __table_args__ = (Index("marketplace_name_list_idx", "name", "id"),)
     id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
 
@@ -26,10 +27,17 @@ class PartnerRow(Partner, table=True):
     """A partner."""
 
     __tablename__ = "partner"
-    __table_args__ = (UniqueConstraint("marketplace_id", "source_id", name="partner_source_id_key"),)
+    __table_args__ = (
+        UniqueConstraint("marketplace_id", "source_id", name="partner_source_id_key"),
+        Index("partner_id_list_idx", "marketplace_id", "id"),
+        Index("partner_commercial_name_list_idx", "marketplace_id", "commercial_name", "id"),
+        Index("partner_source_id_list_idx", "marketplace_id", "source_id", "id"),
+        Index("partner_siret_number_idx", "marketplace_id", "siret_number"),
+        Index("partner_tags_idx", "tags", postgresql_using="gin"),
+    )
     id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
-    marketplace_id: int = Field(foreign_key="marketplace.id", index=True)
+    marketplace_id: int = Field(foreign_key="marketplace.id")
     logo_url: str = Field(default="", max_length=300)
     siret_number: str = Field(default="", max_length=40)
     rcs: str = Field(default="", max_length=80)
@@ -69,14 +77,17 @@ class UserRow(User, table=True):
     """A user."""
 
     __tablename__ = "app_user"
+    __table_args__ = (
+        Index("app_user_username_list_idx", "partner_id", "username", "id"),
+        Index("app_user_created_on_list_idx", "partner_id", "created_on", "id"),
+    )
     id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
-    role: str = Field(max_length=20)
     partner_id: int | None = Field(default=None, foreign_key="partner.id", index=True)
     marketplace_id: int | None = Field(default=None, foreign_key="marketplace.id", index=True)
     password_hash: str = Field(default="", max_length=255)
     permissions: list[str] | None = Field(default=None, sa_column=Column(ARRAY(VARCHAR(60)), nullable=True))
-    is_active: bool = Field(default=True)
+    created_on: dt.datetime = moment("When the user was made.", default_factory=now)
 
 
 class TokenRow(Token, table=True):
@@ -88,6 +99,6 @@ class TokenRow(Token, table=True):
     digest: bytes = Field(unique=True)
 
 
-CONSTRAINTS["partner_site_domain_key"] = lambda: AlreadyTaken("siteDomain", what="site domain")
-CONSTRAINTS["partner_source_id_key"] = lambda: AlreadyTaken("sourceId", what="source id")
+CONSTRAINTS["partner_site_domain_key"] = lambda: AlreadyTaken("site_domain", what="site domain")
+CONSTRAINTS["partner_source_id_key"] = lambda: AlreadyTaken("source_id", what="source id")
 CONSTRAINTS["app_user_username_key"] = lambda: AlreadyTaken("username", what="user name")

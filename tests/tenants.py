@@ -53,6 +53,7 @@ PARTNERS_DO_NOT = frozenset(
         Permission.VALIDATE_PAYOUT,
         Permission.REOPEN_VOUCHER,
         Permission.CREATE_NETWORK_GIFT_CARD,
+        Permission.MANAGE_MARKETPLACE,
         Permission.MANAGE_MASTERADMIN,
         Permission.MANAGE_USER,
     }

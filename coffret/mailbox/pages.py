@@ -18,7 +18,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from coffret.middleware import own_hosts
 from store.settings import Settings
 
 PREFIX = "/_mail/"
@@ -69,7 +68,7 @@ class Mailbox:
     def __init__(self, settings: Settings) -> None:
         self._folder = settings.data_dir / "mail"
         self._server = settings.mail_server
-        self._hosts = own_hosts(settings) | {"localhost", "127.0.0.1", "[::1]"}
+        self._hosts = settings.own_hosts | {"localhost", "127.0.0.1", "[::1]"}
         self._letter_policy = OF_A_LETTER.format(ours=settings.public_url)
         self._css = (files("coffret.mailbox") / "page.css").read_bytes()
         self._css_path = f"{PREFIX}page.{hashlib.sha256(self._css).hexdigest()[:12]}.css"

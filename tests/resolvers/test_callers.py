@@ -134,7 +134,7 @@ async def test_a_token_that_is_forgotten_is_asked_for_at_once(tenants: Tenants) 
     caller, kept = await callers.by_secret(mine), await callers.by_secret(other)
     await tenants.execute("UPDATE token SET revoked_on = now()")
     assert caller.token_id is not None
-    callers.forget(caller.token_id)
+    callers.forget(token_id=caller.token_id)
     assert await tenants.refuses(mine, callers)
     assert await callers.by_secret(other) is kept
 

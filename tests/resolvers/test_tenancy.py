@@ -42,7 +42,13 @@ OWNED_BY = {
     "webhook_delivery": "webhook_delivery",
 }
 """Which of the rows that each partner has belongs to a table."""
-ELSEWHERE = {"audit_entry": "test_audit_entries.py", "job": "test_jobs.py", "mail": "test_mails.py"}
+ELSEWHERE = {
+    "app_user": "test_users.py",
+    "audit_entry": "test_audit_entries.py",
+    "job": "test_jobs.py",
+    "mail": "test_mails.py",
+    "marketplace": "test_marketplaces.py",
+}
 """Tables of which not every partner has a row, and where it is tested who sees what of them."""
 WRITES: dict[Any, tuple[str, dict[str, Any]]] = {
     products.update_product: ("product", {"ranking": 7}),
