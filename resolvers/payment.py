@@ -127,7 +127,8 @@ async def _ask(services: Services, attempt: AttemptRow, return_url: str) -> Tran
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
     person = Person(buyer["first_name"], buyer["last_name"], buyer["email"])
-    payer_id = await provider.create_payer(person, str(attempt.id), key=Key(str(attempt.payer_key)))
+    key, sent_at = Key(str(attempt.payer_key)), attempt.created_on
+    payer_id = await provider.create_payer(person, str(attempt.id), key=key, sent_at=sent_at)
     request = PaymentRequest(
         reference=str(attempt.id),
         payer_id=payer_id,
@@ -137,7 +138,7 @@ async def _ask(services: Services, attempt: AttemptRow, return_url: str) -> Tran
         return_url=return_url,
         language=attempt.language,
     )
-    return await provider.create_payment(request, key=Key(str(attempt.payin_key)))
+    return await provider.create_payment(request, key=Key(str(attempt.payin_key)), sent_at=sent_at)
 
 
 @operation(Rule.CUSTOMER, transaction=False)

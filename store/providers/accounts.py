@@ -210,7 +210,10 @@ class DestinationStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DestinationRequest:
-    """A bank account to send an account's money to, in one currency. `holder` is who the bank knows it by."""
+    """A bank account to send an account's money to, in one currency. `holder` is who the bank knows it by.
+
+    `iban` is in capitals, without spaces.
+    """
 
     account_id: str
     holder: str

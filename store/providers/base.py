@@ -115,21 +115,29 @@ class PaymentProvider(PayeeProvider, Protocol):
 
     A PENDING transaction with an `action` is a normal answer. `Declined` is raised only when the answer already says
     FAILED; a later failure arrives through `get_transaction`. Creating calls may also raise `InvalidRequest` and
-    `UnknownOutcome`. A key may be sent again for a day, not longer: the provider forgets it.
+    `UnknownOutcome`.
+
+    The provider forgets keys, and would take an old one for a new call. So creating calls take `sent_at` with the key: the
+    moment at which it was stored, before the first send. As long as the key is remembered the same call answers the same
+    object, however often it is made. Later nothing is sent any more: the call answers what is still known of it, or raises
+    `UnknownOutcome`. A call with the key and the moment that are stored is always safe, and never makes a second object.
     """
 
     name: str
 
-    async def create_payer(self, person: Person, reference: str, *, key: Key) -> str:
+    async def create_payer(self, person: Person, reference: str, *, key: Key, sent_at: dt.datetime) -> str:
         """Make somebody known who will pay, and answer their id."""
         ...
 
-    async def create_payment(self, request: PaymentRequest, *, key: Key) -> Transaction:
+    async def create_payment(self, request: PaymentRequest, *, key: Key, sent_at: dt.datetime) -> Transaction:
         """Start a card payment; the buyer pays at `action.url` before `action.expires_at`. Raises `Declined`."""
         ...
 
     async def refund(self, request: RefundRequest, *, key: Key) -> Transaction:
-        """Give money back. SUCCEEDED or PENDING is answered; raises `Declined` when the provider refuses it."""
+        """Give money back. SUCCEEDED or PENDING is answered; raises `Declined` when the provider refuses it.
+
+        Give back only what `list_children` says is left: that holds for keys of any age.
+        """
         ...
 
     async def get_transaction(self, kind: TransactionKind, id: str) -> Transaction:
@@ -143,9 +151,10 @@ class PaymentProvider(PayeeProvider, Protocol):
     async def resolve(self, key: Key, *, sent_at: dt.datetime) -> Transaction | str | None:
         """What became of the creating call with this key, first sent at `sent_at`.
 
-        A transaction as it is now (FAILED ones too), or the id of the payer or wallet. None: the provider has no answer
-        under this key, so make the same call with the same key again. Raises the refusal that was the answer to the call,
-        and `UnknownOutcome` when the provider remembers no keys that old: then only `events_since` or a person can tell.
+        A transaction as it is now (FAILED ones too), or the id of whatever else was made; what has no id (an enrolment, a
+        page) is asked about by its own call. None: the provider has no answer under this key, so make the same call with
+        the same key again. Raises the refusal that was the answer to the call, and `UnknownOutcome` when the provider
+        remembers no keys that old: then only `events_since` or a person can tell.
         """
         ...
 
@@ -154,11 +163,17 @@ class PaymentProvider(PayeeProvider, Protocol):
         ...
 
     async def ensure_webhooks(self, base_url: str) -> None:
-        """Have notifications sent under `base_url` (the route that hands them to `read_webhook`); repairs broken ones."""
+        """Have notifications sent under `base_url` (the route that hands them to `read_webhook`); repairs broken ones.
+
+        What the provider refuses to tell of is logged and left out, unless it is everything: then that is raised.
+        """
         ...
 
     def events_since(self, moment: dt.datetime) -> AsyncIterator[EventHint]:
-        """Every event from `moment` on, oldest first within a type: the catch-up for lost notifications."""
+        """Every event from `moment` on, oldest first within a type: the catch-up for lost notifications.
+
+        Raises `InvalidRequest` after all others when the provider refuses to list some.
+        """
         ...
 
     async def aclose(self) -> None:

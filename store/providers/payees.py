@@ -22,13 +22,7 @@ from store.providers.money import MinorAmount
 
 
 class PayeeProvider(Protocol):
-    """What a provider does for those who are paid; the rules are those of `PaymentProvider`.
-
-    Creating calls take the key and `sent_at`, the moment at which it was stored, before the first send. As long as the
-    provider remembers the key the same call answers the same object, however often it is made. Later nothing is sent any
-    more: the call answers what is still known of it, or raises `UnknownOutcome`. So a call with the key and the moment
-    that are stored is always safe, and never makes a second object.
-    """
+    """What a provider does for those who are paid; the rules are those of `PaymentProvider`."""
 
     async def create_account(
         self, request: AccountRequest, *, return_url: str, key: Key, sent_at: dt.datetime

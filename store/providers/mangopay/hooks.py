@@ -8,7 +8,16 @@ from urllib.parse import parse_qs, quote, unquote
 
 import structlog
 
-from store.providers.base import EventHint, InboundWebhook, InvalidRequest, Subject, WebhookRejected, new_key
+from store.providers.base import (
+    EventHint,
+    InboundWebhook,
+    InvalidRequest,
+    NotAllowed,
+    ProviderError,
+    Subject,
+    WebhookRejected,
+    new_key,
+)
 from store.providers.mangopay.client import Client, Query, segment
 from store.providers.mangopay.objects import Event, Hook, Json
 
@@ -61,7 +70,7 @@ async def register(client: Client, base_url: str, secret: str, alert_email: str)
     """Have every type of event notified to `base_url`/`secret`, and mend what is registered otherwise or broken.
 
     The provider writes to `alert_email`, if there is one, when it cannot notify us. A type that it refuses is logged, and
-    does not keep the others from being registered; raises `InvalidRequest` when it refuses them all.
+    does not keep the others from being registered; when it refuses them all, that is raised.
     """
     url = f"{base_url.rstrip('/')}/{quote(secret, safe='')}"
     refused = await _register(client, url, alert_email)
@@ -69,7 +78,8 @@ async def register(client: Client, base_url: str, secret: str, alert_email: str)
         # A type has one hook: another process may have registered it meanwhile. Then the second round finds it.
         refused = await _register(client, url, alert_email)
     for type, error in refused.items():
-        told = {"event_type": type, "error": str(error), "fields": error.fields}
+        fields = error.fields if isinstance(error, InvalidRequest) else {}
+        told = {"event_type": type, "error": str(error), "fields": fields}
         log.error("the provider refuses to notify", provider="mangopay", **told)
     if len(refused) == len(EVENT_TYPES):
         raise next(iter(refused.values()))
@@ -100,19 +110,19 @@ async def listed(client: Client, type: str, since: dt.datetime) -> AsyncIterator
         yield event
 
 
-async def _register(client: Client, url: str, alert_email: str) -> dict[str, InvalidRequest]:
+async def _register(client: Client, url: str, alert_email: str) -> dict[str, ProviderError]:
     """Register what is missing and mend what is broken; answers the types that were refused."""
     registered: dict[str, Hook] = {}
     async for hook in client.list("/hooks", Hook, {}):
         registered.setdefault(hook.event_type, hook)
-    refused: dict[str, InvalidRequest] = {}
+    refused: dict[str, ProviderError] = {}
     for type in EVENT_TYPES:
         try:
             if type in registered:
                 await _mend(client, registered[type], url)
             else:
                 await _add(client, type, url, alert_email)
-        except InvalidRequest as error:
+        except (InvalidRequest, NotAllowed) as error:
             refused[type] = error
     return refused
 

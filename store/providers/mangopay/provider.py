@@ -73,7 +73,7 @@ class Mangopay(Accounts, IdentityChecks, Documents, Destinations):
         self._hook_secret = hook_secret
         self._clock = clock
 
-    async def create_payer(self, person: Person, reference: str, *, key: Key) -> str:
+    async def create_payer(self, person: Person, reference: str, *, key: Key, sent_at: dt.datetime) -> str:
         """See `PaymentProvider`."""
         body = {
             "FirstName": person.first_name,
@@ -83,7 +83,7 @@ class Mangopay(Accounts, IdentityChecks, Documents, Destinations):
             "TermsAndConditionsAccepted": False,
             "Tag": reference,
         }
-        return (await self._client.create("/sca/users/natural", body, Created, key)).object.id
+        return (await self._client.create("/sca/users/natural", body, Created, key, sent_at)).object.id
 
     async def open_wallet(self, owner_id: str, currency: str, label: str, *, key: Key, sent_at: dt.datetime) -> str:
         """See `PaymentProvider`."""
@@ -100,7 +100,7 @@ class Mangopay(Accounts, IdentityChecks, Documents, Destinations):
             raise ActionRequired(str(error), action, code=error.code, request_id=error.request_id) from error
         return MinorAmount(wallet.balance.currency, wallet.balance.amount)
 
-    async def create_payment(self, request: PaymentRequest, *, key: Key) -> Transaction:
+    async def create_payment(self, request: PaymentRequest, *, key: Key, sent_at: dt.datetime) -> Transaction:
         """See `PaymentProvider`."""
         body: Json = {
             "AuthorId": request.payer_id,
@@ -115,7 +115,7 @@ class Mangopay(Accounts, IdentityChecks, Documents, Destinations):
         }
         if statement := _statement(request.statement):
             body["StatementDescriptor"] = statement
-        return await self._made(await self._client.create("/payins/card/web", body, Movement, key))
+        return await self._made(await self._client.create("/payins/card/web", body, Movement, key, sent_at))
 
     async def refund(self, request: RefundRequest, *, key: Key) -> Transaction:
         """See `PaymentProvider`. The buyer gets what leaves the wallet plus the fees given back, which are negative."""

@@ -53,7 +53,10 @@ async def test_a_payer_is_made_without_terms_or_identity(account: Account) -> No
     route = account.on("POST", "/sca/users/natural", ok({"Id": "user_m_1", "UserStatus": "ACTIVE"}))
     key = new_key()
     assert (
-        await account.adapter.create_payer(Person("Ana", "Puig", "ana@example.com"), "buyer-1", key=key) == "user_m_1"
+        await account.adapter.create_payer(
+            Person("Ana", "Puig", "ana@example.com"), "buyer-1", key=key, sent_at=account.clock.now()
+        )
+        == "user_m_1"
     )
     request = route.calls.last.request
     assert request.headers["Idempotency-Key"] == key
@@ -83,7 +86,7 @@ async def test_a_wallet_has_one_owner_and_one_currency(account: Account) -> None
 
 async def test_a_payment_is_started_on_the_hosted_page(account: Account) -> None:
     route = account.on("POST", "/payins/card/web", ok(payin()))
-    started = await account.adapter.create_payment(PAYMENT, key=new_key())
+    started = await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
     assert json.loads(route.calls.last.request.content) == {
         "AuthorId": "user_m_1",
         "CreditedWalletId": "wlt_m_1",
@@ -113,7 +116,9 @@ async def test_the_page_speaks_the_buyers_language_or_the_nearest(
     account: Account, language: str, culture: str
 ) -> None:
     route = account.on("POST", "/payins/card/web", ok(payin()))
-    await account.adapter.create_payment(replace(PAYMENT, language=language), key=new_key())
+    await account.adapter.create_payment(
+        replace(PAYMENT, language=language), key=new_key(), sent_at=account.clock.now()
+    )
     assert json.loads(route.calls.last.request.content)["Culture"] == culture
 
 
@@ -124,7 +129,9 @@ async def test_the_bank_statement_shows_what_the_provider_lets_through(
     account: Account, statement: str, sent: str | None
 ) -> None:
     route = account.on("POST", "/payins/card/web", ok(payin()))
-    await account.adapter.create_payment(replace(PAYMENT, statement=statement), key=new_key())
+    await account.adapter.create_payment(
+        replace(PAYMENT, statement=statement), key=new_key(), sent_at=account.clock.now()
+    )
     assert json.loads(route.calls.last.request.content).get("StatementDescriptor") == sent
 
 
@@ -132,7 +139,7 @@ async def test_a_decline_comes_as_a_success_that_failed(account: Account) -> Non
     declined = payin(Status="FAILED", ResultCode="101101", ResultMessage="Do not honor", RedirectURL=None)
     account.on("POST", "/payins/card/web", ok(declined))
     with pytest.raises(Declined) as told:
-        await account.adapter.create_payment(PAYMENT, key=new_key())
+        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
     transaction = told.value.transaction
     assert (transaction.id, transaction.status, transaction.action) == ("payin_m_1", TransactionStatus.FAILED, None)
     assert transaction.failure == Failure("101101", "Do not honor", FailureReason.ISSUER_DECLINED)
@@ -304,7 +311,7 @@ async def test_a_call_is_logged_without_secrets(account: Account) -> None:
     account.on("GET", "/payins/x", httpx.Response(404, json={"Id": "support-7"}))
     with structlog.testing.capture_logs() as lines:
         key = new_key()
-        await account.adapter.create_payment(PAYMENT, key=key)
+        await account.adapter.create_payment(PAYMENT, key=key, sent_at=account.clock.now())
         with pytest.raises(NotFound) as told:
             await account.adapter.get_transaction(TransactionKind.PAYIN, "x")
     assert told.value.request_id == "support-7"

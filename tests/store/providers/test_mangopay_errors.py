@@ -40,7 +40,7 @@ async def test_a_refused_creation_is_told_by_kind_and_never_sent_again(
 ) -> None:
     route = account.on("POST", "/payins/card/web", answer)
     with pytest.raises(error) as told:
-        await account.adapter.create_payment(PAYMENT, key=new_key())
+        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
     assert type(told.value) is error
     assert told.value.code == answer.json()["Type"]
     assert told.value.request_id == "5e83fbe8#1740580804"
@@ -57,7 +57,7 @@ async def test_wrong_fields_are_named_under_either_spelling(account: Account, na
         answer = httpx.Response(400, json=body)
     account.on("POST", "/payins/card/web", answer)
     with pytest.raises(InvalidRequest) as told:
-        await account.adapter.create_payment(PAYMENT, key=new_key())
+        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
     assert told.value.fields == {"Fees": "required", "DebitedFunds": "None"}
 
 
@@ -73,7 +73,7 @@ async def test_wrong_fields_are_named_under_either_spelling(account: Account, na
 async def test_a_malformed_refusal_is_still_a_refusal(account: Account, answer: httpx.Response) -> None:
     account.on("POST", "/payins/card/web", answer)
     with pytest.raises(InvalidRequest, match="The provider answered 400") as told:
-        await account.adapter.create_payment(PAYMENT, key=new_key())
+        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
     assert told.value.fields == {}
 
 

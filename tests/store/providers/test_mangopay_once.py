@@ -113,7 +113,7 @@ async def test_a_lost_answer_is_looked_up_and_nothing_is_charged_twice(
     account: Account, till: Till, trouble: Trouble
 ) -> None:
     till.trouble("after", trouble)
-    made = await account.adapter.create_payment(PAYMENT, key=KEY)
+    made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.id == "payin_m_1"
     assert (till.charges, till.sent, till.questions, account.slept) == ([KEY], [KEY], 1, [])
 
@@ -121,7 +121,7 @@ async def test_a_lost_answer_is_looked_up_and_nothing_is_charged_twice(
 @pytest.mark.parametrize("trouble", LOST)
 async def test_a_lost_request_is_sent_again_under_the_same_key(account: Account, till: Till, trouble: Trouble) -> None:
     till.trouble("before", trouble)
-    made = await account.adapter.create_payment(PAYMENT, key=KEY)
+    made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.id == "payin_m_1"
     assert (till.charges, till.sent, till.questions) == ([KEY], [KEY, KEY], 1)
 
@@ -129,7 +129,7 @@ async def test_a_lost_request_is_sent_again_under_the_same_key(account: Account,
 @pytest.mark.parametrize("trouble", NOT_SENT)
 async def test_what_never_left_is_sent_again_without_asking(account: Account, till: Till, trouble: Trouble) -> None:
     till.trouble("before", trouble, trouble)
-    await account.adapter.create_payment(PAYMENT, key=KEY)
+    await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert (till.charges, till.sent, till.questions, account.slept) == ([KEY], [KEY] * 3, 0, [0.2, 0.5])
 
 
@@ -139,14 +139,14 @@ async def test_what_never_left_within_the_attempts_is_certainly_not_done(
 ) -> None:
     till.trouble("before", *[trouble] * 9)
     with pytest.raises(Transient):
-        await account.adapter.create_payment(PAYMENT, key=KEY)
+        await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert (till.charges, len(till.sent), till.questions, account.slept) == ([], 5, 0, [0.2, 0.5, 1.0, 2.0])
 
 
 async def test_what_may_have_left_once_is_never_said_to_be_not_done(account: Account, till: Till) -> None:
     till.trouble("before", httpx.ReadTimeout, *[httpx.ConnectError] * 9)
     with pytest.raises(UnknownOutcome) as told:
-        await account.adapter.create_payment(PAYMENT, key=KEY)
+        await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert told.value.key == KEY
     assert till.charges == []
 
@@ -154,13 +154,13 @@ async def test_what_may_have_left_once_is_never_said_to_be_not_done(account: Acc
 async def test_several_troubles_in_a_row_still_charge_once(account: Account, till: Till) -> None:
     till.trouble("before", httpx.ConnectError, httpx.ReadTimeout)
     till.trouble("after", refusal(502))
-    await account.adapter.create_payment(PAYMENT, key=KEY)
+    await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert (till.charges, till.sent) == ([KEY], [KEY] * 3)
 
 
 async def test_a_key_that_was_used_before_answers_what_it_made(account: Account, till: Till) -> None:
     till.charges.append(KEY)
-    made = await account.adapter.create_payment(PAYMENT, key=KEY)
+    made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.id == "payin_m_1"
     assert (till.charges, till.sent, till.questions) == ([KEY], [KEY], 1)
 
@@ -168,7 +168,7 @@ async def test_a_key_that_was_used_before_answers_what_it_made(account: Account,
 async def test_a_call_in_flight_is_waited_for_and_not_sent_again(account: Account, till: Till) -> None:
     till.charges.append(KEY)
     till.hidden = 3
-    made = await account.adapter.create_payment(PAYMENT, key=KEY)
+    made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.id == "payin_m_1"
     assert (till.charges, till.sent, account.slept) == ([KEY], [KEY], [0.2, 0.5, 1.0])
 
@@ -177,7 +177,7 @@ async def test_a_call_that_stays_in_flight_is_an_unknown_outcome(account: Accoun
     till.charges.append(KEY)
     till.hidden = 99
     with pytest.raises(UnknownOutcome) as told:
-        await account.adapter.create_payment(PAYMENT, key=KEY)
+        await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert told.value.key == KEY
     assert (till.sent, till.questions) == ([KEY], 5)
 
@@ -185,7 +185,7 @@ async def test_a_call_that_stays_in_flight_is_an_unknown_outcome(account: Accoun
 async def test_a_lost_answer_whose_call_still_runs_is_waited_for(account: Account, till: Till) -> None:
     till.trouble("after", httpx.ReadTimeout)
     till.hidden = 2
-    await account.adapter.create_payment(PAYMENT, key=KEY)
+    await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert (till.charges, till.sent) == ([KEY], [KEY, KEY])
 
 
@@ -194,7 +194,7 @@ async def test_while_nothing_can_be_asked_nothing_is_sent(account: Account, till
     till.trouble("after", httpx.ReadTimeout)
     asked = account.on("GET", RESPONSE, broken)
     with pytest.raises(UnknownOutcome):
-        await account.adapter.create_payment(PAYMENT, key=KEY)
+        await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert (till.charges, till.sent) == ([KEY], [KEY])
     assert asked.call_count >= 5
 
@@ -202,7 +202,7 @@ async def test_while_nothing_can_be_asked_nothing_is_sent(account: Account, till
 async def test_asking_is_tried_again(account: Account, till: Till) -> None:
     till.trouble("after", httpx.ReadTimeout)
     account.on("GET", RESPONSE, refusal(502), httpx.ReadTimeout, ok(kept(payin())))
-    made = await account.adapter.create_payment(PAYMENT, key=KEY)
+    made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.id == "payin_m_1"
     assert till.sent == [KEY]
 
@@ -210,7 +210,7 @@ async def test_asking_is_tried_again(account: Account, till: Till) -> None:
 async def test_a_refusal_of_the_second_send_says_nothing_about_the_first(account: Account, till: Till) -> None:
     till.trouble("before", httpx.ReadTimeout, *[refusal(429)] * 9)
     with pytest.raises(UnknownOutcome):
-        await account.adapter.create_payment(PAYMENT, key=KEY)
+        await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ async def test_a_kept_refusal_is_the_outcome(account: Account, status: int, erro
     account.on("POST", WEB, httpx.ReadTimeout)
     account.on("GET", RESPONSE, ok(kept(body, status)))
     with pytest.raises(error) as told:
-        await account.adapter.create_payment(PAYMENT, key=KEY)
+        await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert (told.value.code, told.value.request_id) == ("param_error", "5e83fbe8#1740580804")
     if isinstance(told.value, InvalidRequest):
         assert told.value.fields == {"Fees": "too much"}
@@ -237,14 +237,14 @@ async def test_a_kept_answer_that_settles_nothing_leaves_the_outcome_unknown(
     sent = account.on("POST", WEB, httpx.ReadTimeout)
     account.on("GET", RESPONSE, ok(answer))
     with pytest.raises(UnknownOutcome):
-        await account.adapter.create_payment(PAYMENT, key=KEY)
+        await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert sent.call_count == 1
 
 
 async def test_a_kept_answer_is_old_so_the_payment_is_read_again(account: Account, till: Till) -> None:
     till.trouble("after", httpx.ReadTimeout)
     now = account.on("GET", "/payins/payin_m_1", ok(payin(Status="SUCCEEDED", ExecutionDate=1_760_000_300)))
-    made = await account.adapter.create_payment(PAYMENT, key=KEY)
+    made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.status is TransactionStatus.SUCCEEDED
     assert now.call_count == 1
 
@@ -253,7 +253,7 @@ async def test_a_decline_that_was_lost_is_a_decline(account: Account, till: Till
     till.trouble("after", httpx.ReadTimeout)
     account.on("GET", "/payins/payin_m_1", ok(payin(Status="FAILED", ResultCode="101101")))
     with pytest.raises(Declined) as told:
-        await account.adapter.create_payment(PAYMENT, key=KEY)
+        await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert told.value.transaction.id == "payin_m_1"
 
 
@@ -263,7 +263,7 @@ async def test_a_payment_that_exists_is_told_even_when_it_cannot_be_read_again(
 ) -> None:
     till.trouble("after", httpx.ReadTimeout)
     account.on("GET", "/payins/payin_m_1", trouble)
-    made = await account.adapter.create_payment(PAYMENT, key=KEY)
+    made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert (made.id, made.status) == ("payin_m_1", TransactionStatus.PENDING)
 
 
@@ -272,7 +272,11 @@ async def test_refunds_payers_and_wallets_are_found_again_the_same_way(account: 
     person = Person("Ana", "Puig", "ana@example.com")
     makes: list[tuple[str, dict[str, Any], Callable[[], Any]]] = [
         ("/payins/payin_m_1/refunds", refund(), lambda: account.adapter.refund(REFUND, key=KEY)),
-        ("/sca/users/natural", {"Id": "user_m_1"}, lambda: account.adapter.create_payer(person, "b", key=KEY)),
+        (
+            "/sca/users/natural",
+            {"Id": "user_m_1"},
+            lambda: account.adapter.create_payer(person, "b", key=KEY, sent_at=account.clock.now()),
+        ),
         (
             "/wallets",
             {"Id": "wlt_m_1"},
@@ -290,7 +294,7 @@ async def test_refunds_payers_and_wallets_are_found_again_the_same_way(account: 
 @pytest.mark.parametrize("key", ["", "too-short", "x" * 37, "with spaces in the key", "ünïcode-key-of-thirty-chars"])
 async def test_a_key_the_provider_would_not_take_is_not_sent(account: Account, key: str) -> None:
     with pytest.raises(ValueError, match="16 to 36"):
-        await account.adapter.create_payment(PAYMENT, key=Key(key))
+        await account.adapter.create_payment(PAYMENT, key=Key(key), sent_at=account.clock.now())
     assert account.token.call_count == 0
 
 
@@ -304,7 +308,7 @@ async def test_every_send_of_a_call_is_the_same(account: Account) -> None:
     account.on("POST", WEB, lose)
     account.on("GET", RESPONSE, KEY_NOT_KNOWN)
     with pytest.raises(UnknownOutcome):
-        await account.adapter.create_payment(PAYMENT, key=KEY)
+        await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert len(bodies) == 5
     assert len(set(bodies)) == 1
     assert json.loads(bodies[0])["Tag"] == "order-1"
@@ -312,6 +316,6 @@ async def test_every_send_of_a_call_is_the_same(account: Account) -> None:
 
 async def test_two_payments_are_two(account: Account, till: Till) -> None:
     first, second = new_key(), new_key()
-    await account.adapter.create_payment(PAYMENT, key=first)
-    await account.adapter.create_payment(PAYMENT, key=second)
+    await account.adapter.create_payment(PAYMENT, key=first, sent_at=account.clock.now())
+    await account.adapter.create_payment(PAYMENT, key=second, sent_at=account.clock.now())
     assert till.charges == [first, second]

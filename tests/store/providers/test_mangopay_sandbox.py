@@ -61,7 +61,7 @@ class Shop:
 
     async def paid(self, **card: str) -> Transaction:
         """A payment that the buyer went through with."""
-        started = await self.adapter.create_payment(self.request, key=new_key())
+        started = await self.adapter.create_payment(self.request, key=new_key(), sent_at=self.world.clock.now())
         await self.world.control("POST", f"/payins/{started.id}/pay", card)
         return await self.adapter.get_transaction(TransactionKind.PAYIN, started.id)
 
@@ -92,13 +92,15 @@ async def shop() -> AsyncIterator[Shop]:
     async with running() as world:
         await world.seed()
         adapter = adapter_of(world)
-        payer = await adapter.create_payer(Person("Ada", "Payer", "ada@example.com"), "buyer-7", key=new_key())
+        payer = await adapter.create_payer(
+            Person("Ada", "Payer", "ada@example.com"), "buyer-7", key=new_key(), sent_at=world.clock.now()
+        )
         yield Shop(world, adapter, payer)
         await adapter.aclose()
 
 
 async def test_a_payment_from_the_first_call_to_two_refunds(shop: Shop) -> None:
-    started = await shop.adapter.create_payment(shop.request, key=new_key())
+    started = await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
     assert (started.status, started.reference) == (TransactionStatus.PENDING, "order-7")
     assert started.action
     assert started.action.url.startswith(f"{ROOT}/pay/")
@@ -126,7 +128,7 @@ async def test_a_declined_card_and_an_abandoned_page_say_why(shop: Shop) -> None
     declined = await shop.paid(card=DECLINED_CARD)
     assert declined.failure
     assert declined.failure.reason is FailureReason.ISSUER_DECLINED
-    left = await shop.adapter.create_payment(shop.request, key=new_key())
+    left = await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
     await shop.world.advance(15 * 60 + 1)
     expired = await shop.adapter.get_transaction(TransactionKind.PAYIN, left.id)
     assert expired.failure
@@ -162,7 +164,7 @@ async def test_whatever_goes_wrong_one_payment_is_made(
     await shop.world.control(
         "POST", "/faults", {"method": "POST", "path": "/payins/card/web", "when": when, "times": times, **fault}
     )
-    made = await shop.adapter.create_payment(shop.request, key=new_key())
+    made = await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
     await shop.world.http.delete("/_sb/faults")
     assert await shop.payments() == {made.id}
 
@@ -172,12 +174,12 @@ async def test_an_unknown_outcome_is_resolved_later(shop: Shop) -> None:
     for path in ("/payins/card/web", "/responses/*"):
         await shop.world.control("POST", "/faults", {"path": path, "kind": "drop", "when": "after", "times": 9})
     with pytest.raises(UnknownOutcome) as told:
-        await shop.adapter.create_payment(shop.request, key=key)
+        await shop.adapter.create_payment(shop.request, key=key, sent_at=shop.world.clock.now())
     await shop.world.http.delete("/_sb/faults")
     found = await shop.adapter.resolve(told.value.key, sent_at=sent_at)
     assert isinstance(found, Transaction)
     assert await shop.payments() == {found.id}
-    again = await shop.adapter.create_payment(shop.request, key=key)
+    again = await shop.adapter.create_payment(shop.request, key=key, sent_at=shop.world.clock.now())
     assert again.id == found.id
     await shop.world.advance(24 * 3600)
     with pytest.raises(UnknownOutcome):
@@ -191,14 +193,14 @@ async def test_a_key_that_was_never_sent_is_not_known(shop: Shop) -> None:
 async def test_a_decline_at_once_is_told_with_its_transaction(shop: Shop) -> None:
     await shop.world.control("POST", "/faults", {"path": "/payins/card/web", "kind": "failed", "code": "101101"})
     with pytest.raises(Declined) as told:
-        await shop.adapter.create_payment(shop.request, key=new_key())
+        await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
     assert await shop.payments() == {told.value.transaction.id}
 
 
 async def test_too_many_calls_say_when_to_come_back(shop: Shop) -> None:
     await shop.world.control("POST", "/faults", {"path": "/payins/card/web", "kind": "rate_limit"})
     with pytest.raises(Transient) as told:
-        await shop.adapter.create_payment(shop.request, key=new_key())
+        await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
     assert told.value.retry_after == pytest.approx(15 * 60, abs=61)
     assert await shop.payments() == set()
 
@@ -232,7 +234,7 @@ async def test_notifications_come_back_as_hints(shop: Shop) -> None:
 
 
 async def test_events_go_back_as_far_as_the_provider_keeps_them(shop: Shop) -> None:
-    started = await shop.adapter.create_payment(shop.request, key=new_key())
+    started = await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
     await shop.world.advance(44 * 24 * 3600)
     moment = shop.world.clock.now() - dt.timedelta(days=400)
     assert started.id in {hint.resource_id async for hint in shop.adapter.events_since(moment)}

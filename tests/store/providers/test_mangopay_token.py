@@ -63,7 +63,7 @@ async def test_a_refused_token_is_dropped_and_the_call_sent_once_more(account: A
 
     account.on("POST", "/payins/card/web", look)
     key = new_key()
-    await account.adapter.create_payment(PAYMENT, key=key)
+    await account.adapter.create_payment(PAYMENT, key=key, sent_at=account.clock.now())
     assert [each[:2] for each in sent] == [("Bearer token-1", key), ("Bearer token-2", key)]
     assert sent[0][2] == sent[1][2]
 
@@ -149,7 +149,7 @@ async def test_wrong_credentials_are_said_to_be_wrong(account: Account, status: 
     account.routes.post(TOKEN).mock(refusal(status, "invalid_client"))
     route = account.on("POST", "/payins/card/web", ok(payin()))
     with pytest.raises(NotAllowed, match="client id or the API key") as told:
-        await account.adapter.create_payment(PAYMENT, key=new_key())
+        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
     assert told.value.code == "invalid_client"
     assert (route.call_count, account.token.call_count) == (0, 1)
 
@@ -174,7 +174,7 @@ async def test_without_a_token_nothing_was_sent(
         account.routes.post(TOKEN).mock(side_effect=trouble)
     route = account.on("POST", "/payins/card/web", ok(payin()))
     with pytest.raises(Transient):
-        await account.adapter.create_payment(PAYMENT, key=new_key())
+        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
     assert (route.call_count, account.token.call_count) == (0, 5)
 
 

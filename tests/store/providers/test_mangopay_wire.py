@@ -77,7 +77,7 @@ def creating(call: Callable[[Account, Mapping[str, Any]], Awaitable[Any]]) -> Op
 
 OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
     "create_payer": (
-        lambda account: account.adapter.create_payer(PERSON, "buyer-1", key=KEY),
+        lambda account: account.adapter.create_payer(PERSON, "buyer-1", key=KEY, sent_at=account.clock.now()),
         ["create_natural_payer"],
     ),
     "create_account": (
@@ -162,7 +162,10 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
         ["create_wallet"],
     ),
     "get_balance": (lambda account: account.adapter.get_balance("id-1", return_url=BACK), ["read_wallet"]),
-    "create_payment": (lambda account: account.adapter.create_payment(PAYMENT, key=KEY), ["create_hosted_payin"]),
+    "create_payment": (
+        lambda account: account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now()),
+        ["create_hosted_payin"],
+    ),
     "refund": (lambda account: account.adapter.refund(REFUND, key=KEY), ["refund_part_of_payin"]),
     "get_transaction": (
         lambda account: account.adapter.get_transaction(TransactionKind.PAYIN, "id-1"),

@@ -269,15 +269,17 @@ async def adapter(shop: World) -> AsyncIterator[Mangopay]:
     await adapter.aclose()
 
 
-async def request(adapter: Mangopay) -> PaymentRequest:
-    payer = await adapter.create_payer(Person("Ada", "Payer", "ada@example.com"), "buyer 7", key=new_key())
+async def request(shop: World, adapter: Mangopay) -> PaymentRequest:
+    payer = await adapter.create_payer(
+        Person("Ada", "Payer", "ada@example.com"), "buyer 7", key=new_key(), sent_at=shop.clock.now()
+    )
     eur = functools.partial(MinorAmount, "EUR")
     return PaymentRequest("order 7", payer, "wallet", eur(2500), eur(250), "https://shop.example/back", "ca")
 
 
 async def test_the_adapter_pays_and_refunds(shop: World, adapter: Mangopay) -> None:
-    asked = await request(adapter)
-    payment = await adapter.create_payment(asked, key=new_key())
+    asked = await request(shop, adapter)
+    payment = await adapter.create_payment(asked, key=new_key(), sent_at=shop.clock.now())
     assert payment.status is TransactionStatus.PENDING
     assert payment.action
     assert payment.action.expires_at == payment.created_at + dt.timedelta(minutes=15)
@@ -313,17 +315,17 @@ FAULTS = [
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault['kind']}-{fault['when']}")
 async def test_the_adapter_creates_once_whatever_is_lost(shop: World, adapter: Mangopay, fault: dict[str, Any]) -> None:
-    asked = await request(adapter)
+    asked = await request(shop, adapter)
     await shop.control("POST", "/faults", {"method": "POST", "path": "/payins/card/web", **fault})
-    payment = await adapter.create_payment(asked, key=new_key())
+    payment = await adapter.create_payment(asked, key=new_key(), sent_at=shop.clock.now())
     found = await shop.read(f"/users/{asked.payer_id}/transactions")
     assert [item["Id"] for item in found] == [payment.id]
 
 
 async def test_the_adapter_renews_a_token_once(shop: World, adapter: Mangopay) -> None:
-    await request(adapter)
+    await request(shop, adapter)
     await shop.control("POST", "/tokens/expire")
-    await asyncio.gather(*(request(adapter) for _ in range(20)))
+    await asyncio.gather(*(request(shop, adapter) for _ in range(20)))
     assert (await shop.control("GET", "/stats"))["token_calls"] == 2
 
 
@@ -332,7 +334,7 @@ async def test_the_adapter_hears_notifications(shop: World, adapter: Mangopay) -
     await adapter.ensure_webhooks("https://shop.example/hooks")
     assert {hook["EventType"] for hook in await shop.read("/hooks?per_page=100")} == set(EVENT_TYPES)
     since = shop.clock.now()
-    payment = await adapter.create_payment(await request(adapter), key=new_key())
+    payment = await adapter.create_payment(await request(shop, adapter), key=new_key(), sent_at=shop.clock.now())
     await shop.control("POST", f"/payins/{payment.id}/pay", {"card": "4970109000000106"})
     await shop.notices()
     heard = [httpx.URL(url) for url in shop._received]
