@@ -54,6 +54,8 @@ class Outcome(StrEnum):
     """A person looks for a minute, and validates."""
     REVIEW_REFUSE = "review_refuse"
     """A person looks for a minute, and refuses."""
+    EXPIRE = "expire"
+    """Nobody handed it in, as if its seven days were over."""
     OUT_OF_DATE = "out_of_date"
     """It was good once, and the provider no longer trusts it."""
 
@@ -64,6 +66,7 @@ FROM = {
     Outcome.REVIEW: {Status.PENDING},
     Outcome.REVIEW_VALIDATE: {Status.PENDING},
     Outcome.REVIEW_REFUSE: {Status.PENDING},
+    Outcome.EXPIRE: {Status.PENDING},
     Outcome.OUT_OF_DATE: {Status.VALIDATED},
 }
 REVIEWS = {
@@ -193,6 +196,8 @@ def decide(session: Session, id: str, decision: Decision, at: float | None = Non
         raise OutOfTurn(f"A check of this user does not verify {', '.join(unknown)}.")
     if decision.outcome in REVIEWS:
         review(session, row, user, decision, moment)
+    elif decision.outcome is Outcome.EXPIRE:
+        move(session, row, Status.EXPIRED, moment)
     elif decision.outcome is Outcome.OUT_OF_DATE:
         move(session, row, Status.OUT_OF_DATE, moment)
         levels.lost(session, user["Id"], moment)
@@ -249,10 +254,8 @@ def move(
 def settle_due(session: Session) -> None:
     """Expire sessions that nobody handed in, and end reviews whose end was chosen."""
     for row in session.rows("SELECT * FROM identity_verification WHERE due_at <= ? ORDER BY due_at, seq", session.now):
-        if row["plan"] is None:
-            move(session, row, Status.EXPIRED, row["due_at"])
-        else:
-            decide(session, row["id"], Decision.model_validate_json(row["plan"]), row["due_at"])
+        plan = Decision.model_validate_json(row["plan"]) if row["plan"] else Decision(outcome=Outcome.EXPIRE)
+        decide(session, row["id"], plan, row["due_at"])
 
 
 ENDPOINTS = (

@@ -18,7 +18,7 @@ Method = Literal["LocalBankTransfer", "InternationalBankTransfer"]
 Kind = Literal["Individual", "Business"]
 Scope = Literal["PAYOUT", "PAYIN"]
 LOCAL, INTERNATIONAL = "LocalBankTransfer", "InternationalBankTransfer"
-DISPLAY_NAME = "^[^&,'/]{1,50}$"
+DISPLAY_NAME = r"^[^&,'/\r\n]{1,50}$"
 REJECTED = "DE95000000000000000005"
 """No bank has this account: it can't be registered."""
 

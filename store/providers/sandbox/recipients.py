@@ -55,7 +55,7 @@ class EuroAccount(Body):
 class LocalAccount(Body):
     """An account for local transfers, by currency."""
 
-    eur: Annotated[EuroAccount, Field(alias="EUR")]
+    eur: Annotated[EuroAccount | None, Field(alias="EUR")] = None
 
 
 class InternationalAccount(Body):
@@ -128,13 +128,13 @@ def checked(session: Session, call: Call) -> tuple[Json, NewRecipient, IBAN]:
 def account_of(body: NewRecipient) -> IBAN:
     """The account, which stands where the way of payment says."""
     if body.payout_method_type == LOCAL:
-        if body.local_bank_transfer is None:
-            raise missing(f"{LOCAL}.{body.currency}.IBAN")
-        field, number = f"{LOCAL}.EUR.IBAN", body.local_bank_transfer.eur.iban
+        field, local = f"{LOCAL}.{body.currency}.IBAN", body.local_bank_transfer
+        number = local.eur.iban if local and local.eur else None
     else:
-        if body.international_bank_transfer is None:
-            raise missing(f"{INTERNATIONAL}.AccountNumber")
-        field, number = f"{INTERNATIONAL}.AccountNumber", body.international_bank_transfer.account_number
+        field, international = f"{INTERNATIONAL}.AccountNumber", body.international_bank_transfer
+        number = international.account_number if international else None
+    if number is None:
+        raise missing(field)
     return payout_methods.account(field, number, body.country)
 
 

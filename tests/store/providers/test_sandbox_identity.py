@@ -263,9 +263,10 @@ ENDS: dict[str, Json] = {
     "validate": {"outcome": "validate"},
     "refuse": {"outcome": "refuse", "reason": "DOCUMENT_UNREADABLE"},
     "review": {"outcome": "review"},
+    "expire": {"outcome": "expire"},
     "out_of_date": {"outcome": "out_of_date"},
 }
-FOLLOWS = {(), ("validate",), ("refuse",), ("review",), ("review", "validate"), ("review", "refuse")} | {
+FOLLOWS = {(), ("validate",), ("refuse",), ("review",), ("expire",), ("review", "validate"), ("review", "refuse")} | {
     ("validate", "out_of_date"),
     ("review", "validate", "out_of_date"),
 }

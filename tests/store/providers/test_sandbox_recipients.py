@@ -187,6 +187,7 @@ def changed(body: Json, field: str, value: Any) -> Json:
         *((BUSINESS, field, None) for field in BUSINESS if field not in {"RecipientScope", "LocalBankTransfer"}),
         (BUSINESS, "DisplayName", ""),
         (BUSINESS, "DisplayName", "x" * 51),
+        (BUSINESS, "DisplayName", "Maison\nSoleil"),
         *((BUSINESS, "DisplayName", f"Maison {sign} Soleil") for sign in "&,'/"),
         (BUSINESS, "PayoutMethodType", "Pigeon"),
         (BUSINESS, "RecipientType", "Robot"),
@@ -196,7 +197,6 @@ def changed(body: Json, field: str, value: Any) -> Json:
         (BUSINESS, "BusinessRecipient.BusinessName", None),
         (BUSINESS, "BusinessRecipient.Address", None),
         (BUSINESS, "BusinessRecipient.Address.City", None),
-        (BUSINESS, "LocalBankTransfer.EUR", None),
         (BUSINESS, "LocalBankTransfer.EUR.IBAN", None),
         (BUSINESS, "LocalBankTransfer.EUR.IBAN", "FR7630004000031234567890144"),
         (BUSINESS, "LocalBankTransfer.EUR.IBAN", "no account"),
@@ -221,6 +221,7 @@ async def test_a_wrong_account_is_refused(world: World, body: Json, field: str, 
     ("body", "field"),
     [
         (changed(BUSINESS, "LocalBankTransfer", None), "LocalBankTransfer.EUR.IBAN"),
+        (changed(BUSINESS, "LocalBankTransfer.EUR", None), "LocalBankTransfer.EUR.IBAN"),
         (changed(INTERNATIONAL, "InternationalBankTransfer", None), "InternationalBankTransfer.AccountNumber"),
         ({**BUSINESS, "RecipientType": "Individual"}, "IndividualRecipient"),
         ({**BUSINESS, "Country": "TN"}, "PayoutMethodType"),
@@ -237,9 +238,9 @@ async def test_what_does_not_fit_together_is_refused(world: World, body: Json, f
 @pytest.mark.parametrize(("country", "currency"), [("GB", "GBP"), ("US", "EUR"), ("PL", "PLN")])
 async def test_ways_of_payment_that_are_not_modelled_say_so(world: World, country: str, currency: str) -> None:
     user = await owner(world)
-    answer = await world.call(
-        "POST", f"/users/{user}/recipients", {**BUSINESS, "Country": country, "Currency": currency}
-    )
+    account = {"IBAN": IBAN} if currency == "EUR" else {"AccountNumber": "31926819"}
+    body = {**BUSINESS, "LocalBankTransfer": {currency: account}, "Country": country, "Currency": currency}
+    answer = await world.call("POST", f"/users/{user}/recipients", body)
     await refused(world, answer, 501, "not_modelled_by_sandbox")
     assert await count(world, user) == 0
 
