@@ -3,6 +3,7 @@
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from funnel import returning
 from funnel.desk import Endpoint
 from funnel.front import Front
 from funnel.messages import Ending
@@ -49,6 +50,7 @@ def routes(settings: Settings) -> list[BaseRoute]:
         Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
         Route("/ecommerce/{rest:path}", page(nothing_here)),
         *onboarding_routes(settings, pages),
+        *returning.routes(settings, pages),
     ]
 
 

@@ -71,7 +71,7 @@ async def register_bank_account(call: Call, input: RegisterBankAccount) -> Regis
     if lacks := missing(partner):
         raise BankAccountRefused(reason=f"it needs {', '.join(lacks)}.")
     async with asking("a bank account", partner_id=partner.id):
-        row = await _registered(call.services, partner)
+        row = await registered(call.services, partner)
     async with call.services.db.sessions() as db, db.begin():
         row = await db.get_one(BankAccountRow, row.id)
         call.concerns(row)
@@ -82,7 +82,7 @@ async def register_bank_account(call: Call, input: RegisterBankAccount) -> Regis
 # ---- registering
 
 
-async def _registered(services: Services, partner: PartnerRow) -> BankAccountRow:
+async def registered(services: Services, partner: PartnerRow) -> BankAccountRow:
     async with services.db.sessions() as db:
         row = _latest(await bank_accounts_of(db, partner), partner.iban)
     if row is not None and row.status in WATCHED and not _stands(row, services.clock.now()):

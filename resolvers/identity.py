@@ -40,7 +40,7 @@ async def open_identity_verification(call: Call, input: OpenIdentityVerification
         raise ActivationRequired
     call.concerns(partner)
     async with asking("an identity verification", partner_id=partner.id):
-        check, row = await _found_or_opened(call.services, partner)
+        check, row = await found_or_opened(call.services, partner)
     if check.action is None:
         raise ProviderFailed
     answer = IdentityVerification(
@@ -57,7 +57,7 @@ async def open_identity_verification(call: Call, input: OpenIdentityVerification
 Found = tuple[IdentityCheck, IdentityCheckRow]
 
 
-async def _found_or_opened(services: Services, partner: PartnerRow) -> Found:
+async def found_or_opened(services: Services, partner: PartnerRow) -> Found:
     """The newest session that is open at the provider, of ours or opened elsewhere; else a new one."""
     async with services.db.sessions() as db:
         seen = await identity_checks_of(db, partner)

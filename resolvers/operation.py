@@ -143,10 +143,18 @@ class Operation(Generic[P, R]):
 
     async def refuse(self, context: Context, invalid: Invalid) -> None:
         """Tell what is wrong with the input, unless the row it is about does not exist: that is told first."""
+        await self._look(context, invalid.given)
+        raise InvalidInput(*invalid.problems)
+
+    async def foresee(self, context: Context, given: Any) -> None:
+        """Refuse a caller that may not run it, or not on the row that `given` names; otherwise nothing is done."""
+        context.require(self.permission)
+        await self._look(context, given)
+
+    async def _look(self, context: Context, given: Any) -> None:
         if self.exists is not None:
             async with context.services.db.sessions() as db:
-                await self.exists(Call(context, db), invalid.given)
-        raise InvalidInput(*invalid.problems)
+                await self.exists(Call(context, db), given)
 
 
 def told(error: IntegrityError) -> BaseException:

@@ -46,6 +46,9 @@ class OperationEndpoint(Endpoint):
         """Read, run, write."""
         if self.path_only and request.method not in WRITES:
             return await self.written(await self.operation(context, **self.path_values(context, given)), context)
+        if request.method == "HEAD" and self.takes_input:  # asks what a GET would answer, and does nothing
+            await self.operation.foresee(context, self.path_values(context, given))
+            return Answer(b"{}")
         if request.method not in WRITES:
             query, wrong = query_of(request, self.reader.keys)
             return await self.run(context, query, wrong, given)

@@ -1,6 +1,7 @@
 """Who a partner is, as far as its payment provider has been shown: documents, identity checks, and the level they make."""
 
 import datetime as dt
+from dataclasses import dataclass
 from uuid import UUID
 
 import strawberry
@@ -142,17 +143,29 @@ class Stage(ClosedSet):
     OPEN = "open", "It is not done yet."
     WAITING = "waiting", "It is being examined."
     DONE = "done", "It is done."
-    REFUSED = "refused", "It was refused, or failed."
-    ENDED = "ended", "It was not done in time."
+    FAILED = "failed", "It was refused, or not done in time: it can be tried again."
 
 
-class Returned(BaseModel):
-    """What the page says to somebody who comes back from the provider. It names nobody."""
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What the page shows to somebody who comes back from the provider."""
 
+    path: str
+    """The end of the page's address."""
     of: ReturnedFrom
     stage: Stage
-    reasons: list[KycRefusalReason] = []
-    action_url: str | None = None
+    action_url: str | None
     """Where to go on at the provider, while that can be done."""
-    language: str = "en"
-    """That the partner is written to in."""
+    partner_name: str
+    """What customers know the partner by."""
+    accent: str
+    logo_url: str
+    language: str
+    """The partner's, for a browser that names none of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class TryAgain:
+    """What is to be tried again: the end of the address of the page that says it failed."""
+
+    path: str

@@ -1,9 +1,11 @@
 """Documents on their way to the provider: every file it takes, each step that can be lost, and nothing of a file kept."""
 
 import asyncio
+import dataclasses
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from resolvers import kyc_documents
 from resolvers.kyc_documents import push_kyc_document
@@ -12,6 +14,7 @@ from schema.kyc import KycCheckStatus, KycDocumentType
 from schema.kyc_document import PushKycDocument
 from store.clock import clock
 from store.kyc import KEYS_GOOD_FOR, Step
+from store.providers.base import InvalidRequest
 from tests.activation_world import Newcomer
 from tests.kyc_world import MARKER, Payee, pdf, upload
 
@@ -147,6 +150,7 @@ async def test_an_answer_that_is_lost_is_taken_up_by_the_same_file(
     payee: Payee, method: str, path: str, when: str
 ) -> None:
     await payee.fault(path, method=method, kind="status", status=503, when=when, times=50)
+    await payee.fault("/responses/*", method="GET", kind="status", status=503, times=50)
     with pytest.raises((ProviderTimedOut, ProviderFailed)):
         await payee.push()
     await payee.control("DELETE", "/faults")
@@ -200,6 +204,7 @@ async def test_a_half_done_document_is_told_as_such_and_another_file_takes_its_p
 
 async def test_a_day_later_nobody_knows_what_a_lost_call_did_and_a_new_document_is_made(payee: Payee) -> None:
     await payee.fault(PAGE, method="POST", kind="status", status=503, when="after", times=50)
+    await payee.fault("/responses/*", method="GET", kind="status", status=503, times=50)
     with pytest.raises(ProviderTimedOut):
         await payee.push()
     await payee.control("DELETE", "/faults")
@@ -210,10 +215,17 @@ async def test_a_day_later_nobody_knows_what_a_lost_call_did_and_a_new_document_
     assert [check.id for check in (await payee.level()).checks] == [new.id]
 
 
-async def test_a_file_that_the_provider_refuses_is_told_at_the_file(payee: Payee) -> None:
-    await payee.fault(PAGE, method="POST", kind="status", status=415)
+async def test_a_file_that_the_provider_refuses_is_told_at_the_file(
+    payee: Payee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refusing(*_given: object, **_more: object) -> None:
+        raise InvalidRequest("The file is encrypted.")
+
+    monkeypatch.setattr(payee.services.provider, "add_page", refusing)
     with pytest.raises(InvalidInput) as refused:
         await payee.push()
+    monkeypatch.undo()
+    assert "The file is encrypted." in refused.value.problems[0].message
     assert refused.value.problems[0].path == ("file",)
     (row,) = (await payee.rows()).documents
     assert row.step is Step.ABANDONED
@@ -225,10 +237,7 @@ async def test_a_file_that_the_provider_refuses_is_told_at_the_file(payee: Payee
 async def test_a_partner_of_others_does_not_exist(payee: Payee, newcomer: Newcomer) -> None:
     file = upload(pdf())
     other = newcomer.manager
-    assert other.caller is not None
-    import dataclasses
-
-    other.caller = dataclasses.replace(other.caller, marketplace_id=10_000)
+    other.caller = dataclasses.replace(other.asking, marketplace_id=10_000)
     with pytest.raises(NotFound):
         await push_kyc_document(
             other,
@@ -239,9 +248,7 @@ async def test_a_partner_of_others_does_not_exist(payee: Payee, newcomer: Newcom
 
 async def test_no_byte_of_a_file_is_in_the_database(payee: Payee) -> None:
     await payee.push(pdf(3000))
-    tables = await payee.services.db.rows(
-        __import__("sqlalchemy").text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
-    )
+    tables = await payee.services.db.rows(text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"))
     for (table,) in tables:
         count = await payee.one(f"SELECT count(*) FROM {table} t WHERE t::text LIKE '%{MARKER.decode()}%'")
         assert count == 0, table
