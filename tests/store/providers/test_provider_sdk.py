@@ -219,7 +219,7 @@ def test_documents(provider: Provider, owner: LegalUserSca) -> None:
     refused = Document.get(document.id)
     assert (refused.status, refused.refused_reason_type) == ("REFUSED", "DOCUMENT_HAS_EXPIRED")
     assert isinstance(refused.processed_date, dt.datetime)
-    assert [each.id for each in owner.documents.all()] == [document.id]
+    assert [each.id for each in User(id=owner.id).documents.all()] == [document.id]
 
 
 def test_an_identity(provider: Provider, owner: LegalUserSca) -> None:
