@@ -1,6 +1,6 @@
 """Users on their way in and out: created, changed, made owners, closed."""
 
-from store.providers.sandbox import enrolment, events, ledger, regulatory, users
+from store.providers.sandbox import documents, enrolment, events, identity, ledger, regulatory, sca, users
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.user_bodies import LegalUser, NaturalUser, UserBody
 from store.providers.sandbox.users import LEGAL, NATURAL
@@ -126,10 +126,19 @@ def change(session: Session, user: Json, name: str, body: UserBody, person: Json
     after = written["LegalRepresentative"] if user["PersonType"] == LEGAL else written
     users.rewrite(session, id, written, name)
     if written.get("LegalPersonType") != user.get("LegalPersonType") or differ(person, after, IDENTITY):
-        users.identify(session, id, "LIGHT")
+        outdate(session, id)
     if body.user_category == "OWNER" and differ(person, after, CONTACT):
         await_enrolment(session, id)
     return users.present(session, id)
+
+
+def outdate(session: Session, id: str) -> None:
+    """Whatever proved who the user was proves nothing of who it is now."""
+    for row in session.rows("SELECT id FROM identity_verification WHERE user_id = ? AND status = 'VALIDATED'", id):
+        identity.decide(session, row["id"], identity.Decision(outcome=identity.Outcome.OUT_OF_DATE))
+    for row in session.rows("SELECT id FROM kyc_document WHERE user_id = ? AND status = 'VALIDATED'", id):
+        documents.decide(session, row["id"], documents.Decision(outcome=documents.Outcome.OUT_OF_DATE))
+    users.identify(session, id, "LIGHT")
 
 
 def differ(before: Json, after: Json, names: tuple[str, ...]) -> bool:
@@ -155,6 +164,9 @@ def close(session: Session, id: str) -> Json:
     users.rewrite(session, id, {"UserStatus": users.CLOSED, "PendingUserAction": None})
     events.emit(session, "USER_ACCOUNT_CLOSED", id)
     regulatory.block(session, id, inflows=True, outflows=True)
+    for page in sca.open_ones(session):
+        if page.user_id == id:
+            sca.end(session, page.token, sca.Outcome.FAILED)
     return users.present(session, id)
 
 

@@ -99,6 +99,7 @@ def open_session(session: Session, user_id: str, purpose: Purpose, subject_id: s
 
     Sessions that are open already stay good. Ask `users.authenticates` first: not everybody has to.
     """
+    assert purpose in ENDINGS, purpose
     token = session.secret()
     session.change(
         "INSERT INTO authentication (token, user_id, purpose, subject_id, stage, due_at) VALUES (?, ?, ?, ?, ?, ?)",

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from store.providers.sandbox import sca, sca_walk, users
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.pages import visits
 from store.providers.sandbox.pages.visits import Answer, Link, Sent, Shown, Visit
 from store.providers.sandbox.sca import Authentication, Outcome, Stage
+from store.providers.sandbox.wire.bodies import web_address
 
 LONGEST_ADDRESS = 2_000
 PURPOSES = {
@@ -70,12 +71,12 @@ def answer(session: Session, visit: Visit) -> Answer:
 
 def way_back(session: Session, visit: Visit) -> str | None:
     """Where the person goes in the end. Without a good `returnUrl`, written exactly so, there is no way back."""
-    url = visit.query.get("returnUrl", "")
-    parts = urlsplit(url)
     whole = f"{session.settings.root}/sca?{kept(visit)[1:]}"
-    if parts.scheme not in {"http", "https"} or not parts.hostname or len(whole) >= LONGEST_ADDRESS:
+    try:
+        url = web_address(visit.query.get("returnUrl", ""))
+    except ValueError:
         return None
-    return url
+    return url if len(whole) < LONGEST_ADDRESS else None
 
 
 def kept(visit: Visit) -> str:
