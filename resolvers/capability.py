@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -52,7 +53,9 @@ async def standings(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, Standi
     query = select(PartnerRow).where(among(col(PartnerRow.id), ids)).execution_options(populate_existing=True)
     partners = {partner.id: partner for partner in (await db.exec(query)).all()}
     last = (
-        select(ActivationRow).where(among(col(ActivationRow.partner_id), ids)).distinct(col(ActivationRow.partner_id))
+        select(ActivationRow)
+        .where(among(col(ActivationRow.partner_id), ids))
+        .ext(distinct_on(col(ActivationRow.partner_id)))
     )
     newest = last.order_by(col(ActivationRow.partner_id), col(ActivationRow.created_on).desc())
     activations = {row.partner_id: row for row in (await db.exec(newest)).all()}
