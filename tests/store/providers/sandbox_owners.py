@@ -13,6 +13,17 @@ PERSON = {
     "CountryOfResidence": "FR",
 }
 OWNER = {"UserCategory": "OWNER", "TermsAndConditionsAccepted": True}
+IBAN = "FR7630004000031234567890143"
+BANK_ACCOUNT: Json = {
+    "DisplayName": "Maison Soleil",
+    "PayoutMethodType": "LocalBankTransfer",
+    "RecipientType": "Business",
+    "Currency": "EUR",
+    "Country": "FR",
+    "RecipientScope": "PAYOUT",
+    "BusinessRecipient": {"BusinessName": "Maison Soleil", "Address": ADDRESS},
+    "LocalBankTransfer": {"EUR": {"IBAN": IBAN}},
+}
 KINDS = ("NATURAL", "SOLETRADER", "ORGANIZATION", "PARTNERSHIP", "BUSINESS")
 
 

@@ -9,28 +9,17 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.store.providers.sandbox_owners import ADDRESS, owner, refused, told
+from tests.store.providers.sandbox_owners import ADDRESS, BANK_ACCOUNT, IBAN, owner, refused, told
 from tests.store.providers.sandbox_world import Json, World, running
 
-IBAN = "FR7630004000031234567890143"
 EVENTS = ["RECIPIENT_ACTIVE", "RECIPIENT_CANCELED", "RECIPIENT_DEACTIVATED"]
-BUSINESS: Json = {
-    "DisplayName": "Maison Soleil",
-    "PayoutMethodType": "LocalBankTransfer",
-    "RecipientType": "Business",
-    "Currency": "EUR",
-    "Country": "FR",
-    "RecipientScope": "PAYOUT",
-    "BusinessRecipient": {"BusinessName": "Maison Soleil", "Address": ADDRESS},
-    "LocalBankTransfer": {"EUR": {"IBAN": IBAN}},
-}
 INDIVIDUAL: Json = {
-    **{name: value for name, value in BUSINESS.items() if name != "BusinessRecipient"},
+    **{name: value for name, value in BANK_ACCOUNT.items() if name != "BusinessRecipient"},
     "RecipientType": "Individual",
     "IndividualRecipient": {"FirstName": "Joana", "LastName": "Dupont", "Address": ADDRESS},
 }
 INTERNATIONAL: Json = {
-    **{name: value for name, value in BUSINESS.items() if name != "LocalBankTransfer"},
+    **{name: value for name, value in BANK_ACCOUNT.items() if name != "LocalBankTransfer"},
     "PayoutMethodType": "InternationalBankTransfer",
     "InternationalBankTransfer": {"AccountNumber": IBAN},
 }
@@ -46,7 +35,7 @@ async def world() -> AsyncIterator[World]:
 def german(last: int, check: int) -> Json:
     """A body with one of the sandbox's own accounts."""
     return {
-        **BUSINESS,
+        **BANK_ACCOUNT,
         "Country": "DE",
         "LocalBankTransfer": {"EUR": {"IBAN": f"DE{check:02}{last:018}"}},
     }
@@ -66,7 +55,7 @@ async def conclude(world: World, action: Json, outcome: str) -> None:
     await world.control("POST", f"/sca/{token}", {"outcome": outcome})
 
 
-async def made(world: World, user: str, body: Json = BUSINESS) -> Json:
+async def made(world: World, user: str, body: Json = BANK_ACCOUNT) -> Json:
     """A recipient."""
     return await world.made(f"/users/{user}/recipients", body)
 
@@ -84,11 +73,11 @@ async def count(world: World, user: str) -> int:
 
 async def test_whoever_authenticates_makes_it_usable(world: World) -> None:
     user = await enrolled(world)
-    recipient = await made(world, user, {**BUSINESS, "Tag": "partner 7"})
+    recipient = await made(world, user, {**BANK_ACCOUNT, "Tag": "partner 7"})
     assert recipient["Id"].startswith("rec_")
     assert recipient["PendingUserAction"]["RedirectUrl"].startswith("http://sandbox.test/_provider/sca?token=")
     assert recipient == {
-        **BUSINESS,
+        **BANK_ACCOUNT,
         "Id": recipient["Id"],
         "UserId": user,
         "Tag": "partner 7",
@@ -148,7 +137,7 @@ async def test_accounts_for_pay_ins_need_no_authentication(world: World) -> None
 
 async def test_consent_stands_for_authentication(world: World) -> None:
     user = await enrolled(world)
-    body = {**BUSINESS, "ScaContext": "USER_NOT_PRESENT"}
+    body = {**BANK_ACCOUNT, "ScaContext": "USER_NOT_PRESENT"}
     answer = await world.call("POST", f"/users/{user}/recipients", body)
     await refused(world, answer, 403, "forbidden_ressource")
     assert await count(world, user) == 0
@@ -162,9 +151,9 @@ async def test_consent_stands_for_authentication(world: World) -> None:
 async def test_refused_to_payers_and_to_whoever_has_not_enrolled(world: World) -> None:
     payer, pending = await world.payer(), await owner(world, email=REAL_EMAIL)
     for path in ("recipients", "recipients/validate"):
-        answer = await world.call("POST", f"/users/{payer}/{path}", BUSINESS)
+        answer = await world.call("POST", f"/users/{payer}/{path}", BANK_ACCOUNT)
         await refused(world, answer, 400, "param_error", "RecipientScope")
-        answer = await world.call("POST", f"/users/{pending}/{path}", BUSINESS)
+        answer = await world.call("POST", f"/users/{pending}/{path}", BANK_ACCOUNT)
         await refused(world, answer, 403, "forbidden_ressource")
     assert await count(world, payer) == await count(world, pending) == 0
 
@@ -184,24 +173,28 @@ def changed(body: Json, field: str, value: Any) -> Json:
 @pytest.mark.parametrize(
     ("body", "field", "value"),
     [
-        *((BUSINESS, field, None) for field in BUSINESS if field not in {"RecipientScope", "LocalBankTransfer"}),
-        (BUSINESS, "DisplayName", ""),
-        (BUSINESS, "DisplayName", "x" * 51),
-        (BUSINESS, "DisplayName", "Maison\nSoleil"),
-        *((BUSINESS, "DisplayName", f"Maison {sign} Soleil") for sign in "&,'/"),
-        (BUSINESS, "PayoutMethodType", "Pigeon"),
-        (BUSINESS, "RecipientType", "Robot"),
-        (BUSINESS, "Currency", "XYZ"),
-        (BUSINESS, "Country", "France"),
-        (BUSINESS, "RecipientScope", "BOTH"),
-        (BUSINESS, "BusinessRecipient.BusinessName", None),
-        (BUSINESS, "BusinessRecipient.Address", None),
-        (BUSINESS, "BusinessRecipient.Address.City", None),
-        (BUSINESS, "LocalBankTransfer.EUR.IBAN", None),
-        (BUSINESS, "LocalBankTransfer.EUR.IBAN", "FR7630004000031234567890144"),
-        (BUSINESS, "LocalBankTransfer.EUR.IBAN", "no account"),
-        (BUSINESS, "LocalBankTransfer.EUR.IBAN", "DE89370400440532013000"),
-        (BUSINESS, "ScaContext", "ASLEEP"),
+        *(
+            (BANK_ACCOUNT, field, None)
+            for field in BANK_ACCOUNT
+            if field not in {"RecipientScope", "LocalBankTransfer"}
+        ),
+        (BANK_ACCOUNT, "DisplayName", ""),
+        (BANK_ACCOUNT, "DisplayName", "x" * 51),
+        (BANK_ACCOUNT, "DisplayName", "Maison\nSoleil"),
+        *((BANK_ACCOUNT, "DisplayName", f"Maison {sign} Soleil") for sign in "&,'/"),
+        (BANK_ACCOUNT, "PayoutMethodType", "Pigeon"),
+        (BANK_ACCOUNT, "RecipientType", "Robot"),
+        (BANK_ACCOUNT, "Currency", "XYZ"),
+        (BANK_ACCOUNT, "Country", "France"),
+        (BANK_ACCOUNT, "RecipientScope", "BOTH"),
+        (BANK_ACCOUNT, "BusinessRecipient.BusinessName", None),
+        (BANK_ACCOUNT, "BusinessRecipient.Address", None),
+        (BANK_ACCOUNT, "BusinessRecipient.Address.City", None),
+        (BANK_ACCOUNT, "LocalBankTransfer.EUR.IBAN", None),
+        (BANK_ACCOUNT, "LocalBankTransfer.EUR.IBAN", "FR7630004000031234567890144"),
+        (BANK_ACCOUNT, "LocalBankTransfer.EUR.IBAN", "no account"),
+        (BANK_ACCOUNT, "LocalBankTransfer.EUR.IBAN", "DE89370400440532013000"),
+        (BANK_ACCOUNT, "ScaContext", "ASLEEP"),
         (INDIVIDUAL, "IndividualRecipient", None),
         (INDIVIDUAL, "IndividualRecipient.LastName", None),
         (INTERNATIONAL, "InternationalBankTransfer.AccountNumber", None),
@@ -220,11 +213,11 @@ async def test_a_wrong_account_is_refused(world: World, body: Json, field: str, 
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        (changed(BUSINESS, "LocalBankTransfer", None), "LocalBankTransfer.EUR.IBAN"),
-        (changed(BUSINESS, "LocalBankTransfer.EUR", None), "LocalBankTransfer.EUR.IBAN"),
+        (changed(BANK_ACCOUNT, "LocalBankTransfer", None), "LocalBankTransfer.EUR.IBAN"),
+        (changed(BANK_ACCOUNT, "LocalBankTransfer.EUR", None), "LocalBankTransfer.EUR.IBAN"),
         (changed(INTERNATIONAL, "InternationalBankTransfer", None), "InternationalBankTransfer.AccountNumber"),
-        ({**BUSINESS, "RecipientType": "Individual"}, "IndividualRecipient"),
-        ({**BUSINESS, "Country": "TN"}, "PayoutMethodType"),
+        ({**BANK_ACCOUNT, "RecipientType": "Individual"}, "IndividualRecipient"),
+        ({**BANK_ACCOUNT, "Country": "TN"}, "PayoutMethodType"),
         (german(5, 95), "LocalBankTransfer.EUR.IBAN"),
     ],
 )
@@ -239,7 +232,7 @@ async def test_what_does_not_fit_together_is_refused(world: World, body: Json, f
 async def test_ways_of_payment_that_are_not_modelled_say_so(world: World, country: str, currency: str) -> None:
     user = await owner(world)
     account = {"IBAN": IBAN} if currency == "EUR" else {"AccountNumber": "31926819"}
-    body = {**BUSINESS, "LocalBankTransfer": {currency: account}, "Country": country, "Currency": currency}
+    body = {**BANK_ACCOUNT, "LocalBankTransfer": {currency: account}, "Country": country, "Currency": currency}
     answer = await world.call("POST", f"/users/{user}/recipients", body)
     await refused(world, answer, 501, "not_modelled_by_sandbox")
     assert await count(world, user) == 0
@@ -247,11 +240,11 @@ async def test_ways_of_payment_that_are_not_modelled_say_so(world: World, countr
 
 async def test_what_validation_lets_pass_can_be_made(world: World) -> None:
     user = await owner(world)
-    for body in (BUSINESS, INDIVIDUAL, INTERNATIONAL, {**BUSINESS, "RecipientScope": "PAYIN"}, german(1, 9)):
+    for body in (BANK_ACCOUNT, INDIVIDUAL, INTERNATIONAL, {**BANK_ACCOUNT, "RecipientScope": "PAYIN"}, german(1, 9)):
         answer = await world.call("POST", f"/users/{user}/recipients/validate", body)
         assert (answer.status_code, answer.content) == (200, b""), answer.text
     assert await count(world, user) == 0
-    for body in (BUSINESS, INDIVIDUAL, INTERNATIONAL, german(1, 9)):
+    for body in (BANK_ACCOUNT, INDIVIDUAL, INTERNATIONAL, german(1, 9)):
         await made(world, user, body)
     assert await count(world, user) == 4
 
@@ -297,7 +290,7 @@ async def test_what_waits_is_not_deactivated(world: World) -> None:
 async def test_lists_tell_less_and_newest_first(world: World) -> None:
     user = await owner(world)
     first = await made(world, user)
-    pay_in = await made(world, user, {**BUSINESS, "RecipientScope": "PAYIN"})
+    pay_in = await made(world, user, {**BANK_ACCOUNT, "RecipientScope": "PAYIN"})
     await world.advance(2)
     last = await made(world, user, INTERNATIONAL)
 
@@ -332,8 +325,8 @@ async def test_what_is_not_known_is_not_found(world: World) -> None:
         ("GET", "/recipients/rec_none", None),
         ("PUT", "/recipients/rec_none", {"Status": "DEACTIVATED"}),
         ("GET", "/users/none/recipients", None),
-        ("POST", "/users/none/recipients", BUSINESS),
-        ("POST", "/users/none/recipients/validate", BUSINESS),
+        ("POST", "/users/none/recipients", BANK_ACCOUNT),
+        ("POST", "/users/none/recipients/validate", BANK_ACCOUNT),
     ):
         await refused(world, await world.call(method, path, body), 404, "ressource_not_found")
 
