@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 import resolvers.operation
-from resolvers.context import Caller, Context, Role
+from resolvers.context import WITHOUT_TOKEN, Caller, Context, Role
 from resolvers.operation import Operation
 from schema.graph.fields import SOURCES
-from schema.permission import NAMED, Rule
+from schema.permission import NAMED
 from schema.root import Mutation
 from tests.contract.declarations import declared, published
 from tests.shop_world import Shop
@@ -31,7 +31,7 @@ async def test_it_is_written_down(it: Any, shop: Shop, monkeypatch: pytest.Monke
         passed.append(operation)
 
     monkeypatch.setattr(resolvers.operation, "audited", audited)
-    role = Role.CUSTOMER if it.source.permission is Rule.CUSTOMER else Role.PARTNER
+    role = WITHOUT_TOKEN.get(it.source.permission, Role.PARTNER)
     caller = Caller(role, NAMED, user_id=1, token_id=1, partner_id=shop.partner.id)
     await it.source(Context(shop.services, caller), input=object())
     assert passed == [it.source]

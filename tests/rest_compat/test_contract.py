@@ -108,6 +108,7 @@ DOCUMENTED: Mapping[Shape, str] = {
     partner.UPDATED_NETWORK_PARTNER: "id status hide_from_stats third_party_sales_only referrer name "
     "linked_to_nv_settings linked_to_ngc_settings",
     partner.FOUND_PARTNER: "id",
+    partner.PAYMENT_ACTIVATION: "status id pending_user_action",
     kyc.KYC_DOCUMENT: "id partner partner_uuid comment document_type",
     kyc.KYC_LEVEL: "status detail partner partner_uuid errors",
     kyc.KYC_CHECK: "id partner partner_uuid refused_reason document_type status",
