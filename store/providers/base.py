@@ -21,17 +21,9 @@ from store.providers.errors import (
     Transient,
     UnknownOutcome,
 )
-from store.providers.keys import (
-    Key,
-    new_key,
-)
-from store.providers.money import (
-    MinorAmount,
-    exponent,
-)
-from store.providers.payees import (
-    PayeeProvider,
-)
+from store.providers.keys import Key, new_key
+from store.providers.money import MinorAmount, exponent
+from store.providers.payees import PayeeProvider
 from store.providers.transactions import (
     Failure,
     FailureReason,
