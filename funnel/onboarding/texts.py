@@ -8,7 +8,6 @@ from store.tenancy import PartnerRow
 
 REFUSED = "REFUSED"
 """The code of a field that the provider did not take."""
-CANNOT_READ = "INVALID"
 
 LENGTHS = {
     name: length
@@ -53,18 +52,14 @@ UNREADABLE = {
 """What to say where something cannot be used; of the others, `ERRORS["INVALID"]`."""
 
 
-def error_text(place: str, code: str) -> tuple[str, dict[str, object]]:
-    """What to say about a field, and what its placeholders stand for."""
+def error_text(place: str, code: str) -> str:
+    """What to say about a field."""
     field = OnboardingField(place)
     if code == REFUSED:
-        text = N_("The payment provider did not accept this. Please correct it.")
-    elif code == "REQUIRED":
-        text = REQUIRED[field]
-    elif code == "TOO_LONG":
-        text = ERRORS[code]
-    else:
-        text = UNREADABLE.get(field, ERRORS["INVALID"])
-    return text, {"limit": LENGTHS.get(field, 0)}
+        return N_("The payment provider did not accept this. Please correct it.")
+    if code == "REQUIRED":
+        return REQUIRED[field]
+    return UNREADABLE.get(field, ERRORS["INVALID"])
 
 
 INTERRUPTED = Told(

@@ -47,4 +47,4 @@ class Representative(Holder):
 
     def problem(self, place: str, code: str) -> FieldError:
         """What to say about a field that is wrong."""
-        return FieldError(place, *error_text(place, code))
+        return FieldError(place, error_text(place, code), {})

@@ -1,6 +1,7 @@
 """The checkout of a real shop, on a real database, paid through the provider's sandbox."""
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import httpx
@@ -12,6 +13,7 @@ from coffret import media
 from coffret.middleware import RequestId
 from funnel.routes import routes
 from store.settings import Settings
+from tests.activation_world import Newcomer
 from tests.funnel.customer import Customer
 from tests.shop_world import Shop
 
@@ -25,22 +27,21 @@ class House:
     services: object
 
 
-def checkout_app(shop: Shop, settings: Settings) -> Starlette:
-    """The checkout alone, as the application mounts it."""
+def checkout_app(shop: Shop | Newcomer, settings: Settings) -> Starlette:
+    """The pages alone, as the application mounts them."""
     app = Starlette(routes=[*routes(settings), *media.ROUTES], middleware=[Middleware(RequestId)])
     app.state.house = House(shop.services)
     return app
 
 
-@pytest.fixture
-async def visitors(shop: Shop) -> AsyncIterator[Callable[[], Customer]]:
+@asynccontextmanager
+async def browsers(app: Starlette, base_url: str) -> AsyncIterator[Callable[[], Customer]]:
     """Makes customers, each with a browser of their own."""
-    app = checkout_app(shop, shop.services.settings)
     clients: list[httpx.AsyncClient] = []
 
     def new() -> Customer:
         transport = httpx.ASGITransport(app, client=("192.0.2.7", 1234))
-        clients.append(httpx.AsyncClient(transport=transport, base_url=HOST))
+        clients.append(httpx.AsyncClient(transport=transport, base_url=base_url))
         return Customer(clients[-1])
 
     yield new
@@ -49,6 +50,27 @@ async def visitors(shop: Shop) -> AsyncIterator[Callable[[], Customer]]:
 
 
 @pytest.fixture
+async def visitors(shop: Shop) -> AsyncIterator[Callable[[], Customer]]:
+    """Makes customers, each with a browser of their own."""
+    async with browsers(checkout_app(shop, shop.services.settings), HOST) as new:
+        yield new
+
+
+@pytest.fixture
 def customer(visitors: Callable[[], Customer]) -> Customer:
     """A customer."""
     return visitors()
+
+
+@pytest.fixture
+async def representatives(newcomer: Newcomer) -> AsyncIterator[Callable[[], Customer]]:
+    """Makes people who open the link to the newcomer's onboarding page, each with a browser of their own."""
+    settings = newcomer.services.settings
+    async with browsers(checkout_app(newcomer, settings), settings.public_url) as new:
+        yield new
+
+
+@pytest.fixture
+def representative(representatives: Callable[[], Customer]) -> Customer:
+    """Somebody who opens that link."""
+    return representatives()
