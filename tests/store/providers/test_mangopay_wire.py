@@ -230,8 +230,9 @@ def addresses(call: WireCall, request: httpx.Request) -> bool:
 
 def wrong_in(call: WireCall, request: httpx.Request) -> Iterator[str]:
     """What of a request is not as the table says."""
-    unknown = dict(request.url.params).keys() - {*call.query, *call.query_besides}
-    yield from (f"?{name} is unknown" for name in unknown)
+    query = request.url.params.keys()
+    yield from (f"?{name} is unknown" for name in query - {*call.query, *call.query_besides})
+    yield from (f"?{name} is missing" for name in {*call.query_required} - query)
     if request.content:
         if request.headers["Content-Type"] != "application/json":
             yield "it is not JSON"

@@ -1,10 +1,7 @@
-"""The sandbox against the table of the provider's wire, and against the adapter, its client in the program."""
+"""The sandbox against the table of the provider's wire: every call of it, good and bad."""
 
-import asyncio
 import base64
 import copy
-import datetime as dt
-import functools
 import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -12,19 +9,6 @@ from typing import Any
 import httpx
 import pytest
 
-from store.providers.base import (
-    Declined,
-    InboundWebhook,
-    MinorAmount,
-    PaymentRequest,
-    Person,
-    RefundRequest,
-    TransactionKind,
-    TransactionStatus,
-    new_key,
-)
-from store.providers.mangopay import Mangopay
-from store.providers.mangopay.hooks import EVENT_TYPES
 from store.providers.sandbox.database import Session
 from tests.store.providers import wire
 from tests.store.providers.sandbox_world import HOOK, PAYER, World, running
@@ -48,14 +32,6 @@ async def world() -> AsyncIterator[World]:
 @pytest.fixture
 def things(world: World) -> Things:
     return Things(world)
-
-
-@pytest.fixture
-async def shop() -> AsyncIterator[World]:
-    """A sandbox whose partner need not authenticate."""
-    async with running() as world:
-        await world.seed()
-        yield world
 
 
 async def state(world: World) -> dict[str, list[Any]]:
@@ -133,6 +109,15 @@ async def test_refuses_what_the_table_does_not_take(world: World, things: Things
             wrong += wire.problems("error", told)
     assert wrong == []
     assert await state(world) == before
+
+
+@pytest.mark.parametrize("call", [call for call in GOOD if call.query_required], ids=lambda call: call.name)
+async def test_refuses_without_a_parameter(world: World, call: WireCall) -> None:
+    for name in call.query_required:
+        query = {other: value for other, value in call.query.items() if other != name}
+        answer = await world.call("GET", call.path, params=query)
+        assert (answer.status_code, answer.json()["Type"]) == (400, "param_error")
+        assert named(answer.json(), name)
 
 
 @pytest.mark.parametrize("call", [call for call in GOOD if call.owners], ids=lambda call: call.name)
@@ -249,101 +234,3 @@ async def test_notifications_say_what_the_table_says(world: World) -> None:
     await world.payin()
     await world.notices()
     assert tuple(httpx.URL(world._received[0]).params) == wire.NOTIFICATION
-
-
-@pytest.fixture
-async def adapter(shop: World) -> AsyncIterator[Mangopay]:
-    async def no_wait(_seconds: float) -> None:
-        await asyncio.sleep(0)
-
-    adapter = Mangopay(
-        base_url="http://sandbox.test/_provider",
-        client_id="sandbox",
-        api_key="sandbox",
-        hook_secret="hook-secret",
-        transport=shop.http._transport,
-        clock=shop.clock,
-        sleep=no_wait,
-    )
-    yield adapter
-    await adapter.aclose()
-
-
-async def request(shop: World, adapter: Mangopay) -> PaymentRequest:
-    payer = await adapter.create_payer(
-        Person("Ada", "Payer", "ada@example.com"), "buyer 7", key=new_key(), sent_at=shop.clock.now()
-    )
-    eur = functools.partial(MinorAmount, "EUR")
-    return PaymentRequest("order 7", payer, "wallet", eur(2500), eur(250), "https://shop.example/back", "ca")
-
-
-async def test_the_adapter_pays_and_refunds(shop: World, adapter: Mangopay) -> None:
-    asked = await request(shop, adapter)
-    payment = await adapter.create_payment(asked, key=new_key(), sent_at=shop.clock.now())
-    assert payment.status is TransactionStatus.PENDING
-    assert payment.action
-    assert payment.action.expires_at == payment.created_at + dt.timedelta(minutes=15)
-    page = await shop.http.get(payment.action.url, headers={"Accept-Language": "ca"})
-    assert '<html lang="ca">' in page.text
-    await shop.control("POST", f"/payins/{payment.id}/pay", {"card": "4970107111111119"})
-    paid = await adapter.get_transaction(TransactionKind.PAYIN, payment.id)
-    assert paid.status is TransactionStatus.SUCCEEDED
-    eur = functools.partial(MinorAmount, "EUR")
-    wanted = RefundRequest("refund 7", payment.id, asked.payer_id, eur(1000), eur(100))
-    refund = await adapter.refund(wanted, key=new_key())
-    assert (refund.status, refund.amount, refund.parent_id) == (TransactionStatus.SUCCEEDED, eur(1000), payment.id)
-    with pytest.raises(Declined) as again:
-        await adapter.refund(wanted, key=new_key())
-    assert again.value.code == "005407"
-    children = await adapter.list_children(TransactionKind.PAYIN, payment.id)
-    assert [child.status for child in children] == [TransactionStatus.SUCCEEDED, TransactionStatus.FAILED]
-    assert (await shop.read("/wallets/wallet"))["Balance"]["Amount"] == 1350
-
-
-FAULTS = [
-    {"kind": kind, "when": when, **more}
-    for kind, more in (
-        ("drop", {}),
-        ("hang", {"seconds": 0.01}),
-        ("status", {"status": 502}),
-        ("truncated", {}),
-        ("html", {}),
-    )
-    for when in ("before", "after")
-]
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault['kind']}-{fault['when']}")
-async def test_the_adapter_creates_once_whatever_is_lost(shop: World, adapter: Mangopay, fault: dict[str, Any]) -> None:
-    asked = await request(shop, adapter)
-    await shop.control("POST", "/faults", {"method": "POST", "path": "/payins/card/web", **fault})
-    payment = await adapter.create_payment(asked, key=new_key(), sent_at=shop.clock.now())
-    found = await shop.read(f"/users/{asked.payer_id}/transactions")
-    assert [item["Id"] for item in found] == [payment.id]
-
-
-async def test_the_adapter_renews_a_token_once(shop: World, adapter: Mangopay) -> None:
-    await request(shop, adapter)
-    await shop.control("POST", "/tokens/expire")
-    await asyncio.gather(*(request(shop, adapter) for _ in range(20)))
-    assert (await shop.control("GET", "/stats"))["token_calls"] == 2
-
-
-async def test_the_adapter_hears_notifications(shop: World, adapter: Mangopay) -> None:
-    await adapter.ensure_webhooks("https://shop.example/hooks")
-    await adapter.ensure_webhooks("https://shop.example/hooks")
-    assert {hook["EventType"] for hook in await shop.read("/hooks?per_page=100")} == set(EVENT_TYPES)
-    since = shop.clock.now()
-    payment = await adapter.create_payment(await request(shop, adapter), key=new_key(), sent_at=shop.clock.now())
-    await shop.control("POST", f"/payins/{payment.id}/pay", {"card": "4970109000000106"})
-    await shop.notices()
-    heard = [httpx.URL(url) for url in shop._received]
-    hints = [
-        hint
-        for url in heard
-        for hint in adapter.read_webhook(InboundWebhook("GET", url.path, url.query.decode()))
-        if hint.resource_id == payment.id
-    ]
-    listed = [hint async for hint in adapter.events_since(since - dt.timedelta(seconds=2))]
-    assert {hint.type for hint in hints} == {"PAYIN_NORMAL_CREATED", "PAYIN_NORMAL_FAILED"}
-    assert {hint.dedupe_id for hint in hints} == {hint.dedupe_id for hint in listed}

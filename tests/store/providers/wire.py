@@ -119,6 +119,7 @@ class WireCall:
     refused: Fields = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     query_besides: tuple[str, ...] = ()
+    query_required: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     """What must be there before, besides what is named."""
     unknown: str = "ressource_not_found"
@@ -326,7 +327,9 @@ def _read(name: str, line: Json) -> WireCall:
         refused=dict(_flat(line.get("refused", {}))),
         query=line.get("query", {}),
         unknown=line.get("unknown", "ressource_not_found"),
-        **{key: tuple(line.get(key, ())) for key in ("without", "together", "query_besides", "given")},
+        **{
+            key: tuple(line.get(key, ())) for key in ("without", "together", "query_besides", "query_required", "given")
+        },
     )
 
 
