@@ -133,6 +133,7 @@ class Shape:
             schema = _or_null(schema)
         elif nullable:
             self.texts.append(key)
+            schema = {**schema, "enum": [*schema["enum"], ""]} if "enum" in schema else schema
         description = spec.description or found.description
         self.properties[key] = {**schema, "description": description} if description else schema
         write = writer.write

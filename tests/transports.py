@@ -93,24 +93,25 @@ class OverRest(Transport):
 
     async def obtain_token(self, username: str, password: str, who: str = NO_TOKEN) -> Answer:
         sent = {"username": username, "password": password}
-        return self._answer(
+        return self.answered(
             await self.tenants.client.post("/api-token-auth/", content=json.dumps(sent), headers=self.headers(who))
         )
 
     async def permissions(self, who: str) -> Answer:
-        return self._answer(await self.tenants.client.get("/api/permissions/", headers=self.headers(who)))
+        return self.answered(await self.tenants.client.get("/api/permissions/", headers=self.headers(who)))
 
     async def save_cart(self, who: str, cart: Mapping[str, Any], key: str | None = None) -> Answer:
         headers = self.headers(who, key)
         answer = await self.tenants.client.post("/api/v2/ecommerce/cart/", content=json.dumps(cart), headers=headers)
         if answer.is_success:
             assert answer.status_code == (200 if cart.get("id") else 201)
-        return self._answer(answer)
+        return self.answered(answer)
 
     async def read_cart(self, who: str, id: str) -> Answer:
-        return self._answer(await self.tenants.client.get(f"/api/v2/ecommerce/cart/{id}/", headers=self.headers(who)))
+        return self.answered(await self.tenants.client.get(f"/api/v2/ecommerce/cart/{id}/", headers=self.headers(who)))
 
-    def _answer(self, response: httpx.Response) -> Answer:
+    def answered(self, response: httpx.Response) -> Answer:
+        """A response in the words of both."""
         body = response.json()
         if response.is_success:
             return Answer(200, body, replayed=response.headers.get("Idempotent-Replayed") == "true")
@@ -145,11 +146,11 @@ class OverGraphQL(Transport):
     async def obtain_token(self, username: str, password: str, who: str = NO_TOKEN) -> Answer:
         query = """mutation ($input: ObtainTokenInput!) { obtainToken(input: $input) {
             issuedToken { token uuid user { id firstName username email } } userErrors { field code message } } }"""
-        answer = await self._changed(query, who, {"username": username, "password": password})
+        answer = await self.changed(query, who, {"username": username, "password": password})
         return answer if not answer.done else Answer(200, _rest_names(answer.result))
 
     async def permissions(self, who: str) -> Answer:
-        answer = await self._asked("{ me { permissions } }", who, {})
+        answer = await self.asked("{ me { permissions } }", who, {})
         if not answer.done:
             return answer
         named = [f"permissions.{Permission[name].value}" for name in answer.result["permissions"]]
@@ -158,18 +159,19 @@ class OverGraphQL(Transport):
     async def save_cart(self, who: str, cart: Mapping[str, Any], key: str | None = None) -> Answer:
         query = f"""mutation ($input: SaveEcommerceCartInput!) {{ saveEcommerceCart(input: $input) {{
             ecommerceCart {{ {CART} }} userErrors {{ field code message }} }} }}"""
-        answer = await self._changed(query, who, _sent(cart), key)
+        answer = await self.changed(query, who, _sent(cart), key)
         return answer if not answer.done else Answer(200, _cart(answer.result), replayed=answer.replayed)
 
     async def read_cart(self, who: str, id: str) -> Answer:
-        answer = await self._asked(f"query ($id: UUID!) {{ ecommerceCart(id: $id) {{ {CART} }} }}", who, {"id": id})
+        answer = await self.asked(f"query ($id: UUID!) {{ ecommerceCart(id: $id) {{ {CART} }} }}", who, {"id": id})
         if not answer.done:
             return answer
         if answer.result is None:
             return Answer(404, message="Cart not found")  # a look-up answers null for what is not there
         return Answer(200, _cart(answer.result))
 
-    async def _asked(self, query: str, who: str, variables: Mapping[str, Any], key: str | None = None) -> Answer:
+    async def asked(self, query: str, who: str, variables: Mapping[str, Any], key: str | None = None) -> Answer:
+        """The answer of a document with one field."""
         said = json.dumps({"query": query, "variables": variables})
         response = await self.tenants.client.post("/graphql/", content=said, headers=self.headers(who, key))
         body = response.json()
@@ -180,8 +182,9 @@ class OverGraphQL(Transport):
         (result,) = body["data"].values()
         return Answer(200, result, replayed=response.headers.get("Idempotent-Replayed") == "true")
 
-    async def _changed(self, query: str, who: str, input: Mapping[str, Any], key: str | None = None) -> Answer:
-        answer = await self._asked(query, who, {"input": input}, key)
+    async def changed(self, query: str, who: str, input: Mapping[str, Any], key: str | None = None) -> Answer:
+        """The answer of a mutation, what was wrong taken out of its payload."""
+        answer = await self.asked(query, who, {"input": input}, key)
         if not answer.done:
             return answer
         wrong = answer.result.pop("userErrors")

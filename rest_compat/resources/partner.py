@@ -28,7 +28,9 @@ ACTIVATION_METHOD = Writer("activation method", (UUID,), {"type": "string", "enu
 REPRESENTATIVE: Mapping[str, Spec] = {
     "legal_representative_first_name": "legal_representative.first_name",
     "legal_representative_last_name": "legal_representative.last_name",
-    "legal_representative_birthday": Key("legal_representative.birthday", DATE_AS_MOMENT),
+    "legal_representative_birthday": Key(
+        "legal_representative.birthday", DATE_AS_MOMENT, description="Day of birth; empty: not known."
+    ),
     "legal_representative_email": "legal_representative.email",
 }
 HEAD_OFFICE = {
@@ -42,7 +44,7 @@ COMPANY: Mapping[str, Spec] = {
     "name": "name",
     "commercial_name": "commercial_name",
     "short_name": "short_name",
-    "company_type": "company_type",
+    "company_type": Key("company_type", description="What it is before the law; empty: not known."),
     "siret_number": "registration.siret_number",
     **REPRESENTATIVE,
     **HEAD_OFFICE,
@@ -54,15 +56,15 @@ COMPANY: Mapping[str, Spec] = {
     "website": "website",
 }
 """What partners of both kinds have."""
-PAYOUT = {
-    "payout_frequency": "payout_settings.frequency",
+PAYOUT: Mapping[str, Spec] = {
+    "payout_frequency": Key("payout_settings.frequency", description="How often; empty: not settled."),
     "auto_validate_payout": "payout_settings.auto_validate",
     "freeze_payout": "payout_settings.may_freeze",
     "block_payout_validation": "payout_settings.block_validation",
     "iban": "bank_account.iban",
     "bic": "bank_account.bic",
 }
-SETTINGS = {
+SETTINGS: Mapping[str, Spec] = {
     "hide_from_stats": "hide_from_stats",
     "third_party_sales_only": "third_party_sales_only",
     "referrer": "referrer",
@@ -78,7 +80,7 @@ COMPANY_EXAMPLE = {
     "legal_representative_first_name": "Ada",
     "legal_representative_last_name": "Martin",
     "legal_representative_birthday": "1980-04-12T00:00:00.000000Z",
-    "legal_representative_email": "ada@tisane.example",
+    "legal_representative_email": "ada@shop.example",
     "hq_address_line_1": "4 rue des Herbes",
     "hq_address_line_2": "",
     "hq_postal_code": "69002",
@@ -87,9 +89,9 @@ COMPANY_EXAMPLE = {
     "rcs": "Lyon B 732 829 320",
     "ape": "4729Z",
     "vat_id": "FR44732829320",
-    "agency_email": "bonjour@tisane.example",
+    "agency_email": "bonjour@shop.example",
     "agency_phone": "+33 4 72 00 00 00",
-    "website": "https://tisane.example",
+    "website": "https://shop.example",
     "hide_from_stats": False,
     "third_party_sales_only": False,
     "referrer": None,
@@ -134,7 +136,7 @@ UPDATED_PARTNER = Shape(
         "third_party_sales_only": False,
         "referrer": None,
         "legal_representative_birthday": "1980-04-12T00:00:00.000000Z",
-        "legal_representative_email": "ada@tisane.example",
+        "legal_representative_email": "ada@shop.example",
     },
 )
 NETWORK_PARTNER = Shape(
@@ -210,8 +212,8 @@ NEW_PARTNER = {
     "status": "a",
     "commercial_name": "La Tisane",
     "short_name": "Tisane",
-    "legal_representative_email": "ada@tisane.example",
-    "agency_email": "bonjour@tisane.example",
+    "legal_representative_email": "ada@shop.example",
+    "agency_email": "bonjour@shop.example",
 }
 """A request to show."""
 CHANGE = {"block_payout_validation": True, "legal_representative_birthday": "1980-04-12"}

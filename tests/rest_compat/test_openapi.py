@@ -88,7 +88,8 @@ async def test_the_answers_are_as_described(world: World) -> None:
         }
         refused = [await client.post(CART, json={}), await client.post(CART, content=b"[")]
         missing = await client.get(f"{CART}x/")
-    assert set(answers) == {(route.path, route.verbs[0].lower()) for route in ROUTES}
+    here = [route for route in ROUTES if not route.path.startswith("/api/payment_hub/")]
+    assert set(answers) == {(route.path, route.verbs[0].lower()) for route in here}
     for (path, verb), response in answers.items():
         schema_of(DOCUMENT, path, verb, str(response.status_code)).validate(response.json())
     for response in refused:
