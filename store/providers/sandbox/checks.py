@@ -99,7 +99,7 @@ class Findings:
 
     def passed(self) -> list[Json]:
         """Every check is good; the data stand in those that verified them."""
-        return [self._check(type, "VALIDATED") for type in MADE[levels.kind(self.user)]]
+        return [self._check(type, "VALIDATED") for type in self._types()]
 
     def undecided(self) -> list[Json]:
         """The register has no clear answer: a person at the provider has to look."""
@@ -107,9 +107,13 @@ class Findings:
 
     def failed(self, reason: Reason, comment: str) -> list[Json]:
         """The document is refused, and what comes after it was not checked at all."""
-        made = MADE[levels.kind(self.user)]
-        good = [self._check(type, "VALIDATED") for type in made[: made.index(DOCUMENT)]]
+        types = self._types()
+        good = [self._check(type, "VALIDATED") for type in types[: types.index(DOCUMENT)]]
         return [*good, self._check(DOCUMENT, "REFUSED", [{"Type": reason, "Value": comment or PRESET[reason]}])]
+
+    def _types(self) -> tuple[str, ...]:
+        """A partnership gets here only if it was something else when its session began, and is checked as a business."""
+        return MADE.get(levels.kind(self.user), MADE["BUSINESS"])
 
     def _check(self, type: str, status: str, reasons: Sequence[Json] = ()) -> Json:
         before = next((check for check in self.earlier if check["Type"] == type), None)

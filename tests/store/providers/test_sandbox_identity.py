@@ -234,6 +234,16 @@ async def test_a_review_without_an_end_waits(world: World) -> None:
     assert await level(world, made["UserId"]) == "REGULAR"
 
 
+async def test_whoever_becomes_a_partnership_meanwhile(world: World) -> None:
+    made = await opened(world)
+    await decided(world, made["Id"], "review_validate")
+    path = f"/sca/users/legal/{made['UserId']}"
+    changed = await world.call("PUT", path, {"LegalPersonType": "PARTNERSHIP"})
+    assert changed.json()["LegalPersonType"] == "PARTNERSHIP", changed.text
+    await world.advance(61)
+    assert (await world.read(f"/identity-verifications/{made['Id']}"))["Status"] == "VALIDATED"
+
+
 async def test_a_planned_review_can_be_cut_short_once(world: World) -> None:
     made = await opened(world)
     await decided(world, made["Id"], "review_validate")
