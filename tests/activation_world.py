@@ -89,6 +89,11 @@ class Newcomer:
         """One value out of the database."""
         return (await self.services.db.rows(text(statement)))[0][0]
 
+    async def execute(self, statement: str) -> None:
+        """Change something behind the back of the program."""
+        async with self.services.db.engine.begin() as connection:
+            await connection.execute(text(statement))
+
     async def events(self) -> list[Any]:
         """What the shop was told of."""
         return [row[0] for row in await self.services.db.rows(text("SELECT type FROM event ORDER BY id"))]
