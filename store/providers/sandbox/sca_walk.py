@@ -16,6 +16,13 @@ WRONG_CODES = 3
 """So many wrong codes end a session."""
 PIN = re.compile("[0-9]{6}")
 EXAMPLE_REGION = "FR"
+TICKED = "yes"
+CONSENTS = {
+    "consent_person": "consent_person_missing",
+    "consent_data": "consent_data_missing",
+    "consent_proxy": "consent_proxy_missing",
+}
+"""The boxes of consent, and what is told of one that is left empty."""
 
 Problems = Mapping[str, str]
 """The name of a field, and of the text that tells what is wrong with it. Empty when the step is done."""
@@ -38,9 +45,9 @@ def problems(session: Session, page: Authentication, typed: Mapping[str, str]) -
     """What is wrong with the answer to a step other than the code."""
     match page.stage:
         case Stage.TERMS:
-            return unticked(typed, "terms", "sca_terms_missing")
+            return {} if typed.get("terms") == TICKED else {"terms": "sca_terms_missing"}
         case Stage.CONSENTS:
-            return {name: text for box in consents(page) for name, text in unticked(typed, box, "sca_unticked").items()}
+            return {box: CONSENTS[box] for box in consents(page) if typed.get(box) != TICKED}
         case Stage.EMAIL:
             expected = users.email(users.present(session, page.user_id))
             return email_problem(typed.get("email", "").strip(), expected)
@@ -60,11 +67,6 @@ def consents(page: Authentication) -> tuple[str, ...]:
 def chooses_pin(page: Authentication) -> bool:
     """Whether the PIN is new, and so typed twice. It is compared and forgotten: the sandbox keeps none."""
     return page.purpose == "enrolment"
-
-
-def unticked(typed: Mapping[str, str], box: str, text: str) -> Problems:
-    """A box has to be ticked."""
-    return {} if typed.get(box) == "yes" else {box: text}
 
 
 def email_problem(given: str, expected: str) -> Problems:

@@ -28,6 +28,7 @@ def sow(session: Session, seed: Seed) -> dict[str, Any]:
     """Create what is missing; what exists stays as it is. Answers both."""
     if not session.row("SELECT 1 FROM user WHERE id = ?", seed.user_id):
         users.add(session, seed.user_id, users.LEGAL, seed.name, owner(session, seed))
+        session.change("INSERT INTO enrolment (user_id, enrolled_at) VALUES (?, ?)", seed.user_id, int(session.now))
     if not session.row("SELECT 1 FROM wallet WHERE id = ?", seed.wallet_id):
         wallets.add(session, seed.wallet_id, seed.user_id, seed.currency, description=f"Wallet of {seed.name}"[:255])
     return {

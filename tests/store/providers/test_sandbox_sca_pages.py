@@ -49,8 +49,8 @@ async def test_each_step_leads_to_the_next_and_the_last_one_back(world: World) -
     [
         ("terms", {}, "Accept the terms and conditions to go on."),
         ("terms", {"terms": "no"}, "Accept the terms and conditions to go on."),
-        ("consents", {"consent_person": "yes"}, "Confirm this to go on."),
-        ("consents", {"consent_data": "yes"}, "Confirm this to go on."),
+        ("consents", {"consent_person": "yes"}, "Confirm that you may be recognised"),
+        ("consents", {"consent_data": "yes"}, "Confirm that you act for Maison Soleil."),
         ("email", {"email": ""}, "Enter an e-mail address"),
         ("email", {"email": "contact@maison.example"}, "This is not the address of the person who acts for"),
         ("pin", {"pin": "12345", "pin_again": "12345"}, "Enter 6 digits."),
