@@ -10,6 +10,7 @@ from resolvers import activation_outcomes as outcomes
 from resolvers.activation_steps import go_on
 from resolvers.context import Services
 from schema.onboarding import ActivationStatus
+from store.account_requests import digest, missing
 from store.activations import ActivationRow, due, latest, of_account
 from store.jobs import Job, enqueue
 from store.providers.errors import NotFound as UnknownToProvider
@@ -58,7 +59,9 @@ async def _named(services: Services, account_id: str) -> ActivationRow | None:
 async def partner_changed(db: AsyncSession, partner: PartnerRow) -> None:
     """Have the provider told, once the open transaction is committed, of what it knows of a partner and has changed."""
     activation = await latest(db, partner.id)
-    if activation is not None and activation.account_id and activation.status is not ActivationStatus.FAILED:
+    if activation is None or not activation.account_id or activation.status is ActivationStatus.FAILED:
+        return
+    if not missing(partner) and digest(partner) != activation.told_digest:
         await enqueue(db, Job.WATCH_ACTIVATION, {"id": activation.id})
 
 

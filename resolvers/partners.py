@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
+from resolvers.activation_watch import partner_changed
 from resolvers.changes import apply, given_uuid, marketplace_of, values_of
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
@@ -104,6 +105,7 @@ async def update_partner(call: Call, input: UpdatePartner) -> Partner:
         raise InvalidInput.at("status", "Only its network makes a partner new. Send a, i or t.")
     check(row, call.services.clock.now().date())
     await call.db.flush()
+    await partner_changed(call.db, row)
     return row
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from rest_compat.keys import Key, Spec, path_of
+from rest_compat.keys import Key, Spec, or_null, path_of
 from rest_compat.shapes import Shape
 from rest_compat.writers import DATE_AS_MOMENT, Writer
 from schema.network_partner_input import CreateNetworkPartner, Tag
@@ -231,7 +231,7 @@ NETWORK_CHANGE = {"source_id": "57", "status": "i", "link_to_nv_settings": True}
 PAYMENT_ACTIVATION = Shape(
     "PaymentActivation",
     PaymentActivation,
-    {"status": "status", "id": "id", "pending_user_action": "pending_user_action"},
+    {"status": "status", "id": "id", "pending_user_action": or_null("pending_user_action")},
     example={
         "status": "PENDING_USER_ACTION",
         "id": "3c1d9c56-6a55-4f0e-9d0d-0d4f4f7a3b52",

@@ -97,6 +97,7 @@ async def test_killed_between_answer_and_commit_the_next_call_finds_the_same_acc
 async def test_a_process_that_died_holds_the_others_up_for_seconds_only(newcomer: Newcomer) -> None:
     begun = await newcomer.activate()
     await newcomer.execute("UPDATE payment_activation SET busy_until = now() + interval '25 s', account_id = ''")
+    await newcomer.change(provider_user_id="")
     waiting = asyncio.create_task(newcomer.activate())
     await asyncio.sleep(0.3)
     assert not waiting.done()
@@ -192,19 +193,19 @@ async def test_what_never_arrived_is_not_sent_again_after_a_day(newcomer: Newcom
 
 
 async def test_refused_data_fail_with_the_field_and_the_way_out(newcomer: Newcomer) -> None:
-    await newcomer.change(hq_country_code="XX")
+    await newcomer.change(agency_email="nowhere")
     failed = await newcomer.activate()
     assert (failed.status, failed.pending_user_action) == (FAILED, None)
     assert failed.failure is not None
     assert failed.failure.reason is ActivationFailureReason.DATA_REFUSED
-    assert failed.failure.field == "headOffice.country"
+    assert failed.failure.field == "agencyEmail"
     assert failed.failure.action == "updatePartner"
     assert failed.failure.request_id
     assert await newcomer.accounts() == []
     assert not (await newcomer.now()).payments_active
     needs = (await capability(newcomer)).requirements
-    assert (needs[0].code, needs[0].field) == (RequirementCode.DATA_REFUSED, "headOffice.country")
-    await newcomer.change(hq_country_code="FR")
+    assert (needs[0].code, needs[0].field) == (RequirementCode.DATA_REFUSED, "agencyEmail")
+    await newcomer.change(agency_email=COMPLETE["agency_email"])
     assert RequirementCode.DATA_REFUSED not in {need.code for need in (await capability(newcomer)).requirements}
     again = await newcomer.activate()
     assert again.status is PENDING
@@ -226,15 +227,16 @@ async def test_data_corrected_before_completion_are_told_to_the_provider(newcome
 
 async def test_data_corrected_after_completion_are_told_by_a_job(newcomer: Newcomer) -> None:
     await completed(newcomer)
-    async with newcomer.services.db.sessions() as db, db.begin():
-        await activation_watch.partner_changed(db, newcomer.partner)
-    assert await newcomer.one("SELECT count(*) FROM pgqueuer WHERE entrypoint = 'watch_activation'") == 1
-    await newcomer.change(name="Chez Grace SARL", hq_country_code="XX")
+    await newcomer.change(name="Chez Grace SARL", agency_email="nowhere")
+    for changed, jobs in ((newcomer.partner, 0), (await newcomer.now(), 1)):
+        async with newcomer.services.db.sessions() as db, db.begin():
+            await activation_watch.partner_changed(db, changed)
+        assert await newcomer.one("SELECT count(*) FROM pgqueuer WHERE entrypoint = 'watch_activation'") == jobs
     row = await newcomer.row()
     await activation_watch.watch(newcomer.services, row.id)
     assert (await newcomer.activate()).status is COMPLETED
     assert RequirementCode.DATA_REFUSED in {need.code for need in (await capability(newcomer)).requirements}
-    await newcomer.change(hq_country_code="FR")
+    await newcomer.change(agency_email=COMPLETE["agency_email"])
     await activation_watch.watch(newcomer.services, row.id)
     assert (await newcomer.user())["Name"] == "Chez Grace SARL"
     assert RequirementCode.DATA_REFUSED not in {need.code for need in (await capability(newcomer)).requirements}
