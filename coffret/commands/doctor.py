@@ -30,6 +30,7 @@ from store.kv.connect import open_kv
 from store.mail.mailer import MailError
 from store.mail.smtp import SmtpMailer
 from store.migrate import current, head
+from store.providers.mangopay.tls import address, trust
 from store.settings import DEVELOPMENT_SECRET, ProviderName, Settings
 from store.shared_clock import stored
 
@@ -167,12 +168,17 @@ def provider(settings: Settings) -> Finding:
         return well("payments", "go to the sandbox inside this program; no money moves.")
     if not settings.mangopay_base_url.startswith("https://"):
         return wrong("payments", f"{settings.mangopay_base_url} is not https.", "Correct COFFRET_MANGOPAY_BASE_URL.")
+    try:
+        trust(settings.mangopay_certificate)
+    except ValueError as error:
+        return wrong("payments", str(error), "Correct COFFRET_MANGOPAY_CERT_FILE and COFFRET_MANGOPAY_KEY_FILE.")
+    called = address(settings.mangopay_base_url, settings.mangopay_certificate)
     if settings.development:
         return doubtful(
-            "payments", f"go to {settings.mangopay_base_url} from a development installation.",
+            "payments", f"go to {called} from a development installation.",
             "Set ENVIRONMENT=production, or COFFRET_PROVIDER=sandbox.",
         )  # fmt: skip
-    return well("payments", f"go to {settings.mangopay_base_url} as {settings.mangopay_client_id}.")
+    return well("payments", f"go to {called} as {settings.mangopay_client_id}.")
 
 
 def workers(settings: Settings) -> Finding:

@@ -68,7 +68,9 @@ class Representative:
 
 @dataclass(frozen=True, slots=True)
 class AccountRequest:
-    """Somebody who is to be paid, and who has accepted the provider's terms. `reference` is our own name for it."""
+    """Somebody who is to be paid, and who has accepted the provider's terms. `reference` is our own name for it, of at most
+    255 characters. Of an INDIVIDUAL only the representative and the address are told, as they are the same person.
+    """
 
     reference: str
     kind: LegalKind

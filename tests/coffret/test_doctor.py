@@ -203,6 +203,16 @@ def test_production_is_asked_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor.addresses(production(monkeypatch, COFFRET_BASE_URL="http://api.localhost")).state is State.FAILED
 
 
+def test_a_certificate_for_the_provider_that_cannot_be_used_is_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    given = tmp_path / "certificate.pem"
+    given.write_text("no certificate")
+    names = ("COFFRET_MANGOPAY_CERT_FILE", "COFFRET_MANGOPAY_KEY_FILE")
+    found = doctor.provider(production(monkeypatch, **dict.fromkeys(names, str(given))))
+    assert (found.state, found.remedy) == (State.FAILED, f"Correct {names[0]} and {names[1]}.")
+
+
 def test_real_money_in_development_is_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
     found = doctor.provider(production(monkeypatch, ENVIRONMENT="development"))
     assert (found.state, found.remedy) == (

@@ -25,7 +25,7 @@ _LEGAL = {
     LegalKind.SOLE_TRADER: "SOLETRADER",
 }
 """The kinds that are legal persons, sole traders among them; anybody else is a natural person."""
-FAILED = "SCA_ENROLLMENT_FAILED"
+_FAILED = "SCA_ENROLLMENT_FAILED"
 
 
 class Acting(Wire):
@@ -57,7 +57,7 @@ class User(Created):
         )
 
 
-class Session(Wire):
+class EnrolmentSession(Wire):
     """A session of strong authentication."""
 
     pending_user_action: PendingAction
@@ -94,7 +94,7 @@ class Accounts(Part):
         back, begun = returning(return_url), self._clock.now()
         body = _body(request) | {"UserCategory": "OWNER"}
         made = await self._client.create(_collection(request), body, User, key, sent_at)
-        user = await self._now("/sca/users", made)
+        user = await self._read_again("/sca/users", made)
         pending = made.object.pending_user_action if user.user_status == "PENDING_USER_ACTION" else None
         if pending is None:
             return user.account()
@@ -113,7 +113,7 @@ class Accounts(Part):
         """See `PaymentProvider`."""
         back, begun = returning(return_url), self._clock.now()
         path = f"/sca/users/{segment(account_id)}/enrollment"
-        made = await self._client.create(path, None, Session, key, sent_at)
+        made = await self._client.create(path, None, EnrolmentSession, key, sent_at)
         url = made.object.pending_user_action.redirect_url
         return authentication(url, back, sent_at if made.looked_up else begun)
 
@@ -128,7 +128,7 @@ class Accounts(Part):
     async def enrolment_failed(self, account_id: str, since: dt.datetime) -> bool:
         """See `PaymentProvider`. The provider's list of events goes back 45 days, and cannot be asked for one user's."""
         second = since.replace(microsecond=0)
-        async for event in hooks.listed(self._client, FAILED, since):
+        async for event in hooks.listed(self._client, _FAILED, since):
             if event.resource_id == account_id and event.date > second:
                 return True
         return False

@@ -2,8 +2,7 @@
 
 import datetime as dt
 import re
-from abc import abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 from urllib.parse import quote
@@ -44,15 +43,11 @@ class Made(Generic[W]):
     looked_up: bool
 
 
-class Streamed(httpx.AsyncByteStream):
+class Streamed(AsyncIterable[bytes]):
     """A JSON body that is made while it is sent, from its beginning each time. It has `size` bytes."""
 
     def __init__(self, size: int) -> None:
         self.size = size
-
-    @abstractmethod
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        """The body in pieces."""
 
 
 Body = Json | Streamed | None

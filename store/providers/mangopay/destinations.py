@@ -62,7 +62,7 @@ class Destinations(Part):
         """See `PaymentProvider`."""
         back, begun = returning(return_url), self._clock.now()
         made = await self._client.create(_of(request.account_id), _body(request), Recipient, key, sent_at)
-        recipient = await self._now("/recipients", made)
+        recipient = await self._read_again("/recipients", made)
         pending = made.object.pending_user_action if recipient.status == "PENDING" else None
         if pending is None:
             return recipient.told()

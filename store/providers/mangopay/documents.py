@@ -85,7 +85,7 @@ class Documents(Part):
         """See `PaymentProvider`."""
         body: Json = {"Type": type.value, "Tag": tag(reference)}
         made = await self._client.create(_of(account_id), body, KycDocument, key, sent_at)
-        return (await self._now("/kyc/documents", made)).told()
+        return (await self._read_again("/kyc/documents", made)).told()
 
     async def add_page(
         self, account_id: str, document_id: str, content: Content, *, key: Key, sent_at: dt.datetime

@@ -21,28 +21,36 @@ from store.providers.base import (
 from store.providers.mangopay.client import Client, Query, segment
 from store.providers.mangopay.objects import Event, Hook, Json
 
-_ENDINGS: Mapping[Subject, Mapping[str, str]] = {
-    Subject.PAYIN: {"PAYIN_NORMAL": "CREATED SUCCEEDED FAILED"},
-    Subject.REFUND: {"PAYIN_REFUND": "SUCCEEDED FAILED"},
-    Subject.ACCOUNT: {
-        "USER_ACCOUNT": "VALIDATION_ASKED ACTIVATED CLOSED",
-        "SCA_ENROLLMENT": "SUCCEEDED FAILED EXPIRED",
-        "USER_KYC": "REGULAR LIGHT",
-        "USER_INFLOWS": "BLOCKED UNBLOCKED",
-        "USER_OUTFLOWS": "BLOCKED UNBLOCKED",
-    },
-    Subject.IDENTITY_CHECK: {
-        "IDENTITY_VERIFICATION": "PENDING VALIDATED FAILED INCONCLUSIVE OUTDATED TIMEOUT EXPIRED",
-    },
-    Subject.DOCUMENT: {"KYC": "CREATED VALIDATION_ASKED SUCCEEDED FAILED OUTDATED"},
-    Subject.DESTINATION: {"RECIPIENT": "ACTIVE CANCELED DEACTIVATED"},
+_TYPES: Mapping[Subject, Sequence[str]] = {
+    Subject.PAYIN: ("PAYIN_NORMAL_CREATED", "PAYIN_NORMAL_SUCCEEDED", "PAYIN_NORMAL_FAILED"),
+    Subject.REFUND: ("PAYIN_REFUND_SUCCEEDED", "PAYIN_REFUND_FAILED"),
+    Subject.ACCOUNT: (
+        "USER_ACCOUNT_VALIDATION_ASKED",
+        "USER_ACCOUNT_ACTIVATED",
+        "USER_ACCOUNT_CLOSED",
+        "SCA_ENROLLMENT_SUCCEEDED",
+        "SCA_ENROLLMENT_FAILED",
+        "SCA_ENROLLMENT_EXPIRED",
+        "USER_KYC_REGULAR",
+        "USER_KYC_LIGHT",
+        "USER_INFLOWS_BLOCKED",
+        "USER_INFLOWS_UNBLOCKED",
+        "USER_OUTFLOWS_BLOCKED",
+        "USER_OUTFLOWS_UNBLOCKED",
+    ),
+    Subject.IDENTITY_CHECK: (
+        "IDENTITY_VERIFICATION_PENDING",
+        "IDENTITY_VERIFICATION_VALIDATED",
+        "IDENTITY_VERIFICATION_FAILED",
+        "IDENTITY_VERIFICATION_INCONCLUSIVE",
+        "IDENTITY_VERIFICATION_OUTDATED",
+        "IDENTITY_VERIFICATION_TIMEOUT",
+        "IDENTITY_VERIFICATION_EXPIRED",
+    ),
+    Subject.DOCUMENT: ("KYC_CREATED", "KYC_VALIDATION_ASKED", "KYC_SUCCEEDED", "KYC_FAILED", "KYC_OUTDATED"),
+    Subject.DESTINATION: ("RECIPIENT_ACTIVE", "RECIPIENT_CANCELED", "RECIPIENT_DEACTIVATED"),
 }
-EVENT_TYPES: Mapping[str, Subject] = {
-    f"{name}_{ending}": subject
-    for subject, names in _ENDINGS.items()
-    for name, endings in names.items()
-    for ending in endings.split()
-}
+EVENT_TYPES: Mapping[str, Subject] = {type: subject for subject, types in _TYPES.items() for type in types}
 """The types of event that concern us, and what each is about."""
 
 EVENTS_KEPT = dt.timedelta(days=45) - dt.timedelta(hours=1)

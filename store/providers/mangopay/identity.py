@@ -84,7 +84,7 @@ class IdentityChecks(Part):
         """See `PaymentProvider`."""
         path = f"/users/{segment(account_id)}/identity-verifications"
         made = await self._client.create(path, {"ReturnUrl": return_url}, Session, key, sent_at)
-        return (await self._now("/identity-verifications", made)).told()
+        return (await self._read_again("/identity-verifications", made)).told()
 
     async def get_identity_check(self, id: str) -> IdentityCheck:
         """See `PaymentProvider`."""

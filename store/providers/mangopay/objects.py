@@ -73,10 +73,9 @@ class Wallet(Wire):
     balance: Money
 
 
-class Movement(Wire):
+class Movement(Created):
     """A pay-in or a refund."""
 
-    id: Id
     tag: str | None = None
     creation_date: dt.datetime
     execution_date: dt.datetime | None = None

@@ -32,7 +32,7 @@ class Part:
     _client: Client
     _clock: Clock
 
-    async def _now(self, collection: str, made: Made[C]) -> C:
+    async def _read_again(self, collection: str, made: Made[C]) -> C:
         """What was made, as it is now. It exists, so that a failure to read it must not look like one to make it."""
         snapshot = made.object
         if not made.looked_up:

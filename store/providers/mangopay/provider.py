@@ -5,7 +5,6 @@ import datetime as dt
 from collections.abc import AsyncIterator, Sequence
 
 import httpx
-import structlog
 
 from store.clock import Clock, clock
 from store.providers.base import (
@@ -17,7 +16,6 @@ from store.providers.base import (
     MinorAmount,
     PaymentRequest,
     Person,
-    ProviderError,
     RefundRequest,
     Transaction,
     TransactionKind,
@@ -38,8 +36,6 @@ _CULTURES = {"ca": "ES"}
 """The languages of ours that the provider's pages lack, and the nearest they have."""
 _STATEMENT_LENGTH = 10
 _COLLECTIONS = {TransactionKind.PAYIN: "/payins", TransactionKind.REFUND: "/refunds"}
-
-log = structlog.stdlib.get_logger(__name__)
 
 
 class Mangopay(Accounts, IdentityChecks, Documents, Destinations):
@@ -115,7 +111,8 @@ class Mangopay(Accounts, IdentityChecks, Documents, Destinations):
         }
         if statement := _statement(request.statement):
             body["StatementDescriptor"] = statement
-        return await self._made(await self._client.create("/payins/card/web", body, Movement, key, sent_at))
+        made = await self._client.create("/payins/card/web", body, Movement, key, sent_at)
+        return await self._made(TransactionKind.PAYIN, made)
 
     async def refund(self, request: RefundRequest, *, key: Key) -> Transaction:
         """See `PaymentProvider`. The buyer gets what leaves the wallet plus the fees given back, which are negative."""
@@ -126,7 +123,7 @@ class Mangopay(Accounts, IdentityChecks, Documents, Destinations):
             "Tag": request.reference,
         }
         path = f"/payins/{segment(request.payment_id)}/refunds"
-        return await self._made(await self._client.create(path, body, Movement, key))
+        return await self._made(TransactionKind.REFUND, await self._client.create(path, body, Movement, key))
 
     async def get_transaction(self, kind: TransactionKind, id: str) -> Transaction:
         """See `PaymentProvider`."""
@@ -170,21 +167,11 @@ class Mangopay(Accounts, IdentityChecks, Documents, Destinations):
         """See `PaymentProvider`."""
         await self._client.aclose()
 
-    async def _made(self, made: Made[Movement]) -> Transaction:
-        transaction = made.object.transaction()
-        if made.looked_up:
-            transaction = await self._latest(transaction)
+    async def _made(self, kind: TransactionKind, made: Made[Movement]) -> Transaction:
+        transaction = (await self._read_again(_COLLECTIONS[kind], made)).transaction()
         if transaction.status is TransactionStatus.FAILED:
             raise Declined(transaction)
         return transaction
-
-    async def _latest(self, snapshot: Transaction) -> Transaction:
-        """The transaction as it is now. It exists, so that a failure to read it must not look like one to make it."""
-        try:
-            return await self.get_transaction(snapshot.kind, snapshot.id)
-        except ProviderError as error:
-            log.warning("new transaction could not be read again", provider=self.name, id=snapshot.id, error=str(error))
-            return snapshot
 
 
 def _money(amount: MinorAmount) -> Json:

@@ -313,13 +313,16 @@ async def test_an_address_the_provider_refuses_is_told(account: Account) -> None
     assert told.value.fields == {"Url": "too long"}
 
 
-async def test_a_type_that_is_refused_does_not_keep_the_others_from_being_registered(account: Account) -> None:
+@pytest.mark.parametrize("status", [400, 403])
+async def test_a_type_that_is_refused_does_not_keep_the_others_from_being_registered(
+    account: Account, status: int
+) -> None:
     hooks = Hooks(account)
     register = hooks._register
 
     def refuse(request: httpx.Request) -> httpx.Response:
         identity = "IDENTITY_VERIFICATION" in json.loads(request.content)["EventType"]
-        return refusal(400, "param_error", errors={"EventType": "not yours"}) if identity else register(request)
+        return refusal(status, "some_error", errors={"EventType": "not yours"}) if identity else register(request)
 
     account.on("POST", "/hooks", refuse)
     with structlog.testing.capture_logs() as lines:
@@ -330,7 +333,9 @@ async def test_a_type_that_is_refused_does_not_keep_the_others_from_being_regist
     assert missing == {type for type, subject in EVENT_TYPES.items() if subject is Subject.IDENTITY_CHECK}
     refused = [line for line in lines if line["event"] == "the provider refuses to notify"]
     assert {line["event_type"] for line in refused} == missing
-    assert all(line["log_level"] == "error" and line["fields"] == {"EventType": "not yours"} for line in refused)
+    assert {line["log_level"] for line in refused} == {"error"}
+    told = {"EventType": "not yours"} if status == 400 else {}
+    assert all(line["fields"] == told and line["error"] == "About some_error" for line in refused)
 
 
 async def test_somebody_is_told_when_notifications_fail() -> None:
