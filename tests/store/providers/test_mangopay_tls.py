@@ -1,16 +1,19 @@
 """The certificate by which the provider knows us, against a server that asks for one."""
 
 import asyncio
+import base64
+import json
 import pathlib
 import ssl
 import subprocess
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
 
 from store.clock import Clock
-from store.providers.base import MinorAmount, Transient
+from store.providers.base import MinorAmount, Transient, new_key
 from store.providers.mangopay import Mangopay
 from store.providers.mangopay.tls import Certificate, address
 
@@ -60,6 +63,8 @@ class Server:
     port: int = 0
     asked: list[str] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
+    body: bytes = b""
+    """What the last request said."""
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection: a token, then a wallet."""
@@ -67,7 +72,7 @@ class Server:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 lines = head.decode().split("\r\n")
                 lengths = [line.partition(":")[2] for line in lines if line.lower().startswith("content-length")]
-                await reader.readexactly(int(lengths[0]) if lengths else 0)
+                self.body = await reader.readexactly(int(lengths[0]) if lengths else 0)
                 subject = writer.get_extra_info("peercert")["subject"]
                 self.names.add(dict(part[0] for part in subject)["commonName"])
                 self.asked.append(" ".join(lines[0].split()[:2]))
@@ -94,8 +99,9 @@ async def server(files: Files) -> AsyncIterator[Server]:
         yield serving
 
 
-async def balance(server: Server, known_by: Certificate | None) -> MinorAmount:
-    """Read a wallet, as whoever the certificate says."""
+@asynccontextmanager
+async def connected(server: Server, known_by: Certificate | None) -> AsyncIterator[Mangopay]:
+    """An adapter that is whoever the certificate says."""
 
     async def no_sleep(_: float) -> None: ...
 
@@ -109,9 +115,15 @@ async def balance(server: Server, known_by: Certificate | None) -> MinorAmount:
         sleep=no_sleep,
     )
     try:
-        return await adapter.get_balance("wlt_m_1", return_url=BACK)
+        yield adapter
     finally:
         await adapter.aclose()
+
+
+async def balance(server: Server, known_by: Certificate | None) -> MinorAmount:
+    """Read a wallet."""
+    async with connected(server, known_by) as adapter:
+        return await adapter.get_balance("wlt_m_1", return_url=BACK)
 
 
 async def test_every_call_shows_our_certificate_the_one_for_the_token_too(
@@ -121,6 +133,21 @@ async def test_every_call_shows_our_certificate_the_one_for_the_token_too(
     assert await balance(server, files.ours) == MinorAmount("EUR", 5)
     assert server.asked == ["POST /v2.01/oauth/token", "GET /v2.01/shop/wallets/wlt_m_1?ScaContext=USER_PRESENT"]
     assert server.names == {"shop"}
+
+
+async def test_a_file_goes_over_the_wire_in_pieces_and_with_its_length(
+    server: Server, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(files.server[0]))
+
+    async def file() -> AsyncIterator[bytes]:
+        for _ in range(30):
+            yield b"0123456789" * 1_001
+
+    async with connected(server, files.ours) as adapter:
+        await adapter.add_page("user_m_1", "kyc_1", file, key=new_key(), sent_at=Clock().now())
+    assert server.asked[-1] == "POST /v2.01/shop/users/user_m_1/kyc/documents/kyc_1/pages"
+    assert base64.b64decode(json.loads(server.body)["File"]) == b"0123456789" * 30_030
 
 
 async def test_without_the_certificate_the_provider_knows_for_ours_nothing_is_served(
