@@ -241,6 +241,13 @@ async def test_without_a_count_of_pages_a_page_that_is_not_full_is_the_last(acco
     assert len(await account.adapter.list_children(TransactionKind.PAYIN, "payin_m_1")) == 100
 
 
+@pytest.mark.parametrize("answer", [ok({"Id": "r1"}), ok(None), ok([{}]), ok(["r1"])])
+async def test_what_is_no_list_of_refunds_is_not_taken_for_an_empty_one(account: Account, answer: Answer) -> None:
+    account.on("GET", "/payins/payin_m_1/refunds", answer)
+    with pytest.raises(Transient):
+        await account.adapter.list_children(TransactionKind.PAYIN, "payin_m_1")
+
+
 async def test_a_refund_has_no_children(account: Account) -> None:
     assert await account.adapter.list_children(TransactionKind.REFUND, "refund_m_1") == []
     assert account.token.call_count == 0
