@@ -206,7 +206,7 @@ def _typed(fields: Iterable[OnboardingField], partner: PartnerRow, details: Onbo
     """What was typed into the fields that are asked for. Raises InvalidInput where one cannot be read, or is empty."""
     given = {field: getattr(details, field).strip() for field in fields}
     kind = given.get(OnboardingField.COMPANY_TYPE) or partner.company_type
-    required = needed(CompanyType(kind)) if kind in set(CompanyType) else ()
+    required = needed(CompanyType(kind) if kind in set(CompanyType) else None)
     wrong = [
         Problem((field.value,), "REQUIRED", REQUIRED)
         for field, value in given.items()

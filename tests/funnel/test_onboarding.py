@@ -141,6 +141,14 @@ async def test_each_error_stands_at_its_field_and_above(newcomer: Newcomer, repr
     assert (await newcomer.now()).legal_representative_first_name == ""
 
 
+async def test_an_empty_form_is_told_all_that_everybody_needs(newcomer: Newcomer, representative: Customer) -> None:
+    await newcomer.change(**FORGOTTEN)
+    await representative.open(await link(newcomer))
+    await representative.send("/onboarding/")
+    depends = {OnboardingField.NAME, OnboardingField.SIRET_NUMBER, OnboardingField.AGENCY_EMAIL}
+    assert representative.errors == [text for field, text in REQUIRED.items() if field not in depends]
+
+
 @pytest.mark.parametrize(
     ("field", "changes", "text"),
     [
