@@ -31,6 +31,7 @@ from store.mail.mailer import MailError
 from store.mail.smtp import SmtpMailer
 from store.migrate import current, head
 from store.providers.mangopay.tls import address, trust
+from store.return_paths import excess
 from store.settings import DEVELOPMENT_SECRET, ProviderName, Settings
 from store.shared_clock import stored
 
@@ -200,6 +201,11 @@ def addresses(settings: Settings) -> Finding:
         return wrong(name, f"{settings.public_url} is not https.", "Set COFFRET_BASE_URL to the public https address.")
     if settings.funnel_scheme != "https":
         return wrong(name, "checkouts would be opened over http.", "Unset FUNNEL_SCHEME.")
+    if more := excess(settings):
+        return doubtful(
+            name, f"{settings.public_url} is {more} characters too long: no partner can prove an identity.",
+            "Set COFFRET_BASE_URL to a shorter address.",
+        )  # fmt: skip
     try:
         socket.getaddrinfo(f"any-partner.{settings.funnel_domain}", None)
     except OSError:

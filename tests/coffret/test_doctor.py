@@ -203,6 +203,16 @@ def test_production_is_asked_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor.addresses(production(monkeypatch, COFFRET_BASE_URL="http://api.localhost")).state is State.FAILED
 
 
+def test_an_address_that_is_too_long_for_the_provider_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda _host, _port: None)
+    fits = production(monkeypatch, COFFRET_BASE_URL=f"https://{'a' * 23}.example")
+    assert (len(fits.public_url), doctor.addresses(fits).state) == (39, State.OK)
+    long = production(monkeypatch, COFFRET_BASE_URL=f"https://{'a' * 25}.example")
+    told = doctor.addresses(long)
+    assert (told.state, told.remedy) == (State.WARNING, "Set COFFRET_BASE_URL to a shorter address.")
+    assert told.found == f"{long.public_url} is 2 characters too long: no partner can prove an identity."
+
+
 def test_a_certificate_for_the_provider_that_cannot_be_used_is_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
