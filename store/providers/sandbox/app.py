@@ -62,8 +62,9 @@ class SandboxRefused(RuntimeError):
 def sandbox_app(settings: SandboxSettings, *, production: bool = False) -> Starlette:
     """The sandbox, to be mounted where `settings.public_url` leads.
 
-    It serves the provider's wire protocol under `/v2.01/`, its hosted pages under `/pay/`, and the control plane under
-    `/_sb/`. In production it refuses to be made. Its host calls `run_background`, or `tick` now and then, and `close`.
+    It serves the provider's wire protocol under `/v2.01/`, its hosted pages under `/pay/`, `/sca` and `/identity/`, and the
+    control plane under `/_sb/`. In production it refuses to be made. Its host calls `run_background`, or `tick` now and
+    then, and `close`.
     """
     if production:
         raise SandboxRefused(

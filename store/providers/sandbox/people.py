@@ -6,11 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from store.providers.sandbox import enrolment, events, registration, regulatory, sca, users
 from store.providers.sandbox.database import Session
-from store.providers.sandbox.sca import Authentication, Outcome
+from store.providers.sandbox.sca import Authentication
 from store.providers.sandbox.wire.endpoints import Json
 from store.providers.sandbox.wire.errors import OutOfTurn, ResourceNotFound
-
-OUTCOMES = {"succeed": Outcome.SUCCEEDED, "fail": Outcome.FAILED, "expire": Outcome.EXPIRED}
 
 
 class Decision(BaseModel):
@@ -46,8 +44,8 @@ def decide(session: Session, token: str, decision: Decision) -> Json:
     page = known_session(session, token)
     if page.outcome is not None:
         raise OutOfTurn(f"The session has ended: {page.outcome}.")
-    if decision.outcome in OUTCOMES:
-        sca.end(session, token, OUTCOMES[decision.outcome])
+    if decision.outcome in sca.CHOICES:
+        sca.end(session, token, sca.CHOICES[decision.outcome])
     return told(session, known_session(session, token))
 
 

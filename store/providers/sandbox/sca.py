@@ -37,6 +37,9 @@ class Outcome(StrEnum):
     EXPIRED = "expired"
 
 
+CHOICES = {"succeed": Outcome.SUCCEEDED, "fail": Outcome.FAILED, "expire": Outcome.EXPIRED}
+"""What testers say to end a session, on the page or at the control plane."""
+
 ENROLMENT = (Stage.TERMS, Stage.CONSENTS, Stage.PASSKEY, Stage.EMAIL, Stage.PIN, Stage.PHONE, Stage.CODE)
 CONFIRMATION = (Stage.PIN, Stage.CODE)
 

@@ -209,6 +209,16 @@ async def test_nothing_that_is_typed_is_kept(tmp_path: pathlib.Path) -> None:
     assert "6987654" not in kept.replace(" ", "")
 
 
+async def test_what_was_right_stays_in_the_form(world: World) -> None:
+    made = await owner(world)
+    await walk(world, page_of(made), until="consents")
+    answer = await step(world, page_of(made), "consents", {"consent_data": "yes"})
+    assert re.findall(r'<input id="(\w+)"[^>]* checked', answer.text) == ["consent_data"]
+    await walk(world, page_of(made), until="phone")
+    answer = await step(world, page_of(made), "phone", {"phone": "+33 6 12"})
+    assert 'value="+33 6 12"' in answer.text
+
+
 async def test_pins_are_not_shown_again(world: World) -> None:
     made = await owner(world)
     await walk(world, page_of(made), until="pin")

@@ -12,6 +12,8 @@ from store.providers.sandbox.sca import Authentication, Outcome, Stage
 from store.providers.sandbox.wire.bodies import web_address
 
 LONGEST_ADDRESS = 2_000
+SECRETS = {"pin", "pin_again", "code"}
+"""What is never shown again."""
 PURPOSES = {
     "enrolment": "sca_enrolment",
     "consent": "sca_consent",
@@ -29,7 +31,6 @@ STEPS = {
     Stage.CODE: "sca_code",
 }
 """The name of each step's title and text."""
-SHORTCUTS = {"succeed": Outcome.SUCCEEDED, "fail": Outcome.FAILED, "expire": Outcome.EXPIRED}
 ENDED = {
     Outcome.SUCCEEDED: ("sca_done", "good"),
     Outcome.FAILED: ("sca_failed", "bad"),
@@ -57,7 +58,7 @@ def answer(session: Session, visit: Visit) -> Answer:
     if page is None or back is None or page.outcome is not None:
         return show(session, visit)
     found: sca_walk.Problems = {}
-    if (outcome := SHORTCUTS.get(visit.typed.get("outcome", ""))) is not None:
+    if (outcome := sca.CHOICES.get(visit.typed.get("outcome", ""))) is not None:
         sca.end(session, page.token, outcome)
     else:
         found = sca_walk.answer(session, page, visit.typed.get("stage", ""), visit.typed)
@@ -65,7 +66,8 @@ def answer(session: Session, visit: Visit) -> Answer:
     if page.outcome is not None:
         return Sent(back)
     if found:
-        return step(session, visit, page, back, found, {"email": visit.typed.get("email", "")})
+        shown_again = {name: value for name, value in visit.typed.items() if name not in SECRETS}
+        return step(session, visit, page, back, found, shown_again)
     return Sent(f"{visit.base}/sca?{kept(visit)[1:]}{visit.language}")
 
 
@@ -144,5 +146,5 @@ def filled(session: Session, page: Authentication) -> Mapping[str, str]:
         "pin_again": "135790",
         "phone": sca_walk.example_number(sca_walk.region(session, page)),
         "code": sca_walk.CODE,
-        "boxes": "yes",
+        **dict.fromkeys(("terms", *sca_walk.CONSENTS), sca_walk.TICKED),
     }
