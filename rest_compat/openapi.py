@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from resolvers.listing import Listing
+from resolvers.operation import Operation
 from rest_compat.endpoint import Endpoint
 from rest_compat.operations import OperationEndpoint
 from rest_compat.page import LARGEST_PAGE, PAGE_SIZE
@@ -258,13 +259,20 @@ class _Operation:
             case Envelope.PAGE:
                 return _page(one), _PAGE_EXAMPLE | {"results": [example]}
 
+    def _finds(self) -> bool:
+        """Whether it is about a row that the query or the body names."""
+        operation = self.operation
+        if not isinstance(operation, Operation):
+            return False
+        return operation.exists is not None or (self.verb == "GET" and self._has_body())
+
     def _errors(self) -> Json:
         writes, named = self.verb != "GET", self.operation.permission
         statuses = {
             400: writes or self.reader is None or self._has_body(),
             401: named is not Rule.PUBLIC,
             403: named not in {Rule.PUBLIC, Rule.AUTHENTICATED},
-            404: bool(self.in_path) or self.route.envelope is Envelope.PAGE,
+            404: bool(self.in_path) or self.route.envelope is Envelope.PAGE or self._finds(),
             409: writes and self.route.repeatable,
             413: writes,
             415: writes,

@@ -168,17 +168,25 @@ class Executor(CoreExecutor[Any]):
     ) -> Any:
         """The row, or null when the caller may see no such row."""
         try:
-            if isinstance(plan, Projection) and plan.rows is not None:
-                row = await found.page(plan.rows.columns)
-                return (await plan.render((row,), self.context_value.load.level, columns=True))[0]
-            return await _settled(plain(await found.object()))
+            if not isinstance(plan, Projection) or plan.rows is None:
+                return await _settled(plain(await found.object()))
+            row = await found.page(plan.rows.columns)
         except NotFound:
             return None
         except AppError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, graphql-core finds it again
-            self._failed(kind, error)
-            return await _settled(plain(await found.object()))
+            return await self._once_more(kind, error, found, plain)
+        try:
+            return (await plan.render((row,), self.context_value.load.level, columns=True))[0]
+        except Exception as error:  # noqa: BLE001 - whatever it is, graphql-core finds it again, and at which field
+            return await self._once_more(kind, error, found, plain)
+
+    async def _once_more(
+        self, kind: GraphQLObjectType, error: Exception, found: Found[Any], plain: Callable[[Any], Any]
+    ) -> Any:
+        self._failed(kind, error)
+        return await _settled(plain(await found.object()))
 
 
 def _whole(items: Iterable[Any]) -> bool:
