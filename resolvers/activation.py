@@ -141,6 +141,8 @@ async def _turn(services: Services, partner_id: int, *, button: bool) -> Turn:
 
 async def _current(services: Services, db: AsyncSession, partner: PartnerRow, *, button: bool) -> ActivationRow:
     """The process that a call is about: the live one, one that is final and stays so, or one that begins now."""
+    if partner.status is PartnerStatus.TEST and services.settings.provider is not ProviderName.SANDBOX:
+        raise OnlyInSandbox
     last = await latest(db, partner.id)
     if last is not None:
         last = (await locked_activation(db, last.id))[1]
@@ -154,8 +156,6 @@ async def _current(services: Services, db: AsyncSession, partner: PartnerRow, *,
         if last.status is not ActivationStatus.FAILED:
             last.account_id = last.account_id or partner.provider_user_id
             return last
-    if partner.status is PartnerStatus.TEST and services.settings.provider is not ProviderName.SANDBOX:
-        raise OnlyInSandbox
     return await _begun(services, db, partner, last)
 
 
@@ -176,8 +176,10 @@ async def _begun(
         activation.enrolled_on, activation.enrolled_email = now, partner.legal_representative_email
         activation.check_on = outcomes.next_check(activation, now)
     elif last is not None and activation.account_id == last.account_id:
-        activation.company_type = last.company_type
-        if not last.account_id and last.failure is ActivationFailureReason.OUTCOME_UNKNOWN:
+        unknown = last.failure is ActivationFailureReason.OUTCOME_UNKNOWN
+        if activation.account_id or unknown:
+            activation.company_type = last.company_type
+        if not activation.account_id and unknown:
             activation.account_key, activation.account_sent_on = last.account_key, last.account_sent_on
     db.add(activation)
     await db.flush()

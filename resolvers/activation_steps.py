@@ -15,7 +15,7 @@ from resolvers.context import Services
 from schema.errors import NotFound
 from schema.onboarding import ActivationFailureReason, ActivationStatus
 from store.account_requests import digest, is_person, missing, request_of
-from store.activations import ActivationRow, locked_activation, of_account
+from store.activations import ActivationRow, locked_activation, of_account, still_refused
 from store.onboarding_links import return_url_for
 from store.providers.accounts import Account, AccountStatus
 from store.providers.base import Subject
@@ -49,11 +49,12 @@ async def go_on(services: Services, activation_id: uuid.UUID, *, session: bool =
     try:
         return await _steps(services, partner, activation, session=session)
     except InvalidRequest as refused:
-        return await outcomes.refuse(services, activation_id, refused, told=digest(partner))
+        told = "" if missing(partner) else digest(partner)
+        return await outcomes.refuse(services, activation_id, refused, told=told)
     except UnknownOutcome:
         _, activation = await read(services, activation_id)
         sent_on = activation.wallet_sent_on if activation.account_id else activation.account_sent_on
-        if sent_on is None or services.clock.now() - sent_on < KEYS_KEPT:
+        if not activation.live or sent_on is None or services.clock.now() - sent_on < KEYS_KEPT:
             raise
         return await outcomes.give_up(services, activation_id, ActivationFailureReason.OUTCOME_UNKNOWN)
 
@@ -84,7 +85,7 @@ def wants_session(activation: ActivationRow, partner: PartnerRow, now: dt.dateti
             return not activation.link(now) or activation.session_email != email
         case ActivationStatus.COMPLETED:
             renewed = activation.link(now) and activation.session_email == email
-            return activation.enrolled_email != email and not renewed
+            return activation.enrolled_email != email and not renewed and not still_refused(partner, activation)
         case _:
             return False
 

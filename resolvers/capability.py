@@ -25,8 +25,8 @@ from schema.onboarding import (
 )
 from schema.permission import Permission
 from schema.tenancy import Partner
-from store.account_requests import digest, missing, published
-from store.activations import ActivationRow
+from store.account_requests import missing, published
+from store.activations import ActivationRow, still_refused
 from store.bank_accounts import BankAccountRow
 from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow
 from store.onboarding_links import link_for
@@ -133,12 +133,6 @@ def requirements_of(stands: Standing, page: str) -> list[Requirement]:
         *kyc_requirements(rows),
         *bank_requirements(stands.partner, stands.bank_accounts),
     ]
-
-
-def still_refused(partner: PartnerRow, activation: ActivationRow) -> bool:
-    """Whether the provider did not take the data of a partner, and they are still the same."""
-    refused = activation.failure is ActivationFailureReason.DATA_REFUSED
-    return refused and not missing(partner) and digest(partner) == activation.told_digest
 
 
 def _data(stands: Standing, page: str) -> Iterable[Requirement]:

@@ -11,7 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.activation import PATIENCE, advance, failure_of
 from resolvers.activation_steps import go_on
 from resolvers.activation_watch import partner_changed
-from resolvers.capability import Standing, requirements_of, standings, still_refused
+from resolvers.capability import Standing, requirements_of, standings
 from resolvers.changes import given_uuid
 from resolvers.context import Caller, Services
 from resolvers.operation import Call, operation
@@ -36,6 +36,7 @@ from schema.partner_input import Birthday, City, Kind, Line, Name, Number, Perso
 from schema.partner_parts import CompanyType
 from schema.permission import Permission, Rule
 from store.account_requests import asked, missing, needed
+from store.activations import still_refused
 from store.mail.content import OnboardingContent
 from store.mail.outbox import post
 from store.onboarding_links import link_for, partner_of_token, path_for

@@ -10,6 +10,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.onboarding import ActivationFailureReason, ActivationStatus
 from schema.partner_parts import CompanyType
 from schema.values import choice, moment
+from store.account_requests import digest, missing
 from store.clock import now
 from store.tenancy import PartnerRow
 
@@ -103,6 +104,12 @@ def move(activation: ActivationRow, to: ActivationStatus) -> None:
         raise RuntimeError(f"An activation does not go from {activation.status} to {to}.")
     activation.status = to
     activation.ended_on = None if activation.live else now()
+
+
+def still_refused(partner: PartnerRow, activation: ActivationRow) -> bool:
+    """Whether the provider did not take the data of a partner, and they are still the same."""
+    refused = activation.failure is ActivationFailureReason.DATA_REFUSED
+    return refused and not missing(partner) and digest(partner) == activation.told_digest
 
 
 async def latest(db: AsyncSession, partner_id: int) -> ActivationRow | None:

@@ -5,14 +5,17 @@ import datetime as dt
 
 import pytest
 
-from resolvers import activation_outcomes, activation_watch
+from resolvers import activation_outcomes, activation_watch, onboarding
 from resolvers.activation import LEASE
 from resolvers.capability import capability_of, standings
-from schema.errors import ProviderFailed, ProviderTimedOut
+from schema.errors import Conflict, ProviderFailed, ProviderTimedOut
 from schema.onboarding import (
     ActivationFailureReason,
     ActivationStatus,
     DisabledCapabilityReason,
+    OnboardingDetails,
+    OnboardingField,
+    OnboardingStep,
     PaymentCapability,
     RequirementCode,
 )
@@ -252,6 +255,36 @@ async def test_another_kind_of_company_is_another_account(newcomer: Newcomer) ->
     await newcomer.authenticate(second.pending_user_action)
     assert (await newcomer.activate()).status is COMPLETED
     assert (await newcomer.now()).provider_user_id == (await newcomer.accounts())[1]
+
+
+async def test_another_kind_with_something_missing_is_told_once(newcomer: Newcomer) -> None:
+    await newcomer.fault("/oauth/token", kind="status", status=503, times=50)
+    with pytest.raises(ProviderFailed):
+        await newcomer.activate()
+    await newcomer.control("DELETE", "/faults")
+    await newcomer.change(company_type=CompanyType.INDIVIDUAL, hq_city="")
+    second = await newcomer.activate()
+    assert (await newcomer.activate()) == second
+    await newcomer.change(hq_city="Paris")
+    assert (await newcomer.activate()).id == second.id
+    assert len(await newcomer.accounts()) == 1
+
+
+async def test_an_address_that_the_provider_refuses_opens_no_session_for_another(newcomer: Newcomer) -> None:
+    await completed(newcomer)
+    await newcomer.change(legal_representative_email="nowhere")
+    with pytest.raises(Conflict):
+        await onboarding.open_authentication(newcomer.representative)
+    page = await onboarding.onboarding(newcomer.representative)
+    assert (page.step, page.refused) == (OnboardingStep.DETAILS, OnboardingField.LEGAL_REPRESENTATIVE_EMAIL)
+    assert (await newcomer.user())["LegalRepresentative"]["Email"] == COMPLETE["legal_representative_email"]
+    assert await newcomer.sessions() == 1
+    details = OnboardingDetails(legal_representative_email="grace@chez-ada.example")
+    saved = await onboarding.complete_onboarding(newcomer.representative, details)
+    assert saved.step is OnboardingStep.AUTHENTICATION
+    clock.advance(dt.timedelta(seconds=2))
+    await newcomer.authenticate((await onboarding.open_authentication(newcomer.representative)).url)
+    assert (await onboarding.onboarding_return(newcomer.representative)).step is OnboardingStep.COMPLETED
 
 
 async def test_a_blocked_account_is_not_activated(newcomer: Newcomer) -> None:
