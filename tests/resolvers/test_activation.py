@@ -3,16 +3,19 @@
 import asyncio
 import datetime as dt
 import itertools
+from dataclasses import replace
 
 import pytest
 
-from resolvers import activation, activation_watch
+from resolvers import activation, activation_watch, provider_hints
 from resolvers.context import Caller, Context, Role
 from schema.errors import Forbidden, NotFound, OnlyInSandbox
 from schema.onboarding import ActivatePayments, ActivationFailureReason, ActivationStatus
 from schema.permission import NAMED, Permission
 from schema.tenancy import PartnerStatus
 from store.clock import clock
+from store.db import Database
+from store.providers.base import Subject
 from store.providers.sandbox.sca import Outcome
 from store.settings import ProviderName
 from tests.activation_world import COMPLETE, Newcomer
@@ -81,6 +84,15 @@ async def test_twenty_at_once_make_one_account_and_one_link(newcomer: Newcomer) 
     assert (await newcomer.activate()).status is ActivationStatus.COMPLETED
     assert await newcomer.wallets() == 1
     assert await newcomer.events() == ["partner.payments_activated"]
+
+
+async def test_twenty_in_two_processes_make_one_account_and_one_link(newcomer: Newcomer, database_url: str) -> None:
+    other = Database(database_url)
+    beside = replace(newcomer, services=replace(newcomer.services, db=other))
+    answers = await asyncio.gather(*(at.activate() for _ in range(10) for at in (newcomer, beside)))
+    await other.aclose()
+    assert len({(answer.id, answer.pending_user_action) for answer in answers}) == 1
+    assert (len(await newcomer.accounts()), await newcomer.sessions()) == (1, 1)
 
 
 async def test_twenty_after_the_link_has_ended_get_one_new_link(newcomer: Newcomer) -> None:
@@ -156,7 +168,7 @@ async def test_a_notification_completes_it_also_twice_and_late(newcomer: Newcome
     await newcomer.authenticate(begun.pending_user_action)
     (account,) = await newcomer.accounts()
     for _ in range(2):
-        await activation_watch.follow_hint(newcomer.services, account)
+        await provider_hints.follow(newcomer.services, Subject.ACCOUNT, account)
     assert (await newcomer.row()).status is ActivationStatus.COMPLETED
     clock.advance(dt.timedelta(days=2))
     await activation_watch.follow_hint(newcomer.services, account)
