@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from store.providers.sandbox import users, wallets
+from store.providers.sandbox import enrolment, users, wallets
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.wire.bodies import Currency
 
@@ -12,7 +12,10 @@ Id = Annotated[str, Field(min_length=1, max_length=128)]
 
 
 class Seed(BaseModel):
-    """A legal owner who has authenticated and, by default, proven its identity, with one wallet."""
+    """A legal owner with one wallet, who has enrolled, opened its account to be looked at and proven its identity.
+
+    With `kyc_level` LIGHT its identity is not proven.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,7 +31,12 @@ def sow(session: Session, seed: Seed) -> dict[str, Any]:
     """Create what is missing; what exists stays as it is. Answers both."""
     if not session.row("SELECT 1 FROM user WHERE id = ?", seed.user_id):
         users.add(session, seed.user_id, users.LEGAL, seed.name, owner(session, seed))
-        session.change("INSERT INTO enrolment (user_id, enrolled_at) VALUES (?, ?)", seed.user_id, int(session.now))
+        session.change(
+            "INSERT INTO enrolment (user_id, enrolled_at, access_until) VALUES (?, ?, ?)",
+            seed.user_id,
+            int(session.now),
+            session.now + enrolment.ACCESS_LASTS,
+        )
     if not session.row("SELECT 1 FROM wallet WHERE id = ?", seed.wallet_id):
         wallets.add(session, seed.wallet_id, seed.user_id, seed.currency, description=f"Wallet of {seed.name}"[:255])
     return {

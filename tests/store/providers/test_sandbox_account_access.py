@@ -114,6 +114,16 @@ async def test_payers_and_the_bypass_are_never_asked(world: World) -> None:
     assert (await world.control("GET", "/sca"))["sessions"] == []
 
 
+async def test_a_seeded_owner_has_authenticated(world: World) -> None:
+    seed = {"user_id": "partner", "wallet_id": "wallet", "name": "Maison Soleil", "email": "anne@maison.example"}
+    await world.control("POST", "/seed", seed)
+    assert (await world.read("/sca/users/partner/sca-status"))["IsEnrolled"] is True
+    assert (await world.call("GET", "/wallets/wallet")).status_code == 200
+    await world.advance(180 * DAY)
+    await world.log_in()
+    asked(await world.call("GET", "/wallets/wallet"))
+
+
 async def test_a_context_that_there_is_not(world: World) -> None:
     await world.seed()
     for path in ("/wallets/wallet", "/users/partner/transactions"):
