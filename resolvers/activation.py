@@ -9,7 +9,7 @@ import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers import activation_outcomes as outcomes
-from resolvers.activation_steps import go_on, wants_session
+from resolvers.activation_steps import barred, go_on, wants_session
 from resolvers.changes import given_uuid
 from resolvers.context import Services
 from resolvers.operation import Call, operation
@@ -23,12 +23,10 @@ from schema.onboarding import (
     PaymentActivation,
 )
 from schema.permission import Permission
-from schema.tenancy import PartnerStatus
 from store.account_requests import digest, is_person, missing, published
 from store.activations import ActivationRow, latest, locked_activation, locked_partner
 from store.onboarding_links import link_for
 from store.providers.errors import ProviderError, UnknownOutcome
-from store.settings import ProviderName
 from store.tenancy import PartnerRow
 
 log = structlog.get_logger(__name__)
@@ -141,7 +139,7 @@ async def _turn(services: Services, partner_id: int, *, button: bool) -> Turn:
 
 async def _current(services: Services, db: AsyncSession, partner: PartnerRow, *, button: bool) -> ActivationRow:
     """The process that a call is about: the live one, one that is final and stays so, or one that begins now."""
-    if partner.status is PartnerStatus.TEST and services.settings.provider is not ProviderName.SANDBOX:
+    if barred(services, partner):
         raise OnlyInSandbox
     last = await latest(db, partner.id)
     if last is not None:

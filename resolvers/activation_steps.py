@@ -14,6 +14,7 @@ from resolvers import activation_outcomes as outcomes
 from resolvers.context import Services
 from schema.errors import NotFound
 from schema.onboarding import ActivationFailureReason, ActivationStatus
+from schema.tenancy import PartnerStatus
 from store.account_requests import digest, is_person, missing, request_of
 from store.activations import ActivationRow, locked_activation, of_account, still_refused
 from store.onboarding_links import return_url_for
@@ -22,6 +23,7 @@ from store.providers.base import Subject
 from store.providers.errors import InvalidRequest, UnknownOutcome
 from store.providers.errors import NotFound as UnknownToProvider
 from store.providers.keys import Key
+from store.settings import ProviderName
 from store.tenancy import MarketplaceRow, PartnerRow
 
 log = structlog.get_logger(__name__)
@@ -38,6 +40,11 @@ async def read(services: Services, activation_id: uuid.UUID) -> tuple[PartnerRow
         if activation is None:
             raise NotFound(thing="activation")
         return await db.get_one(PartnerRow, activation.partner_id), activation
+
+
+def barred(services: Services, partner: PartnerRow) -> bool:
+    """Whether the provider must hear nothing of a partner: of one that tries things out, unless it is the sandbox."""
+    return partner.status is PartnerStatus.TEST and services.settings.provider is not ProviderName.SANDBOX
 
 
 async def go_on(services: Services, activation_id: uuid.UUID, *, session: bool = False) -> ActivationRow:
@@ -61,7 +68,7 @@ async def go_on(services: Services, activation_id: uuid.UUID, *, session: bool =
 
 async def _steps(services: Services, partner: PartnerRow, activation: ActivationRow, *, session: bool) -> ActivationRow:
     activation_id = activation.id
-    if activation.status is ActivationStatus.FAILED:
+    if activation.status is ActivationStatus.FAILED or barred(services, partner):
         return activation
     account = await _account(services, partner, activation)
     if account is None:

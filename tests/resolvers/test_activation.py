@@ -237,6 +237,7 @@ async def test_a_test_partner_never_meets_a_real_provider(newcomer: Newcomer) ->
     clock.advance(TEN_MINUTES)
     with pytest.raises(OnlyInSandbox):
         await newcomer.activate()
+    await activation_watch.watch(newcomer.services, (await newcomer.row()).id)
     assert await newcomer.calls() == before
     await newcomer.execute("DELETE FROM payment_activation")
     with pytest.raises(OnlyInSandbox):
