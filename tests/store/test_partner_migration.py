@@ -1,0 +1,68 @@
+"""Partners that were there before much was known of them survive the migration, both ways."""
+
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+from alembic import command
+from sqlalchemy import Connection, text
+
+from store.db import Database
+from store.migrate import config
+
+INSERT = """
+INSERT INTO marketplace (uuid, name, domain, currency, time_zone) VALUES (gen_random_uuid(), 'M', '', 'EUR', 'UTC');
+INSERT INTO partner (uuid, source_id, status, name, commercial_name, short_name, site_domain, agency_email, agency_phone,
+  website, accent_colour, language, payments_active, marketplace_id, logo_url, hq_country, return_hosts,
+  return_with_order_number, provider_user_id, provider_wallet_id, last_order_number, created_on)
+SELECT gen_random_uuid(), n::text, 'a', '', 'Shop', 'shop', n || '.localhost', '', '', '', '#000000', 'en', true, 1, '', c,
+  '[]', false, 'u', 'w', 0, now() FROM (VALUES (1, 'FR'), (2, '')) AS given (n, c)
+"""
+
+
+@pytest.fixture
+async def empty(postgres: str) -> AsyncIterator[Database]:
+    """A database without tables."""
+    connection = await asyncpg.connect(postgres)
+    await connection.execute("DROP DATABASE IF EXISTS test_partner_migration WITH (FORCE)")
+    await connection.execute("CREATE DATABASE test_partner_migration")
+    head, _, tail = postgres.partition("?")
+    db = Database(head.rsplit("/", 1)[0] + "/test_partner_migration" + (f"?{tail}" if tail else ""))
+    yield db
+    await db.aclose()
+    await connection.execute("DROP DATABASE test_partner_migration WITH (FORCE)")
+    await connection.close()
+
+
+async def at(db: Database, revision: str, *, down: bool = False) -> None:
+    """Bring the tables to a revision."""
+
+    def move(connection: Connection) -> None:
+        (command.downgrade if down else command.upgrade)(config(connection), revision)
+
+    async with db.engine.begin() as connection:
+        await connection.run_sync(move)
+
+
+async def test_partners_survive_both_ways(empty: Database) -> None:
+    await at(empty, "0006")
+    async with empty.engine.begin() as connection:
+        for statement in INSERT.split(";"):
+            await connection.execute(text(statement))
+    await at(empty, "0007")
+    kept = (
+        "SELECT hq_country, hq_country_code, iban, tags, company_type, referrer, freeze_payout FROM partner ORDER BY id"
+    )
+    assert [tuple(row) for row in await empty.rows(text(kept))] == [
+        ("FR", "FR", "", [], None, None, False),
+        ("", "", "", [], None, None, False),
+    ]
+    async with empty.engine.begin() as connection:
+        await connection.execute(text("UPDATE partner SET hq_country = 'Frankreich' WHERE id = 1"))
+    await at(empty, "0006", down=True)
+    assert [tuple(row) for row in await empty.rows(text("SELECT hq_country FROM partner ORDER BY id"))] == [
+        ("FR",),
+        ("",),
+    ]
+    await at(empty, "head")
+    assert (await empty.rows(text("SELECT count(*) FROM partner")))[0][0] == 2
