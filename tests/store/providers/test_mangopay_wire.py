@@ -1,5 +1,6 @@
 """The adapter against the table of the provider's wire: what it sends, and what it makes of every answer of the table."""
 
+import dataclasses
 import datetime as dt
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -49,6 +50,8 @@ PERSON = Person("Ana", "Puig", "ana@example.com")
 ADDRESS = Address("4 rue de la Paix", "Paris", "75002", "FR", "2e étage", "Île-de-France")
 ACTING = Representative("Ana", "Puig", "ana@example.com", dt.date(1980, 2, 29), "FR", "ES", "+33611223344")
 IBAN = "FR7630004000031234567890143"
+LABEL = "A & B, c/o 'C'"
+"""With all the signs that the provider does not take."""
 
 Operation = Callable[[Account], Awaitable[Any]]
 
@@ -58,7 +61,7 @@ def account_of(kind: LegalKind) -> AccountRequest:
 
 
 def bank_account(*, business: bool) -> DestinationRequest:
-    return DestinationRequest("id-1", "Ana Puig", business, ADDRESS, IBAN, "EUR", "A & B, c/o 'C'", "Ana", "Puig")
+    return DestinationRequest("id-1", "Ana Puig", business, ADDRESS, IBAN, "EUR", LABEL, "Ana", "Puig")
 
 
 async def content() -> AsyncIterator[bytes]:
@@ -164,6 +167,12 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
     "get_balance": (lambda account: account.adapter.get_balance("id-1", return_url=BACK), ["read_wallet"]),
     "create_payment": (
         lambda account: account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now()),
+        ["create_hosted_payin"],
+    ),
+    "create_payment with a word for the bank": (
+        lambda account: account.adapter.create_payment(
+            dataclasses.replace(PAYMENT, statement="Étoile & Co, Paris"), key=KEY, sent_at=account.clock.now()
+        ),
         ["create_hosted_payin"],
     ),
     "refund": (lambda account: account.adapter.refund(REFUND, key=KEY), ["refund_part_of_payin"]),

@@ -120,11 +120,11 @@ async def test_refuses_without_a_parameter(world: World, call: WireCall) -> None
         assert named(answer.json(), name)
 
 
-@pytest.mark.parametrize("call", [call for call in GOOD if call.owners], ids=lambda call: call.name)
+@pytest.mark.parametrize("call", [call for call in GOOD if call.named], ids=lambda call: call.name)
 async def test_an_address_that_names_nothing(world: World, things: Things, call: WireCall) -> None:
     _, body = await things.prepared(call)
     before = await state(world)
-    for name in call.owners:
+    for name in call.named:
         path = call.path.replace(f"{{{name}}}", "none-such-thing-0001")
         answer = await things.send(call, body, path)
         assert (answer.status_code, answer.json()["Type"]) == (wire.ERROR_TYPES[call.unknown], call.unknown)

@@ -116,6 +116,7 @@ class WireCall:
     """Optional fields that come all or none."""
     when: tuple[When, ...] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
+    patterns: Mapping[str, str] = field(default_factory=dict)
     refused: Fields = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     query_besides: tuple[str, ...] = ()
@@ -131,7 +132,7 @@ class WireCall:
         return {**self.required, **self.optional}
 
     @property
-    def owners(self) -> tuple[str, ...]:
+    def named(self) -> tuple[str, ...]:
         """What the path names: `("owner", "document")`."""
         return tuple(re.findall(r"\{(\w+)\}", self.path))
 
@@ -165,9 +166,9 @@ class WireCall:
     def _takes(self, name: str, value: object) -> bool:
         if name not in self.fields:
             return any(name.startswith(f"{outer}.") for outer, kind in self.fields.items() if kind == "object")
-        kind = self.fields[name]
-        too_long = len(str(value)) > self.limits.get(name, len(str(value)))
-        return kind != "parent" and not mismatch(kind, value) and not too_long and value != self.refused.get(name)
+        kind, text = self.fields[name], str(value)
+        fits = len(text) <= self.limits.get(name, len(text)) and re.fullmatch(self.patterns.get(name, "(?s:.*)"), text)
+        return kind != "parent" and not mismatch(kind, value) and bool(fits) and value != self.refused.get(name)
 
     def _left_out(self, name: str) -> bool:
         return any(name == out or name.startswith(f"{out}.") for out in self.without)
@@ -324,6 +325,7 @@ def _read(name: str, line: Json) -> WireCall:
         sample=line.get("sample", {}),
         when=tuple(When(rule["field"], tuple(rule["is"]), rule["required"]) for rule in line.get("when", ())),
         limits=line.get("limits", {}),
+        patterns=line.get("patterns", {}),
         refused=dict(_flat(line.get("refused", {}))),
         query=line.get("query", {}),
         unknown=line.get("unknown", "ressource_not_found"),
