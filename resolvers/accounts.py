@@ -16,6 +16,7 @@ from resolvers.auth import issue_token
 from resolvers.context import Role
 from schema.account_input import SHORTEST_PASSWORD
 from schema.errors import AlreadyTaken, InvalidInput, NotFound
+from schema.tenancy import UserRole
 from store.clock import Clock
 from store.credentials import digest_of, hashed, normal_username
 from store.tenancy import MarketplaceRow, PartnerRow, TokenRow, UserRow
@@ -51,7 +52,7 @@ async def create_user(db: AsyncSession, new: NewUser) -> UserRow:
         username=username,
         email=_email(new.email or (username if "@" in username else "")),
         first_name=new.first_name[:80],
-        role=new.role,
+        role=UserRole(new.role),
         partner_id=partner_id,
         marketplace_id=marketplace_id,
         password_hash=await hashed(new.password),

@@ -10,8 +10,9 @@ from sqlalchemy import delete, func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.context import Role, Services
+from resolvers.context import Services
 from schema.mail import MailKind
+from schema.tenancy import UserRole
 from schema.webhook import DeliveryState, DisabledReason
 from store.events import EventRow
 from store.jobs import Job, enqueue
@@ -147,7 +148,7 @@ async def _owners(db: AsyncSession, endpoint: WebhookEndpointRow) -> Sequence[tu
         return (await db.exec(query)).all()
     users = select(UserRow.email).where(
         UserRow.marketplace_id == endpoint.marketplace_id,
-        UserRow.role == Role.MARKETPLACE,
+        UserRow.role == UserRole.MARKETPLACE,
         UserRow.is_active,
         UserRow.email != "",
     )

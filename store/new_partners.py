@@ -18,7 +18,7 @@ _USUAL_PORTS = {"http": 80, "https": 443}
 
 async def next_id(db: AsyncSession) -> int:
     """The id of the next partner, drawn before its row is written, because its other names hold it."""
-    return (await db.exec(select(func.nextval(func.pg_get_serial_sequence("partner", "id"))))).one()
+    return int((await db.exec(select(func.nextval(func.pg_get_serial_sequence("partner", "id"))))).one())
 
 
 async def free_source_id(db: AsyncSession, marketplace_id: int, id: int) -> str:

@@ -26,6 +26,7 @@ from schema.errors import AppError, Unauthenticated
 from schema.event import EXAMPLES, EventType
 from schema.messages import problems
 from schema.permission import Permission
+from schema.tenancy import UserRole
 from schema.values import Invalid, Text
 from schema.webhook import DeliveryState
 from store.attempts import AttemptRow, AttemptState
@@ -118,7 +119,7 @@ class Tenants:
         """A user with a token."""
         granted = None if permissions is None else [str(permission) for permission in permissions]
         row: UserRow = await self.add(
-            UserRow(username=f"{name.replace(' ', '-')}@users.example", role=role, permissions=granted, **of)
+            UserRow(username=f"{name.replace(' ', '-')}@users.example", role=UserRole(role), permissions=granted, **of)
         )
         async with self.services.db.sessions() as db, db.begin():
             token = await issue_token(db, row, "test", clock)

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 
 from schema.checkout import Choice
 from schema.gift_card import GiftCardStatus
+from schema.tenancy import UserRole
 from store.clock import Clock
 from store.credentials import hashed
 from store.db import Database
@@ -95,7 +96,7 @@ def _user(
         username=username,
         email=username,
         first_name=role.capitalize(),
-        role=role,
+        role=UserRole(role),
         partner_id=partner_id,
         marketplace_id=marketplace_id,
         password_hash=password_hash,

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from coffret.services import House
 from resolvers.auth import issue_token
-from resolvers.context import Role
+from schema.tenancy import UserRole
 from store.clock import clock
 from store.credentials import hashed
 from store.settings import Settings
@@ -57,7 +57,7 @@ async def opened(app: Any, client: httpx.AsyncClient) -> Api:
     shop = await open_shop(house.services, house.sandbox)
     async with house.services.db.sessions() as db, db.begin():
         user = UserRow(
-            username=NAME, role=Role.PARTNER, partner_id=shop.partner.id, password_hash=await hashed(PASSWORD)
+            username=NAME, role=UserRole.PARTNER, partner_id=shop.partner.id, password_hash=await hashed(PASSWORD)
         )
         db.add(user)
         await db.flush()

@@ -13,9 +13,9 @@ from starlette.applications import Starlette
 
 from coffret.metrics import exposition
 from resolvers.auth import issue_token
-from resolvers.context import Role
 from resolvers.watch import outcome
 from schema.errors import CartNotFound, ProviderTimedOut, Unavailable
+from schema.tenancy import UserRole
 from store.clock import clock
 from store.settings import Settings
 from store.tenancy import UserRow
@@ -30,7 +30,7 @@ HOST = {"host": "127.0.0.1:8000"}
 async def token_of(shop: Shop) -> dict[str, str]:
     """Headers of a user of the shop's partner."""
     async with shop.services.db.sessions() as db, db.begin():
-        user = UserRow(username="m@shop.localhost", role=Role.PARTNER, partner_id=shop.partner.id)
+        user = UserRow(username="m@shop.localhost", role=UserRole.PARTNER, partner_id=shop.partner.id)
         db.add(user)
         await db.flush()
         return {"Authorization": f"Token {await issue_token(db, user, 'm', clock)}"}

@@ -12,8 +12,8 @@ import pytest
 
 from coffret.services import open_house
 from resolvers.auth import issue_token
-from resolvers.context import Role
 from schema.checkout import Choice
+from schema.tenancy import UserRole
 from store.clock import clock
 from store.providers.sandbox import close
 from store.settings import Settings
@@ -58,7 +58,7 @@ async def pair(database_url: str, redis_server: RedisServer, tmp_path: pathlib.P
         house = await stack.enter_async_context(open_house(settings, sandbox))
         shop = await open_shop(house.services, sandbox)
         async with house.services.db.sessions() as db, db.begin():
-            user = UserRow(username="two@shop.localhost", role=Role.PARTNER, partner_id=shop.partner.id)
+            user = UserRow(username="two@shop.localhost", role=UserRole.PARTNER, partner_id=shop.partner.id)
             db.add(user)
             await db.flush()
             token = await issue_token(db, user, "two", clock)

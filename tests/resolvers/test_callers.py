@@ -11,6 +11,7 @@ from resolvers.callers import KEPT_CALLERS, Callers, Kept, permissions_of
 from resolvers.context import Caller, Context, Role
 from schema.errors import AppError, Forbidden, PartnerOnly, Unauthenticated
 from schema.permission import NAMED, Permission, Rule
+from schema.tenancy import UserRole
 from store.clock import clock
 from store.credentials import digest_of
 from store.tenancy import TokenRow, UserRow
@@ -161,7 +162,7 @@ async def test_no_more_callers_are_kept_than_there_is_room_for(tenants: Tenants)
 
 
 def user(role: str, permissions: list[str] | None = None) -> UserRow:
-    return UserRow(username=role, role=role, permissions=permissions)
+    return UserRow(username=role, role=UserRole(role), permissions=permissions)
 
 
 def test_permissions_by_default() -> None:

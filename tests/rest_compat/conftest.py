@@ -20,6 +20,7 @@ from resolvers.callers import Callers
 from resolvers.context import Caller, Context, Role, Services
 from rest_compat.route import Route
 from rest_compat.routes import ROUTES, RestRoutes, endpoint, rest_routes
+from schema.tenancy import UserRole
 from store.carts import Carts
 from store.clock import clock
 from store.credentials import hashed
@@ -93,7 +94,7 @@ async def filled(services: Services) -> dict[str, Any]:
                 username=f"{role}{n}@shop.example",
                 first_name="Ada",
                 email=f"{role}{n}@shop.example",
-                role=role,
+                role=UserRole(role),
                 partner_id=partner.id if partner else None,
                 marketplace_id=None if partner else market.id,
                 password_hash=password,

@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 
 from schema.checkout import Choice
 from schema.languages import LANGUAGES
+from schema.tenancy import UserRole
 from store.clock import clock
 from store.codes import looks_right
 from store.credentials import matches
@@ -28,8 +29,8 @@ from store.demo.seed import (
     DemoShop,
     seed,
 )
-from store.pictures import PictureRow, keep
 from store.new_partners import with_port
+from store.pictures import PictureRow, keep
 from store.pricing import price_lines
 from store.products import ProductRow
 from store.providers.sandbox import SandboxSettings, close, sandbox_app
@@ -259,7 +260,7 @@ async def test_where_it_does_not_belong_it_is_refused_in_a_sentence(
 
 async def test_what_fails_at_the_end_leaves_nothing(database: Database, sandbox: Starlette) -> None:
     async with database.sessions() as db, db.begin():
-        db.add(UserRow(username="master@demo.localhost", role="master"))
+        db.add(UserRow(username="master@demo.localhost", role=UserRole.MASTER))
     before = await counts(database)
     with pytest.raises(IntegrityError):
         await seed(database, development(), clock, sandbox)
