@@ -2,13 +2,15 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.changes import given_uuid
 from resolvers.context import Services
+from resolvers.listing import Filter, Listing, Where
 from resolvers.operation import Call, operation
 from resolvers.provider_calls import asking
 from resolvers.tenancy import find
@@ -16,6 +18,7 @@ from schema.bank_account import BankAccountStatus, RegisterBankAccount, Register
 from schema.errors import ActivationRequired, BankAccountRefused, IbanMissing, PaymentsNotActive
 from schema.onboarding import Requirement, RequirementCode
 from schema.permission import Permission
+from schema.values import ClosedSet, closed_set, writable_as
 from store.account_requests import is_person, missing, request_of
 from store.bank_accounts import BankAccountRow, bank_accounts_of, locked_account
 from store.jobs import Again, Job, enqueue
@@ -51,6 +54,33 @@ WAITED_FOR = dt.timedelta(days=1)
 async def _partner(call: Call, given: Any) -> None:
     if (uuid := given_uuid(given)) is not None:
         await find(call.db, call.caller, PartnerRow, "partner", uuid=uuid)
+
+
+@closed_set
+class BankAccountSort(ClosedSet):
+    """How to order registered bank accounts."""
+
+    NEWEST = "-id", "The newest first."
+
+
+@writable_as(RegisteredBankAccount)
+class BankAccountFilter(Filter):
+    """Which registered bank accounts."""
+
+    status: Annotated[BankAccountStatus | None, Where("status")] = None
+    partner_id: Annotated[int | None, Where("partner_id")] = Field(
+        default=None, description="Those of the partner with this id."
+    )
+
+
+registered_bank_accounts = Listing(
+    RegisteredBankAccount,
+    BankAccountFilter,
+    BankAccountSort,
+    Permission.VIEW_PARTNER,
+    "The bank accounts of the partners you see, as the payment provider knows them, those of former accounts too; the "
+    "newest first.",
+)
 
 
 @operation(Permission.UPDATE_PARTNER, transaction=False, exists=_partner)

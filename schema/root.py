@@ -55,6 +55,7 @@ class Query:
     partners = answered_by(partners.partners)
     product = answered_by(products.product)
     products = answered_by(products.products)
+    registered_bank_accounts = answered_by(bank_accounts.registered_bank_accounts)
     user = answered_by(users.user)
     users = answered_by(users.users)
     webhook_deliveries = answered_by(webhooks.webhook_deliveries)

@@ -199,9 +199,10 @@ async def due(db: AsyncSession, moment: dt.datetime, most: int) -> Sequence[int]
     for partner_id in (await db.exec(never)).all():
         (await kyc_of(db, partner_id, lock=True)).check_on = moment
     await db.flush()
+    known = select(col(PartnerRow.id)).where(col(PartnerRow.provider_user_id) != "")
     query = (
         select(PartnerKycRow)
-        .where(col(PartnerKycRow.check_on) <= moment)
+        .where(col(PartnerKycRow.check_on) <= moment, col(PartnerKycRow.partner_id).in_(known))
         .order_by(col(PartnerKycRow.check_on))
         .limit(most)
         .with_for_update(skip_locked=True)

@@ -12,14 +12,24 @@ from resolvers.bank_accounts import (
     bank_requirements_of,
     check_bank_accounts,
     register_bank_account,
+    registered_bank_accounts,
     watch_bank_accounts,
 )
-from resolvers.context import Context
+from resolvers.context import Caller, Context, Role
+from resolvers.listing import Window
 from schema.bank_account import BankAccountStatus, RegisterBankAccount
-from schema.errors import ActivationRequired, BankAccountRefused, IbanMissing, PaymentsNotActive, ProviderTimedOut
+from schema.errors import (
+    ActivationRequired,
+    BankAccountRefused,
+    Forbidden,
+    IbanMissing,
+    PaymentsNotActive,
+    ProviderTimedOut,
+)
 from schema.kyc import ReturnedFrom, Stage, TryAgain
 from schema.onboarding import Requirement, RequirementCode
 from schema.partner_parts import CompanyType
+from schema.permission import NAMED
 from store.clock import clock
 from store.jobs import Again
 from store.providers.base import ProviderError
@@ -224,6 +234,23 @@ async def test_whoever_comes_back_from_confirming_is_told_how_it_stands(payee: P
     assert (await returns.returned(context, path)).stage is Stage.FAILED
     another = await returns.try_again(context, TryAgain(path))
     assert (await returns.returned(context, another)).stage is Stage.OPEN
+
+
+async def test_who_sees_partners_sees_their_bank_accounts(payee: Payee) -> None:
+    account = await payee.register()
+
+    async def seen(caller: Caller) -> list[int]:
+        found = await registered_bank_accounts(Context(payee.services, caller), Window())
+        return [row.id for row in await found.rows.objects()]
+
+    own, of = payee.partner.id, payee.partner.marketplace_id
+    assert await seen(Caller(Role.MARKETPLACE, NAMED, marketplace_id=of)) == [account.id]
+    assert await seen(Caller(Role.PARTNER, NAMED, partner_id=own, marketplace_id=of)) == [account.id]
+    assert await seen(Caller(Role.MASTER, NAMED)) == [account.id]
+    assert await seen(Caller(Role.MARKETPLACE, NAMED, marketplace_id=of + 1)) == []
+    assert await seen(Caller(Role.PARTNER, NAMED, partner_id=own + 1, marketplace_id=of)) == []
+    with pytest.raises(Forbidden):
+        await seen(Caller(Role.PARTNER, frozenset(), partner_id=own, marketplace_id=of))
 
 
 async def test_what_was_asked_earlier_and_answered_later_changes_nothing(payee: Payee) -> None:

@@ -45,6 +45,7 @@ OWNED_BY = {
 ELSEWHERE = {
     "app_user": "test_users.py",
     "audit_entry": "test_audit_entries.py",
+    "bank_account": "test_bank_accounts.py",
     "job": "test_jobs.py",
     "mail": "test_mails.py",
     "marketplace": "test_marketplaces.py",
