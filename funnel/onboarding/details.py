@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from funnel.flash import Flash
-from funnel.onboarding.texts import LENGTHS, REFUSED, REQUIRED
+from funnel.onboarding.texts import LENGTHS, MAIN, REFUSED, REQUIRED
 from funnel.onboarding.visit import Representative
 from resolvers import onboarding as operations
-from schema.errors import Conflict, InvalidInput, Problem
+from schema.errors import Conflict, InvalidInput
 from schema.onboarding import Onboarding, OnboardingDetails, OnboardingField
 
 FORM = "details"
@@ -27,8 +27,9 @@ async def show(visit: Representative, found: Onboarding) -> Response:
     flash = await visit.found(FORM)
     if not flash.problems and found.refused is not None:
         flash = Flash(((found.refused, REFUSED),))
-    shown = Flash(tuple(problem for problem in flash.problems if problem[0] in found.asked), flash.fields)
-    return visit.page("onboarding/details.html", flash=shown, found=found, limits=LENGTHS, sections=SECTIONS)
+    shown = tuple(problem for problem in flash.problems if problem[0] in {*found.asked, MAIN})
+    flash = Flash(shown, flash.fields)
+    return visit.page("onboarding/details.html", flash=flash, found=found, limits=LENGTHS, sections=SECTIONS)
 
 
 async def complete(visit: Representative) -> Response:
@@ -37,7 +38,7 @@ async def complete(visit: Representative) -> Response:
     try:
         found = await operations.complete_onboarding(visit.context, _details(typed, visit.onboarding))
     except InvalidInput as error:
-        await visit.leave(FORM, Flash.of(sorted(error.problems, key=_place), typed))
+        await visit.leave(FORM, Flash(_placed(error, visit.onboarding), typed))
         return visit.to_start()
     except Conflict:  # another tab was quicker
         return visit.to_start()
@@ -65,5 +66,8 @@ def birthday_of(day: str, month: str, year: str) -> str:
     return f"{year}-{month:0>2}-{day:0>2}" if day or month or year else ""
 
 
-def _place(problem: Problem) -> int:
-    return PLACES.index(OnboardingField(str(problem.path[-1])))
+def _placed(error: InvalidInput, found: Onboarding) -> tuple[tuple[str, str], ...]:
+    """What is wrong, as (place on the page, code), in the order of the page."""
+    wrong = {str(problem.path[-1]): problem.code for problem in error.problems}
+    asked = [(place.value, wrong.pop(place)) for place in PLACES if place in found.asked and place in wrong]
+    return (*asked, *[(MAIN, code) for code in wrong.values()][:1])

@@ -5,7 +5,8 @@ import re
 from starlette.requests import Request
 from starlette.responses import Response
 
-from funnel.messages import PUBLIC_ENDINGS, Ending
+from funnel.guest import WayOut
+from funnel.messages import PUBLIC_ENDINGS, TRY_AGAIN, Ending
 from funnel.public import Holder, PublicDesk
 from schema.languages import LANGUAGES
 
@@ -18,6 +19,12 @@ class LanguageDesk(PublicDesk[Holder]):
     async def guest(self, request: Request) -> Holder:
         """Anybody."""
         return self.nobody(request)
+
+    def ended(self, guest: Holder, ending: Ending, status: int) -> Response:
+        """The page for an error, with the way back to where the form was."""
+        here = guest.form.get("next", "")
+        ways = [WayOut(here, TRY_AGAIN)] if OWN_PAGE.fullmatch(here) else []
+        return guest.message(PUBLIC_ENDINGS[ending], ways, status)
 
 
 async def change(holder: Holder) -> Response:

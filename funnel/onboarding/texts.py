@@ -6,6 +6,8 @@ from funnel.messages import ERRORS, N_, Told, Tone
 from schema.onboarding import ActivationFailureReason, OnboardingField, RequirementCode
 from store.tenancy import PartnerRow
 
+MAIN = "main"
+"""The place of what is wrong with something that the page does not ask for."""
 REFUSED = "REFUSED"
 """The code of a field that the provider did not take."""
 
@@ -54,6 +56,10 @@ UNREADABLE = {
 
 def error_text(place: str, code: str) -> str:
     """What to say about a field."""
+    if place == MAIN:
+        return N_(
+            "This does not fit what is known of your company. The platform that your shop sells on can correct that."
+        )
     field = OnboardingField(place)
     if code == REFUSED:
         return N_("The payment provider did not accept this. Please correct it.")

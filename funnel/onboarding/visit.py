@@ -24,7 +24,9 @@ class Representative(Holder):
 
     @cached_property
     def _flashes(self) -> Flashes:
-        return Flashes(self.services.kv, self.context.asking.partner_id or 0)
+        partner_id = self.context.asking.partner_id
+        assert partner_id is not None, "a representative is one of a partner"
+        return Flashes(self.services.kv, partner_id)
 
     async def leave(self, place: str, flash: Flash) -> None:
         """Leave a message for this browser, at one of our pages."""

@@ -176,6 +176,18 @@ async def test_what_cannot_be_read_is_told_in_words_of_the_field(
     assert (await newcomer.now()).legal_representative_birthday is None
 
 
+async def test_what_is_wrong_with_something_that_is_not_asked_is_told_too(
+    newcomer: Newcomer, representative: Customer
+) -> None:
+    await newcomer.change(siret_number="12345", hq_country="", hq_country_code="")
+    await representative.open(await link(newcomer))
+    await representative.send("/onboarding/", {"hq_country": "FR"})
+    (error,) = representative.errors
+    assert error.startswith("This does not fit what is known of your company.")
+    assert representative.page.one(id="errors").one("a").attributes["href"] == "#main"
+    assert (await newcomer.now()).hq_country == ""
+
+
 async def test_what_was_typed_wrong_is_shown_once_and_to_this_browser_only(
     newcomer: Newcomer, representatives: Visitors
 ) -> None:

@@ -4,6 +4,7 @@ import dataclasses
 import datetime as dt
 import uuid
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -77,6 +78,8 @@ async def test_every_form_is_checked(newcomer: Newcomer, representatives: Visito
         ):
             await representative.post(path, {"csrf": csrf, "language": "fr", "next": "/onboarding/x/"}, **headers)
             assert (representative.response.status_code, representative.h1) == (403, "This page was open for too long")
+            (way,) = representative.page.one("main").all("a")
+            assert way.attributes["href"] in {urlsplit(url).path, "/onboarding/x/"}
     assert (await newcomer.sessions(), await newcomer.calls()) == (0, 0)
     assert "coffret-language" not in representative.http.cookies
 
