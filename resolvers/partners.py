@@ -3,6 +3,7 @@
 import datetime as dt
 from typing import Annotated, Any
 
+import strawberry
 from pydantic import AfterValidator, Field
 
 from resolvers.activation_watch import partner_changed
@@ -20,6 +21,9 @@ from schema.values import ClosedSet, closed_set, writable_as
 from store.new_partners import default_site_domain, free_source_id, next_id
 from store.partner_checks import check, company_number
 from store.tenancy import PartnerRow
+
+NUMBER = "Its company number: in France the SIRET."
+CompanyNumber = Annotated[str | None, Field(description=NUMBER), strawberry.argument(description=NUMBER)]
 
 
 @closed_set
@@ -72,7 +76,7 @@ partner_with_id = Lookup(Partner, "id", "partner", Permission.VIEW_PARTNER, "A p
 
 @operation(Permission.VIEW_PARTNER)
 async def partner_by_company_number(
-    call: Call, siret_number: str | None = None, commercial_name: str | None = None
+    call: Call, siret_number: CompanyNumber = None, commercial_name: str | None = None
 ) -> Partner:
     """A partner by its company number, by the name customers see, or by both, which must then name the same one.
 
@@ -101,7 +105,7 @@ async def update_partner(call: Call, input: UpdatePartner) -> Partner:
     row = await _partner(call, {"uuid": input.uuid}, lock=True)
     before = row.status
     apply(row, input, skip={"uuid"})
-    if row.status is PartnerStatus.NEW is not before:
+    if row.status is PartnerStatus.NEW and before is not PartnerStatus.NEW:
         raise InvalidInput.at("status", "Only its network makes a partner new. Send a, i or t.")
     check(row, call.services.clock.now().date())
     await call.db.flush()

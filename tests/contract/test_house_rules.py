@@ -58,6 +58,8 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/once.py", "self"): "what the operation itself raised, while it is rendered",
     ("resolvers/listing.py", "LookupError"): "a list that was declared wrong, found when the program starts",
     ("resolvers/listing.py", "TypeError"): "the same",
+    ("resolvers/computed.py", "TypeError"): "a value that was declared wrong, found when the program starts",
+    ("resolvers/computed.py", "ValueError"): "the same",
     ("resolvers/worker.py", "verdict"): "what tells the job queue how a run ended",
     ("resolvers/bank_accounts.py", "Again"): "tells the job queue that something is still waited for",
     ("resolvers/settlement.py", "Transient"): "the provider's own error, caught by whoever asked to settle",
