@@ -66,8 +66,10 @@ UNWATCHED = frozenset({"audit_entry", "token", "pgqueuer", "pgqueuer_log", "pgqu
 
 @dataclass(frozen=True)
 class Owned:
-    """What each partner has one of."""
+    """What each partner has one of, itself included."""
 
+    partner: int
+    partner_uuid: UUID
     product: int
     variant: int
     attribute: int
@@ -251,6 +253,8 @@ async def _own(tenants: Tenants, partner: PartnerRow, currency: str) -> Owned:
     order = await _order(tenants, partner)
     event, endpoint, delivery = await _webhook(tenants, partner)
     return Owned(
+        partner=partner.id,
+        partner_uuid=partner.uuid,
         product=product.id,
         variant=variant.id,
         attribute=attribute.id,

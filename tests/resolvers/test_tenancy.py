@@ -33,6 +33,7 @@ SEES = {
 }
 """Whose data each user sees."""
 OWNED_BY = {
+    "partner": "partner",
     "product": "product",
     "delivery_mode": "delivery_mode",
     "coupon": "coupon",
