@@ -79,6 +79,7 @@ def failure_of(services: Services, partner: PartnerRow, activation: ActivationRo
     ways = {
         ActivationFailureReason.DATA_REFUSED: "updatePartner",
         ActivationFailureReason.NOT_AUTHENTICATED: link_for(services.settings, partner),
+        ActivationFailureReason.ACCOUNT_BLOCKED: "contactProvider",
     }
     return ActivationFailure(
         reason=reason,

@@ -35,7 +35,8 @@ def next_check(activation: ActivationRow, now: dt.datetime) -> dt.datetime | Non
     """When the worker looks again: often right after something was asked of somebody, ever more rarely later."""
     if activation.status is ActivationStatus.FAILED:
         return None
-    if activation.status is ActivationStatus.COMPLETED and not activation.redirect_url:
+    settled = activation.enrolled_email and not activation.redirect_url
+    if activation.status is ActivationStatus.COMPLETED and settled:
         return now + LONGEST_PAUSE
     since = activation.session_sent_on or activation.account_sent_on
     if since is None:
@@ -68,7 +69,8 @@ def _take_account(
     if account.status is AccountStatus.CLOSED:
         end(partner, activation, ActivationFailureReason.ACCOUNT_CLOSED)
     elif activation.status is not ActivationStatus.PENDING_USER_ACTION:
-        return
+        if activation.status is ActivationStatus.COMPLETED and account.status is AccountStatus.ACTION_REQUIRED:
+            activation.enrolled_email = ""  # what the provider knew of the representative has changed since
     elif account.status is AccountStatus.ACTIVE:
         activation.forget_link()
         activation.enrolled_email = activation.session_email or partner.legal_representative_email
@@ -84,6 +86,16 @@ def note_link(activation: ActivationRow, action: UserAction, now: dt.datetime) -
     """Remember where the representative goes, for as long as the provider takes them there."""
     activation.redirect_url = action.url
     activation.link_expires_on = action.expires_at or now + LINK_LIFE
+
+
+def note_session(activation: ActivationRow, action: UserAction | None, now: dt.datetime) -> None:
+    """A session was opened for the representative, unless the provider asks nothing of this one."""
+    activation.session_key = activation.asked_on = None
+    if action is not None:
+        note_link(activation, action, now)
+    elif activation.status is ActivationStatus.COMPLETED:
+        activation.enrolled_email, activation.enrolled_on = activation.session_email, now
+    activation.check_on = next_check(activation, now)
 
 
 async def note_told(services: Services, activation_id: uuid.UUID, digest: str) -> None:
@@ -104,13 +116,13 @@ async def complete(
         if activation.status is not ActivationStatus.PROCESSING:
             return activation
         if blocks.inflows:
-            activation.failure_message = blocks.code
+            activation.failure_message = f"The provider has stopped what comes in, by its code {blocks.code or '-'}."
             end(partner, activation, ActivationFailureReason.ACCOUNT_BLOCKED)
             return activation
         partner.provider_user_id, partner.provider_wallet_id = activation.account_id, wallet_id
         partner.payments_active = True
         activation.outflows_blocked = blocks.outflows
-        activation.enrolled_on = enrolment.last_on if enrolment else None
+        activation.enrolled_on = (enrolment.last_on if enrolment else None) or services.clock.now()
         move(activation, ActivationStatus.COMPLETED)
         activation.check_on = next_check(activation, services.clock.now())
         await _tell(db, partner, activation)
@@ -129,7 +141,7 @@ async def _tell(db: AsyncSession, partner: PartnerRow, activation: ActivationRow
 
 
 async def note_review(
-    services: Services, activation_id: uuid.UUID, blocks: Blocks, enrolment: Enrolment | None
+    services: Services, activation_id: uuid.UUID, blocks: Blocks, enrolment: Enrolment | None, account: AccountStatus
 ) -> ActivationRow:
     """How a completed activation stands since: what is blocked, and whether its representative has authenticated anew."""
     async with services.db.sessions() as db, db.begin():
@@ -139,8 +151,9 @@ async def note_review(
         activation.inflows_blocked, activation.outflows_blocked = blocks.inflows, blocks.outflows
         partner.payments_active = not blocks.inflows
         last_on = enrolment.last_on if enrolment else None
-        if last_on is not None and (activation.enrolled_on is None or last_on > activation.enrolled_on):
-            activation.enrolled_on = last_on
+        anew = last_on is not None and (activation.enrolled_on is None or last_on > activation.enrolled_on)
+        if anew or (not activation.enrolled_email and account is AccountStatus.ACTIVE):
+            activation.enrolled_on = last_on or activation.enrolled_on
             activation.enrolled_email = activation.session_email or activation.enrolled_email
             activation.forget_link()
         activation.check_on = next_check(activation, services.clock.now())

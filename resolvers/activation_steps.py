@@ -78,7 +78,7 @@ async def _steps(services: Services, partner: PartnerRow, activation: Activation
     if activation.status is ActivationStatus.PROCESSING:
         return await _finish(services, partner, activation)
     if activation.status is ActivationStatus.COMPLETED:
-        activation = await _review(services, partner, activation)
+        activation = await _review(services, partner, activation, account)
     if session and wants_session(activation, partner, services.clock.now()):
         return await _open_session(services, activation_id)
     return activation
@@ -191,10 +191,10 @@ async def _open_session(services: Services, activation_id: uuid.UUID) -> Activat
         _, activation = await locked_activation(db, activation_id)
         now = services.clock.now()
         if activation.session_key == key and activation.status is not ActivationStatus.FAILED:
-            outcomes.note_link(activation, action, now)
-            activation.session_key = activation.asked_on = None
-            activation.check_on = outcomes.next_check(activation, now)
+            outcomes.note_session(activation, action, now)
+    if action is not None:
         return activation
+    return await _steps(services, *await read(services, activation_id), session=False)
 
 
 # ---- afterwards
@@ -222,10 +222,12 @@ async def _open_wallet(services: Services, partner: PartnerRow, activation: Acti
     )
 
 
-async def _review(services: Services, partner: PartnerRow, activation: ActivationRow) -> ActivationRow:
+async def _review(
+    services: Services, partner: PartnerRow, activation: ActivationRow, account: Account
+) -> ActivationRow:
     """What is blocked since, and whether a new representative, for whom a session was opened, has authenticated."""
     blocks = await services.provider.get_blocks(activation.account_id)
     email = partner.legal_representative_email
     renewing = activation.enrolled_email != email and activation.session_email == email
     enrolment = await services.provider.get_enrolment(activation.account_id) if renewing else None
-    return await outcomes.note_review(services, activation.id, blocks, enrolment)
+    return await outcomes.note_review(services, activation.id, blocks, enrolment, account.status)

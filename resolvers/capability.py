@@ -156,7 +156,10 @@ def _activation(stands: Standing, page: str) -> Iterable[Requirement]:
         again = page if activation.failure is ActivationFailureReason.NOT_AUTHENTICATED else ACTIVATE
         yield Requirement(code=RequirementCode.ACTIVATION_FAILED, action=again)
     if activation.status is ActivationStatus.COMPLETED:
-        if activation.enrolled_email != partner.legal_representative_email:
+        email = partner.legal_representative_email
+        if not activation.enrolled_email and activation.session_email == email:  # the provider asks for it anew
+            yield Requirement(code=RequirementCode.AUTHENTICATION, action=page)
+        elif activation.enrolled_email != email:
             yield Requirement(
                 code=RequirementCode.REPRESENTATIVE_CHANGED,
                 field=published(OnboardingField.LEGAL_REPRESENTATIVE_EMAIL),

@@ -168,7 +168,8 @@ def _step(stands: Standing) -> OnboardingStep:
         return OnboardingStep.COMPLETED if partner.payments_active else OnboardingStep.AUTHENTICATION
     if status is ActivationStatus.COMPLETED:
         renewed = activation.enrolled_email == partner.legal_representative_email
-        return OnboardingStep.COMPLETED if renewed or missing(partner) else OnboardingStep.AUTHENTICATION
+        stuck = missing(partner) or still_refused(partner, activation)
+        return OnboardingStep.COMPLETED if renewed or stuck else OnboardingStep.AUTHENTICATION
     if status is ActivationStatus.FAILED:
         corrected = activation.failure is ActivationFailureReason.DATA_REFUSED and not still_refused(
             partner, activation

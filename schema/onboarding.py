@@ -39,7 +39,7 @@ class ActivationFailureReason(ClosedSet):
     )
     ACCOUNT_BLOCKED = (
         "account_blocked",
-        "The provider lets this partner receive nothing: ask the provider, with the request id.",
+        "The provider lets this partner receive nothing: ask the provider, then activate again.",
     )
     ACCOUNT_CLOSED = "account_closed", "The provider's account was closed: activating again asks for another one."
     KIND_CHANGED = "kind_changed", "The kind of company was changed: activating again asks for another account."

@@ -42,8 +42,13 @@ class PayeeProvider(Protocol):
         """An account as it is now, without an `action`. Raises `NotFound`."""
         ...
 
-    async def open_enrolment(self, account_id: str, *, return_url: str, key: Key, sent_at: dt.datetime) -> UserAction:
-        """A new session in which the representative authenticates; it has ten minutes. Others stay as they are."""
+    async def open_enrolment(
+        self, account_id: str, *, return_url: str, key: Key, sent_at: dt.datetime
+    ) -> UserAction | None:
+        """A new session in which the representative authenticates; it has ten minutes. Others stay as they are.
+
+        None: the provider asks nothing of this representative, who counts as authenticated from now on.
+        """
         ...
 
     async def get_enrolment(self, account_id: str) -> Enrolment | None:

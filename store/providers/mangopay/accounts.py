@@ -58,9 +58,9 @@ class User(Created):
 
 
 class EnrolmentSession(Wire):
-    """A session of strong authentication."""
+    """A session of strong authentication; empty for whoever has nothing to do."""
 
-    pending_user_action: PendingAction
+    pending_user_action: PendingAction | None
 
 
 class ScaStatus(Wire):
@@ -109,13 +109,15 @@ class Accounts(Part):
         """See `PaymentProvider`."""
         return (await self._client.get(f"/sca/users/{segment(account_id)}", User)).account()
 
-    async def open_enrolment(self, account_id: str, *, return_url: str, key: Key, sent_at: dt.datetime) -> UserAction:
+    async def open_enrolment(
+        self, account_id: str, *, return_url: str, key: Key, sent_at: dt.datetime
+    ) -> UserAction | None:
         """See `PaymentProvider`."""
         back, begun = returning(return_url), self._clock.now()
         path = f"/sca/users/{segment(account_id)}/enrollment"
         made = await self._client.create(path, None, EnrolmentSession, key, sent_at)
-        url = made.object.pending_user_action.redirect_url
-        return authentication(url, back, sent_at if made.looked_up else begun)
+        pending = made.object.pending_user_action
+        return authentication(pending.redirect_url, back, sent_at if made.looked_up else begun) if pending else None
 
     async def get_enrolment(self, account_id: str) -> Enrolment | None:
         """See `PaymentProvider`."""

@@ -257,9 +257,16 @@ async def test_a_new_session_is_opened_without_a_body(account: Account) -> None:
     action = await account.adapter.open_enrolment("user_m_2", return_url=BACK, key=key, sent_at=before)
     request = route.calls.last.request
     assert (request.content, request.headers["Idempotency-Key"]) == (b"", key)
+    assert action
     assert action.url == f"{SCA}&returnUrl={ENCODED_BACK}"
     assert action.expires_at
     assert before <= action.expires_at - dt.timedelta(minutes=10) <= account.clock.now()
+
+
+async def test_whoever_has_nothing_to_do_gets_no_session(account: Account) -> None:
+    account.on("POST", "/sca/users/user_m_2/enrollment", ok({"PendingUserAction": None}))
+    key, now = new_key(), account.clock.now()
+    assert await account.adapter.open_enrolment("user_m_2", return_url=BACK, key=key, sent_at=now) is None
 
 
 @pytest.mark.parametrize("enrolled", [True, False])

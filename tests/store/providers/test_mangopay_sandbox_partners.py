@@ -125,6 +125,7 @@ async def test_a_link_works_for_ten_minutes_and_a_new_one_for_ten_more(desk: Des
     await desk.world.advance(601)
     assert (await desk.adapter.get_account(made.id)).status is AccountStatus.ACTION_REQUIRED
     again = await desk.adapter.open_enrolment(made.id, return_url=BACK, **desk.once())
+    assert again
     assert again.url != (made.action.url if made.action else "")
     await desk.world.advance(598)
     await desk.authenticate(again)
