@@ -9,10 +9,12 @@ from starlette.routing import BaseRoute, Route
 
 from funnel.desk import Endpoint
 from funnel.messages import N_, Told, Tone
+from funnel.onboarding.texts import MAIN, error_text
 from funnel.pages import Pages
 from funnel.public import Holder, PublicDesk
 from resolvers import returns
 from resolvers.context import Context, Services, Transport
+from schema.errors import Conflict
 from schema.kyc import Returned, ReturnedFrom, Stage, TryAgain
 from store.brand import branded
 from store.return_paths import PREFIX
@@ -48,6 +50,7 @@ TOLD: Mapping[tuple[ReturnedFrom, Stage], Told] = {
         N_("The time was up, or the confirmation failed. Nothing is paid to this account before it is confirmed."),
     ),
 }
+CANNOT = Told(TOLD[BANK, Stage.FAILED].title, error_text(MAIN, ""))
 
 
 @dataclass
@@ -63,7 +66,11 @@ class ReturnDesk(PublicDesk[Back]):
     """Makes endpoints of the functions that answer somebody who comes back."""
 
     async def guest(self, request: Request) -> Back:
-        """Whoever holds a short address that leads somewhere. Raises NotFound."""
+        """Whoever holds a short address that leads somewhere. Raises NotFound, TooManyRequests.
+
+        Guesses count, and so does each look, as the provider is asked.
+        """
+        await self.nobody(request).count()
         services: Services = request.app.state.house.services
         path = request.path_params["path"]
         caller = await returns.representative_at(services, path)
@@ -94,8 +101,10 @@ async def show(back: Back) -> Response:
 
 async def begin_anew(back: Back) -> Response:
     """The button: begin anew, and show the page of what was begun. It leads on to the provider."""
-    await back.count()
-    path = await returns.try_again(back.context, TryAgain(back.found.path))
+    try:
+        path = await returns.try_again(back.context, TryAgain(back.found.path))
+    except Conflict:  # nothing that the representative can put right
+        return back.message(CANNOT)
     return back.redirect(f"{PREFIX}{path}/")
 
 

@@ -12,7 +12,7 @@ from resolvers.changes import given_uuid
 from resolvers.context import Services
 from resolvers.listing import Filter, Listing, Where
 from resolvers.operation import Call, operation
-from resolvers.provider_calls import asking
+from resolvers.provider_calls import REFUSALS, asking
 from resolvers.tenancy import find
 from schema.bank_account import BankAccountStatus, RegisterBankAccount, RegisteredBankAccount
 from schema.errors import ActivationRequired, BankAccountRefused, IbanMissing, PaymentsNotActive
@@ -92,14 +92,6 @@ async def register_bank_account(call: Call, input: RegisterBankAccount) -> Regis
     """
     async with call.services.db.sessions() as db:
         partner = await find(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
-    if not partner.provider_user_id:
-        raise ActivationRequired
-    if not partner.payments_active:
-        raise PaymentsNotActive
-    if not partner.iban:
-        raise IbanMissing
-    if lacks := missing(partner):
-        raise BankAccountRefused(reason=f"it needs {', '.join(lacks)}.")
     async with asking("a bank account", partner_id=partner.id):
         row = await registered(call.services, partner)
     async with call.services.db.sessions() as db, db.begin():
@@ -113,6 +105,8 @@ async def register_bank_account(call: Call, input: RegisterBankAccount) -> Regis
 
 
 async def registered(services: Services, partner: PartnerRow) -> BankAccountRow:
+    """The bank account of a partner as it stands, registered where nothing stands. Raises `Conflict` where it cannot be."""
+    _check(partner)
     async with services.db.sessions() as db:
         row = _latest(await bank_accounts_of(db, partner), partner.iban)
     if row is not None and row.status in WATCHED and not _stands(row, services.clock.now()):
@@ -129,10 +123,23 @@ async def registered(services: Services, partner: PartnerRow) -> BankAccountRow:
             key=Key(str(row.key)),
             sent_at=row.created_on,
         )
-    except InvalidRequest as error:
+    except REFUSALS as error:
         await _cancel(services, row)
-        raise BankAccountRefused(reason=" ".join([str(error), *error.fields.values()])) from error
+        if isinstance(error, InvalidRequest):
+            raise BankAccountRefused(reason=" ".join([str(error), *error.fields.values()])) from error
+        raise
     return await _note(services, row.id, destination)
+
+
+def _check(partner: PartnerRow) -> None:
+    if not partner.provider_user_id:
+        raise ActivationRequired
+    if not partner.payments_active:
+        raise PaymentsNotActive
+    if not partner.iban:
+        raise IbanMissing
+    if lacks := missing(partner):
+        raise BankAccountRefused(reason=f"it needs {', '.join(lacks)}.")
 
 
 def _latest(rows: Sequence[BankAccountRow], iban: str) -> BankAccountRow | None:
@@ -223,7 +230,8 @@ async def _note(services: Services, row_id: int, destination: Destination) -> Ba
 
 
 async def check_bank_accounts(services: Services, partner_id: int) -> bool:
-    """Ask the provider about a partner's bank accounts, and have it deactivate all active ones but the newest.
+    """Ask the provider about a partner's bank accounts, and have it deactivate all active ones but one: the newest with the
+    IBAN that the partner has now, else the newest.
 
     Answers whether one is still waited for. Raises `ProviderError`.
     """
@@ -232,8 +240,10 @@ async def check_bank_accounts(services: Services, partner_id: int) -> bool:
         rows = [] if partner is None else await bank_accounts_of(db, partner)
     asked = [await _ask(services, row) for row in rows if row.provider_id and row.status in WATCHED]
     active = [row for row in asked if row.status is BankAccountStatus.ACTIVE]
-    for row in active[1:]:
-        await _note(services, row.id, await services.provider.deactivate_destination(row.provider_id))
+    used = next((row for row in active if partner is not None and row.iban == partner.iban), next(iter(active), None))
+    for row in active:
+        if row is not used:
+            await _note(services, row.id, await services.provider.deactivate_destination(row.provider_id))
     recent = services.clock.now() - WAITED_FOR
     return any(row.status is not BankAccountStatus.ACTIVE and row.created_on > recent for row in asked if _is_open(row))
 

@@ -3,12 +3,13 @@
 import datetime as dt
 from collections.abc import Collection, Sequence
 from typing import Any
+from uuid import uuid4
 
 from resolvers.changes import given_uuid
 from resolvers.context import Services
 from resolvers.kyc_changes import Told
 from resolvers.operation import Call, operation
-from resolvers.provider_calls import asking
+from resolvers.provider_calls import REFUSALS, asking
 from resolvers.tenancy import find
 from schema.errors import ActivationRequired, ProviderFailed
 from schema.kyc import IdentityVerification, KycCheckStatus, OpenIdentityVerification
@@ -93,13 +94,26 @@ async def _opened(services: Services, partner: PartnerRow, seen: Sequence[Identi
     row = await _begin(services, partner, {row.id for row in seen if row.provider_id})
     if row.provider_id:
         return await services.provider.get_identity_check(row.provider_id), row
-    check = await services.provider.open_identity_check(
-        partner.provider_user_id,
-        return_url=return_url(services.settings, row.path),
-        key=Key(str(row.key)),
-        sent_at=row.created_on,
-    )
+    try:
+        check = await services.provider.open_identity_check(
+            partner.provider_user_id,
+            return_url=return_url(services.settings, row.path),
+            key=Key(str(row.key)),
+            sent_at=row.created_on,
+        )
+    except REFUSALS:
+        await _forget_key(services, partner, row)
+        raise
     return check, await _keep(services, partner, check, row.id)
+
+
+async def _forget_key(services: Services, partner: PartnerRow, refused: IdentityCheckRow) -> None:
+    """Have the next try use another key: with a refused one the provider only repeats that it has refused."""
+    async with services.db.sessions() as db, db.begin():
+        await kyc_of(db, partner.id, lock=True)
+        row = await db.get_one(IdentityCheckRow, refused.id)
+        if row.key == refused.key and not row.provider_id:
+            row.key, row.created_on = uuid4(), services.clock.now()
 
 
 async def _begin(services: Services, partner: PartnerRow, seen: Collection[int]) -> IdentityCheckRow:

@@ -10,9 +10,9 @@ from resolvers.changes import given_uuid
 from resolvers.context import Services
 from resolvers.files import FileFacts, content_of, facts_of
 from resolvers.operation import Call, operation
-from resolvers.provider_calls import asking
+from resolvers.provider_calls import REFUSALS, asking
 from resolvers.tenancy import find
-from schema.errors import ActivationRequired, InvalidInput
+from schema.errors import ActivationRequired, InvalidInput, ProviderFailed
 from schema.kyc import KycCheckStatus
 from schema.kyc_document import KycDocument, PushKycDocument
 from schema.permission import Permission
@@ -113,7 +113,15 @@ async def _new(
 
 
 async def _hand_in(services: Services, partner: PartnerRow, row: KycDocumentRow, content: Content) -> None:
-    """Make every call that is left, each noted when it is answered."""
+    """Make every call that is left, each noted when it is answered. What the provider refuses is given up."""
+    try:
+        await _calls(services, partner, row, content)
+    except REFUSALS:
+        await _note(services, row.id, Step.ABANDONED)
+        raise
+
+
+async def _calls(services: Services, partner: PartnerRow, row: KycDocumentRow, content: Content) -> None:
     provider, account = services.provider, partner.provider_user_id
     if row.step is Step.BEGUN:
         kind, key = DocumentType(row.document_type.value), Key(str(row.create_key))
@@ -131,7 +139,9 @@ async def _hand_in(services: Services, partner: PartnerRow, row: KycDocumentRow,
         row = await _note(services, row.id, Step.FILED)
     if row.step is Step.FILED:
         await provider.submit_document(account, row.provider_id)
-        await _note(services, row.id, Step.SUBMITTED)
+        row = await _note(services, row.id, Step.SUBMITTED)
+    if row.step is Step.ABANDONED:  # by another request with the same file, which the provider has refused
+        raise ProviderFailed
 
 
 async def _note(services: Services, document_id: int, step: Step, provider_id: str = "") -> KycDocumentRow:

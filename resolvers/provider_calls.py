@@ -11,6 +11,8 @@ from schema.errors import ProviderFailed, ProviderTimedOut
 from store.providers.base import ActionRequired, InvalidRequest, NotAllowed, NotFound, ProviderError
 
 log = structlog.get_logger(__name__)
+REFUSALS = (InvalidRequest, NotAllowed, NotFound, ActionRequired)
+"""Nothing is done, and the provider keeps that answer for the key of the call: what is tried again needs another key."""
 PATIENCE = dt.timedelta(seconds=20)
 """How long somebody waits. A call given up so is like one whose answer is lost: it can be made again with its key."""
 
@@ -21,7 +23,7 @@ async def asking(what: str, *, partner_id: int, patience: dt.timedelta = PATIENC
     try:
         async with asyncio.timeout(patience.total_seconds()):
             yield
-    except (InvalidRequest, NotAllowed, NotFound, ActionRequired) as error:
+    except REFUSALS as error:
         log.exception("the provider refused", what=what, partner_id=partner_id, code=error.code, quote=error.request_id)
         raise ProviderFailed from error
     except (ProviderError, TimeoutError) as error:

@@ -15,7 +15,7 @@ from schema.errors import NotFound, ProviderFailed, ProviderTimedOut
 from schema.kyc import KycCheckStatus, Returned, ReturnedFrom, Stage, TryAgain
 from schema.permission import Rule
 from store.bank_accounts import BankAccountRow
-from store.kyc import IdentityCheckRow
+from store.kyc import IdentityCheckRow, is_path
 from store.providers.base import NotFound as UnknownToProvider
 from store.tenancy import PartnerRow
 
@@ -51,7 +51,7 @@ async def returned(call: Call, path: str) -> Returned:
     except (ProviderFailed, ProviderTimedOut):
         log.warning("somebody who comes back is told what was known before", partner_id=partner.id)
     row, partner = await _found(call, path)
-    stage = STAGES.get(row.status, Stage.FAILED)
+    stage = _stage(row)
     of = ReturnedFrom.IDENTITY if isinstance(row, IdentityCheckRow) else ReturnedFrom.BANK_ACCOUNT
     action = await _action(call.services, row) if stage is Stage.OPEN else None
     return Returned(
@@ -68,13 +68,20 @@ async def returned(call: Call, path: str) -> Returned:
 
 @operation(Rule.REPRESENTATIVE, transaction=False)
 async def try_again(call: Call, input: TryAgain) -> str:
-    """Begin anew what has failed, or find what was begun since; answers the end of the address of its page."""
+    """Begin anew what has failed, or find what was begun since; answers the end of the address of its page. What is done or
+    decided over stays."""
     row, partner = await _found(call, input.path)
+    if _stage(row) in {Stage.WAITING, Stage.DONE}:
+        return input.path
     call.concerns(partner)
     async with asking("trying again", partner_id=partner.id):
         if isinstance(row, IdentityCheckRow):
             return (await found_or_opened(call.services, partner))[1].path
         return (await registered(call.services, partner)).path
+
+
+def _stage(row: IdentityCheckRow | BankAccountRow) -> Stage:
+    return STAGES.get(row.status, Stage.FAILED)
 
 
 async def _look(services: Services, row: IdentityCheckRow | BankAccountRow) -> None:
@@ -106,6 +113,8 @@ async def _found(call: Call, path: str) -> tuple[IdentityCheckRow | BankAccountR
 
 
 async def _row(db: AsyncSession, path: str) -> IdentityCheckRow | BankAccountRow:
+    if not is_path(path):
+        raise NotFound(thing="page")
     checks = select(IdentityCheckRow).where(col(IdentityCheckRow.path) == path, col(IdentityCheckRow.provider_id) != "")
     accounts = select(BankAccountRow).where(col(BankAccountRow.path) == path, col(BankAccountRow.provider_id) != "")
     found = (await db.exec(checks)).one_or_none() or (await db.exec(accounts)).one_or_none()

@@ -35,6 +35,11 @@ def new_path() -> str:
     return "".join(secrets.choice(_CHARACTERS) for _ in range(PATH_LENGTH))
 
 
+def is_path(path: str) -> bool:
+    """Whether a text could be such an end. What could not be one is looked for nowhere: no database takes every text."""
+    return len(path) == PATH_LENGTH and set(path) <= set(_CHARACTERS)
+
+
 class Step(enum.StrEnum):
     """How far the handing in of a document has come: the call that comes next is made with its key, however often."""
 

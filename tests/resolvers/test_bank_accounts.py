@@ -24,6 +24,7 @@ from schema.errors import (
     Forbidden,
     IbanMissing,
     PaymentsNotActive,
+    ProviderFailed,
     ProviderTimedOut,
 )
 from schema.kyc import ReturnedFrom, Stage, TryAgain
@@ -32,7 +33,7 @@ from schema.partner_parts import CompanyType
 from schema.permission import NAMED
 from store.clock import clock
 from store.jobs import Again
-from store.providers.base import ProviderError
+from store.providers.base import NotAllowed, ProviderError
 from store.providers.sandbox.sca import Outcome
 from tests.activation_world import Newcomer
 from tests.kyc_world import IBAN, OTHER_IBAN, Payee
@@ -119,6 +120,56 @@ async def test_another_iban_takes_the_place_of_the_one_before_when_it_is_active(
     assert await at_provider(payee) == ["DEACTIVATED", "ACTIVE"]
     await payee.change(iban=IBAN)
     assert (await payee.register()).id != second.id
+
+
+async def test_an_iban_that_was_given_up_takes_no_place_when_it_is_confirmed_all_the_same(payee: Payee) -> None:
+    first = await payee.register()
+    await payee.confirm(first)
+    await check_bank_accounts(payee.services, payee.partner.id)
+    await payee.change(iban=OTHER_IBAN)
+    second = await payee.register()
+    await payee.change(iban=IBAN)
+    assert (await payee.register()).id == first.id
+    await payee.confirm(second)
+    await payee.follow()
+    assert await at_provider(payee) == ["ACTIVE", "DEACTIVATED"]
+    assert await statuses(payee) == ["active", "deactivated"]
+    assert not await needed(payee)
+
+
+async def test_what_the_provider_forbids_today_can_be_registered_tomorrow(
+    payee: Payee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def forbidding(*_given: Any, **_more: Any) -> None:
+        raise NotAllowed("The feature is not activated.")
+
+    monkeypatch.setattr(payee.services.provider, "add_destination", forbidding)
+    with pytest.raises(ProviderFailed):
+        await payee.register()
+    refused = await payee.one("SELECT key FROM bank_account")
+    monkeypatch.undo()
+    assert (await payee.register()).status is BankAccountStatus.PENDING
+    assert await statuses(payee) == ["cancelled", "pending"]
+    assert await payee.one("SELECT key FROM bank_account WHERE status = 'pending'") != refused
+
+
+@pytest.mark.parametrize(
+    ("columns", "refusal"),
+    [({"iban": ""}, IbanMissing), ({"legal_representative_birthday": None}, BankAccountRefused)],
+    ids=["no iban", "no birthday"],
+)
+async def test_what_lacks_something_meanwhile_is_not_tried_again(
+    payee: Payee, columns: dict[str, Any], refusal: type[Exception]
+) -> None:
+    await payee.confirm(await payee.register(), Outcome.FAILED)
+    await payee.follow()
+    await payee.change(**columns)
+    path = await payee.one("SELECT path FROM bank_account")
+    context = Context(payee.services, await returns.representative_at(payee.services, path))
+    with pytest.raises(refusal):
+        await returns.try_again(context, TryAgain(path))
+    assert await statuses(payee) == ["cancelled"]
+    assert len(await at_provider(payee)) == 1
 
 
 async def test_a_deactivation_that_fails_is_asked_for_again(payee: Payee) -> None:

@@ -125,6 +125,10 @@ async def test_a_provider_that_forbids_it_says_so_and_nothing_is_open(payee: Pay
     with pytest.raises(ProviderFailed):
         await payee.open_identity()
     assert not await payee.at_the_provider(TABLE)
+    await payee.control("POST", "/switches", {"identity_verification": True})
+    opened = await payee.open_identity()  # with another key: the provider repeats a refusal for the one it refused
+    assert (await payee.open_identity()).id == opened.id
+    assert len(await payee.at_the_provider(TABLE)) == 1
 
 
 # ---- what comes of it
@@ -206,7 +210,7 @@ async def test_coming_back_while_the_provider_is_down_tells_what_was_known(payee
 async def test_an_address_leads_to_its_own_page_only(payee: Payee) -> None:
     await payee.open_identity()
     path = await payee.one("SELECT path FROM identity_check")
-    for wrong in ("", path[:-1], path.swapcase(), "aaaaaaaa"):
+    for wrong in ("", path[:-1], path.swapcase(), "aaaaaaaa", "\x00aaaaaaa", "\ud800aaaaaaa", "éééééééé", "a" * 9000):
         with pytest.raises(NotFound):
             await returns.representative_at(payee.services, wrong)
     context = await _context(payee, path)
@@ -215,6 +219,14 @@ async def test_an_address_leads_to_its_own_page_only(payee: Payee) -> None:
     for call in (returns.returned(context, path), returns.try_again(context, TryAgain(path))):
         with pytest.raises(NotFound):
             await call
+
+
+async def test_what_is_validated_is_not_begun_anew(payee: Payee) -> None:
+    await payee.verify(await payee.open_identity())
+    await payee.level()
+    path = await payee.one("SELECT path FROM identity_check")
+    assert await returns.try_again(await _context(payee, path), TryAgain(path)) == path
+    assert len(await payee.at_the_provider(TABLE)) == 1
 
 
 def test_the_return_address_fits_where_the_service_has_a_short_one() -> None:

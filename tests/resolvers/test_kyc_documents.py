@@ -14,7 +14,7 @@ from schema.kyc import KycCheckStatus, KycDocumentType
 from schema.kyc_document import PushKycDocument
 from store.clock import clock
 from store.kyc import KEYS_GOOD_FOR, Step
-from store.providers.base import InvalidRequest
+from store.providers.base import InvalidRequest, NotAllowed
 from tests.activation_world import Newcomer
 from tests.kyc_world import MARKER, Payee, pdf, upload
 
@@ -232,6 +232,37 @@ async def test_a_file_that_the_provider_refuses_is_told_at_the_file(
     again = await payee.push()
     assert again.id != row.id
     assert (await payee.rows()).documents[0].step is Step.SUBMITTED
+
+
+@pytest.mark.parametrize("call", ["create_document", "add_page", "submit_document"])
+async def test_what_the_provider_forbids_today_can_be_handed_in_tomorrow(
+    payee: Payee, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    async def forbidding(*_given: object, **_more: object) -> None:
+        raise NotAllowed("The contract forbids it.")
+
+    monkeypatch.setattr(payee.services.provider, call, forbidding)
+    with pytest.raises(ProviderFailed):
+        await payee.push()
+    monkeypatch.undo()
+    await payee.push()
+    new, old = (await payee.rows()).documents
+    assert (old.step, new.step) == (Step.ABANDONED, Step.SUBMITTED)
+    assert {old.create_key, old.page_key}.isdisjoint({new.create_key, new.page_key})
+
+
+async def test_what_another_request_has_given_up_is_no_success(payee: Payee, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = payee.services.provider.create_document
+
+    async def overtaken(*given: Any, **more: Any) -> Any:
+        made = await real(*given, **more)
+        await payee.execute("UPDATE kyc_document SET step = 'abandoned'")
+        return made
+
+    monkeypatch.setattr(payee.services.provider, "create_document", overtaken)
+    with pytest.raises(ProviderFailed):
+        await payee.push()
+    assert not await payee.at_the_provider("kyc_page")
 
 
 async def test_a_partner_of_others_does_not_exist(payee: Payee, newcomer: Newcomer) -> None:
