@@ -38,9 +38,12 @@ async def read_form(request: Request) -> Form:
     except ClientDisconnect as error:
         raise MalformedBody(reason="it ends too early") from error
     try:
-        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
+        form = dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
     except ValueError as error:
         raise MalformedBody(reason="it is not a form") from error
+    if any("\x00" in text for field in form.items() for text in field):  # no browser sends it, and no column takes it
+        raise MalformedBody(reason="it has characters that are none")
+    return form
 
 
 class FormTokens:

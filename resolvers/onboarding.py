@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.activation import PATIENCE, advance, failure_of
-from resolvers.activation_steps import go_on
+from resolvers.activation_steps import barred, go_on
 from resolvers.activation_watch import partner_changed
 from resolvers.capability import Standing, requirements_of, standings
 from resolvers.changes import given_uuid
@@ -17,7 +17,7 @@ from resolvers.context import Caller, Services
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.contact import Country, CountryCode, FilledEmail
-from schema.errors import Conflict, InvalidInput, NotFound, Problem, RepresentativeUnknown
+from schema.errors import Conflict, InvalidInput, NotFound, OnlyInSandbox, Problem, RepresentativeUnknown
 from schema.languages import LANGUAGES
 from schema.mail import MailKind
 from schema.messages import REQUIRED, problems
@@ -261,6 +261,8 @@ async def send_onboarding_link(call: Call, input: SendOnboardingLink) -> Onboard
     """
     partner = await _partner(call, {"partner_uuid": input.partner_uuid})
     call.concerns(partner)
+    if barred(call.services, partner):
+        raise OnlyInSandbox
     if not partner.legal_representative_email:
         raise RepresentativeUnknown
     if input.language is not None and input.language not in LANGUAGES:

@@ -89,6 +89,7 @@ class Database:
             pool_timeout=WAITS_FOR_CONNECTION,
             pool_pre_ping=False,
             query_cache_size=2000,
+            hide_parameters=True,  # an error that is logged must not name people
         )
         event.listen(self.engine.sync_engine, "checkout", _alive)
         event.listen(self.engine.sync_engine, "checkout", _taken)

@@ -3,15 +3,17 @@
 from starlette.responses import Response
 
 from funnel.flash import Flash
-from funnel.onboarding.texts import FAILURES, INTERRUPTED, PROVIDER_AWAY
+from funnel.onboarding.texts import FAILURES, INTERRUPTED, PROVIDER_AWAY, REQUIREMENTS
 from funnel.onboarding.visit import Representative
 from resolvers import onboarding as operations
-from schema.errors import Conflict, ProviderFailed, ProviderTimedOut
+from schema.errors import Conflict, OnlyInSandbox, ProviderFailed, ProviderTimedOut
 from schema.onboarding import ActivationFailureReason as Reason
-from schema.onboarding import Onboarding, OnboardingStep
+from schema.onboarding import Onboarding, OnboardingStep, RequirementCode
 
 BUTTON, LEAVING = "button", "leaving"
-AWAY = Flash((("provider", "AWAY"),))
+AWAY, BARRED = "AWAY", "BARRED"
+NOTES = {AWAY: PROVIDER_AWAY, BARRED: REQUIREMENTS[RequirementCode.ACTIVATION_FAILED]}
+"""What to say after the button led nowhere."""
 
 
 async def show(visit: Representative, found: Onboarding, *, back: bool = False) -> Response:
@@ -20,8 +22,8 @@ async def show(visit: Representative, found: Onboarding, *, back: bool = False) 
     failure = found.failure if found.failure and found.failure.reason is not Reason.DATA_REFUSED else None
     if failure:  # refused data are corrected by now, or the page would show the form
         notes = [FAILURES[failure.reason]]
-    if (await visit.found(BUTTON)).problems:
-        notes = [PROVIDER_AWAY]
+    if problems := (await visit.found(BUTTON)).problems:
+        notes = [NOTES[code] for _, code in problems]
     return visit.page("onboarding/provider.html", found=found, failed=failure is not None, notes=notes)
 
 
@@ -31,13 +33,19 @@ async def open_session(visit: Representative) -> Response:
         return visit.to_start()
     try:
         opened = await operations.open_authentication(visit.context)
+    except OnlyInSandbox:
+        return await _back(visit, BARRED)
     except Conflict:  # meanwhile something else is to be done first, or nothing any more: the page says what
         return visit.to_start()
     except (ProviderFailed, ProviderTimedOut):
-        await visit.leave(BUTTON, AWAY)
-        return visit.to_start()
+        return await _back(visit, AWAY)
     await visit.leave(LEAVING, Flash(fields={"url": opened.url}))
     return visit.redirect(visit.path(LEAVING))
+
+
+async def _back(visit: Representative, why: str) -> Response:
+    await visit.leave(BUTTON, Flash(((BUTTON, why),)))
+    return visit.to_start()
 
 
 async def leave(visit: Representative) -> Response:

@@ -12,8 +12,10 @@ import pytest
 from funnel.languages import translations
 from funnel.onboarding.texts import ACTIVE
 from schema.languages import LANGUAGES
+from schema.tenancy import PartnerStatus
 from store.clock import clock
 from store.onboarding_links import link_for
+from store.settings import ProviderName
 from tests.activation_world import Newcomer
 from tests.funnel.conftest import House, checkout_app
 from tests.funnel.customer import Customer
@@ -82,6 +84,26 @@ async def test_every_form_is_checked(newcomer: Newcomer, representatives: Visito
             assert way.attributes["href"] in {urlsplit(url).path, "/onboarding/x/"}
     assert (await newcomer.sessions(), await newcomer.calls()) == (0, 0)
     assert "coffret-language" not in representative.http.cookies
+
+
+async def test_a_form_with_characters_that_are_none_is_refused(newcomer: Newcomer, representative: Customer) -> None:
+    await newcomer.change(hq_city="")
+    await representative.open(await link(newcomer))
+    await representative.send("/onboarding/", {"hq_city": "Ly\x00on"})
+    assert representative.response.status_code == 400
+    assert (await newcomer.now()).hq_city == ""
+
+
+async def test_a_button_that_leads_nowhere_says_so(newcomer: Newcomer, representative: Customer) -> None:
+    """A partner that tries things out, where the provider is a real one."""
+    await newcomer.change(status=PartnerStatus.TEST)
+    newcomer.services.settings.provider = ProviderName.MANGOPAY
+    await representative.open(await link(newcomer))
+    await representative.send("/onboarding/", {})
+    assert [note.one("h2").text for note in representative.page.all("div", class_="note")] == [
+        "The last attempt came to nothing"
+    ]
+    assert await newcomer.calls() == 0
 
 
 # ---- nothing leaks

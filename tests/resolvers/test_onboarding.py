@@ -9,7 +9,15 @@ from sqlalchemy import text
 from resolvers import onboarding
 from resolvers.activation import activate_payments
 from resolvers.context import Context
-from schema.errors import Conflict, Forbidden, InvalidInput, NotFound, ProviderTimedOut, RepresentativeUnknown
+from schema.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    OnlyInSandbox,
+    ProviderTimedOut,
+    RepresentativeUnknown,
+)
 from schema.onboarding import (
     ActivatePayments,
     ActivationFailureReason,
@@ -20,9 +28,11 @@ from schema.onboarding import (
     RequirementCode,
     SendOnboardingLink,
 )
+from schema.tenancy import PartnerStatus
 from store.clock import clock
 from store.onboarding_links import link_for, path_for
 from store.providers.sandbox.sca import Outcome
+from store.settings import ProviderName
 from tests.activation_world import COMPLETE, Newcomer
 
 DETAILS = OnboardingDetails(
@@ -238,7 +248,11 @@ async def test_a_link_that_cannot_be_written_is_refused(newcomer: Newcomer) -> N
     uuid = newcomer.partner.uuid
     with pytest.raises(InvalidInput):
         await onboarding.send_onboarding_link(newcomer.manager, SendOnboardingLink(partner_uuid=uuid, language="xx"))
-    await newcomer.change(legal_representative_email="")
+    newcomer.services.settings.provider = ProviderName.MANGOPAY
+    await newcomer.change(status=PartnerStatus.TEST)
+    with pytest.raises(OnlyInSandbox):
+        await onboarding.send_onboarding_link(newcomer.manager, SendOnboardingLink(partner_uuid=uuid))
+    await newcomer.change(legal_representative_email="", status=PartnerStatus.ACTIVE)
     with pytest.raises(RepresentativeUnknown):
         await onboarding.send_onboarding_link(newcomer.manager, SendOnboardingLink(partner_uuid=uuid))
     await newcomer.change(legal_representative_email="ada@chez-ada.example")

@@ -6,6 +6,7 @@ import asyncpg
 import pytest
 from prometheus_client import REGISTRY
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from store.db import Database, dsn
 
@@ -35,6 +36,12 @@ async def test_a_restart_of_the_database_is_noticed_before_anybody_is_disappoint
     assert len(ended) >= 12
     await asyncio.sleep(0.2)
     await asyncio.gather(*(read() for _ in range(24)))
+
+
+async def test_an_error_that_is_logged_names_nobody(database: Database) -> None:
+    with pytest.raises(DBAPIError) as failed:
+        await database.rows(text("SELECT cast(:email AS integer)").bindparams(email="ada\x00@example.com"))
+    assert "ada" not in str(failed.value)
 
 
 async def test_connections_in_use_are_counted_also_when_they_die(database: Database, postgres: str) -> None:
