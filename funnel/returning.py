@@ -103,8 +103,8 @@ async def begin_anew(back: Back) -> Response:
     """The button: begin anew, and show the page of what was begun. It leads on to the provider."""
     try:
         path = await returns.try_again(back.context, TryAgain(back.found.path))
-    except Conflict:  # nothing that the representative can put right
-        return back.message(CANNOT)
+    except Conflict as error:  # nothing that the representative can put right
+        return back.message(CANNOT, status=error.status)
     return back.redirect(f"{PREFIX}{path}/")
 
 

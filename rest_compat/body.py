@@ -170,7 +170,7 @@ async def _multipart(request: Request, raw: bytes) -> dict[str, str | UploadFile
     try:
         return dict(await read_multipart(request.headers, raw, **limits))
     except MultiPartException as error:
-        raise MalformedBody(reason=error.message) from None
+        raise MalformedBody(reason=error.message.rstrip(".")) from None
 
 
 def _urlencoded(raw: bytes) -> dict[str, str]:

@@ -140,11 +140,18 @@ def _document_id(given: Any, extensions: Mapping[str, Any]) -> str | None:
 
 
 def _has_nul(value: Any) -> bool:
-    if isinstance(value, str):
-        return "\x00" in value
-    if isinstance(value, Mapping):
-        return any(_has_nul(key) or _has_nul(inner) for key, inner in value.items())
-    return isinstance(value, list) and any(map(_has_nul, value))
+    """Whether a text of these variables holds NUL, however deep: JSON nests deeper than functions may call themselves."""
+    todo = [value]
+    while todo:
+        at = todo.pop()
+        if isinstance(at, str):
+            if "\x00" in at:
+                return True
+        elif isinstance(at, Mapping):
+            todo += [*at.keys(), *at.values()]
+        elif isinstance(at, list):
+            todo += at
+    return False
 
 
 def _from_query(request: Request) -> Asked:
@@ -182,7 +189,7 @@ async def _from_form(request: Request, raw: bytes) -> Sent:
     try:
         form = await read_multipart(request.headers, raw, **limits)
     except MultiPartException as error:
-        raise BadRequestError(f"The form cannot be read: {error.message}.") from None
+        raise BadRequestError(f"The form cannot be read: {error.message.rstrip('.')}.") from None
     try:
         operations, places = (_json(_text(form, name), f"`{name}`") for name in ("operations", "map"))
         _put_files(operations, places, form)

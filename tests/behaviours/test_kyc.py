@@ -4,11 +4,14 @@ import json
 import pathlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 import pytest
 
 from schema.kyc import KycDocumentType
+from store.clock import clock
+from store.limits import RateLimit, rate_of
 from store.tenancy import PartnerRow
 from tests.behaviours.test_activation import activate, newcomer
 from tests.kyc_world import IBAN, MARKER, pdf
@@ -394,3 +397,49 @@ async def test_the_page_says_how_it_stands_and_leads_on(tenants: Tenants) -> Non
     assert on.status_code == 303
     assert on.headers["location"] != f"/k/{path}/"
     assert (await tenants.client.get(on.headers["location"])).status_code == 200
+
+
+async def walk(tenants: Tenants, link: str, outcome: str) -> None:
+    """Go through a session of the provider."""
+    (token,) = parse_qs(urlsplit(link).query)["token"]
+    assert (await tenants.client.post(f"{SANDBOX}/sca/{token}", json={"outcome": outcome})).is_success
+
+
+async def unconfirmed(tenants: Tenants) -> str:
+    """The address that a representative came back to without having confirmed a bank account."""
+    partner = await newcomer(tenants, iban=IBAN)
+    begun = await activate(OverRest(tenants), "market a", partner.uuid)
+    await walk(tenants, begun.result["pending_user_action"], "succeed")
+    assert (await activate(OverRest(tenants), "market a", partner.uuid)).result["status"] == "COMPLETED"
+    answer = await OverGraphQL(tenants).changed(REGISTER, "market a", {"partnerUuid": str(partner.uuid)})
+    await walk(tenants, answer.result["redirectUrl"], "fail")
+    await tenants.execute("UPDATE partner SET iban = '' WHERE id = :id", id=partner.id)
+    return str(await tenants.one("SELECT '/k/' || path || '/' FROM bank_account WHERE partner_id = :id", id=partner.id))
+
+
+async def test_a_representative_who_can_do_nothing_is_told_who_can(tenants: Tenants) -> None:
+    path = await unconfirmed(tenants)
+    page = await tenants.client.get(path)
+    token = page.text.split('name="csrf" value="')[1].split('"')[0]
+    told = await tenants.client.post(path, data={"csrf": token}, headers={"Origin": "http://127.0.0.1:8000"})
+    assert told.status_code == 409
+    assert "The bank account was not confirmed" in told.text
+    assert "The platform that your shop sells on can correct that." in told.text
+
+
+async def test_looks_and_guesses_count_before_anybody_is_asked(
+    tenants: Tenants, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = await unconfirmed(tenants)
+    rate = rate_of("1/hour")
+    assert rate is not None
+    limits = tenants.services.limits
+    monkeypatch.setattr(limits, "forms", RateLimit("look", rate, limits.counts, clock))
+    assert (await tenants.client.get("/k/aaaaaaaa")).status_code == 404
+    calls = (await tenants.client.get(f"{SANDBOX}/stats")).json()["calls"]
+    for path in ("/k/aaaaaaaa", good):
+        answer = await tenants.client.get(path)
+        assert answer.status_code == 429
+        assert "Too many attempts" in answer.text
+        assert int(answer.headers["retry-after"]) > 0
+    assert (await tenants.client.get(f"{SANDBOX}/stats")).json()["calls"] == calls

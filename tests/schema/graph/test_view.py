@@ -251,6 +251,18 @@ async def test_forms_that_are_no_uploads(client: Client) -> None:
     assert (await client.post("/graphql/", content=b"--x", headers=headers)).status_code == 400
 
 
+@pytest.mark.parametrize("level", ["[{}]", '{{"a":{}}}'], ids=["lists", "objects"])
+async def test_variables_nest_as_deep_as_json_may(client: Client, level: str) -> None:
+    deep, nul = "1", '"\\u0000"'
+    for _ in range(900):
+        deep, nul = level.format(deep), level.format(nul)
+    for variable, status in ((deep, 200), (nul, 400)):
+        operations = f'{{"query": "{{ __typename }}", "variables": {{"a": {variable}}}}}'
+        files = {"0": ("a", b"1", "text/plain")}
+        response = await client.post("/graphql/", data={"operations": operations, "map": "{}"}, files=files)
+        assert response.status_code == status, response.text
+
+
 # ---- GraphiQL
 
 
