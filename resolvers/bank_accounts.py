@@ -1,7 +1,7 @@
 """Bank accounts at the payment provider: one for each IBAN that a partner has had, confirmed by its representative."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -45,6 +45,9 @@ COMES_AFTER = {
 }
 """A status never goes back: what was asked earlier and answered later is old."""
 WATCHED = (BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN, BankAccountStatus.ACTIVE)
+MISMATCHES = frozenset({"NO_MATCH"})
+"""What is said of the holder's name when it is another; of a name that is nearly the same nobody has to do anything."""
+IBAN_FIELD = "bankAccount.iban"
 LINK_OVER = dt.timedelta(minutes=11)
 """When the provider has given up waiting for the representative."""
 LOOK_AGAIN = dt.timedelta(hours=1)
@@ -279,12 +282,20 @@ def bank_requirements(partner: PartnerRow, rows: Sequence[BankAccountRow]) -> li
     if not partner.payments_active:
         return []
     if not partner.iban:
-        return [Requirement(code=RequirementCode.BANK_ACCOUNT_MISSING, field="iban", action="updatePartner")]
+        return [Requirement(code=RequirementCode.BANK_ACCOUNT_MISSING, field=IBAN_FIELD, action="updatePartner")]
     row = _latest(rows, partner.iban)
-    if row is not None and row.status is BankAccountStatus.ACTIVE:
-        return []
-    if row is not None and row.status is BankAccountStatus.PENDING and row.redirect_url:
-        code = RequirementCode.BANK_ACCOUNT_AUTHENTICATION
-        return [Requirement(code=code, action=row.redirect_url, deadline=row.redirect_expires_on)]
-    code = RequirementCode.BANK_ACCOUNT_AUTHENTICATION if rows else RequirementCode.BANK_ACCOUNT_MISSING
-    return [Requirement(code=code, action="registerBankAccount")]
+    if row is None or row.status not in {BankAccountStatus.ACTIVE, BankAccountStatus.PENDING}:
+        code = RequirementCode.BANK_ACCOUNT_AUTHENTICATION if rows else RequirementCode.BANK_ACCOUNT_MISSING
+        return [Requirement(code=code, action="registerBankAccount")]
+    return [*_confirmation(row), *_payee(row)]
+
+
+def _confirmation(row: BankAccountRow) -> Iterator[Requirement]:
+    if row.status is BankAccountStatus.PENDING:
+        code, action = RequirementCode.BANK_ACCOUNT_AUTHENTICATION, row.redirect_url or "registerBankAccount"
+        yield Requirement(code=code, action=action, deadline=row.redirect_expires_on)
+
+
+def _payee(row: BankAccountRow) -> Iterator[Requirement]:
+    if row.payee_check in MISMATCHES:
+        yield Requirement(code=RequirementCode.PAYEE_MISMATCH, field=IBAN_FIELD, action="updatePartner")

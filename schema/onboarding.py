@@ -126,6 +126,11 @@ class RequirementCode(ClosedSet):
         "bank_account_authentication",
         "The legal representative has to authenticate for a bank account.",
     )
+    PAYEE_MISMATCH = (
+        "payee_mismatch",
+        "The bank knows the holder of the bank account by another name: correct the IBAN or the name of the partner, or "
+        "payouts may come back.",
+    )
     INFLOWS_BLOCKED = "inflows_blocked", "The provider lets the partner receive nothing."
     OUTFLOWS_BLOCKED = "outflows_blocked", "The provider lets the partner be paid out nothing."
 

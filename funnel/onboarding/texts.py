@@ -165,6 +165,13 @@ REQUIREMENTS = {
         N_("The payment provider asks you to authenticate once for each new bank account."),
         Tone.INFO,
     ),
+    RequirementCode.PAYEE_MISMATCH: Told(
+        N_("The bank knows your account under another name"),
+        N_(
+            "Payouts to it may come back. Tell the platform that your shop sells on the exact name of the account holder, or "
+            "another IBAN."
+        ),
+    ),
     RequirementCode.INFLOWS_BLOCKED: Told(
         N_("You cannot receive payments at the moment"),
         N_("The payment provider has stopped them. The platform that your shop sells on can find out why."),

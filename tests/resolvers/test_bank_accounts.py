@@ -34,6 +34,7 @@ from schema.permission import NAMED
 from store.clock import clock
 from store.jobs import Again
 from store.providers.base import NotAllowed, ProviderError
+from store.providers.sandbox.recipients import STRANGER
 from store.providers.sandbox.sca import Outcome
 from tests.activation_world import Newcomer
 from tests.kyc_world import IBAN, OTHER_IBAN, Payee
@@ -236,7 +237,7 @@ async def test_what_has_to_be_there_first_is_told(payee: Payee) -> None:
     with pytest.raises(IbanMissing):
         await payee.register()
     (one,) = await needed(payee)
-    assert (one.code, one.field) == (RequirementCode.BANK_ACCOUNT_MISSING, "iban")
+    assert (one.code, one.field) == (RequirementCode.BANK_ACCOUNT_MISSING, "bankAccount.iban")
     await payee.change(payments_active=False)
     with pytest.raises(PaymentsNotActive):
         await payee.register()
@@ -270,9 +271,26 @@ async def test_the_job_looks_until_nothing_is_waited_for(payee: Payee) -> None:
 
 
 async def test_what_the_bank_says_of_the_name_is_shown(payee: Payee) -> None:
-    await payee.change(iban="DE25000000000000000004")
+    await payee.change(iban=STRANGER)
     account = await payee.register()
-    assert account.payee_check not in {"", "MATCH"}
+    assert account.payee_check == "NO_MATCH"
+
+
+async def test_that_the_bank_knows_another_holder_is_needed_to_be_put_right(payee: Payee) -> None:
+    mismatch = Requirement(code=RequirementCode.PAYEE_MISMATCH, field="bankAccount.iban", action="updatePartner")
+    await payee.change(iban=STRANGER)
+    account = await payee.register()
+    confirm, other_name = await needed(payee)
+    assert (confirm.code, confirm.action) == (RequirementCode.BANK_ACCOUNT_AUTHENTICATION, account.redirect_url)
+    assert other_name == mismatch
+    await payee.confirm(account)
+    await payee.follow()
+    assert await needed(payee) == [mismatch]
+    await payee.change(iban=IBAN)
+    assert RequirementCode.PAYEE_MISMATCH not in {one.code for one in await needed(payee)}
+    await payee.confirm(await payee.register())
+    await payee.follow()
+    assert not await needed(payee)
 
 
 async def test_whoever_comes_back_from_confirming_is_told_how_it_stands(payee: Payee) -> None:
