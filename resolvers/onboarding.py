@@ -17,6 +17,7 @@ from resolvers.context import Caller, Services
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.contact import Country, CountryCode, FilledEmail
+from schema.countries import country_code
 from schema.errors import Conflict, InvalidInput, NotFound, OnlyInSandbox, Problem, RepresentativeUnknown
 from schema.languages import LANGUAGES
 from schema.mail import MailKind
@@ -70,6 +71,7 @@ class Typed(BaseModel):
     hq_address_line_1: Line = ""
     hq_postal_code: PostalCode = ""
     hq_city: City = ""
+    hq_region: City = ""
     hq_country: Country = ""
     agency_email: FilledEmail = ""
 
@@ -141,7 +143,7 @@ async def _view(call: Call, db: AsyncSession) -> Onboarding:
 def _needs_number(partner: PartnerRow) -> bool | None:
     if partner.company_type is None:
         return None
-    return OnboardingField.SIRET_NUMBER in needed(partner.company_type)
+    return OnboardingField.SIRET_NUMBER in needed(partner.company_type, partner.hq_country_code)
 
 
 def _refused(stands: Standing) -> OnboardingField | None:
@@ -208,7 +210,8 @@ def _typed(fields: Iterable[OnboardingField], partner: PartnerRow, details: Onbo
     """What was typed into the fields that are asked for. Raises InvalidInput where one cannot be read, or is empty."""
     given = {field: getattr(details, field).strip() for field in fields}
     kind = given.get(OnboardingField.COMPANY_TYPE) or partner.company_type
-    required = needed(CompanyType(kind) if kind in set(CompanyType) else None)
+    country = country_code(given.get(OnboardingField.HQ_COUNTRY, "")) or partner.hq_country_code
+    required = needed(CompanyType(kind) if kind in set(CompanyType) else None, country)
     wrong = [
         Problem((field.value,), "REQUIRED", REQUIRED)
         for field, value in given.items()

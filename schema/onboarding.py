@@ -215,6 +215,7 @@ class OnboardingField(StrEnum):
     HQ_ADDRESS_LINE_1 = "hq_address_line_1"
     HQ_POSTAL_CODE = "hq_postal_code"
     HQ_CITY = "hq_city"
+    HQ_REGION = "hq_region"
     HQ_COUNTRY = "hq_country"
     AGENCY_EMAIL = "agency_email"
 
@@ -238,6 +239,7 @@ class OnboardingDetails:
     hq_address_line_1: str = ""
     hq_postal_code: str = ""
     hq_city: str = ""
+    hq_region: str = ""
     hq_country: str = ""
     agency_email: str = ""
 

@@ -93,6 +93,7 @@ class HeadOfficeInput(Fields):
     address_line_2: strawberry.Maybe[Line]
     postal_code: strawberry.Maybe[PostalCode]
     city: strawberry.Maybe[City]
+    region: strawberry.Maybe[City]
     country: strawberry.Maybe[Country] = Field(description="An ISO 3166 code, or a name in one of our languages.")
 
 

@@ -50,6 +50,9 @@ class HeadOffice(BaseModel):
     address_line_2: str = Part(description="What else the address needs.")
     postal_code: str = Part(description="Postal code.")
     city: str = Part(description="Town.")
+    region: str = Part(
+        description="State or province; payment providers need it in the United States, Canada and Mexico."
+    )
     country: str = Part(description="The country as it was given: a code, or a name in one of our languages.")
     country_code: str = Part(description="The same country in ISO 3166, alpha-2.")
 

@@ -21,6 +21,8 @@ OF_COMPANIES = frozenset({F.NAME, F.AGENCY_EMAIL})
 """What the provider does not ask of a person."""
 OF_REGISTERED = frozenset({F.SIRET_NUMBER})
 """What only a company must have."""
+WITH_REGION = frozenset({"CA", "MX", "US"})
+"""Countries in which an address has a state or province."""
 COLUMNS = {F.HQ_COUNTRY: "hq_country_code"}
 """Where the answer to a field is read, when not in the column of its name."""
 
@@ -35,31 +37,41 @@ _NAMES: Mapping[str, F] = {
     "addressline1": F.HQ_ADDRESS_LINE_1,
     "postalcode": F.HQ_POSTAL_CODE,
     "city": F.HQ_CITY,
+    "region": F.HQ_REGION,
     "country": F.HQ_COUNTRY,
     "name": F.NAME,
 }
 """The last part of a provider's name for a field, without signs -> ours."""
 
 
-def needed(company_type: CompanyType | None) -> tuple[F, ...]:
-    """What the provider needs of a partner of a kind, in the order it is asked; of an unknown kind all but what depends."""
-    without: Iterable[F] = ()
+def needed(company_type: CompanyType | None, country_code: str) -> tuple[F, ...]:
+    """What the provider needs of a partner of a kind in a country, in the order it is asked; while one of them is not known,
+    all but what depends on it.
+    """
+    without: set[F] = set() if country_code in WITH_REGION else {F.HQ_REGION}
     if company_type is None or is_person(company_type):
-        without = OF_COMPANIES | OF_REGISTERED
+        without |= OF_COMPANIES | OF_REGISTERED
     elif company_type is not CompanyType.BUSINESS:
-        without = OF_REGISTERED
-    return tuple(field for field in F if field not in set(without))
+        without |= OF_REGISTERED
+    return tuple(field for field in F if field not in without)
 
 
 def missing(partner: PartnerRow) -> tuple[F, ...]:
     """What the provider needs of a partner and nobody has told us. None of it is ever guessed."""
-    return tuple(field for field in needed(partner.company_type) if not getattr(partner, COLUMNS.get(field, field)))
+    return _empty(partner, needed(partner.company_type, partner.hq_country_code))
 
 
 def asked(partner: PartnerRow) -> tuple[F, ...]:
-    """What a form asks for: what is missing, and while the kind of company is not known what it may turn out to need."""
-    needs = tuple(F) if partner.company_type is None else needed(partner.company_type)
-    return tuple(field for field in needs if not getattr(partner, COLUMNS.get(field, field)))
+    """What a form asks for: what is missing, and while kind or country are not known what they may turn out to need."""
+    depends: set[F] = set() if partner.hq_country_code else {F.HQ_REGION}
+    if partner.company_type is None:
+        depends |= OF_COMPANIES | OF_REGISTERED
+    needs = {*needed(partner.company_type, partner.hq_country_code), *depends}
+    return _empty(partner, (field for field in F if field in needs))
+
+
+def _empty(partner: PartnerRow, fields: Iterable[F]) -> tuple[F, ...]:
+    return tuple(field for field in fields if not getattr(partner, COLUMNS.get(field, field)))
 
 
 def request_of(partner: PartnerRow, reference: str) -> AccountRequest:
@@ -80,6 +92,7 @@ def request_of(partner: PartnerRow, reference: str) -> AccountRequest:
         city=partner.hq_city,
         postal_code=partner.hq_postal_code,
         country=partner.hq_country_code,
+        region=partner.hq_region,
     )
     return AccountRequest(
         reference=reference,

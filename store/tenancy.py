@@ -53,6 +53,8 @@ class PartnerRow(Partner, table=True):
     hq_address_line_2: str = Field(default="", max_length=255)
     hq_postal_code: str = Field(default="", max_length=20)
     hq_city: str = Field(default="", max_length=120)
+    hq_region: str = Field(default="", max_length=120)
+    """State or province."""
     hq_country: str = Field(default="", max_length=100)
     """As it was sent: a code, or a name in one of our languages."""
     hq_country_code: str = Field(default="", max_length=2)

@@ -32,6 +32,7 @@ PATHS = {
     "hq_address_line_2": "headOffice.addressLine2",
     "hq_postal_code": "headOffice.postalCode",
     "hq_city": "headOffice.city",
+    "hq_region": "headOffice.region",
     "hq_country": "headOffice.country",
     "payout_frequency": "payoutSettings.frequency",
     "auto_validate_payout": "payoutSettings.autoValidate",

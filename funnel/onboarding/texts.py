@@ -32,6 +32,7 @@ REQUIRED = {
     OnboardingField.HQ_ADDRESS_LINE_1: N_("Enter a street and number."),
     OnboardingField.HQ_POSTAL_CODE: N_("Enter a postal code."),
     OnboardingField.HQ_CITY: N_("Enter a town or city."),
+    OnboardingField.HQ_REGION: N_("Enter a state or province."),
     OnboardingField.HQ_COUNTRY: N_("Choose a country."),
 }
 """What to say where nothing was given, in the order of the page."""

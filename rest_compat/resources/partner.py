@@ -181,6 +181,7 @@ SENT_PARTNER = {
     **_sent({**COMPANY, **PAYOUT}),
     "legal_representative_nationality": "legal_representative.nationality",
     "legal_representative_country_of_residence": "legal_representative.country_of_residence",
+    "hq_region": "head_office.region",
 }
 SENT_NETWORK_PARTNER = {
     **_sent(COMPANY),

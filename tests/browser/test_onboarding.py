@@ -172,14 +172,21 @@ async def test_without_scripts_in_french(newcomers: Partners, new_customer: NewC
 
 
 async def test_by_keyboard_alone_to_what_only_the_platform_can_correct(
-    newcomers: Partners, new_customer: NewCustomer
+    world: World, newcomers: Partners, new_customer: NewCustomer
 ) -> None:
-    walker = Walker(await new_customer(), await newcomers("keys", hq_city="", hq_country_code="US"))
+    american = {"hq_country": "US", "hq_country_code": "US", "siret_number": "123456789"}
+    walker = Walker(await new_customer(), await newcomers("keys", **american))
     keys, page = Keyboard(walker.customer), walker.customer.page
     await page.goto(walker.link)
-    await keys.type("#hq_city", "Springfield")
+    await keys.type("#hq_region", "Illinois")
     await page.keyboard.press("Enter")
     await walker.arrive("Activate payments for %(shop)s")
     await keys.press(page.locator("form[action$='/provider/'] button"))
-    await walker.arrive("The payment provider did not accept a detail")
+    await walker.customer.reach(SCA)
+    await world.rows(
+        "UPDATE payment_activation SET status = 'FAILED', failure = 'account_blocked', check_on = NULL "
+        "WHERE status = 'PENDING_USER_ACTION' RETURNING id"
+    )
+    await page.goto(walker.link)
+    await walker.arrive("The payment provider has blocked the account")
     await sound(page, "onboarding failed")

@@ -6,10 +6,13 @@ import re
 import pytest
 
 from funnel.onboarding.texts import FAILURES, REQUIRED, REQUIREMENTS
+from resolvers import activation_outcomes
 from resolvers import onboarding as operations
 from schema.onboarding import ActivationFailureReason, OnboardingField, RequirementCode
+from store.account_requests import digest
 from store.clock import clock
 from store.onboarding_links import path_for
+from store.providers.errors import InvalidRequest
 from store.providers.sandbox.sca import Outcome
 from tests.activation_world import COMPLETE, Newcomer
 from tests.funnel.customer import Customer
@@ -72,6 +75,7 @@ async def test_only_what_is_missing_is_asked_for_and_nothing_known_is_shown(
         f"{BIRTHDAY}_month",
         f"{BIRTHDAY}_year",
         "hq_city",
+        "hq_region",
         "hq_country",
     }
     known = (
@@ -128,7 +132,9 @@ async def test_each_error_stands_at_its_field_and_above(newcomer: Newcomer, repr
     await representative.send("/onboarding/", {"company_type": "bus", "legal_representative_first_name": "Grace"})
     assert representative.page.one("title").text.startswith("Error: ")
     wanted = [
-        text for field, text in REQUIRED.items() if field not in {"company_type", "legal_representative_first_name"}
+        text
+        for field, text in REQUIRED.items()
+        if field not in {"company_type", "legal_representative_first_name", "hq_region"}
     ]
     assert representative.errors == wanted
     places = [a.attributes["href"].removeprefix("#") for a in representative.page.one(id="errors").all("a")]
@@ -145,7 +151,12 @@ async def test_an_empty_form_is_told_all_that_everybody_needs(newcomer: Newcomer
     await newcomer.change(**FORGOTTEN)
     await representative.open(await link(newcomer))
     await representative.send("/onboarding/")
-    depends = {OnboardingField.NAME, OnboardingField.SIRET_NUMBER, OnboardingField.AGENCY_EMAIL}
+    depends = {
+        OnboardingField.NAME,
+        OnboardingField.SIRET_NUMBER,
+        OnboardingField.AGENCY_EMAIL,
+        OnboardingField.HQ_REGION,
+    }
     assert representative.errors == [text for field, text in REQUIRED.items() if field not in depends]
 
 
@@ -379,13 +390,14 @@ async def test_what_the_provider_did_not_take_is_asked_again_with_the_reason(
 async def test_what_only_the_platform_can_correct_ends_with_what_it_has_to_know(
     newcomer: Newcomer, representative: Customer
 ) -> None:
-    await newcomer.change(hq_country_code="US")
+    begun = await newcomer.activate()
+    refused = InvalidRequest("Refused.", {"HeadquartersAddress.AddressLine2": "The field AddressLine2 is invalid."})
+    await activation_outcomes.refuse(newcomer.services, begun.id, refused, told=digest(await newcomer.now()))
     await representative.open(await link(newcomer))
-    await press(representative)
     assert representative.h1 == "The payment provider did not accept a detail"
     told = representative.page.one("dl", class_="support").text
-    assert str((await newcomer.row()).id) in told
-    assert "Region" in told
+    assert str(begun.id) in told
+    assert "AddressLine2" in told
 
 
 # ---- afterwards

@@ -155,6 +155,34 @@ async def test_an_association_needs_no_company_number_and_a_person_no_company(ne
     assert done.needs_company_number is False
 
 
+async def test_a_region_is_asked_for_where_addresses_have_one(newcomer: Newcomer) -> None:
+    await newcomer.change(hq_country="", hq_country_code="", siret_number="")
+    page = await onboarding.onboarding(newcomer.representative)
+    assert {OnboardingField.HQ_REGION, OnboardingField.HQ_COUNTRY} <= set(page.asked)
+    before = await partner_row(newcomer)
+    with pytest.raises(InvalidInput) as refused:
+        await onboarding.complete_onboarding(newcomer.representative, replace(DETAILS, hq_country="United States"))
+    assert {problem.path for problem in refused.value.problems} == {("hq_region",)}
+    assert await partner_row(newcomer) == before
+    american = replace(DETAILS, hq_country="US", hq_region="Illinois", siret_number="12-3456789")
+    await onboarding.complete_onboarding(newcomer.representative, american)
+    opened = await onboarding.open_authentication(newcomer.representative)
+    assert (await newcomer.user())["HeadquartersAddress"]["Region"] == "Illinois"
+    await newcomer.authenticate(opened.url)
+    assert (await onboarding.onboarding_return(newcomer.representative)).step is OnboardingStep.COMPLETED
+
+
+@pytest.mark.parametrize("country", ["US", "CA", "MX"])
+async def test_a_region_that_is_missing_is_told_and_asked_for_alone(newcomer: Newcomer, country: str) -> None:
+    await newcomer.change(hq_country=country, hq_country_code=country, siret_number="123456789")
+    page = await onboarding.onboarding(newcomer.representative)
+    assert page.asked == (OnboardingField.HQ_REGION,)
+    needs = {(need.code, need.field) for need in page.requirements}
+    assert (RequirementCode.MISSING_DATA, "headOffice.region") in needs
+    assert "/onboarding/" in str((await newcomer.activate()).pending_user_action)
+    assert await newcomer.calls() == 0
+
+
 async def test_only_the_button_opens_a_session(newcomer: Newcomer) -> None:
     for _ in range(3):
         page = await onboarding.onboarding(newcomer.representative)

@@ -1,4 +1,4 @@
-"""Activations of payments."""
+"""Activations of payments, and the region of a head office, which providers need in some countries."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,6 +12,8 @@ LIVE = sa.text("status IN ('PENDING_USER_ACTION', 'PROCESSING')")
 
 
 def upgrade() -> None:
+    op.add_column('partner', sa.Column('hq_region', sa.String(120), nullable=False, server_default=''))
+    op.alter_column('partner', 'hq_region', server_default=None)
     op.create_table('payment_activation',
     sa.Column('partner_id', sa.Integer(), nullable=False),
     sa.Column('id', sa.Uuid(), nullable=False),
@@ -54,3 +56,4 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_table('payment_activation')
+    op.drop_column('partner', 'hq_region')
