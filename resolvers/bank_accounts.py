@@ -14,7 +14,7 @@ from resolvers.listing import Filter, Listing, Where
 from resolvers.operation import Call, operation
 from resolvers.provider_calls import REFUSALS, asking
 from resolvers.tenancy import find
-from schema.bank_account import BankAccountStatus, RegisterBankAccount, RegisteredBankAccount
+from schema.bank_account import PAYEE_CHECK_LENGTH, BankAccountStatus, RegisterBankAccount, RegisteredBankAccount
 from schema.errors import ActivationRequired, BankAccountRefused, IbanMissing, PaymentsNotActive
 from schema.onboarding import Requirement, RequirementCode
 from schema.permission import Permission
@@ -224,7 +224,7 @@ async def _note(services: Services, row_id: int, destination: Destination) -> Ba
         if status is BankAccountStatus.ACTIVE and row.status is not status:
             await enqueue(db, Job.CHECK_BANK_ACCOUNTS, {"partner_id": row.partner_id})
         row.status, row.provider_id = status, destination.id
-        row.payee_check = destination.payee_check or row.payee_check
+        row.payee_check = destination.payee_check[:PAYEE_CHECK_LENGTH] or row.payee_check
         if destination.action is not None:
             row.redirect_url, row.redirect_expires_on = destination.action.url, destination.action.expires_at
         if status is not BankAccountStatus.PENDING:

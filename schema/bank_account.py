@@ -9,6 +9,9 @@ from sqlmodel import Field
 from schema.tenancy import Partner
 from schema.values import ClosedSet, Fields, choice, closed_set, moment, relation, writable
 
+PAYEE_CHECK_LENGTH = 100
+"""Characters that are kept of what is said of a holder's name."""
+
 
 @closed_set
 class BankAccountStatus(ClosedSet):
@@ -34,7 +37,7 @@ class RegisteredBankAccount(Fields):
     holder: str = Field(max_length=255, description="Whom it belongs to, as the bank is told.")
     payee_check: str = Field(
         default="",
-        max_length=100,
+        max_length=PAYEE_CHECK_LENGTH,
         description="What the bank says of its holder's name, in the provider's words (`MATCH`, `NO_MATCH`, …); empty: "
         "nothing.",
     )

@@ -3,7 +3,7 @@
 import datetime as dt
 
 import phonenumbers
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from store.providers.accounts import Account, AccountRequest, AccountStatus, Blocks, Enrolment, KycLevel, LegalKind
 from store.providers.actions import UserAction
@@ -67,7 +67,7 @@ class ScaStatus(Wire):
     """Whether somebody has set strong authentication up."""
 
     is_enrolled: bool
-    last_enrollment_date: dt.datetime | None = None
+    last_enrollment_date: AwareDatetime | None = None
 
 
 class Scope(Wire):

@@ -1,5 +1,6 @@
 """Calls over the wire, with what makes a creating call happen once although answers get lost."""
 
+import asyncio
 import datetime as dt
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -29,6 +30,16 @@ PAGE = 100
 KEYS_KEPT = dt.timedelta(hours=24) - dt.timedelta(minutes=5)
 """How long the provider remembers keys, less what our clock and the provider's may differ."""
 
+ANSWERS_WITHIN = 120.0
+"""Seconds that one request may take with its whole answer, in which a file is sent over a slow line."""
+LARGEST_ANSWER = 8 * 1024 * 1024
+"""Bytes. A page of a hundred objects has a fiftieth of that."""
+MOST_PAGES = 1000
+"""After which a list is taken for one without an end."""
+
+_OF_TRANSPORT = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
+"""Headers that are about how an answer came, and no longer true of what was read."""
+_COUNT = re.compile("[0-9]{1,9}")
 _KEY = re.compile("[A-Za-z0-9-]{16,36}")
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
@@ -123,6 +134,8 @@ class Client:
             for each in objects:
                 yield each
             number += 1
+            if number > MOST_PAGES:
+                raise Transient("The provider's list has no end.")
 
     async def create(
         self, path: str, body: Body, shape: type[W], key: Key, sent_at: dt.datetime | None = None
@@ -294,7 +307,7 @@ class Client:
         )
         with WatchedCall(method, path, key) as call:
             try:
-                response = await self._http.send(request)
+                response = await self._send(request)
             except httpx.RequestError as error:
                 # The other request would be that for a token.
                 call.lost(error, sent=not isinstance(error, _NOT_SENT) and error.request is request)
@@ -304,6 +317,20 @@ class Client:
             call.answered(response.status_code, None if response.is_success else refusal_in(response).id)
         return response
 
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        """The whole answer. One that is endless, or comes drop by drop, is an `httpx.RequestError` like one that is lost."""
+        try:
+            async with asyncio.timeout(ANSWERS_WITHIN):
+                response = await self._http.send(request, stream=True)
+                try:
+                    content = await _content(response)
+                finally:
+                    await response.aclose()
+        except TimeoutError as error:
+            raise httpx.ReadTimeout("The answer takes too long.", request=request) from error
+        headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_TRANSPORT]
+        return httpx.Response(response.status_code, headers=headers, content=content, request=request)
+
     async def _pause(self, pauses: Iterator[float]) -> bool:
         """Wait before the next attempt; False when there is none left."""
         pause = next(pauses, None)
@@ -311,6 +338,15 @@ class Client:
             return False
         await self._sleep(pause)
         return True
+
+
+async def _content(response: httpx.Response) -> bytes:
+    content = bytearray()
+    async for piece in response.aiter_bytes():
+        content += piece
+        if len(content) > LARGEST_ANSWER:
+            raise httpx.ReadError("The answer is too large.", request=response.request)
+    return bytes(content)
 
 
 def _answer(response: httpx.Response, shape: type[Wire]) -> object:
@@ -333,7 +369,7 @@ def _page_of(shape: type[W], number: int) -> Callable[[httpx.Response], tuple[li
         if not isinstance(items, list):
             raise Unreadable("The answer is not a list.")
         pages = response.headers.get("X-Number-Of-Pages", "")
-        more = number < int(pages) if pages.isdecimal() else len(items) == PAGE
+        more = number < int(pages) if _COUNT.fullmatch(pages) else len(items) == PAGE
         return [read(shape, item) for item in items], more
 
     return parse

@@ -4,6 +4,8 @@ import base64
 import datetime as dt
 from collections.abc import AsyncIterator, Sequence
 
+from pydantic import AwareDatetime
+
 from store.providers.accounts import CheckStatus, Content, Document, DocumentType, Refusal
 from store.providers.errors import InvalidRequest
 from store.providers.keys import Key
@@ -28,8 +30,8 @@ class KycDocument(Created):
     user_id: Id
     type: str
     status: str
-    creation_date: dt.datetime
-    processed_date: dt.datetime | None = None
+    creation_date: AwareDatetime
+    processed_date: AwareDatetime | None = None
     tag: str | None = None
     refused_reason_type: str | None = None
     refused_reason_message: str | None = None

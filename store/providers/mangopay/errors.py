@@ -25,9 +25,9 @@ _URL = re.compile(r"https?://[^\s\"'<>,]+")
 
 
 def json_of(response: httpx.Response) -> object:
-    """The body; `Unreadable` when it is not JSON."""
+    """The body; `Unreadable` when it is not JSON. NUL, which no database takes, is shown as what cannot be shown."""
     try:
-        return orjson.loads(response.content)
+        return orjson.loads(response.content.replace(rb"\u0000", rb"\ufffd"))
     except orjson.JSONDecodeError:
         raise Unreadable("The answer is not JSON.") from None
 

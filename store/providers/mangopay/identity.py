@@ -3,6 +3,8 @@
 import datetime as dt
 from collections.abc import Sequence
 
+from pydantic import AwareDatetime
+
 from store.providers.accounts import CheckStatus, IdentityCheck, Refusal
 from store.providers.actions import ActionKind, UserAction
 from store.providers.keys import Key
@@ -52,7 +54,7 @@ class Session(Created):
 
     user_id: Id
     status: str
-    creation_date: dt.datetime
+    creation_date: AwareDatetime
     hosted_url: str | None = None
     checks: list[Check] | None = None
 

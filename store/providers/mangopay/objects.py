@@ -3,7 +3,16 @@
 import datetime as dt
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic import (
+    AliasChoices,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+)
 from pydantic.alias_generators import to_pascal
 
 from store.providers.actions import ActionKind, UserAction
@@ -77,8 +86,8 @@ class Movement(Created):
     """A pay-in or a refund."""
 
     tag: str | None = None
-    creation_date: dt.datetime
-    execution_date: dt.datetime | None = None
+    creation_date: AwareDatetime
+    execution_date: AwareDatetime | None = None
     author_id: Id
     debited_funds: Money
     credited_funds: Money
@@ -148,7 +157,7 @@ class Event(Wire):
 
     resource_id: Id
     event_type: str
-    date: dt.datetime
+    date: AwareDatetime
 
 
 class Refusal(Wire):
