@@ -19,6 +19,7 @@ from store.clock import clock
 from store.providers.base import Subject
 from store.providers.sandbox import users
 from store.providers.sandbox.documents import Reason
+from store.tenancy import PartnerRow
 from tests.activation_world import Newcomer
 from tests.kyc_world import Payee, pdf
 
@@ -189,6 +190,23 @@ async def test_the_sweep_looks_at_each_partner_once_until_it_is_due_again(payee:
     assert await sweep_kyc(payee.services) == 0
     clock.advance(dt.timedelta(days=2))
     assert await sweep_kyc(payee.services) == 1
+
+
+async def test_a_sweep_leaves_the_providers_calls_to_customers(payee: Payee) -> None:
+    names: list[dict[str, Any]] = [
+        {"source_id": str(n), "short_name": f"s{n}", "site_domain": f"s{n}.localhost"} for n in range(100, 150)
+    ]
+    async with payee.services.db.sessions() as db, db.begin():
+        of = payee.partner.marketplace_id
+        for name in names:
+            known = f"user_{name['source_id']}"
+            db.add(PartnerRow(marketplace_id=of, commercial_name="Shop", provider_user_id=known, **name))
+    swept = [await sweep_kyc(payee.services) for _ in range(3)]
+    assert swept == [40, 11, 0]
+    before = await payee.calls()
+    await kyc.check_kyc(payee.services, payee.partner.id)
+    each_quarter = 3 * swept[0] * (await payee.calls() - before)
+    assert each_quarter < 2300 / 4
 
 
 async def test_a_look_that_fails_is_not_the_end(payee: Payee) -> None:
