@@ -40,19 +40,20 @@ POLL_PAUSE = dt.timedelta(seconds=3)
 """Activating again is how clients ask for the status: the provider is read at most so often for it."""
 
 
-async def _partner(call: Call, given: Any) -> PartnerRow:
+async def partner_to_activate(call: Call, given: Any) -> PartnerRow:
+    """The partner that an input names by `partner_uuid`."""
     async with call.services.db.sessions() as db:
         return await find(db, call.caller, PartnerRow, "partner", uuid=given_uuid(given))
 
 
-@operation(Permission.CREATE_PARTNER, transaction=False, exists=_partner)
+@operation(Permission.CREATE_PARTNER, transaction=False, exists=partner_to_activate)
 async def activate_payments(call: Call, input: ActivatePayments) -> PaymentActivation:
     """Activate the payments of a partner, or ask how its activation stands: both are the same request.
 
     While the representative has something to do the answer has a link for it; the same one as long as it can be used,
     then a new one. After a failure was told, the next call begins another process.
     """
-    partner = await _partner(call, {"partner_uuid": input.partner_uuid})
+    partner = await partner_to_activate(call, {"partner_uuid": input.partner_uuid})
     call.concerns(partner)
     partner, activation = await advance(call.services, partner.id)
     return told(call.services, partner, activation)
@@ -80,6 +81,9 @@ def failure_of(services: Services, partner: PartnerRow, activation: ActivationRo
         ActivationFailureReason.DATA_REFUSED: "updatePartner",
         ActivationFailureReason.NOT_AUTHENTICATED: link_for(services.settings, partner),
         ActivationFailureReason.ACCOUNT_BLOCKED: "contactProvider",
+        ActivationFailureReason.OUTCOME_UNKNOWN: "settleActivation"
+        if not activation.account_id
+        else "activatePayments",
     }
     return ActivationFailure(
         reason=reason,

@@ -187,6 +187,8 @@ async def give_up(services: Services, activation_id: uuid.UUID, reason: Activati
     async with services.db.sessions() as db, db.begin():
         partner, activation = await locked_activation(db, activation_id)
         if activation.live:
+            if not activation.account_id:
+                activation.failure_message = f"{reason.description} It would have the tag {activation.account_key}."
             end(partner, activation, reason)
         return activation
 

@@ -45,7 +45,7 @@ class ActivationFailureReason(ClosedSet):
     KIND_CHANGED = "kind_changed", "The kind of company was changed: activating again asks for another account."
     OUTCOME_UNKNOWN = (
         "outcome_unknown",
-        "It is not known whether the provider has made an account, and none is asked for blindly: ask for help.",
+        "It is not known what the provider has made: somebody has to look there, and say so by `settleActivation`.",
     )
 
 
@@ -83,6 +83,16 @@ class ActivatePayments(Fields):
     """Whose payments are activated."""
 
     partner_uuid: UUID = Field(description="The uuid of the partner.")
+
+
+@writable
+class SettleActivation(Fields):
+    """What became of the account of a partner."""
+
+    partner_uuid: UUID = Field(description="The uuid of the partner.")
+    account_id: str = Field(
+        default="", max_length=128, description="The account's id at the provider; empty: the provider has none."
+    )
 
 
 @writable
@@ -128,8 +138,7 @@ class RequirementCode(ClosedSet):
     )
     PAYEE_MISMATCH = (
         "payee_mismatch",
-        "The bank knows the holder of the bank account by another name: correct the IBAN or the name of the partner, or "
-        "payouts may come back.",
+        "The bank knows the account's holder by another name: correct IBAN or name, or payouts may come back.",
     )
     INFLOWS_BLOCKED = "inflows_blocked", "The provider lets the partner receive nothing."
     OUTFLOWS_BLOCKED = "outflows_blocked", "The provider lets the partner be paid out nothing."

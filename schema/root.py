@@ -4,6 +4,7 @@ import strawberry
 
 from resolvers import (
     activation,
+    activation_settling,
     audit_entries,
     auth,
     bank_accounts,
@@ -94,6 +95,7 @@ class Mutation:
     rotate_webhook_secret = changed_by(webhooks.rotate_webhook_secret)
     save_ecommerce_cart = changed_by(carts.save_ecommerce_cart)
     send_onboarding_link = changed_by(onboarding.send_onboarding_link)
+    settle_activation = changed_by(activation_settling.settle_activation)
     test_webhook_endpoint = changed_by(webhooks.test_webhook_endpoint)
     update_coupon = changed_by(coupons.update_coupon)
     update_delivery_mode = changed_by(deliveries.update_delivery_mode)
