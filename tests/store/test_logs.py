@@ -3,13 +3,17 @@
 import io
 import json
 import logging
+import uuid
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 import structlog
 
 from store.logs import set_up_logging
+from store.onboarding_links import path_for
 from store.settings import Settings
+from store.tenancy import PartnerRow
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +107,19 @@ def test_secrets_in_texts_are_hidden(written: io.StringIO, text: str) -> None:
     logging.getLogger("some.library").error(text)
     assert "hush" not in written.getvalue()
     assert "***" in written.getvalue()
+
+
+def test_whoever_reads_the_log_cannot_open_an_onboarding_page(written: io.StringIO) -> None:
+    named = {"source_id": "1", "commercial_name": "Ada", "short_name": "ada", "site_domain": "ada.localhost"}
+    path = path_for(Settings(), PartnerRow(marketplace_id=1, **named, uuid=uuid.uuid4()))
+    token = path.split("/")[2]
+    arguments = ("127.0.0.1:5", "POST", f"{path}provider/", "1.1", 303)
+    logging.getLogger("uvicorn.access").info('%s - "%s %s HTTP/%s" %d', *arguments)
+    structlog.get_logger().warning(
+        "refused", url=f"https://provider.example/sca?returnUrl={quote(path, safe='')}return%2F"
+    )
+    assert token not in written.getvalue()
+    assert lines(written)[0]["path"] == "/onboarding/***/provider/"
 
 
 def test_what_is_no_secret_stays(written: io.StringIO) -> None:
