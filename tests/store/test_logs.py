@@ -5,6 +5,7 @@ import json
 import logging
 import uuid
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -110,7 +111,12 @@ def test_secrets_in_texts_are_hidden(written: io.StringIO, text: str) -> None:
 
 
 def test_whoever_reads_the_log_cannot_open_an_onboarding_page(written: io.StringIO) -> None:
-    named = {"source_id": "1", "commercial_name": "Ada", "short_name": "ada", "site_domain": "ada.localhost"}
+    named: dict[str, Any] = {
+        "source_id": "1",
+        "commercial_name": "Ada",
+        "short_name": "ada",
+        "site_domain": "ada.localhost",
+    }
     path = path_for(Settings(), PartnerRow(marketplace_id=1, **named, uuid=uuid.uuid4()))
     token = path.split("/")[2]
     arguments = ("127.0.0.1:5", "POST", f"{path}provider/", "1.1", 303)
