@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import event
 
 from schema.permission import Permission
 from store.clock import clock
@@ -121,6 +122,13 @@ async def test_an_unknown_partner_does_not_exist(transport: Transport, stored: S
     assert await stored() == before
 
 
+async def test_what_is_needed_of_many_partners_is_asked_for_at_once(tenants: Tenants) -> None:
+    for _ in range(5):
+        await newcomer(tenants)
+    of_one = await statements(tenants, 1)
+    assert await statements(tenants, 5) == of_one
+
+
 async def test_a_link_to_the_page_is_told_only_to_who_may_activate(tenants: Tenants) -> None:
     partner = await newcomer(tenants)
     await tenants.user(
@@ -128,6 +136,28 @@ async def test_a_link_to_the_page_is_told_only_to_who_may_activate(tenants: Tena
     )
     told = await capability(tenants, partner, f"looks {partner.id}")
     assert {need["action"] for need in told["paymentCapability"]["requirements"]} == {"sendOnboardingLink"}
+
+
+async def statements(tenants: Tenants, partners: int) -> int:
+    """How many statements it takes to tell whether so many partners can be paid."""
+    query = """query ($first: Int!) { partners(first: $first) { edges { node { paymentCapability {
+        status requirements { code field action deadline } } } } } }"""
+    body = json.dumps({"query": query, "variables": {"first": partners}})
+    headers = {"Authorization": f"Token {tenants.tokens['market a']}", "Content-Type": "application/json"}
+    await tenants.client.post(
+        "/graphql/", content=body, headers=headers
+    )  # who asks, and the query, are known afterwards
+    seen: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        seen.append(statement)
+
+    engine = tenants.services.db.engine.sync_engine
+    event.listen(engine, "before_cursor_execute", note)
+    answer = (await tenants.client.post("/graphql/", content=body, headers=headers)).json()
+    event.remove(engine, "before_cursor_execute", note)
+    assert len(answer["data"]["partners"]["edges"]) == partners, answer
+    return len(seen)
 
 
 async def capability(tenants: Tenants, partner: PartnerRow, who: str) -> Any:
