@@ -50,7 +50,6 @@ TOLD: Mapping[tuple[ReturnedFrom, Stage], Told] = {
         N_("The time was up, or the confirmation failed. Nothing is paid to this account before it is confirmed."),
     ),
 }
-CANNOT = Told(TOLD[BANK, Stage.FAILED].title, error_text(MAIN, ""))
 
 
 @dataclass
@@ -104,7 +103,7 @@ async def begin_anew(back: Back) -> Response:
     try:
         path = await returns.try_again(back.context, TryAgain(back.found.path))
     except Conflict as error:  # nothing that the representative can put right
-        return back.message(CANNOT, status=error.status)
+        return back.message(Told(TOLD[back.found.of, Stage.FAILED].title, error_text(MAIN, "")), status=error.status)
     return back.redirect(f"{PREFIX}{path}/")
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.activation_steps import barred
 from resolvers.changes import given_uuid
 from resolvers.context import Services
 from resolvers.listing import Filter, Listing, Where
@@ -15,7 +16,7 @@ from resolvers.operation import Call, operation
 from resolvers.provider_calls import REFUSALS, asking
 from resolvers.tenancy import find
 from schema.bank_account import PAYEE_CHECK_LENGTH, BankAccountStatus, RegisterBankAccount, RegisteredBankAccount
-from schema.errors import ActivationRequired, BankAccountRefused, IbanMissing, PaymentsNotActive
+from schema.errors import ActivationRequired, BankAccountRefused, IbanMissing, OnlyInSandbox, PaymentsNotActive
 from schema.onboarding import Requirement, RequirementCode
 from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
@@ -109,7 +110,7 @@ async def register_bank_account(call: Call, input: RegisterBankAccount) -> Regis
 
 async def registered(services: Services, partner: PartnerRow) -> BankAccountRow:
     """The bank account of a partner as it stands, registered where nothing stands. Raises `Conflict` where it cannot be."""
-    _check(partner)
+    _check(services, partner)
     async with services.db.sessions() as db:
         row = _latest(await bank_accounts_of(db, partner), partner.iban)
     if row is not None and row.status in WATCHED and not _stands(row, services.clock.now()):
@@ -134,11 +135,13 @@ async def registered(services: Services, partner: PartnerRow) -> BankAccountRow:
     return await _note(services, row.id, destination)
 
 
-def _check(partner: PartnerRow) -> None:
+def _check(services: Services, partner: PartnerRow) -> None:
     if not partner.provider_user_id:
         raise ActivationRequired
     if not partner.payments_active:
         raise PaymentsNotActive
+    if barred(services, partner):
+        raise OnlyInSandbox
     if not partner.iban:
         raise IbanMissing
     if lacks := missing(partner):
@@ -240,7 +243,7 @@ async def check_bank_accounts(services: Services, partner_id: int) -> bool:
     """
     async with services.db.sessions() as db:
         partner = await db.get(PartnerRow, partner_id)
-        rows = [] if partner is None else await bank_accounts_of(db, partner)
+        rows = [] if partner is None or barred(services, partner) else await bank_accounts_of(db, partner)
     asked = [await _ask(services, row) for row in rows if row.provider_id and row.status in WATCHED]
     active = [row for row in asked if row.status is BankAccountStatus.ACTIVE]
     used = next((row for row in active if partner is not None and row.iban == partner.iban), next(iter(active), None))

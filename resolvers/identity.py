@@ -5,13 +5,14 @@ from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import uuid4
 
+from resolvers.activation_steps import barred
 from resolvers.changes import given_uuid
 from resolvers.context import Services
 from resolvers.kyc_changes import Told
 from resolvers.operation import Call, operation
 from resolvers.provider_calls import REFUSALS, asking
 from resolvers.tenancy import find
-from schema.errors import ActivationRequired, ProviderFailed
+from schema.errors import ActivationRequired, OnlyInSandbox, ProviderFailed
 from schema.kyc import IdentityVerification, KycCheckStatus, OpenIdentityVerification
 from schema.permission import Permission
 from store.kyc import IDENTITY_LASTS, IdentityCheckRow, begun_check, identity_checks_of, kyc_of
@@ -59,7 +60,9 @@ Found = tuple[IdentityCheck, IdentityCheckRow]
 
 
 async def found_or_opened(services: Services, partner: PartnerRow) -> Found:
-    """The newest session that is open at the provider, of ours or opened elsewhere; else a new one."""
+    """The newest session that is open at the provider, of ours or opened elsewhere; else a new one. Raises `Conflict`."""
+    if barred(services, partner):
+        raise OnlyInSandbox
     async with services.db.sessions() as db:
         seen = await identity_checks_of(db, partner)
     if all(row.provider_id for row in seen):  # else an answer was lost: asking again with its key tells which it is

@@ -9,6 +9,7 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.activation_steps import barred
 from resolvers.capability import standings
 from resolvers.computed import computes
 from resolvers.context import Context, Services
@@ -105,10 +106,10 @@ async def refresh_kyc(services: Services, partner_id: int) -> None:
 
 
 async def _before(services: Services, partner_id: int) -> _Before | None:
-    """What is known of a partner; None for one that the provider does not know."""
+    """What is known of a partner; None for one of which the provider knows nothing, or must hear nothing."""
     async with services.db.sessions() as db, db.begin():
         partner = await db.get(PartnerRow, partner_id)
-        if partner is None or not partner.provider_user_id:
+        if partner is None or not partner.provider_user_id or barred(services, partner):
             return None
         kyc = await kyc_of(db, partner_id)
         return _Before(partner.provider_user_id, kyc.version)

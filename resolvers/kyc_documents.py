@@ -6,13 +6,14 @@ from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.activation_steps import barred
 from resolvers.changes import given_uuid
 from resolvers.context import Services
 from resolvers.files import FileFacts, content_of, facts_of
 from resolvers.operation import Call, operation
 from resolvers.provider_calls import REFUSALS, asking
 from resolvers.tenancy import find
-from schema.errors import ActivationRequired, InvalidInput, ProviderFailed
+from schema.errors import ActivationRequired, InvalidInput, OnlyInSandbox, ProviderFailed
 from schema.kyc import KycCheckStatus
 from schema.kyc_document import KycDocument, PushKycDocument
 from schema.permission import Permission
@@ -54,6 +55,8 @@ async def push_kyc_document(call: Call, input: PushKycDocument) -> KycDocument:
     file = await facts_of(input.file, "file")
     if not partner.provider_user_id:
         raise ActivationRequired
+    if barred(call.services, partner):
+        raise OnlyInSandbox
     row = await _begin(call, partner, input, file)
     async with asking("a document", partner_id=partner.id, patience=PATIENCE):
         await _hand_in(call.services, partner, row, content_of(input.file))

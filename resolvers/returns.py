@@ -4,6 +4,7 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.activation_steps import barred
 from resolvers.bank_accounts import check_bank_accounts, registered
 from resolvers.context import Caller, Services
 from resolvers.identity import found_or_opened
@@ -53,7 +54,8 @@ async def returned(call: Call, path: str) -> Returned:
     row, partner = await _found(call, path)
     stage = _stage(row)
     of = ReturnedFrom.IDENTITY if isinstance(row, IdentityCheckRow) else ReturnedFrom.BANK_ACCOUNT
-    action = await _action(call.services, row) if stage is Stage.OPEN else None
+    goes_on = stage is Stage.OPEN and not barred(call.services, partner)
+    action = await _action(call.services, row) if goes_on else None
     return Returned(
         path=path,
         of=of,

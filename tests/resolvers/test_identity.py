@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from resolvers import identity, returns
+from resolvers.bank_accounts import check_bank_accounts
 from resolvers.context import Context
 from resolvers.identity import open_identity_verification
-from schema.errors import ActivationRequired, NotFound, ProviderFailed, ProviderTimedOut
+from schema.errors import ActivationRequired, NotFound, OnlyInSandbox, ProviderFailed, ProviderTimedOut
 from schema.kyc import KycCheckKind, KycCheckStatus, KycStatus, OpenIdentityVerification, ReturnedFrom, Stage, TryAgain
+from schema.tenancy import PartnerStatus
 from store.clock import clock
 from store.kyc import KEYS_GOOD_FOR
 from store.return_paths import LONGEST, return_url
-from store.settings import Settings
+from store.settings import ProviderName, Settings
 from tests.activation_world import Newcomer
 from tests.kyc_world import Payee
 
@@ -227,6 +229,25 @@ async def test_what_is_validated_is_not_begun_anew(payee: Payee) -> None:
     path = await payee.one("SELECT path FROM identity_check")
     assert await returns.try_again(await _context(payee, path), TryAgain(path)) == path
     assert len(await payee.at_the_provider(TABLE)) == 1
+
+
+async def test_of_a_test_partner_no_real_provider_hears(payee: Payee) -> None:
+    await payee.open_identity()
+    await payee.register()
+    path = await payee.one("SELECT path FROM identity_check")
+    context = await _context(payee, path)
+    await payee.change(status=PartnerStatus.TEST)
+    assert (await payee.open_identity()).redirect_url  # the sandbox is for trying things out
+    payee.services.settings.provider = ProviderName.MANGOPAY
+    before = await payee.calls()
+    for refused in (payee.push(), payee.open_identity(), payee.register(), returns.try_again(context, TryAgain(path))):
+        with pytest.raises(OnlyInSandbox):
+            await refused
+    assert (await payee.level()).status is KycStatus.ERROR
+    assert (await returns.returned(context, path)).action_url is None
+    assert not await check_bank_accounts(payee.services, payee.partner.id)
+    assert await payee.calls() == before
+    assert not await payee.at_the_provider("kyc_document")
 
 
 def test_the_return_address_fits_where_the_service_has_a_short_one() -> None:
