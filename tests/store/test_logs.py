@@ -13,6 +13,7 @@ import structlog
 
 from store.logs import set_up_logging
 from store.onboarding_links import path_for
+from store.return_paths import return_url
 from store.settings import Settings
 from store.tenancy import PartnerRow
 
@@ -126,6 +127,28 @@ def test_whoever_reads_the_log_cannot_open_an_onboarding_page(written: io.String
     )
     assert token not in written.getvalue()
     assert lines(written)[0]["path"] == "/onboarding/***/provider/"
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/provider/hooks/s3cr3t-of-notifications", "/provider/hooks/***"),
+        ("/provider/hooks/s3cr3t-of-notifications/", "/provider/hooks/***/"),
+        (return_url(Settings(), "a1B2c3D4").removeprefix(Settings().public_url), "/k/***"),
+        ("/k/a1B2c3D4/", "/k/***/"),
+        ("/k/k/a1B2c3D4x", "/k/k/a1B2c3D4x"),
+    ],
+)
+def test_whoever_reads_the_log_can_neither_forge_notifications_nor_come_back_for_others(
+    written: io.StringIO, path: str, shown: str
+) -> None:
+    arguments = ("127.0.0.1:5", "GET", path, "1.1", 200)
+    logging.getLogger("uvicorn.access").info('%s - "%s %s HTTP/%s" %d', *arguments)
+    structlog.get_logger().warning("refused", url=f"https://provider.example/idv?returnUrl={quote(path, safe='')}")
+    first, second = lines(written)
+    assert first["path"] == shown
+    if "***" in shown and path.startswith("/k/"):
+        assert "a1B2c3D4" not in str(second)
 
 
 def test_what_is_no_secret_stays(written: io.StringIO) -> None:
