@@ -1,6 +1,7 @@
 """Bank accounts: confirmed by the representative, replaced when the IBAN changes, one whoever asks and however often."""
 
 import asyncio
+import dataclasses
 import datetime as dt
 from typing import Any
 
@@ -274,6 +275,15 @@ async def test_what_the_bank_says_of_the_name_is_shown(payee: Payee) -> None:
     await payee.change(iban=STRANGER)
     account = await payee.register()
     assert account.payee_check == "NO_MATCH"
+
+
+async def test_a_long_word_of_the_bank_is_cut_and_stops_nothing(payee: Payee) -> None:
+    account = await payee.register()
+    id = await payee.one("SELECT provider_id FROM bank_account")
+    said = await payee.services.provider.get_destination(id)
+    await bank_accounts._note(payee.services, account.id, dataclasses.replace(said, payee_check="A_NEW_WORD" * 50))
+    assert await payee.one("SELECT payee_check FROM bank_account") == "A_NEW_WORD" * 10
+    assert RequirementCode.PAYEE_MISMATCH not in {one.code for one in await needed(payee)}
 
 
 async def test_that_the_bank_knows_another_holder_is_needed_to_be_put_right(payee: Payee) -> None:
