@@ -45,6 +45,9 @@ WORDS = frozenset(
 )
 """What paths are made of besides ids. A word that is not here is told as an id: their names must not become endless."""
 
+ROUTINE = frozenset({"GET /events", "GET /hooks", "POST /hooks"})
+"""Calls that are made by the dozen at each start and each quarter of an hour, and tell nothing where they succeed."""
+
 
 def named(method: str, path: str) -> str:
     """A call without the ids in its path: `GET /payins/{id}/refunds`."""
@@ -95,6 +98,9 @@ class WatchedCall:
         seconds = time.perf_counter() - self._begun
         SECONDS.labels(self._call).observe(seconds)
         CALLS.labels(self._call, self._outcome).inc()
-        write = log.info if self._outcome in {"ok", "refused"} else log.warning
+        if self._outcome == "ok" and self._call in ROUTINE:
+            write = log.debug
+        else:
+            write = log.info if self._outcome in {"ok", "refused"} else log.warning
         write("provider call", provider="mangopay", outcome=self._outcome, ms=round(seconds * 1000, 1), **self._told)
         self._span.__exit__(kind, error, traceback)

@@ -124,6 +124,8 @@ async def _register(client: Client, url: str, alert_email: str) -> dict[str, Pro
     async for hook in client.list("/hooks", Hook, {}):
         registered.setdefault(hook.event_type, hook)
     refused: dict[str, ProviderError] = {}
+    if added := len(EVENT_TYPES.keys() - registered.keys()):
+        log.info("registering for the provider's notifications", provider="mangopay", event_types=added)
     for type in EVENT_TYPES:
         try:
             if type in registered:
@@ -138,7 +140,6 @@ async def _register(client: Client, url: str, alert_email: str) -> dict[str, Pro
 async def _add(client: Client, type: str, url: str, alert_email: str) -> None:
     body = {"EventType": type, "Url": url} | ({"Email": alert_email} if alert_email else {})
     await client.create("/hooks", body, Hook, new_key())
-    log.info("provider notification registered", provider="mangopay", event_type=type)
 
 
 async def _mend(client: Client, hook: Hook, url: str) -> None:
