@@ -362,6 +362,7 @@ async def test_what_activation_and_payout_need_can_be_changed(partners: Partners
     sent = {
         **{key: value for key, value in MORE.items() if key not in {"referrer", "legal_representative_birthday"}},
         "legal_representative_nationality": "be",
+        "hq_region": " Illinois ",
         "legal_representative_country_of_residence": "FR",
         "status": "i",
     }
@@ -371,6 +372,7 @@ async def test_what_activation_and_payout_need_can_be_changed(partners: Partners
     assert read["status"] == "i"
     row = await kept(tenants, partner["id"])
     assert (row.legal_representative_nationality, row.legal_representative_country_of_residence) == ("BE", "FR")
+    assert row.hq_region == "Illinois"
     assert row.hq_country_code == "FR"
 
 
