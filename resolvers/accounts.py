@@ -6,7 +6,6 @@ What is changed is in the audit log, as done by the command line.
 import datetime as dt
 from dataclasses import dataclass
 
-from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -15,6 +14,7 @@ from resolvers.audit import audited_command
 from resolvers.auth import issue_token
 from resolvers.context import Role
 from schema.account_input import SHORTEST_PASSWORD
+from schema.contact import email_address
 from schema.errors import AlreadyTaken, InvalidInput, NotFound
 from schema.tenancy import UserRole
 from store.clock import Clock
@@ -136,9 +136,7 @@ def _number(given: str) -> int:
 
 
 def _email(given: str) -> str:
-    if not given:
-        return ""
     try:
-        return validate_email(given, check_deliverability=False, test_environment=True).normalized
-    except EmailNotValidError as error:
+        return email_address(given) if given else ""
+    except ValueError as error:
         raise InvalidInput.at("email", str(error)) from None

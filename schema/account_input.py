@@ -5,25 +5,15 @@ from typing import Annotated
 from uuid import UUID
 
 import strawberry
-from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from schema.contact import Email
 from schema.permission import Permission
 from schema.tenancy import Marketplace, User, UserRole
 from schema.values import Fields, writable, writable_as
 
 SHORTEST_PASSWORD = 12
-
-
-def _email(value: str) -> str:
-    """An e-mail address, or nothing."""
-    if not value.strip():
-        return ""
-    try:
-        return validate_email(value.strip(), check_deliverability=False, test_environment=True).normalized
-    except EmailNotValidError as error:
-        raise PydanticCustomError("email", "{reason}", {"reason": str(error)}) from None
 
 
 def _time_zone(value: str) -> str:
@@ -33,7 +23,6 @@ def _time_zone(value: str) -> str:
     return value
 
 
-Email = Annotated[str, AfterValidator(_email), Field(max_length=254)]
 Password = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=1024)]
 Username = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, min_length=1, max_length=254)]
 FirstName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=80)]

@@ -57,7 +57,7 @@ def _reader(kind: type) -> Callable[[Any, str], Any]:
     if issubclass(kind, BaseModel):
         return _read_as(_sent(kind))
     if issubclass(kind, UploadFile):
-        return _read_as(lambda file: {"filename": file.filename, "size": file.size, "content_type": file.content_type})
+        return _read_as(lambda file: {"size": file.size, "content_type": file.content_type})
     if dataclasses.is_dataclass(kind):
         names = [field.name for field in dataclasses.fields(kind)]
         return _read_as(lambda value: {name: getattr(value, name) for name in names})
