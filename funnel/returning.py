@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route
 from funnel.desk import Endpoint
 from funnel.messages import N_, Told, Tone
 from funnel.onboarding.texts import MAIN, error_text
+from funnel.onboarding.way_back import way_back
 from funnel.pages import Pages
 from funnel.public import Holder, PublicDesk
 from resolvers import returns
@@ -95,7 +96,10 @@ async def show(back: Back) -> Response:
     found = back.found
     told = TOLD[found.of, found.stage]
     again = found.stage is Stage.FAILED or (found.stage is Stage.OPEN and found.action_url is None)
-    return back.page("returning.html", told=told, found=found, again=again, go_on=GO_ON, try_again=TRY_AGAIN)
+    overview = await way_back(back, back.context)
+    return back.page(
+        "returning.html", told=told, found=found, again=again, go_on=GO_ON, try_again=TRY_AGAIN, overview=overview
+    )
 
 
 async def begin_anew(back: Back) -> Response:

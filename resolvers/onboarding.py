@@ -43,7 +43,7 @@ from store.mail.outbox import post
 from store.onboarding_links import link_for, partner_of_token, path_for
 from store.partner_checks import check
 from store.providers.errors import ProviderError
-from store.tenancy import PartnerRow
+from store.tenancy import MarketplaceRow, PartnerRow
 
 log = structlog.get_logger(__name__)
 BEGIN_ANEW = frozenset(
@@ -122,9 +122,12 @@ async def _view(call: Call, db: AsyncSession) -> Onboarding:
     partner, activation = stands.partner, stands.activation
     step, refused = _step(stands), _refused(stands)
     failed = activation is not None and activation.status is ActivationStatus.FAILED
+    marketplace = await db.get_one(MarketplaceRow, partner.marketplace_id)
     return Onboarding(
         partner_uuid=partner.uuid,
         partner_name=partner.commercial_name,
+        marketplace_name=marketplace.name,
+        iban_end=partner.iban[-4:],
         accent=partner.accent_colour,
         logo_url=partner.logo_url,
         language=partner.language,
@@ -271,8 +274,13 @@ async def send_onboarding_link(call: Call, input: SendOnboardingLink) -> Onboard
     if input.language is not None and input.language not in LANGUAGES:
         raise InvalidInput.at("language", f"Send one of {', '.join(LANGUAGES)}.")
     url = link_for(call.services.settings, partner)
+    marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
     about = OnboardingContent(
-        first_name=partner.legal_representative_first_name, url=url, is_paid=partner.payments_active
+        first_name=partner.legal_representative_first_name,
+        url=url,
+        is_paid=partner.payments_active,
+        platform=marketplace.name,
+        platform_address=marketplace.domain,
     )
     language, to = input.language or partner.language, partner.legal_representative_email
     await post(

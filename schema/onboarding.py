@@ -253,6 +253,29 @@ class OnboardingDetails:
     agency_email: str = ""
 
 
+class OnboardingTask(StrEnum):
+    """What a representative does on the page once payments are active."""
+
+    PROVE_IDENTITY = "prove_identity"
+    NAME_BANK_ACCOUNT = "name_bank_account"
+    CONFIRM_BANK_ACCOUNT = "confirm_bank_account"
+
+
+@dataclass(frozen=True, slots=True)
+class BeginTask:
+    """What the representative is about to do at the provider."""
+
+    task: OnboardingTask
+
+
+@dataclass(frozen=True, slots=True)
+class BankDetails:
+    """Where money goes to, as it was typed; empty: not given."""
+
+    iban: str = ""
+    bic: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Onboarding:
     """All that the page shows. Of what is stored about people it has nothing."""
@@ -260,6 +283,9 @@ class Onboarding:
     partner_uuid: UUID
     partner_name: str
     """What customers know the partner by."""
+    marketplace_name: str
+    iban_end: str
+    """The last four characters of the partner's IBAN; empty: it has none."""
     accent: str
     logo_url: str
     language: str

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from funnel.desk import Endpoint
-from funnel.onboarding import details, language, provider, status
+from funnel.onboarding import details, language, provider, status, tasks
 from funnel.onboarding.desk import OnboardingDesk
 from funnel.onboarding.language import LanguageDesk
 from funnel.pages import Pages
@@ -25,6 +25,9 @@ def routes(settings: Settings, pages: Pages) -> list[BaseRoute]:
         ("GET", f"{ROOT}/", desk.page(status.show)),
         ("POST", f"{ROOT}/", desk.form(details.complete)),
         ("POST", f"{ROOT}/provider/", desk.form(provider.open_session)),
+        ("POST", f"{ROOT}/identity/", desk.form(tasks.prove_identity)),
+        ("POST", f"{ROOT}/bank-account/", desk.form(tasks.name_bank_account)),
+        ("POST", f"{ROOT}/bank-account/confirm/", desk.form(tasks.confirm_bank_account)),
         ("GET", f"{ROOT}/leaving/", desk.page(provider.leave)),
         ("GET", f"{ROOT}/return/", desk.page(status.come_back)),
     ]

@@ -5,20 +5,23 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
+from funnel.flash import Flash
 from funnel.messages import Told
-from funnel.onboarding import details, provider
+from funnel.onboarding import details, provider, tasks
 from funnel.onboarding.texts import ACTIVE, ACTIVE_WITH_NEEDS, FAILURES, HAND_IN, HANDED_IN, REQUIREMENTS
 from funnel.onboarding.visit import Representative
 from funnel.waiting import look_again, looks_again
 from resolvers import onboarding as operations
-from schema.onboarding import Onboarding, OnboardingStep, Requirement, RequirementCode
+from resolvers.onboarding_tasks import task_of
+from schema.onboarding import Onboarding, OnboardingStep, OnboardingTask, Requirement, RequirementCode
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that is left to do, and where: an address, or else a hint."""
+    """Something that is left to do, and where: a task of this page, an address, or else a hint."""
 
     told: Told
+    task: OnboardingTask | None
     url: str
     hint: str
     deadline: dt.datetime | None
@@ -43,24 +46,29 @@ async def _page(visit: Representative, found: Onboarding, *, back: bool = False)
     if found.step is OnboardingStep.PROCESSING:
         return _waiting(visit, found)
     if found.step is OnboardingStep.COMPLETED:
-        return _done(visit, found)
+        return await _done(visit, found)
     assert found.failure is not None, "an activation that failed says why"
     return visit.page("onboarding/failed.html", found=found, why=FAILURES[found.failure.reason])
 
 
-def _done(visit: Representative, found: Onboarding) -> Response:
+async def _done(visit: Representative, found: Onboarding) -> Response:
     """What has become of it, and what is left to do. Where the provider lets nothing in, that comes first."""
     blocked = [left for left in found.requirements if left.code is RequirementCode.INFLOWS_BLOCKED]
     needs = [_need(visit, left) for left in found.requirements if left not in blocked]
     told = REQUIREMENTS[RequirementCode.INFLOWS_BLOCKED] if blocked else ACTIVE_WITH_NEEDS if needs else ACTIVE
-    return visit.page("onboarding/done.html", told=told, found=found, needs=needs)
+    flash, notes = await visit.found(tasks.FORM), await tasks.notes(visit)
+    if not any(need.task is OnboardingTask.NAME_BANK_ACCOUNT for need in needs):
+        flash = Flash()
+    return visit.page("onboarding/done.html", told=told, found=found, needs=needs, notes=notes, flash=flash)
 
 
 def _need(visit: Representative, left: Requirement) -> Need:
     """The way out that a requirement names, where it is an address and not this page."""
     elsewhere = left.action.startswith(("https://", "http://")) and not left.action.endswith(visit.start)
+    task = task_of(left)
     hint = HAND_IN if left.code in HANDED_IN else ""
-    return Need(REQUIREMENTS[left.code], left.action if elsewhere else "", hint, left.deadline)
+    code = RequirementCode.BANK_ACCOUNT_AUTHENTICATION if task is OnboardingTask.CONFIRM_BANK_ACCOUNT else left.code
+    return Need(REQUIREMENTS[code], task, left.action if elsewhere else "", hint, left.deadline)
 
 
 def _waiting(visit: Representative, found: Onboarding) -> Response:

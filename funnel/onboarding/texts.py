@@ -55,8 +55,17 @@ UNREADABLE = {
 """What to say where something cannot be used; of the others, `ERRORS["INVALID"]`."""
 
 
+BANK_ACCOUNT = {
+    "iban": N_("Check the IBAN: compare it with the papers of your bank."),
+    "bic": N_("Check the BIC: it has 8 or 11 characters, and is the one of the bank that has the account."),
+}
+"""What to say of a bank account that cannot be used."""
+
+
 def error_text(place: str, code: str) -> str:
     """What to say about a field."""
+    if place in BANK_ACCOUNT:
+        return N_("Enter the IBAN.") if code == "REQUIRED" else BANK_ACCOUNT[place]
     if place == MAIN:
         return N_(
             "This does not fit what is known of your company. The platform that your shop sells on can correct that."
@@ -77,6 +86,10 @@ INTERRUPTED = Told(
 )
 PROVIDER_AWAY = Told(
     N_("The payment provider does not answer"), N_("Nothing is lost. Please try again in a few minutes.")
+)
+BANK_REFUSED = Told(
+    N_("The payment provider did not accept the bank account"),
+    N_("The platform that your shop sells on can find out why, and correct it."),
 )
 ASK = N_("Ask the platform that your shop sells on, and tell it the number below.")
 
@@ -158,7 +171,7 @@ REQUIREMENTS = {
     ),
     RequirementCode.BANK_ACCOUNT_MISSING: Told(
         N_("A bank account is missing"),
-        N_("Tell the platform that your shop sells on which account your money goes to: it needs the IBAN."),
+        N_("Enter the IBAN of the account that your money goes to. You confirm it at the payment provider afterwards."),
         Tone.INFO,
     ),
     RequirementCode.BANK_ACCOUNT_AUTHENTICATION: Told(

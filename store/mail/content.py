@@ -106,6 +106,9 @@ class OnboardingContent(Content):
     url: str
     is_paid: bool
     """Whether payments are active, so that something is confirmed anew."""
+    platform: str = ""
+    """The marketplace's name; empty in messages of before it was told."""
+    platform_address: str = ""
 
 
 CONTENTS: Mapping[MailKind, type[Content]] = {

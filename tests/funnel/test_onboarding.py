@@ -18,6 +18,7 @@ from tests.activation_world import COMPLETE, Newcomer
 from tests.funnel.customer import Customer
 from tests.funnel.onboarding_world import FORGOTTEN, TYPED, Visitors, link
 
+IBAN = "FR7630006000011234567890189"
 BIRTHDAY = "legal_representative_birthday"
 
 
@@ -301,7 +302,6 @@ async def test_the_whole_way(newcomer: Newcomer, representative: Customer) -> No
     assert (await newcomer.now()).payments_active
     await representative.open(await link(newcomer))
     assert representative.h1 == "Payments are active"
-    assert representative.page.one("main").all("form") == []
     assert await newcomer.events() == ["partner.payments_activated"]
 
 
@@ -414,8 +414,57 @@ async def test_what_is_left_to_do_has_its_way_out(newcomer: Newcomer, representa
     await representative.open(await link(newcomer))
     left = {item.one("h3").text: item for item in representative.page.one("section", class_="needs").all("li")}
     assert set(left) == {"Your identity has to be verified", "A bank account is missing"}
-    assert "takes your documents, or sends you a link" in left["Your identity has to be verified"].text
+    assert "Prove your identity" in left["Your identity has to be verified"].text
     assert "IBAN" in left["A bank account is missing"].text
+    assert "Market" in representative.page.one("dl", class_="support").text
+
+
+async def test_an_identity_is_proven_from_here_and_only_by_the_button(
+    newcomer: Newcomer, representative: Customer
+) -> None:
+    await active(newcomer)
+    url = await link(newcomer)
+    for task in ("identity", "bank-account", "bank-account/confirm"):
+        for method in ("GET", "HEAD"):
+            assert (await representative.http.request(method, f"{url}{task}/")).status_code == 405
+        assert (await representative.http.post(f"{url}{task}/", data={"csrf": "none"})).status_code == 403
+    assert await newcomer.one("SELECT count(*) FROM identity_check") == 0
+    await representative.open(url)
+    await representative.send(f"{representative.path}identity/")
+    assert representative.step == "leaving"
+    assert await newcomer.one("SELECT count(*) FROM identity_check") == 1
+    path = await newcomer.one("SELECT path FROM identity_check")
+    await representative.open(f"/k/{path}")
+    ways = [a.attributes["href"] for a in representative.page.one("main").all("a")]
+    assert path_for(newcomer.services.settings, await newcomer.now()) in ways
+
+
+async def test_a_bank_account_is_named_then_confirmed(newcomer: Newcomer, representative: Customer) -> None:
+    await active(newcomer)
+    await representative.open(await link(newcomer))
+    for typed, error in (
+        ({"iban": "", "bic": ""}, "Enter the IBAN."),
+        ({"iban": "FR7630006000011234567890188", "bic": ""}, "Check the IBAN"),
+        ({"iban": IBAN, "bic": "DEUTDEFF"}, "Check the BIC"),
+    ):
+        await representative.send(f"{representative.path}bank-account/", typed)
+        assert [told[: len(error)] for told in representative.errors] == [error]
+        assert (await newcomer.now()).iban == ""
+    await representative.send(f"{representative.path}bank-account/", {"iban": IBAN, "bic": ""})
+    assert (await newcomer.now()).iban == IBAN
+    assert IBAN not in representative.response.text
+    assert "The account ends in 0189." in representative.page.one("main").text
+    await representative.send(f"{representative.path}bank-account/confirm/")
+    assert representative.step == "leaving"
+    assert await newcomer.one("SELECT count(*) FROM bank_account") == 1
+
+
+async def test_a_button_of_a_provider_that_is_away_says_so(newcomer: Newcomer, representative: Customer) -> None:
+    await active(newcomer)
+    await representative.open(await link(newcomer))
+    await newcomer.fault("/**", kind="status", status=503, times=50)
+    await representative.send(f"{representative.path}identity/")
+    assert notes(representative) == ["The payment provider does not answer"]
 
 
 async def test_a_new_address_is_authenticated_while_payments_go_on(

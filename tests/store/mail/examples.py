@@ -97,7 +97,11 @@ CONTENTS: Mapping[MailKind, Content] = {
     MailKind.NEW_ORDER: order(),
     MailKind.PAYMENT_REFUNDED: RefundContent(first_name="Ada", amount=Decimal("982.90"), currency="EUR", lines=LINES),
     MailKind.ONBOARDING_LINK: OnboardingContent(
-        first_name="Ada", url=f"{PUBLIC_URL}/onboarding/WyI0YiJd.c2lnbmVk/", is_paid=False
+        first_name="Ada",
+        url=f"{PUBLIC_URL}/onboarding/WyI0YiJd.c2lnbmVk/",
+        is_paid=False,
+        platform="Market",
+        platform_address="market.example",
     ),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
 }
