@@ -1,14 +1,11 @@
 """What every test may ask for: an empty migrated database of its own, on a real PostgreSQL."""
 
 import asyncio
-import contextlib
-import itertools
 import os
 import pathlib
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 
-import asyncpg
 import hypothesis
 import pytest
 import structlog
@@ -20,6 +17,7 @@ from store.kv import open_kv
 from store.migrate import migrate
 from store.providers.sandbox import close
 from tests.activation_world import Newcomer, open_newcomer
+from tests.databases import Databases, connected, named
 from tests.shop_world import Shop, open_shop, sandbox_and_provider, services_over
 
 pytest_plugins = ["tests.programs", "tests.chromium", "tests.mail_servers", "tests.redis_servers"]
@@ -38,8 +36,6 @@ structlog.configure(
     ]
 )
 
-_numbers = itertools.count(1)
-
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
@@ -56,35 +52,27 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def template(postgres: str) -> str:
-    """The name of a migrated, empty database that others are copied from."""
-    name = f"template_{os.getpid()}"
+def databases(postgres: str) -> Iterator[Databases]:
+    """Migrated, empty databases."""
+    template = f"template_{os.getpid()}"
 
     async def make() -> None:
-        await _create(postgres, name)
-        db = Database(_named(postgres, name))
+        async with connected(postgres) as connection:
+            await connection.execute(f"CREATE DATABASE {template}")
+        db = Database(named(postgres, template))
         await migrate(db)
         await db.aclose()
 
     asyncio.run(make())
-    return name
-
-
-@contextlib.asynccontextmanager
-async def fresh_database(postgres: str, template: str) -> AsyncIterator[str]:
-    """The address of a migrated database that nobody else has; dropped afterwards."""
-    name = f"test_{os.getpid()}_{next(_numbers)}"
-    await _create(postgres, name, template)
-    yield _named(postgres, name)
-    connection = await asyncpg.connect(postgres)
-    await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    await connection.close()
+    made = Databases(postgres, template)
+    yield made
+    asyncio.run(made.drop())
 
 
 @pytest.fixture
-async def database_url(postgres: str, template: str) -> AsyncIterator[str]:
-    """The address of a fresh, migrated database."""
-    async with fresh_database(postgres, template) as url:
+async def database_url(databases: Databases) -> AsyncIterator[str]:
+    """The address of an empty, migrated database."""
+    async with databases.one() as url:
         yield url
 
 
@@ -124,14 +112,3 @@ def present() -> Iterator[None]:
     ahead = clock._ahead
     yield
     clock._ahead = ahead
-
-
-async def _create(server: str, name: str, template: str = "template1") -> None:
-    connection = await asyncpg.connect(server)
-    await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
-    await connection.close()
-
-
-def _named(server: str, name: str) -> str:
-    head, _, tail = server.partition("?")
-    return head.rsplit("/", 1)[0] + "/" + name + ("?" + tail if tail else "")

@@ -11,18 +11,18 @@ from resolvers.auth import me
 from rest_compat.routes import ROUTES
 from schema.errors import AppError
 from schema.root import Query
-from tests.conftest import fresh_database
 from tests.contract.declarations import Declared, Surface, documented, published, report
 from tests.contract.test_house_rules import catalogue
+from tests.databases import Databases
 from tests.documents import PAGES, ROOT, Example, Installation, blocks, demo_installation, examples, fits, links
 
 DOCS = ROOT / "docs"
 
 
 @pytest_asyncio.fixture
-async def installation(postgres: str, template: str, tmp_path: pathlib.Path) -> AsyncIterator[Installation]:
+async def installation(databases: Databases, tmp_path: pathlib.Path) -> AsyncIterator[Installation]:
     """A demo installation, as a reader has it."""
-    async with fresh_database(postgres, template) as url, demo_installation(url, tmp_path) as found:
+    async with databases.one() as url, demo_installation(url, tmp_path) as found:
         log_in = {"username": "partner@demo.localhost", "password": "coffret-demo"}
         answer = await found.client.post("/api-token-auth/", json=log_in)
         found.remembered["TOKEN"] = answer.json()["token"]

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.conftest import fresh_database
+from tests.databases import Databases
 from tests.tenants import PASSWORD, Tenants, open_tenants
 from tests.transports import TRANSPORTS, Transport
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tenants(postgres: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Tenants]:
+async def tenants(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Tenants]:
     """Two marketplaces with three partners and whoever works for them.
 
     A user of the first partner has a password, another may do nothing; the second partner's customers go to one host only.
     """
     folder: pathlib.Path = tmp_path_factory.mktemp("data")
-    async with fresh_database(postgres, template) as url, open_tenants(url, folder) as found:
+    async with databases.one() as url, open_tenants(url, folder) as found:
         await found.user("powerless", "partner", [], partner_id=found.partners["a1"].id)
         await found.with_password("a1", PASSWORD)
         await found.only_returns_to("a2", "shop.example")

@@ -28,7 +28,7 @@ from store.events import EventRow
 from store.tenancy import PartnerRow
 from store.webhooks.line import body
 from tests.coffret.test_listen_feed import Served, serving
-from tests.conftest import fresh_database
+from tests.databases import Databases
 from tests.receivers import TAKES, Receiver, answers, closes, hangs, receiving
 from tests.redis_servers import free_port
 
@@ -79,10 +79,10 @@ class Listener:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def served(postgres: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def served(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     """One server for the tests of this module."""
     async with (
-        fresh_database(postgres, template) as url,
+        databases.one() as url,
         serving(url, tmp_path_factory.mktemp("served")) as found,
     ):
         yield found
@@ -199,11 +199,9 @@ async def test_other_things_that_can_be_put_right(served: Served) -> None:
             await run(wanted, Display(as_json=False))
 
 
-async def test_a_server_that_is_started_again_is_waited_for(
-    postgres: str, template: str, tmp_path: pathlib.Path
-) -> None:
+async def test_a_server_that_is_started_again_is_waited_for(databases: Databases, tmp_path: pathlib.Path) -> None:
     (tmp_path / "home").mkdir()
-    async with fresh_database(postgres, template) as url, contextlib.AsyncExitStack() as stack:
+    async with databases.one() as url, contextlib.AsyncExitStack() as stack:
         served = await stack.enter_async_context(serving(url, tmp_path))
         listener = Listener(tmp_path / "home", "--url", served.url)
         stack.callback(listener.process.wait)

@@ -24,7 +24,7 @@ from store.db import Database
 from store.demo.seed import MARKETPLACE_USER, PARTNER_USERS, PASSWORD
 from store.events import emit
 from tests.coffret.test_serve import Program
-from tests.conftest import fresh_database
+from tests.databases import Databases
 from tests.receivers import answers, closes, receiving
 from tests.redis_servers import free_port
 
@@ -76,10 +76,10 @@ async def serving(database_url: str, folder: pathlib.Path) -> AsyncIterator[Serv
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def served(postgres: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def served(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     """One server for the tests of this module."""
     async with (
-        fresh_database(postgres, template) as url,
+        databases.one() as url,
         serving(url, tmp_path_factory.mktemp("served")) as found,
     ):
         yield found
