@@ -143,7 +143,8 @@ async def test_each_route_that_writes_does_it_once(tenants: Tenants, verb: str, 
     for name in [step[1:-1] for step in path.split("/") if step.startswith("{")]:
         path = path.replace(f"{{{name}}}", "1")
     described = (await tenants.client.get("/openapi.json")).json()["paths"][route.path][verb.lower()]
-    content: Any = next(iter(described["requestBody"]["content"].values()))
+    sent: Any = described.get("requestBody", {"content": {"": {"example": {}}}})  # some take no body
+    content: Any = next(iter(sent["content"].values()))
     logs_in = route.path == "/api-token-auth/"
     body = {"username": "a1@users.example", "password": PASSWORD} if logs_in else content["example"]
     named = [parameter["name"] for parameter in described.get("parameters", [])]
