@@ -166,6 +166,7 @@ async def test_two_workers_bring_an_order_to_both_and_nothing_twice(
     try:
         await ordered(mailing)
         await until(mailing, "SELECT count(*) FROM mail WHERE state = 'sent'", 1)
+        await until(mailing, "SELECT count(*) FROM mail WHERE state = 'queued' AND tries = 1", 1)  # its pause has begun
         clock.advance(PAUSES[0])
         await mail_delivery.sweep(mailing.services)
         await until(mailing, "SELECT count(*) FROM mail WHERE state = 'sent'", 2)
