@@ -288,9 +288,9 @@ def closed_set(cls: type[C]) -> type[C]:
     return cls
 
 
-def choice(kind: type[enum.Enum], description: str, **options: Any) -> Any:
+def choice(kind: type[enum.Enum], description: str, *, length: int = 20, **options: Any) -> Any:
     """A closed set, stored as its values (`a`), not as its names; SQLModel's own choice is a native enum of names."""
-    stored = Enum(kind, native_enum=False, length=20, values_callable=lambda e: [m.value for m in e])
+    stored = Enum(kind, native_enum=False, length=length, values_callable=lambda e: [m.value for m in e])
     return Field(sa_type=stored, description=description, **options)
 
 

@@ -1,0 +1,71 @@
+"""What can be added to a voucher: options, their categories, and which prototypes they go with."""
+
+import datetime as dt
+from decimal import Decimal
+
+import strawberry
+from pydantic import BaseModel
+from pydantic import Field as Part
+from sqlmodel import Field
+
+from schema.values import Fields, Text, json_column, moment, money, relation, text
+
+
+@strawberry.pydantic.type(description="A group of options, with how many of them a buyer must and may choose.")
+class VoucherOptionCategory(Fields):
+    """A group of options."""
+
+    id: int = Field(description="Its id.")
+    name: Text = text("What customers read.")
+    description: Text = text("A few lines about it.")
+    is_active: bool = Field(default=True, description="Whether its options are offered.")
+    ranking: int = Field(default=1, description="Its place in the funnel, lowest first.")
+    min_number_options: int | None = Field(default=None, description="The fewest to choose; null: none need be.")
+    max_number_options: int | None = Field(default=None, description="The most to choose; null: any number.")
+    created_on: dt.datetime = moment("When it was made.")
+    updated_on: dt.datetime = moment("When it last changed.")
+
+
+@strawberry.pydantic.type(
+    description="A service that an option consists of, with what it costs its seller. Amounts are in the partner's currency."
+)
+class OptionService(BaseModel):
+    """A service that an option consists of."""
+
+    service_cost: Decimal = Part(description="What it costs, VAT left out.")
+    service_buying_vat: Decimal = Part(description="Per cent of VAT on what it costs.")
+    service_selling_vat: Decimal = Part(description="Per cent of VAT contained in its price.")
+    service_price: Decimal = Part(description="What it is sold for, VAT included.")
+
+
+@strawberry.pydantic.type(description="Something that a buyer can add to a voucher.")
+class VoucherOption(Fields):
+    """Something to add to a voucher."""
+
+    id: int = Field(description="Its id.")
+    name: Text = text("What customers read.")
+    description: Text = text("A few lines about it.")
+    selling_price = money("selling_price_amount", description="What one costs, VAT included.")
+    is_active: bool = Field(default=True, description="Whether it is offered.")
+    countable: bool = Field(default=False, description="Whether it can be chosen more than once.")
+    is_global: bool = Field(default=False, description="Whether it is offered with every prototype of its partner.")
+    ranking: int = Field(default=1, description="Its place in the funnel, lowest first.")
+    source_id: str = Field(default="", max_length=80, description="Its id in the partner's own system; empty: none.")
+    has_been_ordered: bool = Field(default=False, description="Whether a voucher was sold with it.")
+    services: list[OptionService] = json_column("What it consists of.", default_factory=list)
+    category_id: int | None = Field(default=None, description="The category it belongs to; null: none.")
+    category = relation(VoucherOptionCategory, by="category_id", description="Its category.", nullable=True)
+    created_on: dt.datetime = moment("When it was made.")
+    updated_on: dt.datetime = moment("When it last changed.")
+
+
+@strawberry.pydantic.type(description="An option as one prototype has it.")
+class VoucherOptionLink(Fields):
+    """An option as one prototype has it."""
+
+    id: int = Field(description="Its id.")
+    count: int = Field(default=1, description="How many of it are included, or proposed.")
+    included: bool = Field(default=True, description="Whether it is included in the prototype's price.")
+    option_id: int = Field(description="The option.")
+    voucher_prototype_id: int = Field(description="The prototype.")
+    option = relation(VoucherOption, by="option_id", description="The option.")
