@@ -1,6 +1,7 @@
 """What every test may ask for: an empty migrated database of its own, on a real PostgreSQL."""
 
 import asyncio
+import datetime as dt
 import os
 import pathlib
 import tempfile
@@ -13,7 +14,7 @@ import structlog
 from store.clock import clock
 from store.db import Database
 from store.embedded import EmbeddedPostgres
-from store.kv import open_kv
+from store.kv import connect, open_kv
 from store.migrate import migrate
 from store.providers.sandbox import close
 from tests.activation_world import Newcomer, open_newcomer
@@ -25,6 +26,9 @@ pytest_plugins = ["tests.programs", "tests.chromium", "tests.mail_servers", "tes
 # How long one example takes says nothing on a machine that does other things as well.
 hypothesis.settings.register_profile("ours", deadline=None)
 hypothesis.settings.load_profile("ours")
+
+# Nor does how long a server of ours takes to answer; tests of servers that hang have little patience of their own.
+connect.PATIENCE = dt.timedelta(minutes=1)
 
 # Structlog's own choice draws each traceback with all variables: seconds, during which nothing else runs.
 structlog.configure(
