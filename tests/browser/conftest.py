@@ -41,7 +41,7 @@ async def customers(world: World, browser: Browser) -> AsyncIterator[NewCustomer
         context = await browser.new_context(
             viewport={"width": width, "height": 844}, locale=language, java_script_enabled=scripts
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         watch = Watch(frozenset({world.domain, f"127.0.0.1:{world.program.port}"}))
         watch.follow(context)
         watches.append((context, watch))

@@ -121,7 +121,7 @@ class World(Shop):
         """Rows out of the database."""
         return [tuple(row) for row in await self.services.db.rows(text(statement), parameters)]
 
-    async def until(self, true: Callable[[], Awaitable[T]], seconds: float = 20) -> T:
+    async def until(self, true: Callable[[], Awaitable[T]], seconds: float = 60) -> T:
         """Wait for something that nobody tells; answers it."""
         async with asyncio.timeout(seconds):
             while not (found := await true()):

@@ -95,7 +95,7 @@ def processes(folder: pathlib.Path) -> list[int]:
 
 def gone(*pids: int) -> bool:
     """Whether processes have ended, within ten seconds."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.05)
     return not any(alive(pid) for pid in pids)

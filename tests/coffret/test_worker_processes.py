@@ -58,7 +58,7 @@ class Workers:
         """What the database says."""
         return await self.connection.fetchval(statement)
 
-    async def until(self, statement: str, seconds: float = 30) -> None:
+    async def until(self, statement: str, seconds: float = 60) -> None:
         """Wait until something is true in the database."""
         try:
             async with asyncio.timeout(seconds):

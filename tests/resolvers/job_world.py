@@ -57,7 +57,7 @@ class Queued:
         """What the database says."""
         return [tuple(row) for row in await self.database.rows(text(statement))]
 
-    async def until(self, statement: str, wanted: object, seconds: float = 15) -> None:
+    async def until(self, statement: str, wanted: object, seconds: float = 60) -> None:
         """Wait until the database says so."""
         found: object = None
         try:
@@ -83,7 +83,7 @@ class Queued:
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def waited(condition: Callable[[], bool], seconds: float = 10) -> None:
+async def waited(condition: Callable[[], bool], seconds: float = 60) -> None:
     """Wait until something is so."""
     async with asyncio.timeout(seconds):
         while not condition():

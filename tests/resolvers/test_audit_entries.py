@@ -270,7 +270,7 @@ async def test_a_cart_is_told_soon_and_once(tenants: Tenants, over: str) -> None
             )
             answer = await tenants.client.post("/graphql/", json={"query": said}, headers=headers)
             id = answer.json()["data"]["saveEcommerceCart"]["ecommerceCart"]["id"]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not (entries := await tenants.rows("SELECT operation, subject_id, partner_id, input FROM audit_entry")):
             await asyncio.sleep(0.05)
     ((operation, subject, partner, told),) = entries

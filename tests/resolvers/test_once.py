@@ -448,7 +448,7 @@ async def test_answers_older_than_a_day_are_forgotten(world: World, monkeypatch:
 
 async def _until_free(world: World, operation: str, sent: dict[str, Any]) -> httpx.Response:
     """The answer once PostgreSQL has noticed that a process is gone."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while world.code(answer := await world.ask(operation, sent, "key")) == "IDEMPOTENCY_IN_PROGRESS":
             await asyncio.sleep(0.05)
     return answer

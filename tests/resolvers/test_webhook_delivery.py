@@ -353,7 +353,7 @@ async def workers(hooks: Hooks, database_url: str) -> AsyncIterator[None]:
 
 async def until(hooks: Hooks, statement: str, wanted: object) -> None:
     """Wait until the database says so."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while await hooks.shop.one(statement) != wanted:
             await asyncio.sleep(0.05)
 

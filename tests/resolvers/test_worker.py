@@ -15,7 +15,7 @@ from tests.shop_world import Shop
 
 async def until(shop: Shop, statement: str, wanted: object) -> None:
     """Wait until the database says so."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         while await shop.one(statement) != wanted:
             await asyncio.sleep(0.02)
 

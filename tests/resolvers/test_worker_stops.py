@@ -81,8 +81,8 @@ async def test_a_worker_that_is_stopped_twice_ends_at_once_and_loses_nothing(que
 
     queued.does(long)
     await queued.put({})
-    async with asyncio.timeout(13), queued.workers() as tasks:
-        await asyncio.wait_for(began.wait(), 10)
+    async with asyncio.timeout(45), queued.workers() as tasks:
+        await asyncio.wait_for(began.wait(), 60)
         tasks[0].cancel()
         await asyncio.sleep(0.1)
     assert await queued.rows("SELECT count(*) FROM pgqueuer") == [(1,)]
@@ -116,7 +116,7 @@ async def test_a_worker_that_was_taken_for_dead_does_not_put_its_job_back_a_seco
     queued.does(wrong)
     await queued.put({})
     async with queued.workers():
-        await asyncio.wait_for(began.wait(), 10)
+        await asyncio.wait_for(began.wait(), 60)
         await queued.rows("UPDATE pgqueuer SET queue_manager_id = gen_random_uuid() RETURNING 1")
     assert await queued.rows("SELECT status::text, attempts FROM pgqueuer") == [("picked", 0)]
 
@@ -158,7 +158,7 @@ async def test_a_worker_comes_back_with_its_database_and_does_not_ask_all_the_ti
     other = await asyncpg.connect(head.rsplit("/", 1)[0] + "/postgres" + (f"?{tail}" if tail else ""))
     with capture_logs() as lines:
         async with queued.workers():
-            await asyncio.wait_for(began.wait(), 10)
+            await asyncio.wait_for(began.wait(), 60)
             await other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
             await other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
             await asyncio.sleep(5)

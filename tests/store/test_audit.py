@@ -112,7 +112,7 @@ def way(database: Database, monkeypatch: pytest.MonkeyPatch) -> Away:
 
 async def settled(journal: Journal) -> None:
     """Wait until all is written."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while journal._task is not None:
             await asyncio.sleep(0.01)
 

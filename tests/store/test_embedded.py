@@ -46,13 +46,13 @@ class User:
         self.supervisor = int(supervisor)
 
     def leave(self) -> None:
-        self.process.communicate("", timeout=10)
+        self.process.communicate("", timeout=60)
         assert self.process.returncode == 0
 
     def kill(self, *others: int) -> None:
         for pid in (*others, self.process.pid):
             os.kill(pid, signal.SIGKILL)
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=60)
 
 
 async def ask(url: str, statement: str) -> object:
@@ -140,7 +140,7 @@ def test_many_at_once_start_one_server(folder: pathlib.Path) -> None:
         server = postmaster(folder)
     finally:
         for process in started:
-            process.communicate("", timeout=20)
+            process.communicate("", timeout=60)
     assert [process.returncode for process in started] == [0] * 4
     assert soon(lambda: not alive(server))
 

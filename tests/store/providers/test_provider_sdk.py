@@ -59,7 +59,7 @@ class Provider:
 
     def control(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """A call of the control plane that works."""
-        answer = httpx.post(f"{self.root}/_sb{path}", json=body, timeout=10)
+        answer = httpx.post(f"{self.root}/_sb{path}", json=body, timeout=60)
         assert answer.status_code == 200, answer.text
         told: dict[str, Any] = answer.json()
         return told
@@ -67,7 +67,7 @@ class Provider:
     def authenticate(self, redirect_url: str) -> None:
         """Do what the person does at the hosted page, which opens with the address to come back to."""
         assert redirect_url.startswith(self.root)
-        page = httpx.get(f"{redirect_url}&returnUrl={quote('https://shop.example/back', safe='')}", timeout=10)
+        page = httpx.get(f"{redirect_url}&returnUrl={quote('https://shop.example/back', safe='')}", timeout=60)
         assert page.status_code == 200
         self.control(f"/sca/{parse_qs(urlsplit(redirect_url).query)['token'][0]}", {"outcome": "succeed"})
 
@@ -226,7 +226,7 @@ def test_an_identity(provider: Provider, owner: LegalUserSca) -> None:
     made = IdentityVerification(return_url="https://shop.example/k/abcdefgh").create(owner.id)
     assert made["status"] == "PENDING"
     assert made["hosted_url"].startswith(provider.root)
-    assert httpx.get(made["hosted_url"], timeout=10).status_code == 200
+    assert httpx.get(made["hosted_url"], timeout=60).status_code == 200
     provider.control(f"/identity-verifications/{made['id']}", {"outcome": "validate"})
     checked = IdentityVerification.get(made["id"])
     assert checked.status == "VALIDATED"
@@ -270,7 +270,7 @@ def test_a_payment_and_its_refund(provider: Provider, payer: NaturalUserSca, wal
         )
     )
     assert (payment.status, payment.result_code) == ("CREATED", None)
-    assert httpx.get(payment.redirect_url, timeout=10).status_code == 200
+    assert httpx.get(payment.redirect_url, timeout=60).status_code == 200
     provider.control(f"/payins/{payment.id}/pay", {"card": "4970107111111119"})
     paid = PayIn.get(payment.id)
     assert isinstance(paid, CardWebPayIn)
