@@ -1,4 +1,4 @@
-"""The three things a browser keeps for us: an opaque session id, the last cart opened, the language chosen."""
+"""The things a browser keeps for us: an opaque session id, the last cart opened at each counter, the language chosen."""
 
 import re
 from dataclasses import dataclass
@@ -36,9 +36,9 @@ class Cookies:
         """Keep the session id as long as the session itself lives from now."""
         self._write(response, "session", session_id, int(SESSION_LIFE.total_seconds()))
 
-    def keep_cart(self, response: Response, cart_id: str) -> None:
-        """Remember the cart that was opened last."""
-        self._write(response, "cart", cart_id, DAY)
+    def keep_cart(self, response: Response, of: str, cart_id: str) -> None:
+        """Remember the cart that was opened last, in the cookie of its counter."""
+        self._write(response, of, cart_id, DAY)
 
     def keep_language(self, response: Response, language: str) -> None:
         """Remember the language that was chosen."""

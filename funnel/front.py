@@ -5,6 +5,7 @@ import re
 from starlette.requests import Request
 from starlette.responses import Response
 
+from funnel.counters import Counter
 from funnel.desk import BY_STATUS, Desk, Endpoint, Handler
 from funnel.messages import ENDINGS, Ending
 from funnel.pages import Pages
@@ -23,8 +24,9 @@ CART_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 class Front(Desk[Visit]):
     """Makes endpoints of the functions that answer a visit."""
 
-    def __init__(self, settings: Settings, pages: Pages) -> None:
+    def __init__(self, settings: Settings, pages: Pages, counter: Counter) -> None:
         super().__init__(settings, pages, secure=settings.funnel_scheme == "https")
+        self.counter = counter
 
     async def guest(self, request: Request) -> Visit:
         """The visit of a shop's customer. Raises NotFound where the host is no shop's."""
@@ -33,13 +35,23 @@ class Front(Desk[Visit]):
         if shop is None:
             raise NotFound(thing="shop")
         session_id, language = self.cookies.session_id(request), self.language(request)
-        return Visit(request, self.pages, self.tokens, self.cookies, session_id, language, shop.brand, shop=shop)
+        return Visit(
+            request,
+            self.pages,
+            self.tokens,
+            self.cookies,
+            session_id,
+            language,
+            shop.brand,
+            shop=shop,
+            counter=self.counter,
+        )
 
     def step(self, handler: Handler[Visit]) -> Endpoint:
         """An endpoint that shows a step; opened without a cart, it goes on with the one this browser opened last."""
 
         async def resumed(visit: Visit) -> Response:
-            cart_id = self.cookies.read(visit.request, "cart")
+            cart_id = self.cookies.read(visit.request, self.counter.cookie)
             if "cart" not in visit.request.query_params and CART_ID.fullmatch(cart_id):
                 return visit.redirect(visit.url(visit.request.url.path, cart=cart_id))
             return await handler(visit)
@@ -57,7 +69,7 @@ class Front(Desk[Visit]):
     def signed(self, visit: Visit, response: Response) -> Response:
         """The answer with the cookies that keep the session going."""
         if visit.cart_id is not None and response.status_code < 400:
-            self.cookies.keep_cart(response, str(visit.cart_id))
+            self.cookies.keep_cart(response, self.counter.cookie, str(visit.cart_id))
         return super().signed(visit, response)
 
     def turned_away(self, request: Request, status: int) -> Response:

@@ -4,6 +4,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from funnel import returning
+from funnel.counters import PRODUCTS
 from funnel.desk import Endpoint
 from funnel.front import Front
 from funnel.messages import Ending
@@ -11,7 +12,7 @@ from funnel.onboarding.routes import routes as onboarding_routes
 from funnel.pages import Pages
 from funnel.static_files import PREFIX
 from funnel.steps import customization, information, language, payment, summary
-from funnel.visit import ROOT, Visit
+from funnel.visit import Visit
 from store.settings import Settings
 
 
@@ -26,7 +27,7 @@ def routes(settings: Settings) -> list[BaseRoute]:
     Handlers find their services at `request.app.state.house.services`, and the request's id at `request.state`.
     """
     pages = Pages(reload=settings.development)
-    front = Front(settings, pages)
+    front = Front(settings, pages, PRODUCTS)
     step, page, form = front.step, front.page, front.form
     table: list[tuple[str, str, Endpoint]] = [
         ("GET", "/customization", step(customization.show)),
@@ -43,10 +44,10 @@ def routes(settings: Settings) -> list[BaseRoute]:
         ("GET", "/summary", step(summary.show)),
         ("POST", "/language", form(language.change)),
     ]
-    served = [_both(method, ROOT + path, endpoint) for method, path, endpoint in table]
+    served = [_both(method, PRODUCTS.root + path, endpoint) for method, path, endpoint in table]
     return [
         *(route for both in served for route in both),
-        Route(f"{ROOT}/brand.{{digest:str}}.css", front.brand),
+        Route(f"{PRODUCTS.root}/brand.{{digest:str}}.css", front.brand),
         Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
         Route("/ecommerce/{rest:path}", page(nothing_here)),
         *onboarding_routes(settings, pages),

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
+from funnel.counters import Counter
 from funnel.flash import Flash, Flashes
 from funnel.guest import Guest, WayOut
 from funnel.messages import AGAIN, BACK, ENDINGS, Ending
@@ -16,15 +17,9 @@ from resolvers.context import Caller, Context, Transport
 from schema.checkout import Checkout, CheckoutKey, Notice, Step
 from schema.errors import CartNotFound
 
-ROOT = "/ecommerce/shop"
 ORDER = tuple(Step)
 TO_REPEAT = frozenset({Ending.FOREIGN_FORM, Ending.TOO_MANY, Ending.TOO_LARGE, Ending.UNAVAILABLE, Ending.BROKEN})
 """Messages after which the order can be opened again."""
-
-
-def step_path(step: Step) -> str:
-    """Where a step is served."""
-    return f"{ROOT}/{step}/"
 
 
 @dataclass
@@ -32,7 +27,12 @@ class Visit(Guest):
     """A request of a shop's customer."""
 
     shop: Shop = field(kw_only=True)
-    language_path = f"{ROOT}/language/"
+    counter: Counter = field(kw_only=True)
+
+    @property
+    def language_path(self) -> str:
+        """Where the form goes that changes the language."""
+        return f"{self.counter.root}/language/"
 
     @cached_property
     def context(self) -> Context:
@@ -83,12 +83,16 @@ class Visit(Guest):
 
     def step_url(self, step: Step | str, fragment: str = "") -> str:
         """The address of a step of this checkout."""
-        return self.url(step_path(Step(step)), fragment)
+        return self.below(Step(step), fragment)
+
+    def below(self, path: str, fragment: str = "") -> str:
+        """The address of a page of this counter about this cart: `payment/codes`."""
+        return self.url(f"{self.counter.root}/{path}/", fragment)
 
     @property
     def return_base(self) -> str:
         """What the path that the provider sends customers back to begins with; the attempt's id and a slash follow."""
-        return f"{ROOT}/payment/return/{self.key.cart_id}/"
+        return f"{self.counter.root}/payment/return/{self.key.cart_id}/"
 
     def return_path(self, attempt_id: UUID) -> str:
         """Where a payment of this cart is looked at."""

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from funnel.flash import Flash
 from funnel.messages import NOTICES, REFUSALS, Ending
 from funnel.steps.information import chosen_delivery
-from funnel.visit import ROOT, Visit
+from funnel.visit import Visit
 from funnel.waiting import look_again, looks_again
 from resolvers import checkout as operations
 from resolvers import payment
@@ -16,7 +16,7 @@ from schema.checkout import Agreed, AttemptStatus, Outcome, Step
 from schema.errors import AppError, InvalidInput, NotFound, TooManyRequests
 
 STEP = Step.PAYMENT
-LEAVING = f"{ROOT}/payment/leaving/"
+LEAVING = "payment/leaving"
 LONGEST_CODE = 100
 AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,4})?")
 
@@ -51,7 +51,7 @@ async def start(visit: Visit) -> Response:
         return await visit.refused(STEP, Flash((("pay", error.code()),)))
     if started.status is AttemptStatus.COMPLETED:
         return visit.to(Step.SUMMARY)
-    return visit.redirect(visit.url(LEAVING) if started.redirect_url else visit.return_path(started.attempt_id))
+    return visit.redirect(visit.below(LEAVING) if started.redirect_url else visit.return_path(started.attempt_id))
 
 
 def _amount(given: str) -> Decimal:
