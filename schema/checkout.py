@@ -11,12 +11,24 @@ from schema.delivery import DeliveryKind
 from schema.values import Text
 
 
+class ShopKind(StrEnum):
+    """What a checkout sells. Every kind has the same steps, and pays in the same way."""
+
+    PRODUCTS = "products"
+    """Goods, out of a cart that a shop hands over."""
+    VOUCHERS = "vouchers"
+    """Experiences, out of a bag that the customer fills here."""
+    GIFT_CARDS = "gift_cards"
+    """Prepaid money, out of a bag as well."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckoutKey:
-    """Which checkout: the cart, and the browser session that holds the customer's own data."""
+    """Which checkout: the cart or bag, the browser session that holds the customer's own data, and what is sold."""
 
     cart_id: uuid.UUID
     session_id: str
+    kind: ShopKind = ShopKind.PRODUCTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +291,25 @@ class OrderLine:
     unit_price: Decimal
     total: Decimal
     picture_url: str
+    issued: "Issued | None" = None
+    """The voucher or gift card that it became; None for goods."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A voucher or gift card that an order made. For the browser that paid, and nobody else."""
+
+    kind: ShopKind
+    id: int
+    code: str
+    """In groups of four."""
+    value: Decimal
+    """What it is worth: more than its price where a coupon has raised it."""
+    expires_on: dt.datetime | None
+    document_path: str
+    """Where it is printed from, as a path of this service."""
+    sent_to: str
+    """The e-mail address that it goes to; empty where it goes by post or is collected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,3 +332,4 @@ class Outcome:
     delivery_name: Text | None = None
     delivery_description: Text | None = None
     """Where and when to collect, how long it takes: what the shop says of this delivery."""
+    kind: ShopKind = ShopKind.PRODUCTS
