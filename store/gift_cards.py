@@ -9,10 +9,12 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
+from schema.coupon import ReceptionMode
 from schema.errors import CONSTRAINTS, AlreadyTaken, InsufficientBalance
 from schema.gift_card import GiftCard
 from schema.values import amount, choice, moment
 from store.clock import now
+from store.document_tokens import document_token
 
 
 class GiftCardRow(GiftCard, table=True):
@@ -21,12 +23,25 @@ class GiftCardRow(GiftCard, table=True):
     __tablename__ = "gift_card"
     __table_args__ = (
         UniqueConstraint("normal_code", name="gift_card_code_key"),
+        UniqueConstraint("document_token", name="gift_card_document_token_key"),
         CheckConstraint("remaining_amount >= 0", name="never_below_zero"),
         CheckConstraint("remaining_amount <= value_amount", name="never_above_value"),
     )
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     normal_code: str = Field(max_length=40)
+    document_token: str = Field(default_factory=document_token, max_length=64)
+    language: str = Field(default="en", max_length=2, description="The language it was bought in.")
+    reception_mode: ReceptionMode = choice(
+        ReceptionMode, "How it reaches its recipient.", length=40, default=ReceptionMode.PRINT_AT_HOME
+    )
+    gifter_email: str = Field(default="", max_length=254)
+    giftee_first_name: str | None = Field(default=None, max_length=80)
+    giftee_last_name: str | None = Field(default=None, max_length=80)
+    giftee_email: str | None = Field(default=None, max_length=254)
+    recipient_address: str | None = Field(default=None, max_length=600)
+    message: str | None = Field(default=None, max_length=1000)
+    order_id: int | None = Field(default=None, foreign_key="shop_order.id", index=True)
     value_amount: Decimal = amount()
     remaining_amount: Decimal = amount()
     currency: str = Field(default="EUR", max_length=3)

@@ -1,7 +1,6 @@
 """Vouchers, as rows."""
 
 import datetime as dt
-import secrets
 from decimal import Decimal
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
@@ -11,11 +10,7 @@ from schema.errors import CONSTRAINTS, AlreadyTaken
 from schema.values import amount, choice, moment
 from schema.voucher import ExpeditionStatus, Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherRental
 from store.clock import now
-
-
-def document_token() -> str:
-    """What the address of a printable document is made of: 256 bits nobody guesses."""
-    return secrets.token_urlsafe(32)
+from store.document_tokens import document_token
 
 
 class VoucherRow(Voucher, table=True):
