@@ -17,6 +17,7 @@ from resolvers.watch import watched
 from schema.errors import CONSTRAINTS, AppError, InvalidInput
 from schema.permission import Required, Rule
 from schema.values import Invalid
+from store.constraints import broken
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -159,8 +160,7 @@ class Operation(Generic[P, R]):
 
 def told(error: IntegrityError) -> BaseException:
     """What a lost race means: the check inside did not see it, the constraint behind it did."""
-    cause = getattr(error.orig, "__cause__", None)
-    known: Callable[[], AppError] | None = CONSTRAINTS.get(getattr(cause, "constraint_name", None) or "")
+    known: Callable[[], AppError] | None = CONSTRAINTS.get(broken(error))
     return known() if known else error
 
 

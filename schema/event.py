@@ -29,9 +29,13 @@ class EventType(ClosedSet):
         "The provider has validated or refused something that identifies a partner.",
     )
     PARTNER_PAYMENTS_ACTIVATED = "partner.payments_activated", "A partner can be paid from now on."
+    VOUCHER_EXTENDED = "voucher.extended", "A voucher is valid for longer than it was."
+    VOUCHER_ISSUED = "voucher.issued", "A voucher was issued."
+    VOUCHER_STATE_CHANGED = "voucher.state_changed", "A voucher has gone from one state to another."
     WEBHOOK_TEST = "webhook.test", "Nothing has happened: an endpoint is being tried. It is never kept."
 
 
+_VOUCHER_KEYS = {"id": "The voucher's id.", "code": "Its code, as it is printed on it."}
 DATA: Mapping[EventType, Mapping[str, str]] = {
     EventType.CART_COMPLETED: {
         "id": "The cart's id.",
@@ -91,6 +95,32 @@ DATA: Mapping[EventType, Mapping[str, str]] = {
         "source_id": "The id that the network's own systems know it by.",
         "activation_id": "The id of the activation that was completed.",
     },
+    EventType.VOUCHER_EXTENDED: {
+        **_VOUCHER_KEYS,
+        "old_expires_on": "When it would have stopped working.",
+        "expires_on": "When it stops working now.",
+    },
+    EventType.VOUCHER_ISSUED: {
+        **_VOUCHER_KEYS,
+        "voucher_prototype_id": "The prototype it was made from.",
+        "order_id": "The order it was sold with; null: the partner issued it.",
+        "state": "`paid`: it works; `draft`: it is not paid for yet.",
+        "language": "The language it was bought in.",
+        "reception_mode": "How it reaches its recipient, as coupons name it: `print_at_home`, `giftee_email` and so on.",
+        "total_price": "Its price with its options, before any coupon.",
+        "purchase_price": "What was paid for it.",
+        "created_on": "When it was made.",
+        "activated_on": "From when on it can be used; null: not yet.",
+        "expires_on": "When it stops working; null: not settled before it is paid.",
+    },
+    EventType.VOUCHER_STATE_CHANGED: {
+        **_VOUCHER_KEYS,
+        "old_state": "The state it was in, as REST names it.",
+        "state": "The state it is in.",
+        "activated_on": "From when on it can be used; null: never yet.",
+        "used_on": "When it was used; null: it is not used, or no longer.",
+        "expires_on": "When it stops working; null: never, or not settled yet.",
+    },
     EventType.WEBHOOK_TEST: {
         "message": "A greeting.",
     },
@@ -107,6 +137,7 @@ _TOTALS = {
 }
 _ORDER = {"id": 1207, "uuid": "7a1c4f0e-5d0b-4c61-9d55-0f6f6d3f0c11", "number": 318}
 _CART = "0b0f4b43-9f53-4f5e-8f0a-3d2f5f1f7a90"
+_VOUCHER = {"id": 318, "code": "7K4P-QX2M-RT9W-AB3V"}
 EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
     EventType.CART_COMPLETED: {
         "id": _CART,
@@ -195,6 +226,32 @@ EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "uuid": "dd783a87-8351-4578-ad2a-16c698e86acb",
         "source_id": "41",
         "activation_id": "3c1d9c56-6a55-4f0e-9d0d-0d4f4f7a3b52",
+    },
+    EventType.VOUCHER_EXTENDED: {
+        **_VOUCHER,
+        "old_expires_on": "2027-11-21T22:59:59.000000Z",
+        "expires_on": "2028-02-21T22:59:59.000000Z",
+    },
+    EventType.VOUCHER_ISSUED: {
+        **_VOUCHER,
+        "voucher_prototype_id": 7,
+        "order_id": 1207,
+        "state": "paid",
+        "language": "fr",
+        "reception_mode": "giftee_email",
+        "total_price": {"amount": "240.00", "currency": "EUR"},
+        "purchase_price": {"amount": "216.00", "currency": "EUR"},
+        "created_on": "2026-11-21T04:45:32.000000Z",
+        "activated_on": "2026-11-21T04:45:32.000000Z",
+        "expires_on": "2027-11-21T22:59:59.000000Z",
+    },
+    EventType.VOUCHER_STATE_CHANGED: {
+        **_VOUCHER,
+        "old_state": "paid",
+        "state": "used",
+        "activated_on": "2026-11-21T04:45:32.000000Z",
+        "used_on": "2026-12-05T10:12:00.000000Z",
+        "expires_on": "2027-11-21T22:59:59.000000Z",
     },
     EventType.WEBHOOK_TEST: {"message": "It works."},
 }

@@ -60,27 +60,27 @@ class ExpeditionStatus(ClosedSet):
 class VoucherGifter(BaseModel):
     """Who gave a voucher."""
 
-    civility: str = Part(description="Form of address; empty: none.")
-    first_name: str = Part(description="First name.")
-    last_name: str = Part(description="Last name.")
-    email: str = Part(description="E-mail address; empty: not known.")
-    address: str = Part(description="Street and number; empty: not known.")
-    postal_code: str = Part(description="Postal code; empty: not known.")
-    city: str = Part(description="Town; empty: not known.")
-    country: str = Part(description="ISO 3166 alpha-2 code, or as an import named it; empty: not known.")
-    wired_phone: str | None = Part(description="Telephone; null: not known.")
-    mobile_phone: str | None = Part(description="Mobile telephone; null: not known.")
+    civility: str = Part(default="", description="Form of address; empty: none.")
+    first_name: str = Part(default="", description="First name.")
+    last_name: str = Part(default="", description="Last name.")
+    email: str = Part(default="", description="E-mail address; empty: not known.")
+    address: str = Part(default="", description="Street and number; empty: not known.")
+    postal_code: str = Part(default="", description="Postal code; empty: not known.")
+    city: str = Part(default="", description="Town; empty: not known.")
+    country: str = Part(default="", description="ISO 3166 alpha-2 code, or as an import named it; empty: not known.")
+    wired_phone: str | None = Part(default=None, description="Telephone; null: not known.")
+    mobile_phone: str | None = Part(default=None, description="Mobile telephone; null: not known.")
 
 
 @strawberry.pydantic.type(description="Whom a voucher is for, as told when it was bought.")
 class VoucherGiftee(BaseModel):
     """Whom a voucher is for."""
 
-    first_name: str | None = Part(description="First name; null: not told.")
-    last_name: str | None = Part(description="Last name; null: not told.")
-    email: str | None = Part(description="E-mail address; null: not told.")
-    phone_number: str | None = Part(description="Telephone; null: not told.")
-    address: str | None = Part(description="Where it is sent by post, in lines; null: not told.")
+    first_name: str | None = Part(default=None, description="First name; null: not told.")
+    last_name: str | None = Part(default=None, description="Last name; null: not told.")
+    email: str | None = Part(default=None, description="E-mail address; null: not told.")
+    phone_number: str | None = Part(default=None, description="Telephone; null: not told.")
+    address: str | None = Part(default=None, description="Where it is sent by post, in lines; null: not told.")
 
 
 @strawberry.pydantic.type(description="The sending of a paper voucher.")

@@ -12,6 +12,7 @@ from schema.ecommerce_cart import CART_LIFE, EPOCH
 from schema.event import EventType
 from store.attempts import AttemptRow
 from store.carts import ExpiredCart
+from store.event_data import told_moment, told_money
 from store.events import emit
 from store.orders import OrderRow
 
@@ -34,7 +35,7 @@ async def tell_of_expiry(db: AsyncSession, partner_id: int, cart: ExpiredCart) -
 def _created(order: OrderRow, attempt: AttemptRow) -> Mapping[str, Any]:
     return {
         **_which(order),
-        "created_on": _moment(order.created_on),
+        "created_on": told_moment(order.created_on),
         "language": order.language,
         "return_url": attempt.return_url or None,
         "message": order.message,
@@ -51,19 +52,19 @@ def _created(order: OrderRow, attempt: AttemptRow) -> Mapping[str, Any]:
             "address": _address(order),
         },
         "products": [_product(line, order.currency) for line in attempt.lines],
-        "products_total": _money(order.products_amount, order.currency),
-        "discount_total": _money(order.discount_amount, order.currency),
-        "delivery_total": _money(order.delivery_amount, order.currency),
-        "total": _money(order.total_amount, order.currency),
+        "products_total": told_money(order.products_amount, order.currency),
+        "discount_total": told_money(order.discount_amount, order.currency),
+        "delivery_total": told_money(order.delivery_amount, order.currency),
+        "total": told_money(order.total_amount, order.currency),
     }
 
 
 def _paid(order: OrderRow) -> Mapping[str, Any]:
     return {
         **_which(order),
-        "total": _money(order.total_amount, order.currency),
-        "gift_card_total": _money(order.gift_card_amount, order.currency),
-        "card_total": _money(order.card_amount, order.currency),
+        "total": told_money(order.total_amount, order.currency),
+        "gift_card_total": told_money(order.gift_card_amount, order.currency),
+        "card_total": told_money(order.card_amount, order.currency),
     }
 
 
@@ -83,7 +84,7 @@ def _expired(cart: ExpiredCart) -> Mapping[str, Any]:
     return {
         "id": str(cart.id),
         "last_modified": cart.last_modified,
-        "expired_on": _moment(EPOCH + dt.timedelta(milliseconds=cart.last_modified) + CART_LIFE),
+        "expired_on": told_moment(EPOCH + dt.timedelta(milliseconds=cart.last_modified) + CART_LIFE),
         "return_url": return_url or None,
         "items": None
         if items is None
@@ -111,14 +112,6 @@ def _product(line: Mapping[str, Any], currency: str) -> Mapping[str, Any]:
     named = ("product_id", "variant_id", "name", "variant", "choices", "quantity", "vat_rate")
     return {
         **{key: line[key] for key in named},
-        "unit_price": _money(Decimal(line["unit_price"]), currency),
-        "total": _money(Decimal(line["total"]), currency),
+        "unit_price": told_money(Decimal(line["unit_price"]), currency),
+        "total": told_money(Decimal(line["total"]), currency),
     }
-
-
-def _money(amount: Decimal, currency: str) -> Mapping[str, str]:
-    return {"amount": str(amount), "currency": currency}
-
-
-def _moment(value: dt.datetime) -> str:
-    return value.astimezone(dt.UTC).isoformat(timespec="microseconds")[:26] + "Z"
