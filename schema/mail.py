@@ -17,6 +17,8 @@ class MailKind(ClosedSet):
     NEW_ORDER = "new_order", "To the partner: something was bought."
     PAYMENT_REFUNDED = "payment_refunded", "To the buyer: there is no order, and the card gets its money back."
     ONBOARDING_LINK = "onboarding_link", "To a partner's legal representative: where to activate its payments."
+    VOUCHER = "voucher", "To a buyer or a giftee: vouchers to print, or what becomes of them."
+    GIFT_CARD = "gift_card", "To a buyer or a giftee: gift cards to print, or what becomes of them."
     ENDPOINT_DISABLED = "endpoint_disabled", "To whoever gets events: their address failed for days and gets no more."
 
 

@@ -1,6 +1,7 @@
 """What each kind of message tells, as it was when it was written."""
 
 import datetime as dt
+import enum
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -111,11 +112,64 @@ class OnboardingContent(Content):
     platform_address: str = ""
 
 
+class GiftRole(enum.StrEnum):
+    """What a message tells of vouchers or gift cards, and whom."""
+
+    BOUGHT = "bought"
+    """The buyer: here they are, to print."""
+    GIVEN = "given"
+    """The giftee: here they are, from somebody."""
+    SENT_TO_GIFTEE = "sent_to_giftee"
+    """The buyer: they were e-mailed to the giftee."""
+    POSTED = "posted"
+    """The buyer: they come by post."""
+    POSTED_TO_GIFTEE = "posted_to_giftee"
+    """The buyer: they go to the giftee by post."""
+    WAITING = "waiting"
+    """The buyer: they are to be collected."""
+
+    @property
+    def brings(self) -> bool:
+        """Whether the documents come with the message."""
+        return self in {GiftRole.BOUGHT, GiftRole.GIVEN}
+
+
+class GiftItem(Content):
+    """A voucher or a gift card. A code is told by its document only."""
+
+    id: int
+    name: Text
+    """What it is good for; empty of a gift card."""
+    value: Decimal | None = None
+    """Of a gift card: what it is worth."""
+    currency: str = ""
+    to: str
+    """Whom it is for; empty where nobody is named."""
+    sender: str
+    """Who gives it; empty where nobody is named."""
+    message: str
+    expires_on: dt.datetime | None = None
+
+
+class GiftContent(Content):
+    """Vouchers or gift cards of one order, for one addressee. The documents are not here: they are made when it is sent."""
+
+    role: GiftRole
+    first_name: str
+    """Of whoever reads it; empty where it is not known."""
+    giftee_email: str
+    """Where they were e-mailed to, for the buyer; empty otherwise."""
+    time_zone: str
+    items: tuple[GiftItem, ...]
+
+
 CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.ORDER_CONFIRMATION: OrderContent,
     MailKind.NEW_ORDER: OrderContent,
     MailKind.PAYMENT_REFUNDED: RefundContent,
     MailKind.ONBOARDING_LINK: OnboardingContent,
+    MailKind.VOUCHER: GiftContent,
+    MailKind.GIFT_CARD: GiftContent,
     MailKind.ENDPOINT_DISABLED: EndpointContent,
 }
 
