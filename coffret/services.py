@@ -18,6 +18,7 @@ from store import tracing
 from store.carts import Carts
 from store.clock import clock
 from store.db import Database, dsn
+from store.files import open_store
 from store.kv import open_kv
 from store.mail.mailer import Folder, Mailer
 from store.mail.smtp import SmtpMailer
@@ -117,6 +118,7 @@ async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIter
             customers=Sessions(kv),
             provider=provider,
             callers=Callers(db, clock),
+            files=open_store(settings),
             mailer=mailer,
         )
         stack.push_async_callback(services.journal.aclose)

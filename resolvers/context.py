@@ -16,6 +16,7 @@ from schema.values import Computed, Guard
 from store.carts import Carts
 from store.clock import Clock
 from store.db import Database
+from store.files import FileStore
 from store.journal import Journal
 from store.kv import KeyValue
 from store.limits import Limits
@@ -109,6 +110,8 @@ class Services:
     customers: Sessions
     provider: PaymentProvider
     callers: "Callers"
+    files: FileStore
+    """Keeps pictures and documents."""
     mailer: Mailer | None = None
     """Takes mail; None where no mail server is set: messages then wait."""
     journal: Journal = field(init=False)

@@ -76,6 +76,18 @@ class Settings(BaseSettings):
         validation_alias="REDIS_URL",
         description="redis://…, rediss://… or redis+cluster://…; empty: in process.",
     )
+    files_url: str = Field(
+        default="",
+        validation_alias="FILES_URL",
+        pattern=r"^((file|s3|gs|az)://[^@?#\s]+)?$",
+        description="Where pictures and documents are kept: s3://bucket/prefix, gs://…, az://…; empty: in data_dir/files.",
+    )
+    files_endpoint: str = Field(
+        default="", pattern=r"^(https?://\S+)?$", description="The address of an S3 that is not Amazon's."
+    )
+    files_region: str = Field(default="", description="The region of the S3 bucket.")
+    files_access_key_id: SecretStr = Field(default=SecretStr(""), description="Who we are to S3.")
+    files_secret_access_key: SecretStr = Field(default=SecretStr(""), description="The key that proves it.")
     workers: int = Field(default=1, ge=1)
     worker_port: int | None = Field(
         default=None,

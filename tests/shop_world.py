@@ -24,6 +24,7 @@ from store.clock import clock
 from store.codes import draw, normal
 from store.coupons import CouponRow
 from store.db import Database
+from store.files import FileStore
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.gift_cards import GiftCardEntryKind, GiftCardEntryRow, GiftCardRow
 from store.kv import KeyValue
@@ -226,6 +227,7 @@ def services_over(database: Database, kv: KeyValue, provider: Mangopay) -> Servi
         customers=Sessions(kv),
         provider=provider,
         callers=Callers(database, clock),
+        files=FileStore.in_memory(),
     )
 
 

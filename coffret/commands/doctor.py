@@ -7,6 +7,7 @@ import resource
 import shutil
 import socket
 import sys
+import uuid
 from collections.abc import AsyncIterator, Callable
 from enum import StrEnum
 
@@ -26,6 +27,7 @@ from schema.errors import Unavailable
 from store import tracing
 from store.clock import clock
 from store.db import Database
+from store.files import UnusableStore, open_store
 from store.kv.connect import open_kv
 from store.mail.mailer import MailError
 from store.mail.smtp import SmtpMailer
@@ -95,6 +97,7 @@ async def examine() -> AsyncIterator[Finding]:
         yield check(settings)
     yield await redis(settings)
     yield await mail(settings)
+    yield await files(settings)
     async for finding in database(settings):
         yield finding
 
@@ -302,6 +305,28 @@ async def mail(settings: Settings) -> Finding:
     finally:
         await mailer.aclose()
     return well("mail", f"is taken by {server}, from {settings.mail_from}.")
+
+
+async def files(settings: Settings) -> Finding:
+    """Whether the file store keeps what it is given, and tells the same time."""
+    key, content = f"doctor/{uuid.uuid4()}", os.urandom(64)
+    try:
+        store = open_store(settings)
+        await store.put(key, content, "application/octet-stream")
+        kept = {file.key: file.changed_on async for file in store.kept("doctor")}
+        same = await store.get(key) == content
+        await store.delete(key)
+    except UnusableStore as error:
+        return wrong("files", f"FILES_URL cannot be used: {error}", "Correct FILES_URL and COFFRET_FILES_….")
+    except Unavailable as error:
+        told = str(error.__cause__).partition("\n")[0]
+        return wrong("files", f"cannot be kept: {told}", "Correct FILES_URL and COFFRET_FILES_…, or the rights there.")
+    if not same or key not in kept:
+        return wrong("files", f"are not read from {store.place} as written.", "Name another place in FILES_URL.")
+    if abs(kept[key] - clock.now()) > SKEW:
+        told = f"{store.place} tells another time: {kept[key]:%H:%M:%S}."
+        return doubtful("files", told, "Set both machines by NTP; S3 refuses who is 15 minutes off.")
+    return well("files", f"are kept in {store.place}, which can be written and read.")
 
 
 async def database(settings: Settings) -> AsyncIterator[Finding]:

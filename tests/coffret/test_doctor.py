@@ -23,7 +23,16 @@ SECRET = "0123456789abcdef0123456789abcdef"
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     """An environment of the test's own, without what this machine has set."""
-    for name in ("ENVIRONMENT", "PORT", "DATABASE_URL", "REDIS_URL", "FUNNEL_SCHEME", "FUNNEL_DOMAIN", "SERVICE_NAME"):
+    for name in (
+        "ENVIRONMENT",
+        "PORT",
+        "DATABASE_URL",
+        "REDIS_URL",
+        "FILES_URL",
+        "FUNNEL_SCHEME",
+        "FUNNEL_DOMAIN",
+        "SERVICE_NAME",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COFFRET_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("PORT", "0")
@@ -237,3 +246,19 @@ def test_limits_of_the_machine() -> None:
     assert doctor.python_version((3, 10, 1)).state is State.FAILED
     assert doctor.python_version((3, 11, 0)).state is State.OK
     assert doctor.workers(Settings.model_construct(workers=10_000, redis_url="redis://x")).state is State.WARNING
+
+
+async def test_the_file_store_is_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    found = await doctor.files(Settings())
+    assert (found.state, str(tmp_path / "files") in found.found) == (State.OK, True)
+    assert [path for path in (tmp_path / "files").rglob("*") if path.is_file()] == []
+    monkeypatch.setenv("FILES_URL", "s3://bucket/prefix")
+    monkeypatch.setenv("COFFRET_FILES_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setenv("COFFRET_FILES_ACCESS_KEY_ID", "us")
+    monkeypatch.setenv("COFFRET_FILES_SECRET_ACCESS_KEY", "hush-hush")
+    found = await doctor.files(Settings())
+    assert (found.state, "127.0.0.1:1" in found.found, "hush-hush" in found.found) == (State.FAILED, True, False)
+    monkeypatch.setenv("FILES_URL", "az://container")
+    monkeypatch.delenv("COFFRET_FILES_ENDPOINT")
+    found = await doctor.files(Settings())
+    assert (found.state, "FILES_URL" in found.remedy) == (State.FAILED, True)
