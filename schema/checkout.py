@@ -8,18 +8,17 @@ from decimal import Decimal
 from enum import StrEnum
 
 from schema.delivery import DeliveryKind
-from schema.values import Text
+from schema.values import ClosedSet, Text, closed_set
 
 
-class ShopKind(StrEnum):
-    """What a checkout sells. Every kind has the same steps, and pays in the same way."""
+@closed_set
+class ShopKind(ClosedSet):
+    """What a checkout sells."""
 
-    PRODUCTS = "products"
-    """Goods, out of a cart that a shop hands over."""
-    VOUCHERS = "vouchers"
-    """Experiences, out of a bag that the customer fills here."""
-    GIFT_CARDS = "gift_cards"
-    """Prepaid money, out of a bag as well."""
+    # Every kind has the same steps, and is paid in the same way.
+    PRODUCTS = "products", "Goods, out of a cart that a shop hands over."
+    VOUCHERS = "vouchers", "Experiences, out of a bag that the customer fills in the checkout."
+    GIFT_CARDS = "gift_cards", "Prepaid money, out of a bag as well."
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +124,8 @@ class DeliveryOption:
     """ISO 3166 codes that home delivery goes to; empty: any."""
     is_available: bool
     """False when a line can't be delivered this way, or not to the country or at the weight."""
+    to_giftees: bool = False
+    """It goes to those it is for, whose addresses are told with what they get; so the buyer's is not needed."""
 
 
 class CodeKind(StrEnum):
@@ -142,6 +143,8 @@ class AppliedCode:
     kind: CodeKind
     amount: Decimal
     applies: bool
+    adds: Decimal = Decimal("0.00")
+    """What a coupon adds to the value of what is bought, instead of taking off its price."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,8 +159,6 @@ class GiftCardChoice:
     value: Decimal
     self_gifted: bool = False
     giftee: Giftee = Giftee()
-    to_giftee: str = ""
-    from_gifter: str = ""
     message: str = ""
 
 

@@ -1,15 +1,16 @@
-"""When a coupon works on a shop basket, and what it takes off. Pure."""
+"""When a coupon works on what somebody buys, and what it takes off or adds. Pure."""
 
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
-from schema.checkout import CheckoutLine
+from schema.checkout import CheckoutLine, ShopKind
 from schema.coupon import CouponTarget, ReceptionMode
 from schema.delivery import DeliveryKind
 from store.coupons import CouponRow
 
+CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
 RECEPTION = {
     DeliveryKind.DIGITAL: frozenset({ReceptionMode.GIFTEE_EMAIL, ReceptionMode.PRINT_AT_HOME}),
@@ -18,18 +19,56 @@ RECEPTION = {
 }
 
 
+TARGETS = {
+    ShopKind.PRODUCTS: frozenset({CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT}),
+    ShopKind.VOUCHERS: frozenset({CouponTarget.VOUCHERS}),
+    ShopKind.GIFT_CARDS: frozenset({CouponTarget.GIFT_CARDS}),
+}
+"""What a coupon must be meant for, one of these, to work in a shop at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ware:
+    """A line as coupons see it. `id` is that of the product or prototype; None where coupons do not tell one from another."""
+
+    id: int | None
+    unit_price: Decimal
+    total: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is known of how something is bought. None: not known yet, which stops no coupon."""
+
+    kind: ShopKind
+    email: str
+    targets: frozenset[CouponTarget] | None
+    receptions: frozenset[ReceptionMode] | None
+    collected: bool | None
+
+
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """What coupons take off: in all, line by line, coupon by coupon (only those that work)."""
+    """What coupons take off: in all, line by line, coupon by coupon (only those that work); and what they add to the value."""
 
     total: Decimal
     by_line: tuple[Decimal, ...]
     by_coupon: dict[int, Decimal]
     free_collection: bool
+    added: tuple[Decimal, ...]
+    """What is added to the value of each line."""
+    added_by_coupon: dict[int, Decimal]
+    coupons: tuple[tuple[CouponRow, ...], ...]
+    """Those that took something off each line, or added something to it."""
 
 
-def is_running(coupon: CouponRow, now: dt.datetime, *, own_uses: int = 0) -> bool:
-    """Whether a coupon can be used at all: activated, in its period, not used up, meant for the shop.
+def cents(value: Decimal) -> Decimal:
+    """Rounded half up to the cent."""
+    return value.quantize(CENT, ROUND_HALF_UP)
+
+
+def is_running(coupon: CouponRow, now: dt.datetime, *, own_uses: int = 0, kind: ShopKind = ShopKind.PRODUCTS) -> bool:
+    """Whether a coupon can be used at all: activated, in its period, not used up, meant for this kind of shop.
 
     `own_uses` are uses that whoever asks has already taken.
     """
@@ -38,75 +77,125 @@ def is_running(coupon: CouponRow, now: dt.datetime, *, own_uses: int = 0) -> boo
         and (coupon.starts_on is None or coupon.starts_on <= now)
         and (coupon.ends_on is None or now < coupon.ends_on)
         and (coupon.max_usages is None or coupon.usage_count - own_uses < coupon.max_usages)
-        and bool({CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT} & set(coupon.targets))
+        and bool(TARGETS[kind] & set(coupon.targets))
     )
 
 
 def reduce_lines(
     lines: Sequence[CheckoutLine], coupons: Sequence[CouponRow], kind: DeliveryKind | None, email: str
 ) -> Reduction:
+    """Apply coupons to lines of a shop's cart."""
+    wares = [Ware(line.choice.product_id, line.unit_price or ZERO, line.total) for line in lines]
+    collected = None if kind is None else kind is DeliveryKind.CLICK_AND_COLLECT
+    target = CouponTarget.CLICK_AND_COLLECT if collected else CouponTarget.ECOMMERCE
+    terms = Terms(
+        kind=ShopKind.PRODUCTS,
+        email=email,
+        targets=None if kind is None else frozenset({target, CouponTarget.ECOMMERCE}),
+        receptions=None if kind is None else RECEPTION[kind],
+        collected=collected,
+    )
+    return reduce(wares, coupons, terms)
+
+
+def reduce(wares: Sequence[Ware], coupons: Sequence[CouponRow], terms: Terms) -> Reduction:
     """Apply coupons one after the other, each to what the ones before left over."""
-    left = [line.total for line in lines]
+    left, added = [ware.total for ware in wares], [ZERO for _ in wares]
+    used: list[list[CouponRow]] = [[] for _ in wares]
     by_coupon: dict[int, Decimal] = {}
+    added_by_coupon: dict[int, Decimal] = {}
     free_collection = False
     for coupon in coupons:
-        eligible = _eligible(coupon, lines)
-        if not eligible or not _works(coupon, lines, kind, email):
+        eligible = _eligible(coupon, wares, terms)
+        if not eligible or not _works(coupon, wares, terms):
             continue
-        shares = _shares(coupon, [left[i] for i in eligible])
-        frees = coupon.free_click_and_collect and kind in (None, DeliveryKind.CLICK_AND_COLLECT)
-        if not frees and not any(shares):
+        if coupon.increases_value:
+            shares, raised = [ZERO for _ in eligible], _raises(coupon, [wares[i].total for i in eligible])
+        else:
+            shares, raised = _shares(coupon, [left[i] for i in eligible]), [ZERO for _ in eligible]
+        frees = coupon.free_click_and_collect and terms.collected is not False
+        if not frees and not any(shares) and not any(raised):
             continue  # it would be used up for nothing
-        for index, share in zip(eligible, shares, strict=True):
+        for index, share, more in zip(eligible, shares, raised, strict=True):
             left[index] -= share
-        by_coupon[coupon.id] = sum(shares, ZERO)
+            added[index] += more
+            if share or more:
+                used[index].append(coupon)
+        by_coupon[coupon.id], added_by_coupon[coupon.id] = sum(shares, ZERO), sum(raised, ZERO)
         free_collection = free_collection or frees
-    by_line = tuple(line.total - rest for line, rest in zip(lines, left, strict=True))
-    return Reduction(sum(by_line, ZERO), by_line, by_coupon, free_collection)
-
-
-def _works(coupon: CouponRow, lines: Sequence[CheckoutLine], kind: DeliveryKind | None, email: str) -> bool:
-    """Whether its conditions hold for this basket. What is not known yet (delivery, e-mail) does not stop it."""
-    worth = sum((line.total for line in lines), ZERO)
-    minimum = max(coupon.minimum_basket_amount or ZERO, coupon.minimum_payment_amount or ZERO)
-    if coupon.increases_value or worth < minimum:
-        return False
-    if kind is not None:
-        target = CouponTarget.CLICK_AND_COLLECT if kind is DeliveryKind.CLICK_AND_COLLECT else CouponTarget.ECOMMERCE
-        if not {target, CouponTarget.ECOMMERCE} & set(coupon.targets):
-            return False
-        if coupon.reception_modes and not RECEPTION[kind] & set(coupon.reception_modes):
-            return False
-    wanted = coupon.email_condition.lower()
-    return not (wanted and email) or (
-        email.lower().endswith(wanted) if wanted.startswith("@") else email.lower() == wanted
+    by_line = tuple(ware.total - rest for ware, rest in zip(wares, left, strict=True))
+    return Reduction(
+        total=sum(by_line, ZERO),
+        by_line=by_line,
+        by_coupon=by_coupon,
+        free_collection=free_collection,
+        added=tuple(added),
+        added_by_coupon=added_by_coupon,
+        coupons=tuple(tuple(each) for each in used),
     )
 
 
-def _eligible(coupon: CouponRow, lines: Sequence[CheckoutLine]) -> list[int]:
-    """The positions of the lines it reduces."""
+def _works(coupon: CouponRow, wares: Sequence[Ware], terms: Terms) -> bool:
+    """Whether its conditions hold. What is not known yet (delivery, e-mail) does not stop it."""
+    worth = sum((ware.total for ware in wares), ZERO)
+    minimum = max(coupon.minimum_basket_amount or ZERO, coupon.minimum_payment_amount or ZERO)
+    if (coupon.increases_value and terms.kind is ShopKind.PRODUCTS) or worth < minimum:
+        return False
+    if terms.targets is not None and not terms.targets & set(coupon.targets):
+        return False
+    if terms.receptions is not None and coupon.reception_modes and not terms.receptions & set(coupon.reception_modes):
+        return False
+    wanted = coupon.email_condition.lower()
+    return not (wanted and terms.email) or (
+        terms.email.lower().endswith(wanted) if wanted.startswith("@") else terms.email.lower() == wanted
+    )
+
+
+def _eligible(coupon: CouponRow, wares: Sequence[Ware], terms: Terms) -> list[int]:
+    """The positions of the lines it works on."""
     least = coupon.minimum_product_price_amount or ZERO
+    scope = {ShopKind.PRODUCTS: coupon.product_ids, ShopKind.VOUCHERS: coupon.voucher_prototype_ids}.get(terms.kind)
     return [
-        position
-        for position, line in enumerate(lines)
-        if (not coupon.product_ids or line.choice.product_id in coupon.product_ids)
-        and (line.unit_price or ZERO) >= least
+        position for position, ware in enumerate(wares) if (not scope or ware.id in scope) and ware.unit_price >= least
     ]
+
+
+def _raises(coupon: CouponRow, totals: Sequence[Decimal]) -> list[Decimal]:
+    """What it adds to the value of each line: to every one, or (unless it may do so repeatedly) to the dearest alone."""
+    raised = [
+        cents(total * coupon.discount_percentage / 100)
+        if coupon.discount_percentage is not None
+        else coupon.discount_amount or ZERO
+        for total in totals
+    ]
+    if coupon.increases_value_repeatedly:
+        return raised
+    dearest = max(range(len(totals)), key=lambda position: totals[position])
+    return [more if position == dearest else ZERO for position, more in enumerate(raised)]
 
 
 def _shares(coupon: CouponRow, left: Sequence[Decimal]) -> list[Decimal]:
     """What it takes off each line: in proportion, never more than is left, to the cent, nothing lost by rounding."""
     worth = sum(left, ZERO)
     if coupon.discount_percentage is not None:
-        off = (worth * coupon.discount_percentage / 100).quantize(Decimal("0.01"), "ROUND_HALF_UP")
+        off = cents(worth * coupon.discount_percentage / 100)
     else:
         off = min(coupon.discount_amount or ZERO, worth)
+    return in_proportion(off, left)
+
+
+def in_proportion(amount: Decimal, among: Sequence[Decimal]) -> list[Decimal]:
+    """An amount shared in proportion, to no part more than it has, to the cent: the shares sum to the amount.
+
+    The amount is at most the sum of all parts.
+    """
+    worth = sum(among, ZERO)
     if not worth:
-        return [ZERO for _ in left]
-    shares = [(off * amount / worth).quantize(Decimal("0.01"), ROUND_DOWN) for amount in left]
-    missing = off - sum(shares, ZERO)
-    for position in sorted(range(len(left)), key=lambda i: left[i] - shares[i], reverse=True):
-        more = min(missing, left[position] - shares[position])
+        return [ZERO for _ in among]
+    shares = [(amount * part / worth).quantize(CENT, ROUND_DOWN) for part in among]
+    missing = amount - sum(shares, ZERO)
+    for position in sorted(range(len(among)), key=lambda i: among[i] - shares[i], reverse=True):
+        more = min(missing, among[position] - shares[position])
         shares[position] += more
         missing -= more
     return shares

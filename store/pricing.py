@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 from schema.checkout import (
     AppliedCode,
@@ -17,18 +17,12 @@ from schema.checkout import (
     VatAmount,
 )
 from schema.delivery import DeliveryKind
-from store.coupon_rules import Reduction, reduce_lines
+from store.coupon_rules import Reduction, cents, reduce_lines
 from store.coupons import CouponRow
 from store.gift_cards import UsableCard
 from store.shop import Delivery, SoldProduct
 
-CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
-
-
-def cents(value: Decimal) -> Decimal:
-    """Rounded half up to the cent."""
-    return value.quantize(CENT, ROUND_HALF_UP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +62,58 @@ def price(basket: Basket) -> Priced:
     coupons = [code for code in basket.codes if isinstance(code, CouponRow)]
     reduction = reduce_lines(good, coupons, mode.mode.kind if mode else None, basket.email)
     worth = sum((line.total for line in good), ZERO) - reduction.total
-    options = tuple(_option(d, good, basket, worth, reduction) for d in basket.deliveries)
-    chosen = next((o for o in options if o.id == basket.delivery_id and o.is_available), None)
-    delivery = chosen.price if chosen else None
-    vat = vat_of(good, reduction, basket.products, delivery or ZERO, mode.mode.vat_rate if mode else ZERO)
-    total = worth + (delivery or ZERO)
-    cards, by_card = _cover(total, [code for code in basket.codes if isinstance(code, UsableCard)])
-    applied = tuple(
-        _applied(code, reduction.by_coupon.get(code.id) if isinstance(code, CouponRow) else cards[code.id])
-        for code in basket.codes
+    weight = weight_of(good, basket.products)
+    physical = any(line.product and line.product.is_physical for line in good)
+    options = tuple(
+        delivery_option(d, [Parcel(basket.country, weight)], worth, reduction, physical=physical)
+        for d in basket.deliveries
     )
+    chosen = next((o for o in options if o.id == basket.delivery_id and o.is_available), None)
+    sold = [Sold(line.total, basket.products[line.choice.product_id].vat_rate) for line in good]
+    carriage = Carriage(chosen.price if chosen else None, mode.mode.vat_rate if mode else ZERO)
+    totals, applied = bill(sold, reduction, carriage, basket.codes, basket.currency)
+    return Priced(lines, options, applied, totals)
+
+
+@dataclass(frozen=True, slots=True)
+class Sold:
+    """A line to be paid for, before coupons. `vat_rate` is None for what carries no VAT when it is sold."""
+
+    total: Decimal
+    vat_rate: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Carriage:
+    """What delivery costs, and its VAT; None while that is not known."""
+
+    price: Decimal | None
+    vat_rate: Decimal
+
+
+def bill(
+    sold: Sequence[Sold],
+    reduction: Reduction,
+    carriage: Carriage,
+    codes: Sequence[CouponRow | UsableCard],
+    currency: str,
+) -> tuple[Totals, tuple[AppliedCode, ...]]:
+    """What is to be paid in all, with what, and what each code does. The same for whatever is sold."""
+    worth = sum((line.total for line in sold), ZERO)
+    total = worth - reduction.total + (carriage.price or ZERO)
+    cards, by_card = _cover(total, [code for code in codes if isinstance(code, UsableCard)])
+    applied = tuple(_applied(code, reduction, cards) for code in codes)
     totals = Totals(
-        currency=basket.currency,
-        products=worth + reduction.total,
+        currency=currency,
+        products=worth,
         discount=reduction.total,
-        delivery=delivery,
+        delivery=carriage.price,
         total=total,
         gift_cards=total - by_card,
         by_card=by_card,
-        vat=vat,
+        vat=vat_of(sold, reduction, carriage),
     )
-    return Priced(lines, options, applied, totals)
+    return totals, applied
 
 
 # ---- lines ------------------------------------------------------------------------------------------------------------
@@ -162,11 +187,19 @@ def rate_for(delivery: Delivery, country: str, weight: int) -> Decimal | None:
     return None
 
 
-def _option(
-    delivery: Delivery, lines: Sequence[CheckoutLine], basket: Basket, worth: Decimal, reduction: Reduction
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """Something sent: to which country (empty: not known), and how heavy in grams."""
+
+    country: str
+    weight: int
+
+
+def delivery_option(
+    delivery: Delivery, parcels: Sequence[Parcel], worth: Decimal, reduction: Reduction, *, physical: bool
 ) -> DeliveryOption:
+    """A delivery mode as it is offered for these parcels, each of which costs its own carriage."""
     mode = delivery.mode
-    physical = any(line.product and line.product.is_physical for line in lines)
     countries = tuple(sorted({r.country for r in delivery.rates if r.country}))
     everywhere = any(not r.country for r in delivery.rates)
     price: Decimal | None = ZERO
@@ -174,8 +207,9 @@ def _option(
     if mode.kind is DeliveryKind.DIGITAL:
         available = not physical
     elif delivery.rates:
-        known = mode.kind is not DeliveryKind.HOME_DELIVERY or bool(basket.country) or not countries
-        price = rate_for(delivery, basket.country, weight_of(lines, basket.products)) if known else None
+        sent = mode.kind is DeliveryKind.HOME_DELIVERY and bool(countries)
+        known = not sent or all(parcel.country for parcel in parcels)
+        price = _carriage(delivery, parcels) if known else None
         available = price is not None or not known
     if price and mode.free_above_amount is not None and worth >= mode.free_above_amount:
         price = ZERO
@@ -193,23 +227,24 @@ def _option(
     )
 
 
+def _carriage(delivery: Delivery, parcels: Sequence[Parcel]) -> Decimal | None:
+    """What all parcels cost together; None when one of them is not delivered."""
+    prices = [rate_for(delivery, parcel.country, parcel.weight) for parcel in parcels]
+    known = [price for price in prices if price is not None]
+    return sum(known, ZERO) if len(known) == len(prices) else None
+
+
 # ---- VAT and cover ----------------------------------------------------------------------------------------------------
 
 
-def vat_of(
-    lines: Sequence[CheckoutLine],
-    reduction: Reduction,
-    products: Mapping[int, SoldProduct],
-    delivery: Decimal,
-    delivery_rate: Decimal,
-) -> tuple[VatAmount, ...]:
+def vat_of(sold: Sequence[Sold], reduction: Reduction, carriage: Carriage) -> tuple[VatAmount, ...]:
     """The VAT contained in what is paid, rate by rate, delivery and reductions included."""
     gross: dict[Decimal, Decimal] = {}
-    for line, off in zip(lines, reduction.by_line, strict=True):
-        rate = products[line.choice.product_id].vat_rate
-        gross[rate] = gross.get(rate, ZERO) + line.total - off
-    if delivery:
-        gross[delivery_rate] = gross.get(delivery_rate, ZERO) + delivery
+    for line, off in zip(sold, reduction.by_line, strict=True):
+        if line.vat_rate is not None:
+            gross[line.vat_rate] = gross.get(line.vat_rate, ZERO) + line.total - off
+    if carriage.price:
+        gross[carriage.vat_rate] = gross.get(carriage.vat_rate, ZERO) + carriage.price
     return tuple(_contained(rate, amount) for rate, amount in sorted(gross.items()) if amount)
 
 
@@ -227,6 +262,8 @@ def _cover(total: Decimal, cards: Sequence[UsableCard]) -> tuple[dict[int, Decim
     return taken, total
 
 
-def _applied(code: CouponRow | UsableCard, amount: Decimal | None) -> AppliedCode:
-    kind = CodeKind.COUPON if isinstance(code, CouponRow) else CodeKind.GIFT_CARD
-    return AppliedCode(code.code, kind, amount or ZERO, amount is not None)
+def _applied(code: CouponRow | UsableCard, reduction: Reduction, cards: Mapping[int, Decimal]) -> AppliedCode:
+    if isinstance(code, UsableCard):
+        return AppliedCode(code.code, CodeKind.GIFT_CARD, cards[code.id], True)
+    amount, adds = reduction.by_coupon.get(code.id), reduction.added_by_coupon.get(code.id, ZERO)
+    return AppliedCode(code.code, CodeKind.COUPON, amount or ZERO, amount is not None, adds)

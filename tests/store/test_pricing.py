@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from schema.checkout import Choice, CodeKind, LineProblem
 from schema.delivery import DeliveryKind
+from store.coupon_rules import cents
 from store.coupons import CouponRow
 from store.gift_cards import UsableCard
-from store.pricing import Basket, cents, price, rate_for
+from store.pricing import Basket, price, rate_for
 from tests.store.baskets import attribute, card, coupon, mode, priced, sold, variant
 
 HOME, COLLECT, DIGITAL = DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT, DeliveryKind.DIGITAL
