@@ -7,12 +7,15 @@ import types
 from dataclasses import dataclass
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
+from sqlalchemy import JSON
+from sqlalchemy.types import TypeDecorator
 from strawberry.types import get_object_definition
 from strawberry.types.base import StrawberryList, StrawberryOptional
 from strawberry.types.enum import StrawberryEnumDefinition
 
 from schema.values import Computed, Inline, Itself, Relation
 from store.projection import access
+from store.rows import find_table
 
 _SEQUENCES = (list, tuple, collections.abc.Sequence)
 
@@ -76,6 +79,14 @@ def holds(annotation: Any) -> Holds:
     if origin in {dict, collections.abc.Mapping}:
         return Holds(dict, key=arguments[0])
     return Holds(annotation)
+
+
+def is_json(kind: Any, path: str) -> bool:
+    """Whether a published type keeps this in a JSON column, which rows have too."""
+    table = find_table(kind)
+    column = None if table is None else table.__table__.c.get(path)
+    stored = None if column is None else column.type
+    return isinstance(stored.impl_instance if isinstance(stored, TypeDecorator) else stored, JSON)
 
 
 def is_enum(kind: Any) -> bool:

@@ -36,7 +36,16 @@ class Nested:
     shape: "Shape"
 
 
-Spec: TypeAlias = str | Key | Nested
+@dataclass(frozen=True)
+class Plucked:
+    """A documented array of single values, one of each related row: `Plucked("prototype_links.voucher_prototype_id")`."""
+
+    path: str
+    description: str = ""
+    """What it is, where the description of the relation does not fit."""
+
+
+Spec: TypeAlias = str | Key | Nested | Plucked
 
 
 def decimal_string(path: str) -> Key:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rest_compat import writers
-from rest_compat.fields import Source, field_names, is_enum, source
-from rest_compat.keys import Key, Nested, ShapeError, Spec, path_of, with_path
+from rest_compat.fields import Source, field_names, is_enum, is_json, source
+from rest_compat.keys import Key, Nested, Plucked, ShapeError, Spec, path_of, with_path
 from rest_compat.writers import Schema, Writer
 from schema.values import Inline, Relation
 from store.projection import Each, Leaf, Link, Load, Part, Projection, Same, Wanted
@@ -76,11 +76,11 @@ class Shape:
         """Relation -> the keys read through it, with what is left of their paths."""
         for key, spec in self.keys.items():
             step, _, rest = path_of(spec).partition(".")
-            if rest and isinstance(self._source(key, step).where, Relation):
+            if rest and isinstance(where := self._source(key, step).where, Relation) and not _plucks(spec, where):
                 through.setdefault(step, {})[key] = with_path(spec, rest)
         for key, spec in self.keys.items():
             step, _, rest = path_of(spec).partition(".")
-            if step not in through or not rest:
+            if key not in through.get(step, ()):
                 yield self._one(key, spec, step, rest)
             elif key == next(iter(through[step])):
                 yield self._link(key, step, through[step])
@@ -109,6 +109,8 @@ class Shape:
         found = self._source(key, step)
         if isinstance(spec, Nested):
             return self._nested(key, spec, found, rest)
+        if isinstance(spec, Plucked):
+            return self._plucked(key, spec, found, rest)
         spec = Key(spec) if isinstance(spec, str) else spec
         if isinstance(found.where, Inline):
             if found.where.guard is not None:
@@ -155,9 +157,24 @@ class Shape:
         self.inner.append((key, spec.shape))
         if found.holds.many:
             self.properties[key] = Inner(spec.shape, many=True)
-            return Each(key, found.where, spec.shape.wanted)
+            return Each(key, found.where, spec.shape.wanted, in_rows=is_json(self.kind, found.where))
         self.properties[key] = Inner(spec.shape, nullable=found.holds.nullable)
         return Part(key, found.where, spec.shape.wanted)
+
+    def _plucked(self, key: str, spec: Plucked, found: Source, rest: str) -> Link:
+        relation = found.where
+        if not isinstance(relation, Relation) or not relation.many:
+            raise ShapeError(f"{self._named(key)} plucks {spec.path!r}, which is no list of resources.")
+        related = Shape(self.name, relation.to, {key: rest})
+        self._check_reached(related)
+        (wanted,) = related.wanted
+        if not isinstance(wanted, Leaf) or related.texts:
+            raise ShapeError(f"{self._named(key)} plucks {spec.path!r}, which is not one value that is always there.")
+        written = related.properties[key]
+        assert isinstance(written, Mapping)  # of a leaf
+        items = {name: value for name, value in written.items() if name != "description"}
+        self.properties[key] = {"type": "array", "items": items, "description": spec.description or found.description}
+        return Link(key, relation, Projection([wanted], bare=True))
 
     def _check_reached(self, related: "Shape") -> None:
         """Refuse to show through a relation, which asks for no permission, what is not shown to everybody."""
@@ -214,6 +231,10 @@ class Shape:
 
     def _named(self, key: str) -> str:
         return f"The documented key {key!r} of {self.name}"
+
+
+def _plucks(spec: Spec, relation: Relation) -> bool:
+    return isinstance(spec, Plucked) and relation.many
 
 
 def _or_null(schema: Schema) -> Schema:

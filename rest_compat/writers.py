@@ -66,6 +66,13 @@ DECIMAL_STRING = Writer(
 NUMBER = Writer(
     "number", (Decimal,), {"type": "number", "examples": [10.0]}, lambda value: orjson.Fragment(f"{value:.2f}".encode())
 )
+KEPT_NUMBER = Writer(
+    "number kept as text",
+    (Decimal,),
+    {"type": "number", "examples": [10.0]},
+    lambda value: orjson.Fragment(str(value).encode()),
+)
+"""For amounts in JSON columns, where rows hold them as the text that an object's `Decimal` makes too."""
 DATE_AS_MOMENT = Writer(
     "date as moment", (dt.date,), {"type": "string", "format": "date-time"}, "{:%Y-%m-%d}T00:00:00.000000Z".format
 )

@@ -4,6 +4,7 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar, get_origin
 
 import pydantic
@@ -17,6 +18,7 @@ from strawberry.pydantic.error import InputValidationError
 from strawberry.types import get_object_definition
 from strawberry.types.enum import StrawberryEnumDefinition
 
+from schema import later
 from schema.errors import Problem
 from schema.languages import LANGUAGES
 from schema.messages import problems
@@ -89,10 +91,16 @@ class Itself:
 class Relation:
     """Related resources: the one whose id our column `by` holds, or (`many`) all whose column `by` holds our id."""
 
-    to: Any
+    resource: Any
+    """What is related; of what is declared later, its place."""
     by: str
     many: bool = False
     order: str = "id"
+
+    @cached_property
+    def to(self) -> Any:
+        """The resource itself."""
+        return later.found(self.resource)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +136,7 @@ def relation(to: Any, by: str, description: str | None = None, *, nullable: bool
     async def resolve(self: Any, info: strawberry.Info) -> Any:
         return await info.context.load.one(link).load(getattr(self, by))
 
-    kind = to | None if nullable else to
+    kind = later.published(to, nullable=nullable)
     return strawberry.pydantic.field(resolve, graphql_type=kind, metadata={"compiled": link}, description=description)
 
 
@@ -140,7 +148,7 @@ def relations(to: Any, by: str, description: str | None = None, *, order: str = 
         return await info.context.load.one(link).load(self.id)
 
     return strawberry.pydantic.field(
-        resolve, graphql_type=list[to], metadata={"compiled": link}, description=description
+        resolve, graphql_type=later.published(to, many=True), metadata={"compiled": link}, description=description
     )
 
 

@@ -8,7 +8,9 @@ from pydantic import BaseModel
 from pydantic import Field as Part
 from sqlmodel import Field
 
-from schema.values import Fields, Text, json_column, moment, money, relation, text
+from schema.kept_lists import kept_list
+from schema.tenancy import Partner
+from schema.values import Fields, Text, moment, money, relation, relations, text
 
 
 @strawberry.pydantic.type(description="A group of options, with how many of them a buyer must and may choose.")
@@ -22,6 +24,7 @@ class VoucherOptionCategory(Fields):
     ranking: int = Field(default=1, description="Its place in the funnel, lowest first.")
     min_number_options: int | None = Field(default=None, description="The fewest to choose; null: none need be.")
     max_number_options: int | None = Field(default=None, description="The most to choose; null: any number.")
+    partner = relation(Partner, by="partner_id", description="Whose it is.")
     created_on: dt.datetime = moment("When it was made.")
     updated_on: dt.datetime = moment("When it last changed.")
 
@@ -52,9 +55,16 @@ class VoucherOption(Fields):
     ranking: int = Field(default=1, description="Its place in the funnel, lowest first.")
     source_id: str = Field(default="", max_length=80, description="Its id in the partner's own system; empty: none.")
     has_been_ordered: bool = Field(default=False, description="Whether a voucher was sold with it.")
-    services: list[OptionService] = json_column("What it consists of.", default_factory=list)
+    services: list[OptionService] = kept_list(OptionService, "What it consists of.")
     category_id: int | None = Field(default=None, description="The category it belongs to; null: none.")
     category = relation(VoucherOptionCategory, by="category_id", description="Its category.", nullable=True)
+    partner = relation(Partner, by="partner_id", description="Whose it is.")
+    prototype_links = relations(
+        "schema.voucher_option:VoucherOptionLink",
+        by="option_id",
+        description="The prototypes that it goes with.",
+        order="voucher_prototype_id",
+    )
     created_on: dt.datetime = moment("When it was made.")
     updated_on: dt.datetime = moment("When it last changed.")
 
@@ -69,3 +79,6 @@ class VoucherOptionLink(Fields):
     option_id: int = Field(description="The option.")
     voucher_prototype_id: int = Field(description="The prototype.")
     option = relation(VoucherOption, by="option_id", description="The option.")
+    prototype = relation(
+        "schema.voucher_prototype:VoucherPrototype", by="voucher_prototype_id", description="The prototype."
+    )

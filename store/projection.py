@@ -83,13 +83,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Each:
-    """A list of embedded objects behind `path` (of objects only)."""
+    """A list of embedded objects behind `path`; of rows only where that is a JSON column, which `in_rows` says."""
 
     key: str
     path: str
     wanted: "tuple[Wanted, ...]"
     required: bool = False
     item_required: bool = True
+    in_rows: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class Writer:
         return "{" + ", ".join(f"{w.key!r}: {self._entry(w, var, at, owner)}" for w in wanted) + "}"
 
     def _entry(self, w: Wanted, var: str, at: Steps, owner: Steps | None) -> str:
-        if self.from_rows and isinstance(w, Leaf | Part) and not w.in_rows:
+        if self.from_rows and isinstance(w, Leaf | Part | Each) and not w.in_rows:
             raise CannotCompile(f"{w.key}: is no column")
         match w:
             case Same():
@@ -214,8 +215,6 @@ class Writer:
         return self._unless_missing(w, self._variable(), self._read(var, w.presence), body)
 
     def _each(self, w: Each, var: str) -> str:
-        if self.from_rows:
-            raise CannotCompile(w.key)
         v, item = self._variable(), self._variable()
         absent = f"missing({w.key!r})" if w.item_required else "None"
         made = f"[{absent} if {item} is None else {self._body(w.wanted, item, (), None)} for {item} in {v}]"

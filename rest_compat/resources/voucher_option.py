@@ -1,0 +1,139 @@
+"""Options, their categories, and how they are linked to prototypes."""
+
+from collections.abc import Mapping
+
+from rest_compat.keys import Key, Nested, Plucked, Spec, number, per_language
+from rest_compat.shapes import Shape
+from rest_compat.writers import KEPT_NUMBER
+from schema.voucher_option import OptionService, VoucherOption, VoucherOptionCategory, VoucherOptionLink
+
+PARTNER: Mapping[str, Spec] = {"partner": "partner.id", "partner_uuid": "partner.uuid"}
+PARTNER_UUID = "dd783a87-8351-4578-ad2a-16c698e86acb"
+OPTION_TEXTS = {
+    "name_en": "Massage for two",
+    "name_fr": "Massage en duo",
+    "name_es": "Masaje para dos",
+    "name_it": "Massaggio di coppia",
+    "name_de": "Paarmassage",
+    "name_nl": "Duomassage",
+    "name_ca": "Massatge per a dos",
+    "name_pt": "Massagem para dois",
+    "description_en": "Fifty minutes, side by side.",
+    "description_fr": "Cinquante minutes, côte à côte.",
+    "description_es": "Cincuenta minutos, uno al lado del otro.",
+    "description_it": "Cinquanta minuti, fianco a fianco.",
+    "description_de": "Fünfzig Minuten, Seite an Seite.",
+    "description_nl": "Vijftig minuten, zij aan zij.",
+    "description_ca": "Cinquanta minuts, de costat.",
+    "description_pt": "Cinquenta minutos, lado a lado.",
+}
+CATEGORY_TEXTS = {
+    "name_en": "Wellness",
+    "name_fr": "Bien-être",
+    "name_es": "Bienestar",
+    "name_it": "Benessere",
+    "name_de": "Wohlbefinden",
+    "name_nl": "Wellness",
+    "name_ca": "Benestar",
+    "name_pt": "Bem-estar",
+    "description_en": "What does good after a long walk.",
+    "description_fr": "Ce qui fait du bien après une longue marche.",
+    "description_es": "Lo que sienta bien tras una larga caminata.",
+    "description_it": "Ciò che fa bene dopo una lunga camminata.",
+    "description_de": "Was nach einer langen Wanderung guttut.",
+    "description_nl": "Wat goed doet na een lange wandeling.",
+    "description_ca": "El que va bé després d'una llarga caminada.",
+    "description_pt": "O que faz bem depois de uma longa caminhada.",
+}
+
+OPTION_KEYS: Mapping[str, Spec] = {
+    "id": "id",
+    **per_language("name"),
+    **per_language("description"),
+    "selling_price": number("selling_price.amount"),
+    "is_active": "is_active",
+    "countable": "countable",
+    "is_global": "is_global",
+    "ranking": "ranking",
+    **PARTNER,
+    "voucher_prototypes_ids": Plucked(
+        "prototype_links.voucher_prototype_id", description="The ids of the prototypes that it goes with."
+    ),
+    "category_id": "category_id",
+}
+NEW_OPTION = {
+    **OPTION_TEXTS,
+    "selling_price": 90.0,
+    "is_active": True,
+    "countable": False,
+    "is_global": False,
+    "ranking": 1,
+    "partner_uuid": PARTNER_UUID,
+    "voucher_prototypes_ids": [7, 9],
+    "category_id": 3,
+}
+"""A request to show."""
+OPTION = Shape("VoucherOption", VoucherOption, OPTION_KEYS, example={"id": 18, **NEW_OPTION, "partner": 41})
+
+SERVICE = Shape(
+    "OptionService",
+    OptionService,
+    {
+        "service_cost": Key("service_cost", KEPT_NUMBER),
+        "service_buying_vat": Key("service_buying_vat", KEPT_NUMBER),
+        "service_selling_vat": Key("service_selling_vat", KEPT_NUMBER),
+        "service_price": Key("service_price", KEPT_NUMBER),
+    },
+    example={"service_cost": 40.0, "service_buying_vat": 20.0, "service_selling_vat": 10.0, "service_price": 90.0},
+)
+OPTION_PROTOTYPE = Shape(
+    "PrototypeOfOption",
+    VoucherOptionLink,
+    {"id": "voucher_prototype_id", **per_language("name", "prototype.name")},
+    example={"id": 7, "name_en": "A night by the sea", "name_fr": "Une nuit au bord de la mer"},
+)
+ORDERED_OPTION = Shape(
+    "OrderedVoucherOption",
+    VoucherOption,
+    {
+        **OPTION_KEYS,
+        "has_been_ordered": "has_been_ordered",
+        "services_info": Nested("services", SERVICE),
+        "price": number("selling_price.amount"),
+        "category": "category_id",
+        "voucher_prototypes": Nested("prototype_links", OPTION_PROTOTYPE),
+    },
+    example={**OPTION.example, "has_been_ordered": True, "price": 90.0, "category": 3},
+)
+"""An option as it stands within a voucher."""
+
+LINK = Shape(
+    "VoucherOptionLink",
+    VoucherOptionLink,
+    {"id": "id", "count": "count", "included": "included", "option": Nested("option", OPTION)},
+    example={"id": 64, "count": 1, "included": False},
+)
+NEW_CATEGORY = {
+    **CATEGORY_TEXTS,
+    "is_active": True,
+    "ranking": 1,
+    "min_number_options": None,
+    "max_number_options": 2,
+    "partner_uuid": PARTNER_UUID,
+}
+"""A request to show."""
+CATEGORY = Shape(
+    "VoucherOptionCategory",
+    VoucherOptionCategory,
+    {
+        "id": "id",
+        **per_language("name"),
+        **per_language("description"),
+        "is_active": "is_active",
+        "ranking": "ranking",
+        "min_number_options": "min_number_options",
+        "max_number_options": "max_number_options",
+        **PARTNER,
+    },
+    example={"id": 3, **NEW_CATEGORY, "partner": 41},
+)
