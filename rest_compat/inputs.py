@@ -1,7 +1,7 @@
 """From the keys that shops send to the fields of an input, and back for what is wrong with them."""
 
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from schema.errors import Path, Problem
 from schema.languages import LANGUAGES
-from schema.messages import problems
+from schema.messages import REQUIRED, problems
 from schema.values import Invalid, TextInput
 
 Renamed = Mapping[str, str]
@@ -31,7 +31,7 @@ class InputReader:
     fields that `renamed` says the keys of.
     """
 
-    def __init__(self, model: type[BaseModel], renamed: Renamed | None = None) -> None:
+    def __init__(self, model: type[BaseModel], renamed: Renamed | None = None, required: Sequence[str] = ()) -> None:
         self.model = model
         self.renamed = renamed or {}
         self.texts = [name for name, kind in _kinds(model) if kind is TextInput]
@@ -50,11 +50,16 @@ class InputReader:
         """Whether keys and fields are the same."""
         plain = frozenset(model.model_fields) - frozenset(self.groups)
         self.keys = frozenset(self.key_of(name) for name in plain) | frozenset(self._flat)
+        self.wanted = tuple(key for field in required for key in self._keys_of(field))
+        """The keys of the fields that are `required` of what is whole: a text in each language."""
 
-    def read(self, sent: Any, path: Mapping[str, Any], wrong: tuple[Problem, ...] = ()) -> BaseModel | Invalid:
+    def read(
+        self, sent: Any, path: Mapping[str, Any], wrong: tuple[Problem, ...] = (), *, whole: bool = False
+    ) -> BaseModel | Invalid:
         """The input, with the parameters of the path put in; or what is wrong with it, for the operation to tell.
 
-        `wrong` is what was found before, by key: it counts where it is about a key that there is.
+        `wrong` is what was found before, by key: it counts where it is about a key that there is. What is `whole` has all
+        keys that are wanted.
         """
         if not isinstance(sent, dict):
             return Invalid((*(p for p in wrong if not p.path), *NOT_AN_OBJECT), path)
@@ -64,10 +69,13 @@ class InputReader:
         known = tuple(p for p in wrong if not p.path or p.path[0] in self.keys)
         if known:
             return Invalid(known, fields)
+        absent = {(key,): Problem((key,), "REQUIRED", REQUIRED) for key in self.wanted if whole and key not in sent}
         try:
-            return self.model.model_validate(fields)
+            made = self.model.model_validate(fields)
         except ValidationError as error:
-            return Invalid(tuple(Problem(self.names(p.path), p.code, p.message) for p in problems(error)), fields)
+            named = [Problem(self.names(p.path), p.code, p.message) for p in problems(error)]
+            return Invalid((*absent.values(), *(p for p in named if p.path not in absent)), fields)
+        return Invalid(tuple(absent.values()), fields) if absent else made
 
     def fields(self, sent: Mapping[str, Any]) -> dict[str, Any]:
         """What was sent, by field."""
@@ -104,6 +112,11 @@ class InputReader:
             return (key, *rest[1:])
         nested = self.nested.get(field)
         return (self.key_of(field), *(rest if nested is None else nested.names(rest)))
+
+    def _keys_of(self, field: str) -> list[str]:
+        if field not in self.model.model_fields:
+            raise LookupError(f"{self.model.__name__} has no {field}.")
+        return [f"{field}_{at}" for at in LANGUAGES] if field in self.texts else [self.key_of(field)]
 
     def key_of(self, field: str) -> str:
         """The key that a field is sent under."""

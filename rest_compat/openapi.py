@@ -226,7 +226,7 @@ class _Operation:
 
     def _body(self) -> Json:
         assert self.reader is not None
-        schema = self.components.input(self.reader, frozenset(self.in_path))
+        schema = self.components.input(self.reader, frozenset(self.in_path), whole=self.verb != "PATCH")
         example = self.route.example or self.components.sample(schema)
         content = {"schema": schema, "example": example}
         return {

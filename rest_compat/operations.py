@@ -37,7 +37,7 @@ class OperationEndpoint(Endpoint):
         self.operation = operation
         self.takes_input = "input" in kinds
         model = (route.body or kinds["input"]) if self.takes_input else _model_of(operation, kinds, names)
-        self.reader = InputReader(model, route.renamed)
+        self.reader = InputReader(model, route.renamed, route.required)
         self.path_only = not self.takes_input and not model.model_fields
         in_path = {name: _kind_in_path(route, name, kinds, model, takes_input=self.takes_input) for name in names}
         super().__init__(route, context_of, PathValues(names, in_path))
@@ -51,13 +51,13 @@ class OperationEndpoint(Endpoint):
             return Answer(b"{}")
         if request.method not in WRITES:
             query, wrong = query_of(request, self.reader.keys)
-            return await self.run(context, query, wrong, given)
+            return await self.run(context, query, wrong, given, whole=False)
         sent = await sent_body(request, self.route.accepts)
         try:
             wrong = sent.problems
             if self.operation.repeatable:
                 wrong += await self.once(request, context, sent)
-            return await self.run(context, sent.data, wrong, given)
+            return await self.run(context, sent.data, wrong, given, whole=request.method != "PATCH")
         finally:
             await sent.close()
 
@@ -76,11 +76,12 @@ class OperationEndpoint(Endpoint):
         headers = tuple((name.decode(), value.decode()) for name, value in answer.headers)
         return Rendered(answer.body, answer.status, headers)
 
-    async def run(self, context: Context, sent: Any, wrong: Any, given: Sequence[str]) -> Answer:
+    async def run(self, context: Context, sent: Any, wrong: Any, given: Sequence[str], *, whole: bool) -> Answer:
         """Run the operation on what was sent."""
         path = self.path_values(context, given)
         if self.takes_input:
-            made = self.reader.read(sent, {self.route.renamed.get(name, name): path[name] for name in path}, wrong)
+            named = {self.route.renamed.get(name, name): path[name] for name in path}
+            made = self.reader.read(sent, named, wrong, whole=whole)
             return await self.written(await self.operation(context, input=made), context)
         made = self.reader.read(sent, {}, wrong)
         if isinstance(made, Invalid):

@@ -52,8 +52,9 @@ def _no_such_row() -> AppError:
 class Route:
     """One line of the route table.
 
-    `body` is the REST form of the operation's input where it is not the input itself. `missing` is the answer to a
-    parameter of the path that cannot be the id of anything.
+    `body` is the REST form of the operation's input where it is not the input itself. `required` are the fields whose keys a
+    POST or a PUT must send even where the input lets them be left out, a text in every language; a PATCH need not. `missing`
+    is the answer to a parameter of the path that cannot be the id of anything.
     """
 
     methods: str
@@ -65,6 +66,7 @@ class Route:
     body: type[BaseModel] | None = None
     accepts: Accepts = Accepts.JSON
     renamed: Mapping[str, str] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
     query: tuple[Parameter, ...] = ()
     ordering: Ordering | None = None
     missing: Callable[[], AppError] = _no_such_row

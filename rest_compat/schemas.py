@@ -87,14 +87,16 @@ class Components:
                 shown[key] = sample(written)
         return {key: shown[key] for key in shape.keys}
 
-    def input(self, reader: InputReader, left_out: frozenset[str] = frozenset()) -> Json:
-        """The schema of what an input is sent as, without what the path gives."""
+    def input(self, reader: InputReader, left_out: frozenset[str] = frozenset(), *, whole: bool = False) -> Json:
+        """The schema of what an input is sent as, without what the path gives; what is `whole` has all keys wanted."""
         made = reader.model.model_json_schema(
             ref_template="#/components/schemas/{model}", schema_generator=_Schemas, mode="validation"
         )
         for name, schema in made.pop("$defs", {}).items():
             self.schemas.setdefault(name, _untitled(schema))
-        return self._as_sent(reader, _untitled(made), left_out)
+        sent = self._as_sent(reader, _untitled(made), left_out)
+        wanted = [key for key in reader.wanted if whole and key not in sent["required"]]
+        return {**sent, "required": [*sent["required"], *wanted]}
 
     def _as_sent(self, reader: InputReader, made: Json, left_out: frozenset[str]) -> Json:
         required, properties = set(made.get("required", ())), Json()
