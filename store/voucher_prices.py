@@ -114,5 +114,13 @@ def rent_price(prototype: PricedPrototype, rates: Rates, party: Party) -> Decima
     return a_night * (nights_of(prototype, party) if prototype.type is VoucherPrototypeType.STAY else 1)
 
 
+def lowest_price(prototype: PricedPrototype, rates: Rates) -> Decimal:
+    """The least that a voucher costs, options left out: of the fewest persons, whoever of them costs least, and nights."""
+    least = max(prototype.min_capacity, 1)
+    parties = (Party(adults=least), Party(adults=1, children=least - 1), Party(adults=1, babies=least - 1))
+    possible = [party for party in parties if not party_problems(prototype, rates, party)]
+    return min((rent_price(prototype, rates, party) for party in possible), default=rates.stay)
+
+
 def _by_kind(rates: Rates) -> tuple[Decimal | None, Decimal | None, Decimal | None]:
     return rates.adult, rates.child, rates.baby
