@@ -1,10 +1,11 @@
-"""Values of published types that functions work out, for all objects of a level of a query at once."""
+"""Values of published types that functions work out: for all objects of a level of a query at once, or from one's own columns."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from strawberry.types import get_object_definition
 
+from schema.derived import Derived
 from schema.values import Computed
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ It runs once for a level of a query, however many objects that has, so it asks f
 through `context.db`, which sees what the request has changed and not yet committed.
 """
 W = TypeVar("W", bound=Work)
+R = TypeVar("R", bound=Callable[..., Any])
 
 _WORK: dict[Computed, Work] = {}
 
@@ -45,3 +47,22 @@ def is_worked_out(value: Computed) -> bool:
 async def work_out(value: Computed, context: "Context", ids: Sequence[int]) -> Mapping[int, Any]:
     """A computed value of the objects with these ids."""
     return await _WORK[value](context, ids)
+
+
+def derives(kind: type, name: str) -> Callable[[R], R]:
+    """Declare the rule of a field of a published type that was declared with `derived`.
+
+    It is called with the context and the values of the columns, for each object: it must not wait, and asks nobody.
+    """
+    field = get_object_definition(kind, strict=True).get_field(name)
+    value = None if field is None else field.metadata.get("compiled")
+    if not isinstance(value, Derived):
+        raise TypeError(f"{kind.__name__}.{name} is no derived field: declare it with `derived(…)`.")
+    if value.rule is not None:
+        raise ValueError(f"{kind.__name__}.{name} has two rules.")
+
+    def declare(rule: R) -> R:
+        value.rule = rule
+        return rule
+
+    return declare

@@ -13,6 +13,7 @@ from strawberry.types import get_object_definition
 from strawberry.types.base import StrawberryList, StrawberryOptional
 from strawberry.types.enum import StrawberryEnumDefinition
 
+from schema.derived import Derived
 from schema.values import Computed, Inline, Itself, Relation
 from store.projection import access
 from store.rows import find_table
@@ -35,7 +36,7 @@ class Holds:
 class Source:
     """A field: where it is kept, and what it holds."""
 
-    where: str | Inline | Relation | Itself | Computed
+    where: str | Inline | Relation | Itself | Computed | Derived
     holds: Holds
     description: str = ""
 

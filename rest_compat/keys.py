@@ -1,11 +1,12 @@
 """The keys of a shape: the path each is read from, and how it is written."""
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rest_compat import writers
-from rest_compat.writers import Writer
+from rest_compat.writers import Schema, Writer
 from schema.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Nested:
-    """A documented object, or array of objects, in a shape of its own."""
+    """A documented object, or array of objects, in a shape of its own. With no path it is made of the same resource's fields."""
 
     path: str
     shape: "Shape"
@@ -45,7 +46,25 @@ class Plucked:
     """What it is, where the description of the relation does not fit."""
 
 
-Spec: TypeAlias = str | Key | Nested | Plucked
+@dataclass(frozen=True)
+class Worked:
+    """A documented value that follows from several fields, all of the same resource or behind the same relation.
+
+    `make` is given what is kept at each path, closed sets as stored, and None where there is nothing.
+    """
+
+    paths: tuple[str, ...]
+    make: Callable[..., Any]
+    schema: Schema
+    description: str
+
+    @property
+    def path(self) -> str:
+        """One of the fields."""
+        return self.paths[0]
+
+
+Spec: TypeAlias = str | Key | Nested | Plucked | Worked
 
 
 def decimal_string(path: str) -> Key:
@@ -75,4 +94,7 @@ def path_of(spec: Spec) -> str:
 
 def with_path(spec: Spec, path: str) -> Spec:
     """The same key, read from elsewhere."""
+    if isinstance(spec, Worked):
+        begun = len(spec.path) - len(path)
+        return dataclasses.replace(spec, paths=tuple(each[begun:] for each in spec.paths))
     return path if isinstance(spec, str) else dataclasses.replace(spec, path=path)

@@ -6,10 +6,11 @@ from typing import Any
 
 from rest_compat import writers
 from rest_compat.fields import Source, field_names, is_enum, is_json, source
-from rest_compat.keys import Key, Nested, Plucked, ShapeError, Spec, path_of, with_path
+from rest_compat.keys import Key, Nested, Plucked, ShapeError, Spec, Worked, path_of, with_path
 from rest_compat.writers import Schema, Writer
+from schema.derived import Derived
 from schema.values import Inline, Relation
-from store.projection import Each, Leaf, Link, Load, Part, Projection, Same, Wanted
+from store.projection import Each, Leaf, Link, Load, Made, Part, Projection, Same, Wanted
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Shape:
         """Relation -> the keys read through it, with what is left of their paths."""
         for key, spec in self.keys.items():
             step, _, rest = path_of(spec).partition(".")
-            if rest and isinstance(where := self._source(key, step).where, Relation) and not _plucks(spec, where):
+            if rest and isinstance(where := self._source(key, step).where, Relation) and not _apart(spec, where, rest):
                 through.setdefault(step, {})[key] = with_path(spec, rest)
         for key, spec in self.keys.items():
             step, _, rest = path_of(spec).partition(".")
@@ -106,17 +107,29 @@ class Shape:
         return isinstance(schema, Mapping) and schema.get("type") == "string" and not nullable
 
     def _one(self, key: str, spec: Spec, step: str, rest: str) -> Wanted:
+        if isinstance(spec, Worked):
+            return self._worked(key, spec)
+        if isinstance(spec, Nested) and not spec.path:
+            self.inner.append((key, spec.shape))
+            self.properties[key] = Inner(spec.shape)
+            return Part(key, None, spec.shape.wanted)
         found = self._source(key, step)
         if isinstance(spec, Nested):
             return self._nested(key, spec, found, rest)
         if isinstance(spec, Plucked):
             return self._plucked(key, spec, found, rest)
-        spec = Key(spec) if isinstance(spec, str) else spec
+        return self._single(key, Key(spec) if isinstance(spec, str) else spec, found, rest)
+
+    def _single(self, key: str, spec: Key, found: Source, rest: str) -> Leaf | Made:
+        step = spec.path.partition(".")[0]
         if isinstance(found.where, Inline):
-            if found.where.guard is not None:
-                self.guarded.append(key)
-            column = self._column(key, step, found.where, rest)
+            column = self._kept(key, spec.path)
             return self._leaf(key, spec, self._inside(key, found, rest), column, nullable=True)
+        if isinstance(found.where, Derived):
+            leaf = self._leaf(key, spec, found, step, nullable=found.holds.nullable)
+            return Made(key, found.where.columns, found.where.made_by, leaf.write, asks=True)
+        if isinstance(found.where, Relation) and rest == "id" and not found.where.many:
+            return self._leaf(key, spec, self._inside(key, found, rest), found.where.by, nullable=found.holds.nullable)
         if not isinstance(found.where, str):
             raise ShapeError(f"{self._named(key)} reads {step!r}, which is a resource of its own. Nest a shape there.")
         if not rest:
@@ -142,6 +155,26 @@ class Shape:
         if each and write is not None:
             write = _each(write)
         return Leaf(key, path, write)
+
+    def _worked(self, key: str, spec: Worked) -> Made:
+        self.properties[key] = {**spec.schema, "description": spec.description}
+        return Made(key, tuple(self._kept(key, path) for path in spec.paths), spec.make)
+
+    def _kept(self, key: str, path: str) -> str:
+        """Where a field is kept, which must be in the resource itself."""
+        step, _, rest = path.partition(".")
+        found = self._source(key, step)
+        if isinstance(found.where, Inline):
+            if found.where.guard is not None:
+                self.guarded.append(key)
+            return self._column(key, step, found.where, rest)
+        if not isinstance(found.where, str):
+            raise ShapeError(
+                f"{self._named(key)} is worked out of {path!r}, which is not kept in {self.kind.__name__}."
+            )
+        if rest:
+            self._inside(key, found, rest)
+        return path
 
     def _nested(self, key: str, spec: Nested, found: Source, rest: str) -> Wanted:
         if rest:
@@ -233,8 +266,9 @@ class Shape:
         return f"The documented key {key!r} of {self.name}"
 
 
-def _plucks(spec: Spec, relation: Relation) -> bool:
-    return isinstance(spec, Plucked) and relation.many
+def _apart(spec: Spec, relation: Relation, rest: str) -> bool:
+    """Whether a key is not read with the others behind a relation: single values of many, or the id, which we hold ourselves."""
+    return relation.many if isinstance(spec, Plucked) else rest == "id" and not relation.many
 
 
 def _or_null(schema: Schema) -> Schema:

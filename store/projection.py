@@ -12,11 +12,19 @@ from typing import Any, Final, TypeAlias
 
 from strawberry.types.field import StrawberryField
 
+from schema.derived import Derived
 from schema.values import Computed, Guard, Inline, Itself, Relation
 
-Loaded: TypeAlias = Relation | Computed | Guard
+
+class _Asking(enum.Enum):
+    ASKING = enum.auto()
+
+
+ASKING: Final = _Asking.ASKING
+"""What is loaded to know who asks."""
+Loaded: TypeAlias = Relation | Computed | Guard | _Asking
 Load: TypeAlias = Callable[[Loaded, Sequence[Any], Sequence[str] | None], Awaitable[Mapping[Any, Any]]]
-"""Answers what belongs to each key: related rows, values worked out, or (of a guard) the owners whose rows are shown."""
+"""Answers what belongs to each key: related rows, values worked out, owners whose rows are shown (a guard), or who asks."""
 Steps: TypeAlias = tuple[str, ...]
 Write: TypeAlias = Callable[[Any], Any] | Mapping[Any, Any] | None
 """What makes JSON-ready data of a value that is there: a function, a table of answers, or nothing."""
@@ -58,6 +66,19 @@ class Leaf:
     required: bool = False
     stored: Write | _AsWritten = AS_WRITTEN
     """How it is written from a row, where the column's type already promises part of what `write` does."""
+    in_rows: bool = True
+
+
+@dataclass(frozen=True)
+class Made:
+    """One value made of what stands behind several paths, and (`asks`) of whoever asks, who comes first."""
+
+    key: str
+    paths: Steps
+    make: Callable[..., Any]
+    write: Write = None
+    required: bool = False
+    asks: bool = False
     in_rows: bool = True
 
 
@@ -118,7 +139,7 @@ class Veil:
     owner: Steps
 
 
-Wanted: TypeAlias = Same | Leaf | Cursor | Part | Each | Link
+Wanted: TypeAlias = Same | Leaf | Made | Cursor | Part | Each | Link
 
 
 def _missing(key: str) -> Any:
@@ -126,18 +147,19 @@ def _missing(key: str) -> Any:
 
 
 class Writer:
-    """The generated function `many(source, cursor)`, with the columns it reads and the relations it leaves open."""
+    """The generated function `many(source, cursor, asking)`, with the columns it reads and the relations it leaves open."""
 
     def __init__(self, wanted: Sequence[Wanted], bare: bool, from_rows: bool) -> None:
         self.from_rows = from_rows
         self.columns: list[str] = []
         self.links: list[Link] = []
         self.veils: list[Veil] = []
+        self.asks = False
         self._names: dict[str, Any] = {"missing": _missing}
         self._number = itertools.count()
         made = self._entry(wanted[0], "o", (), ()) if bare else self._body(wanted, "o", (), ())
         target = f"({''.join(f'{c}, ' for c in ('by', 'id', *map(_local, self.columns)))})" if from_rows else "o"
-        code = f"def many(source, cursor=None): return [{made} for {target} in source]"
+        code = f"def many(source, cursor=None, asking=None): return [{made} for {target} in source]"
         exec(code, self._names)  # noqa: S102 - made of names in our own schema and of quoted keys
         self.many: Callable[..., list[Any]] = self._names["many"]
 
@@ -172,7 +194,7 @@ class Writer:
         return "{" + ", ".join(f"{w.key!r}: {self._entry(w, var, at, owner)}" for w in wanted) + "}"
 
     def _entry(self, w: Wanted, var: str, at: Steps, owner: Steps | None) -> str:
-        if self.from_rows and isinstance(w, Leaf | Part | Each) and not w.in_rows:
+        if self.from_rows and isinstance(w, Leaf | Made | Part | Each) and not w.in_rows:
             raise CannotCompile(f"{w.key}: is no column")
         match w:
             case Same():
@@ -181,6 +203,8 @@ class Writer:
                 return "cursor(by, id)" if self.from_rows else "cursor(o)"
             case Leaf():
                 return self._leaf(w, var)
+            case Made():
+                return self._made(w, var)
             case Part():
                 return self._part(w, var, at, owner)
             case Each():
@@ -189,9 +213,15 @@ class Writer:
                 return self._link(w, at, owner)
 
     def _leaf(self, w: Leaf, var: str) -> str:
-        source, write = self._read(var, w.path), w.write
-        if self.from_rows and not isinstance(w.stored, _AsWritten):
-            write = w.stored
+        write = w.stored if self.from_rows and not isinstance(w.stored, _AsWritten) else w.write
+        return self._written(w, self._read(var, w.path), write)
+
+    def _made(self, w: Made, var: str) -> str:
+        self.asks = self.asks or w.asks
+        values = [*(["asking"] if w.asks else []), *(self._read(var, path) for path in w.paths)]
+        return self._written(w, f"{self._known(w.make)}({', '.join(values)})", w.write)
+
+    def _written(self, w: Leaf | Made, source: str, write: Write) -> str:
         if write is None and not w.required:
             return source
         v = self._variable()
@@ -239,7 +269,7 @@ class Writer:
                 self._column(name)
         return owner
 
-    def _unless_missing(self, w: Leaf | Part | Each, v: str, source: str, written: str) -> str:
+    def _unless_missing(self, w: Leaf | Made | Part | Each, v: str, source: str, written: str) -> str:
         absent = f"missing({w.key!r})" if w.required else "None"
         return f"({absent} if ({v} := {source}) is None else {written})"
 
@@ -269,7 +299,7 @@ class Writer:
     @property
     def open(self) -> bool:
         """Whether writing it asks for more than its own rows or objects."""
-        return bool(self.links or self.veils)
+        return bool(self.links or self.veils or self.asks)
 
 
 class Projection:
@@ -299,7 +329,8 @@ class Projection:
         writer = self.rows if columns else self.objects
         if writer is None:
             raise CannotCompile(self.reasons[0])
-        out = writer.many(source, cursor)
+        asking = (await load(ASKING, (True,), None))[True] if writer.asks else None
+        out = writer.many(source, cursor, asking)
         for veil in writer.veils:
             shown = await writer.shown(veil.guard, source, veil.owner, load)
             for target, seen in zip(_at(out, veil.at), shown, strict=True):
@@ -348,12 +379,12 @@ def _local(column: str) -> str:
     return f"c_{column}"
 
 
-def access(field: StrawberryField) -> str | Inline | Relation | Itself | Computed:
+def access(field: StrawberryField) -> str | Inline | Relation | Itself | Computed | Derived:
     """Where a published field is read from, if that can be said without running its resolver."""
     if field.permission_classes or field.extensions:
         raise CannotCompile(f"{field.python_name}: extensions")
     compiled = field.metadata.get("compiled")
-    if isinstance(compiled, (str, Inline, Relation, Itself, Computed)):
+    if isinstance(compiled, (str, Inline, Relation, Itself, Computed, Derived)):
         return compiled
     resolver = field.base_resolver
     if resolver is None:

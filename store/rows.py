@@ -9,6 +9,7 @@ from sqlmodel import select
 from strawberry.dataloader import DataLoader
 
 from schema.values import Computed, Guard, Relation
+from store.projection import ASKING, Loaded
 from store.statements import Statement
 from store.within import Reads
 
@@ -55,17 +56,18 @@ class Loaders:
         self.asking = asking
         self.loaders: dict[Relation | Computed, DataLoader[Any, Any]] = {}
 
-    async def level(
-        self, link: Relation | Computed | Guard, keys: Sequence[Any], columns: Sequence[str] | None = None
-    ) -> Mapping[Any, Any]:
+    async def level(self, link: Loaded, keys: Sequence[Any], columns: Sequence[str] | None = None) -> Mapping[Any, Any]:
         """What belongs to each key.
 
         Related rows are whole objects, or tuples of plain data (key, id, *columns); computed values are found by the id
-        of their object. Of a guard the keys are owners, and those whose rows are shown are answered.
+        of their object. Of a guard the keys are owners, and those whose rows are shown are answered. For `ASKING` it is
+        whoever asks.
         """
         wanted = list({k for k in keys if k is not None})
         if not wanted:
             return {}
+        if link is ASKING:
+            return dict.fromkeys(wanted, self.asking)
         if isinstance(link, Guard):
             return {owner: True for owner in wanted if self.asking.shows(link, owner)}
         if isinstance(link, Computed):

@@ -1,6 +1,6 @@
 """From a selection of a document to the wanted fields of a projection."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from strawberry.types.base import StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 
 from resolvers.listing import Connection
+from schema.derived import Derived
 from schema.graph.scalars import finite, moment
 from schema.values import Computed, Inline, Itself, Relation
 from store.projection import (
@@ -26,6 +27,7 @@ from store.projection import (
     Each,
     Leaf,
     Link,
+    Made,
     MissingValue,
     Part,
     Projection,
@@ -100,7 +102,7 @@ class Source:
         definition = definition_of(kind)
         return cls(None if definition is None else find_table(definition.origin))
 
-    def where(self, published: StrawberryField) -> str | Inline | Relation | Itself | Computed:
+    def where(self, published: StrawberryField) -> str | Inline | Relation | Itself | Computed | Derived:
         """Where a field is read from."""
         if self.renamed is None:
             return access(published)
@@ -122,6 +124,10 @@ class Source:
     def in_rows(self) -> bool:
         """Whether rows have it."""
         return self.structured or self.table is not None
+
+    def has(self, columns: Sequence[str]) -> bool:
+        """Whether rows have all of these columns."""
+        return self.table is not None and all(name in self.table.__table__.c for name in columns)
 
     def lists(self, path: str, item: Any) -> bool:
         """Whether rows have a list of leaves."""
@@ -183,6 +189,8 @@ class Selection:
             return self._related(key, where, bare, details, required)
         if isinstance(where, Inline | Itself):
             return self._embedded(key, where, bare, details, required, source)
+        if isinstance(where, Derived):
+            return self._derived(key, where, bare, required, source)
         if is_leaf_type(bare):
             return source.leaf(Leaf(key, where, bare.coerce_output_value, required), bare)
         if isinstance(bare, GraphQLList):
@@ -191,6 +199,13 @@ class Selection:
             inner = source.within(where)
             return Part(key, where, self.wanted(bare, details, inner), required, in_rows=inner.in_rows)
         raise CannotCompile(f"{kind.name}.{name}: is abstract")
+
+    def _derived(self, key: str, value: Derived, bare: Any, required: bool, source: Source) -> Made:
+        if not is_leaf_type(bare):
+            raise CannotCompile(f"{key}: is derived, and no plain value")
+        written = None if bare.name in _PLAIN else bare.coerce_output_value
+        in_rows = source.has(value.columns)
+        return Made(key, value.columns, value.made_by, written, required, asks=True, in_rows=in_rows)
 
     def _related(self, key: str, link: Relation | Computed, bare: Any, details: Details, required: bool) -> Link:
         item = strip(bare.of_type)[0] if isinstance(bare, GraphQLList) else bare
