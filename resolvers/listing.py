@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import ARRAY, Column, String, any_
+from sqlalchemy import ARRAY, Column, ColumnElement, String, any_, exists, func, select
 from sqlalchemy.types import TypeDecorator
 from strawberry.utils.str_converters import to_snake_case
 
@@ -16,7 +16,7 @@ from resolvers.tenancy import visible
 from resolvers.watch import Reading, planned
 from schema.errors import InvalidInput
 from schema.permission import Required
-from schema.values import Fields, Invalid
+from schema.values import Fields, Invalid, TextColumn
 from store.keyset import BadCursor, Order, Position
 from store.rows import column, table_of
 from store.statements import Condition
@@ -29,11 +29,24 @@ DEFAULT_PAGE = 20
 LARGEST_PAGE = 100
 
 
-def _contains(tested: Column[Any], value: str) -> Condition:
+def _somewhere(value: str) -> str:
+    """The pattern of texts that hold this."""
     escaped = value.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return f"%{escaped}%"
+
+
+def _contains(tested: Column[Any], value: str) -> Condition:
     return Condition.named(
-        ("contains", tested), (f"%{escaped}%",), (String(),), lambda bind: tested.ilike(bind, escape="\\")
+        ("contains", tested), (_somewhere(value),), (String(),), lambda bind: tested.ilike(bind, escape="\\")
     )
+
+
+def _says(tested: Column[Any], value: str) -> Condition:
+    def build(bind: Any) -> ColumnElement[bool]:
+        said = func.jsonb_each_text(tested).table_valued("key", "value")
+        return exists(select(1).select_from(said).where(said.c.value.ilike(bind, escape="\\")))
+
+    return Condition.named(("says", tested), (_somewhere(value),), (String(),), build)
 
 
 def _at_least(tested: Column[Any], value: Any) -> Condition:
@@ -59,6 +72,7 @@ TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "in": _among,
     "contains": _contains,
     "has": _has,
+    "says": _says,
 }
 
 
@@ -70,8 +84,8 @@ def _seen(caller: Caller, table: Any) -> tuple[Condition, ...]:
 
 @dataclass(frozen=True)
 class Where:
-    """How a filter field tests a column: `=`, `>=`, `<=`, `in` (a list), `contains` (text, whatever the case) or `has` (of a
-    list, all of these)."""
+    """How a filter field tests a column: `=`, `>=`, `<=`, `in` (a list), `contains` (text, whatever the case), `has` (of a
+    list, all of these) or `says` (of a translated text, in some language, whatever the case)."""
 
     column: str
     test: str = "="
@@ -86,6 +100,8 @@ class Where:
             raise TypeError(f"{self.column!r} is no text, so it contains nothing.")
         if self.test == "has" and not isinstance(stored, ARRAY):
             raise TypeError(f"{self.column!r} is no list, so it has nothing.")
+        if self.test == "says" and not isinstance(kind, TextColumn):
+            raise TypeError(f"{self.column!r} is no translated text, so it says nothing.")
 
 
 class Filter(Fields):

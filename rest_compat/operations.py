@@ -18,8 +18,10 @@ from rest_compat.body import Sent, sent_body
 from rest_compat.endpoint import WRITES, ContextOf, Endpoint, idempotency_key, query_of
 from rest_compat.errors import refusal, snake_case
 from rest_compat.inputs import InputReader
+from rest_compat.keys import Nested
 from rest_compat.path_values import PathValues
 from rest_compat.route import Envelope, Route, Status
+from rest_compat.shapes import Shape
 from schema.errors import AppError, Path, Problem
 from schema.values import Invalid
 
@@ -105,23 +107,32 @@ class OperationEndpoint(Endpoint):
 
 
 class LookupEndpoint(Endpoint):
-    """Looks one row up, by the one parameter of its path; selects only the columns that the shape wants."""
+    """Looks one row up, by the one parameter of its path; selects only the columns that the shape wants.
+
+    Answers it, or what is found through a relation of it.
+    """
 
     def __init__(self, route: Route, context_of: ContextOf, names: Sequence[str]) -> None:
         assert isinstance(route.operation, Lookup)
         self.lookup = route.operation
         if len(names) != 1:
             raise TypeError(f"{route.path} looks one row up, so it has one parameter.")
+        if bool(route.through) is not (route.envelope is Envelope.ARRAY):
+            raise TypeError(f"{route.path}: one row is an object, and what is found through a relation an array.")
+        self.shape = route.shape
+        if route.through:
+            nested = {route.through: Nested(route.through, route.shape)}
+            self.shape = Shape(f"{route.shape.name} of {self.lookup.thing}", self.lookup.resource, nested)
         kind = self.lookup.table.model_fields[self.lookup.by].annotation
         super().__init__(route, context_of, PathValues(names, {names[0]: kind}))
 
     async def answer(self, request: Request, context: Context, given: Sequence[str]) -> Answer:  # noqa: ARG002
         """Find and write."""
         (value,) = self.path_values(context, given).values()
-        found, columns = await self.lookup(context, value), self.route.shape.columns
+        found, columns = await self.lookup(context, value), self.shape.columns
         row = await (found.object() if columns is None else found.page(columns))
-        rows = await self.route.shape.render([row], context.load.level, columns=columns is not None)
-        return Answer(orjson.dumps(rows[0]))
+        (written,) = await self.shape.render([row], context.load.level, columns=columns is not None)
+        return Answer(orjson.dumps(written[self.route.through] if self.route.through else written))
 
 
 def arguments_of(operation: Operation[Any, Any]) -> dict[str, Any]:

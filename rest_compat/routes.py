@@ -16,6 +16,12 @@ from resolvers.listing import Listing, Lookup
 from resolvers.network_partners import create_network_partner, update_network_partner
 from resolvers.partners import create_partner, partner_by_company_number, update_partner
 from resolvers.partners import partner as partner_with_uuid
+from resolvers.voucher_prototypes import (
+    create_voucher_prototype,
+    update_voucher_prototype,
+    voucher_prototype,
+    voucher_prototypes,
+)
 from rest_compat.body import Accepts
 from rest_compat.docs import documentation
 from rest_compat.endpoint import ContextOf, Endpoint
@@ -24,7 +30,9 @@ from rest_compat.lists import ListEndpoint
 from rest_compat.openapi import document
 from rest_compat.operations import LookupEndpoint, OperationEndpoint
 from rest_compat.resources import auth, cart, kyc, partner
-from rest_compat.route import Route, Status
+from rest_compat.resources import voucher_option as option
+from rest_compat.resources import voucher_prototype as prototype
+from rest_compat.route import Envelope, Route, Status
 from rest_compat.table import PathTable
 from schema.errors import CartNotFound
 
@@ -118,6 +126,37 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             example=cart.NEW_CART,
         ),
         Route("GET", "/api/v2/ecommerce/cart/{id}/", ecommerce_cart, cart.CART, missing=CartNotFound),
+    ),
+    "Catalogue": (
+        Route(
+            "POST",
+            "/api/voucher_prototypes/",
+            create_voucher_prototype,
+            prototype.PROTOTYPE,
+            status=201,
+            renamed=prototype.SENT,
+            required=prototype.REQUIRED,
+            example=prototype.NEW_PROTOTYPE,
+        ),
+        Route("GET", "/api/voucher_prototypes/", voucher_prototypes, prototype.PROTOTYPE, Envelope.PAGE),
+        Route("GET", "/api/voucher_prototypes/{id}/", voucher_prototype, prototype.PROTOTYPE),
+        Route(
+            "PUT|PATCH",
+            "/api/voucher_prototypes/{id}/",
+            update_voucher_prototype,
+            prototype.PROTOTYPE,
+            renamed=prototype.SENT,
+            required=prototype.REQUIRED,
+            example=prototype.NEW_PROTOTYPE,
+        ),
+        Route(
+            "GET",
+            "/api/voucher_prototypes/{id}/options/",
+            voucher_prototype,
+            option.LINK,
+            Envelope.ARRAY,
+            through="option_links",
+        ),
     ),
 }
 ROUTES: Sequence[Route] = [route for routes in GROUPS.values() for route in routes]

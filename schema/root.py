@@ -9,6 +9,7 @@ from resolvers import (
     auth,
     bank_accounts,
     carts,
+    catalogue,
     coupons,
     deliveries,
     events,
@@ -24,6 +25,7 @@ from resolvers import (
     partners,
     products,
     users,
+    voucher_prototypes,
     webhooks,
 )
 from schema.graph.fields import answered_by, changed_by
@@ -40,6 +42,7 @@ class Query:
     delivery_mode = answered_by(deliveries.delivery_mode)
     delivery_modes = answered_by(deliveries.delivery_modes)
     ecommerce_cart = answered_by(carts.ecommerce_cart)
+    environments = answered_by(catalogue.environments)
     events = answered_by(events.events)
     job = answered_by(jobs.job)
     jobs = answered_by(jobs.jobs)
@@ -54,11 +57,15 @@ class Query:
     partner = answered_by(partners.partner, partners.partner_with_id)
     partner_by_company_number = answered_by(partners.partner_by_company_number)
     partners = answered_by(partners.partners)
+    price_ranges = answered_by(catalogue.price_ranges)
     product = answered_by(products.product)
     products = answered_by(products.products)
     registered_bank_accounts = answered_by(bank_accounts.registered_bank_accounts)
+    universes = answered_by(catalogue.universes)
     user = answered_by(users.user)
     users = answered_by(users.users)
+    voucher_prototype = answered_by(voucher_prototypes.voucher_prototype)
+    voucher_prototypes = answered_by(voucher_prototypes.voucher_prototypes)
     webhook_deliveries = answered_by(webhooks.webhook_deliveries)
     webhook_endpoint = answered_by(webhooks.webhook_endpoint)
     webhook_endpoints = answered_by(webhooks.webhook_endpoints)
@@ -73,13 +80,17 @@ class Mutation:
     change_site_domain = changed_by(marketplaces.change_site_domain)
     create_coupon = changed_by(coupons.create_coupon)
     create_delivery_mode = changed_by(deliveries.create_delivery_mode)
+    create_environment = changed_by(catalogue.create_environment)
     create_marketplace = changed_by(marketplaces.create_marketplace)
     create_network_partner = changed_by(network_partners.create_network_partner)
     create_partner = changed_by(partners.create_partner)
+    create_price_range = changed_by(catalogue.create_price_range)
     create_product = changed_by(products.create_product)
     create_product_attribute = changed_by(products.create_product_attribute)
     create_product_variant = changed_by(products.create_product_variant)
+    create_universe = changed_by(catalogue.create_universe)
     create_user = changed_by(users.create_user)
+    create_voucher_prototype = changed_by(voucher_prototypes.create_voucher_prototype)
     create_webhook_endpoint = changed_by(webhooks.create_webhook_endpoint)
     delete_product_attribute = changed_by(products.delete_product_attribute)
     delete_webhook_endpoint = changed_by(webhooks.delete_webhook_endpoint)
@@ -99,13 +110,17 @@ class Mutation:
     test_webhook_endpoint = changed_by(webhooks.test_webhook_endpoint)
     update_coupon = changed_by(coupons.update_coupon)
     update_delivery_mode = changed_by(deliveries.update_delivery_mode)
+    update_environment = changed_by(catalogue.update_environment)
     update_marketplace = changed_by(marketplaces.update_marketplace)
     update_network_partner = changed_by(network_partners.update_network_partner)
     update_partner = changed_by(partners.update_partner)
+    update_price_range = changed_by(catalogue.update_price_range)
     update_product = changed_by(products.update_product)
     update_product_attribute = changed_by(products.update_product_attribute)
     update_product_variant = changed_by(products.update_product_variant)
+    update_universe = changed_by(catalogue.update_universe)
     update_user = changed_by(users.update_user)
+    update_voucher_prototype = changed_by(voucher_prototypes.update_voucher_prototype)
     update_webhook_endpoint = changed_by(webhooks.update_webhook_endpoint)
 
 

@@ -9,7 +9,20 @@ from sqlmodel import Field
 from schema.catalogue import Environment, Universe
 from schema.media import Media
 from schema.product import vat_rate
-from schema.values import ClosedSet, Fields, Text, choice, closed_set, moment, money, relation, relations, text
+from schema.tenancy import Partner
+from schema.values import (
+    ClosedSet,
+    Fields,
+    Text,
+    choice,
+    closed_set,
+    computed,
+    moment,
+    money,
+    relation,
+    relations,
+    text,
+)
 from schema.voucher_option import VoucherOptionLink
 
 
@@ -41,7 +54,7 @@ class VoucherPrototype(Fields):
     description: Text = text("A few lines about it.")
     long_description: Text = text("All about it.")
     rent_conditions: Text = text("What using a voucher is subject to.")
-    how_to_book_html: Text = text("How to book, as HTML.")
+    how_to_book_html: Text = text("How to book, as HTML that was cleaned: it can be shown as it is.")
     pdf_description: Text = text("What the printed voucher says of it, at most 300 characters a language.")
     is_active: bool = Field(default=False, description="Whether it is sold.")
     type: VoucherPrototypeType = choice(VoucherPrototypeType, "How its price comes about.")
@@ -72,6 +85,8 @@ class VoucherPrototype(Fields):
     environment_id: int | None = Field(default=None, description="Its environment; null: none.")
     universe = relation(Universe, by="universe_id", description="Its universe.")
     environment = relation(Environment, by="environment_id", description="Its environment.", nullable=True)
+    partner = relation(Partner, by="partner_id", description="Whose it is.")
+    cover = computed(Media, "Its cover: the picture at the place that `coverImage` says; null: it has none.")
     images = relations(PrototypeImage, by="voucher_prototype_id", description="Its pictures.", order="position")
     option_links = relations(VoucherOptionLink, by="voucher_prototype_id", description="Its options.")
     created_on: dt.datetime = moment("When it was made.")

@@ -88,6 +88,7 @@ class VoucherPrototypeRow(VoucherPrototype, table=True):
     __table_args__ = (
         Index("voucher_prototype_ranking_list_idx", "partner_id", "ranking", "id"),
         Index("voucher_prototype_created_on_list_idx", "partner_id", "created_on", "id"),
+        Index("voucher_prototype_stay_price_amount_list_idx", "partner_id", "stay_price_amount", "id"),
         CheckConstraint(
             "stay_price_amount >= 0 AND coalesce(adults_price_amount, 0) >= 0 "
             "AND coalesce(children_price_amount, 0) >= 0 AND coalesce(baby_price_amount, 0) >= 0",

@@ -9,6 +9,8 @@ import pytest
 
 from rest_compat.body import Accepts
 from rest_compat.resources import auth, cart, kyc, partner
+from rest_compat.resources import voucher_option as option
+from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.route import Envelope, Route, Status
 from rest_compat.routes import ROUTES
 from rest_compat.shapes import Shape
@@ -27,6 +29,14 @@ PARTNER = (
     "hide_from_stats third_party_sales_only referrer"
 )
 
+LANGUAGES = ("en", "fr", "es", "it", "de", "nl", "ca", "pt")
+
+
+def in_each(*texts: str) -> str:
+    """The keys of translated texts."""
+    return " ".join(f"{text}_{language}" for text in texts for language in LANGUAGES)
+
+
 NOT_YET = frozenset(
     [
         "create_media",
@@ -39,11 +49,6 @@ NOT_YET = frozenset(
         "list_vouchers",
         "get_voucher",
         "update_voucher",
-        "create_voucher_prototype",
-        "list_voucher_prototypes",
-        "get_voucher_prototype",
-        "update_voucher_prototype",
-        "list_prototype_options",
         "create_voucher_option",
         "list_voucher_options",
         "get_voucher_option",
@@ -113,6 +118,13 @@ DOCUMENTED: Mapping[Shape, str] = {
     kyc.KYC_LEVEL: "status detail partner partner_uuid errors",
     kyc.KYC_CHECK: "id partner partner_uuid refused_reason document_type status",
     kyc.IDENTITY_VERIFICATION: "redirect_url",
+    prototype.PROTOTYPE: f"id {in_each('name')} is_active type is_highlight price_scope max_capacity min_capacity stay_price "
+    "adults_price children_price baby_price "
+    f"{in_each('description', 'long_description', 'rent_conditions', 'how_to_book_html', 'pdf_description')} "
+    "partner partner_uuid universe environment last_active_day ranking images cover_image nb_orders",
+    option.LINK: "id count included option",
+    option.OPTION: f"id {in_each('name', 'description')} selling_price is_active countable is_global ranking partner "
+    "partner_uuid voucher_prototypes_ids category_id",
     cart.CART: "id items return_url funnel_url last_modified",
     cart.CART_ITEM: "product_id quantity variant_id attribute_values",
 }

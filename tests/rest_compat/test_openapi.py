@@ -88,7 +88,9 @@ async def test_the_answers_are_as_described(world: World) -> None:
         }
         refused = [await client.post(CART, json={}), await client.post(CART, content=b"[")]
         missing = await client.get(f"{CART}x/")
-    here = [route for route in ROUTES if not route.path.startswith("/api/payment_hub/")]
+    here = [
+        route for group in ("Log-in", "Carts") for route in GROUPS[group]
+    ]  # of others, tests/behaviours/ looks at each answer
     assert set(answers) == {(route.path, route.verbs[0].lower()) for route in here}
     for (path, verb), response in answers.items():
         schema_of(DOCUMENT, path, verb, str(response.status_code)).validate(response.json())
@@ -179,7 +181,7 @@ def test_the_page_shows_every_operation_and_key() -> None:
     for route in ROUTES:
         assert route.path in page
         for key in route.shape.keys:
-            assert f"<code>{key}" in page
+            assert f"<code>{key}" in page or f"<code>[].{key}" in page
     links, targets = set(re.findall(r'href="#([^"]+)"', page)), re.findall(r' id="([^"]+)"', page)
     assert links <= set(targets)
     assert len(targets) == len(set(targets))

@@ -139,6 +139,7 @@ def upgrade() -> None:
     op.create_index(op.f('voucher_prototype_environment_id_idx'), 'voucher_prototype', ['environment_id'], unique=False)
     op.create_index(op.f('voucher_prototype_partner_id_idx'), 'voucher_prototype', ['partner_id'], unique=False)
     op.create_index('voucher_prototype_ranking_list_idx', 'voucher_prototype', ['partner_id', 'ranking', 'id'], unique=False)
+    op.create_index('voucher_prototype_stay_price_amount_list_idx', 'voucher_prototype', ['partner_id', 'stay_price_amount', 'id'], unique=False)
     op.create_index(op.f('voucher_prototype_universe_id_idx'), 'voucher_prototype', ['universe_id'], unique=False)
     op.create_table('voucher_option',
     sa.Column('name', postgresql.JSONB(), nullable=False),

@@ -1,0 +1,177 @@
+"""How a marketplace sorts what its partners sell: universes, environments, price ranges."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from resolvers.changes import apply, given_id, marketplace_of, named, text_of, values_of
+from resolvers.listing import Filter, Listing, Where
+from resolvers.operation import Call, operation
+from resolvers.tenancy import find
+from schema.catalogue import Environment, PriceRange, Universe
+from schema.catalogue_input import (
+    CreateEnvironment,
+    CreatePriceRange,
+    CreateUniverse,
+    UpdateEnvironment,
+    UpdatePriceRange,
+    UpdateUniverse,
+)
+from schema.errors import InvalidInput
+from schema.permission import Permission
+from schema.values import ClosedSet, closed_set, writable_as
+from store.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow
+
+NOT_COLUMNS = {"marketplace_uuid"}
+ACTIVE = "Whether it can be chosen."
+IDS = "Those with these ids."
+
+
+@closed_set
+class UniverseSort(ClosedSet):
+    """How to order universes."""
+
+    RANKING = "ranking", "By ranking, lowest first."
+
+
+@closed_set
+class EnvironmentSort(ClosedSet):
+    """How to order environments."""
+
+    RANKING = "ranking", "By ranking, lowest first."
+
+
+@closed_set
+class PriceRangeSort(ClosedSet):
+    """How to order price ranges."""
+
+    RANKING = "ranking", "By ranking, lowest first."
+
+
+@writable_as(Universe)
+class UniverseFilter(Filter):
+    """Which universes."""
+
+    is_active: Annotated[bool | None, Where("is_active")] = Field(default=None, description=ACTIVE)
+    ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description=IDS)
+
+
+@writable_as(Environment)
+class EnvironmentFilter(Filter):
+    """Which environments."""
+
+    is_active: Annotated[bool | None, Where("is_active")] = Field(default=None, description=ACTIVE)
+    ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description=IDS)
+
+
+@writable_as(PriceRange)
+class PriceRangeFilter(Filter):
+    """Which price ranges."""
+
+    is_active: Annotated[bool | None, Where("is_active")] = Field(default=None, description=ACTIVE)
+    ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description=IDS)
+
+
+universes = Listing(
+    Universe,
+    UniverseFilter,
+    UniverseSort,
+    Permission.VIEW_CATALOGUE,
+    "The universes of your marketplace, best ranked first.",
+)
+environments = Listing(
+    Environment,
+    EnvironmentFilter,
+    EnvironmentSort,
+    Permission.VIEW_CATALOGUE,
+    "The environments of your marketplace, best ranked first.",
+)
+price_ranges = Listing(
+    PriceRange,
+    PriceRangeFilter,
+    PriceRangeSort,
+    Permission.VIEW_CATALOGUE,
+    "The price ranges of your marketplace, best ranked first.",
+)
+
+
+async def _universe(call: Call, given: Any, *, lock: bool = False) -> UniverseRow:
+    return await find(call.db, call.caller, UniverseRow, "universe", lock=lock, id=given_id(given))
+
+
+async def _environment(call: Call, given: Any, *, lock: bool = False) -> EnvironmentRow:
+    return await find(call.db, call.caller, EnvironmentRow, "environment", lock=lock, id=given_id(given))
+
+
+async def _price_range(call: Call, given: Any, *, lock: bool = False) -> PriceRangeRow:
+    return await find(call.db, call.caller, PriceRangeRow, "price range", lock=lock, id=given_id(given))
+
+
+@operation(Permission.MANAGE_MARKETPLACE)
+async def create_universe(call: Call, input: CreateUniverse) -> Universe:
+    """Add a universe to a marketplace, for the prototypes of all its partners."""
+    marketplace = await marketplace_of(call, input.marketplace_uuid)
+    named(text_of(input.name))
+    row = UniverseRow(marketplace_id=marketplace.id, **values_of(input, NOT_COLUMNS))
+    call.db.add(row)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_MARKETPLACE, exists=_universe)
+async def update_universe(call: Call, input: UpdateUniverse) -> Universe:
+    """Change a universe. One that is no longer active stays with the prototypes that name it."""
+    row = await _universe(call, {"id": input.id}, lock=True)
+    apply(row, input)
+    named(row.name)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_MARKETPLACE)
+async def create_environment(call: Call, input: CreateEnvironment) -> Environment:
+    """Add an environment to a marketplace, for the prototypes of all its partners."""
+    marketplace = await marketplace_of(call, input.marketplace_uuid)
+    named(text_of(input.name))
+    row = EnvironmentRow(marketplace_id=marketplace.id, **values_of(input, NOT_COLUMNS))
+    call.db.add(row)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_MARKETPLACE, exists=_environment)
+async def update_environment(call: Call, input: UpdateEnvironment) -> Environment:
+    """Change an environment. One that is no longer active stays with the prototypes that name it."""
+    row = await _environment(call, {"id": input.id}, lock=True)
+    apply(row, input)
+    named(row.name)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_MARKETPLACE)
+async def create_price_range(call: Call, input: CreatePriceRange) -> PriceRange:
+    """Add a price range to a marketplace, in its currency."""
+    marketplace = await marketplace_of(call, input.marketplace_uuid)
+    named(text_of(input.name))
+    row = PriceRangeRow(marketplace_id=marketplace.id, currency=marketplace.currency, **values_of(input, NOT_COLUMNS))
+    _sensible(row)
+    call.db.add(row)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_MARKETPLACE, exists=_price_range)
+async def update_price_range(call: Call, input: UpdatePriceRange) -> PriceRange:
+    """Change a price range."""
+    row = await _price_range(call, {"id": input.id}, lock=True)
+    apply(row, input)
+    named(row.name)
+    _sensible(row)
+    await call.db.flush()
+    return row
+
+
+def _sensible(row: PriceRangeRow) -> None:
+    if row.maximum_amount is not None and row.maximum_amount <= row.minimum_amount:
+        raise InvalidInput.at("maximum", "A range ends above where it begins.")

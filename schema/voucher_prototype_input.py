@@ -1,0 +1,108 @@
+"""What is sent to make and to change prototypes."""
+
+import datetime as dt
+from typing import Annotated, Any
+from uuid import UUID
+
+import strawberry
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from schema.numbers import MoneyAmount, RowId, Whole
+from schema.shop_input import FOR_WHOM, STANDARD_VAT, VatRate
+from schema.texts import html_up_to_each, up_to_each
+from schema.values import Fields, TextInput, writable_as
+from schema.voucher_prototype import VoucherPrototype, VoucherPrototypeType
+
+MOST_PERSONS, MOST_NIGHTS, MOST_MONTHS, MOST_IMAGES = 999, 365, 120, 30
+LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_TEXT, LONGEST_PDF_DESCRIPTION = 200, 2000, 10_000, 300
+IMAGES = "Its pictures, in their order: ids of media of its partner, each once."
+COVER = "Which of its pictures is its cover, by position from 1. When there are fewer, the first is, unless told."
+NIGHTS = "All of a fixed stay, the fewest of a stay: 1 unless told. What is standard has none."
+
+
+def _written(value: Any) -> Any:
+    """A day in words: a number would be taken for seconds since 1970."""
+    if not isinstance(value, str | dt.date | None):
+        raise PydanticCustomError("day", "Send a date, such as 2030-12-31.")
+    return value
+
+
+Name = Annotated[TextInput, up_to_each(LONGEST_NAME)]
+Description = Annotated[TextInput, up_to_each(LONGEST_DESCRIPTION)]
+LongText = Annotated[TextInput, up_to_each(LONGEST_TEXT)]
+Html = Annotated[TextInput, html_up_to_each(LONGEST_TEXT)]
+PdfDescription = Annotated[TextInput, up_to_each(LONGEST_PDF_DESCRIPTION)]
+SomePersons = Annotated[int, Whole(ge=1, le=MOST_PERSONS)]
+Persons = Annotated[int, Whole(ge=0, le=MOST_PERSONS)]
+Nights = Annotated[int, Whole(ge=0, le=MOST_NIGHTS)]
+Months = Annotated[int, Whole(ge=1, le=MOST_MONTHS)]
+Position = Annotated[int, Whole(ge=1, le=MOST_IMAGES)]
+Ranking = Annotated[int, Whole(ge=0, le=1_000_000_000)]
+Images = Annotated[list[RowId], Field(max_length=MOST_IMAGES)]
+Day = Annotated[dt.date, BeforeValidator(_written)]
+
+
+@writable_as(VoucherPrototype)
+class CreateVoucherPrototype(Fields):
+    """An experience to sell. Name, description and long description are said in at least one language."""
+
+    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
+    name: Name
+    is_active: bool = False
+    type: VoucherPrototypeType
+    is_highlight: bool = False
+    price_scope: SomePersons = 1
+    max_capacity: Persons = 0
+    min_capacity: Persons = 1
+    nb_nights: Nights | None = Field(default=None, description=NIGHTS)
+    stay_price: MoneyAmount
+    adults_price: MoneyAmount | None = None
+    children_price: MoneyAmount | None = None
+    baby_price: MoneyAmount | None = None
+    vat_rate: VatRate = STANDARD_VAT
+    description: Description
+    long_description: LongText
+    rent_conditions: LongText | None = None
+    how_to_book_html: Html | None = None
+    pdf_description: PdfDescription | None = None
+    universe_id: RowId
+    environment_id: RowId | None = None
+    validity_months: Months = 12
+    last_active_day: Day | None = None
+    ranking: Ranking = 1
+    image_ids: Images = Field(default_factory=list, description=IMAGES)
+    cover_image: Position = Field(default=1, description=COVER)
+
+
+@writable_as(VoucherPrototype)
+class UpdateVoucherPrototype(Fields):
+    """What is left out stays as it is; null clears. Vouchers that were sold keep what was said of it on their day."""
+
+    id: int
+    partner_uuid: strawberry.Maybe[UUID] = Field(description="The partner that it belongs to; it cannot be moved.")
+    name: strawberry.Maybe[Name]
+    is_active: strawberry.Maybe[bool]
+    type: strawberry.Maybe[VoucherPrototypeType]
+    is_highlight: strawberry.Maybe[bool]
+    price_scope: strawberry.Maybe[SomePersons]
+    max_capacity: strawberry.Maybe[Persons]
+    min_capacity: strawberry.Maybe[Persons]
+    nb_nights: strawberry.Maybe[Nights] = Field(description=NIGHTS)
+    stay_price: strawberry.Maybe[MoneyAmount]
+    adults_price: strawberry.Maybe[MoneyAmount | None]
+    children_price: strawberry.Maybe[MoneyAmount | None]
+    baby_price: strawberry.Maybe[MoneyAmount | None]
+    vat_rate: strawberry.Maybe[VatRate]
+    description: strawberry.Maybe[Description]
+    long_description: strawberry.Maybe[LongText]
+    rent_conditions: strawberry.Maybe[LongText]
+    how_to_book_html: strawberry.Maybe[Html]
+    pdf_description: strawberry.Maybe[PdfDescription]
+    universe_id: strawberry.Maybe[RowId]
+    environment_id: strawberry.Maybe[RowId | None]
+    validity_months: strawberry.Maybe[Months]
+    last_active_day: strawberry.Maybe[Day | None]
+    ranking: strawberry.Maybe[Ranking]
+    image_ids: strawberry.Maybe[Images] = Field(description=IMAGES)
+    cover_image: strawberry.Maybe[Position] = Field(description=COVER)
