@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
-from coffret import limiting, mailbox, media, notifications, storefront, time_control, watching
+from coffret import documents, limiting, mailbox, media, notifications, storefront, time_control, watching
 from coffret.command_error import CommandError
 from coffret.cors import Cors
 from coffret.middleware import KnownHosts, RequestId, TrustedProxies
@@ -97,6 +97,7 @@ def routes_of(settings: Settings) -> list[BaseRoute]:
         *time_control.routes(settings),
         *notifications.ROUTES,
         *media.ROUTES,
+        *documents.ROUTES,
         *mailbox.routes(settings),
         *funnel_routes(settings),
         *storefront.routes(settings),

@@ -12,6 +12,7 @@ from resolvers import (
     catalogue,
     coupons,
     deliveries,
+    documents,
     events,
     identity,
     jobs,
@@ -99,6 +100,7 @@ class Mutation:
     open_identity_verification = changed_by(identity.open_identity_verification)
     push_kyc_document = changed_by(kyc_documents.push_kyc_document)
     register_bank_account = changed_by(bank_accounts.register_bank_account)
+    renew_voucher_document = changed_by(documents.renew_voucher_document)
     replay_webhooks = changed_by(webhooks.replay_webhooks, result="count")
     resend_mail = changed_by(mails.resend_mail)
     retry_job = changed_by(jobs.retry_job)

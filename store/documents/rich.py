@@ -42,15 +42,8 @@ def blocks_of_html(html: str) -> list[Block]:
 
 
 def blocks_of_text(text: str) -> list[Block]:
-    """The paragraphs of a plain text; what looks like HTML is read as such."""
-    if "<" in text and nh3.is_html(text):
-        return blocks_of_html(text)
+    """The paragraphs of a plain text."""
     return [Block([Run(line)]) for line in map(printable, text.splitlines()) if line]
-
-
-def plain(text: str) -> str:
-    """A text of which only the words are wanted, in one line, whether it is HTML or not."""
-    return " ".join(run.text.strip() for block in blocks_of_text(text) for run in block.runs)
 
 
 class _Reader(HTMLParser):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from schema.checkout import Brand
 from store.documents.printable import exact, is_rtl, printable, printable_lines
-from store.documents.rich import Block, plain
+from store.documents.rich import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Sheet:
 
     def data(self) -> dict[str, object]:
         """What the template shows. Sizes follow the length of what is written."""
-        name, code = printable(plain(self.name)), exact(self.code)
+        name, code = printable(self.name), exact(self.code)
         return {
             "language": self.language,
             "title": exact(self.title),
@@ -94,7 +94,7 @@ class Sheet:
             "name": name,
             "name_size": _size(len(name), (26, 31), (48, 26), (90, 21), smallest=16),
             "facts": self.facts,
-            "description": printable(plain(self.description)),
+            "description": printable(self.description),
             "included": [printable(entry) for entry in self.included],
             "to": Directed.of(self.to),
             "sender": Directed.of(self.sender),

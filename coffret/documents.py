@@ -1,0 +1,36 @@
+"""Printable documents, for whoever holds their address."""
+
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from resolvers.context import Context, Services
+from resolvers.documents import find_document
+from store.documents.addresses import DocumentKind
+from store.documents.kept import disposition
+
+HEADERS = {
+    "Cache-Control": "private, no-cache",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex, nofollow",
+}
+"""Kept by nobody but the reader's own browser, which asks each time whether it is still what it shows."""
+
+
+async def document(kind: DocumentKind, request: Request) -> Response:
+    """One document. Raises NotFound for an unknown address, and TooManyRequests for whoever tries too many."""
+    services: Services = request.app.state.house.services
+    address = request.client.host if request.client else ""
+    found = await find_document(Context(services, address=address), kind, request.path_params["token"])
+    tag = f'"{found.digest}"'
+    headers = HEADERS | {"ETag": tag, "Content-Disposition": disposition(found.file_name)}
+    if tag in (name.strip() for name in request.headers.get("if-none-match", "").split(",")):
+        return Response(status_code=304, headers=headers)
+    return Response(found.content, media_type="application/pdf", headers=headers)
+
+
+ROUTES = [Route(f"/documents/{kind}/{{token}}.pdf", partial(document, kind)) for kind in DocumentKind]

@@ -1,0 +1,73 @@
+"""Documents in the file store: made at the first request, made anew when what they show has changed."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import orjson
+
+from store.documents.source import Source
+from store.documents.typeset import edition, pdf_of
+from store.files import FileStore
+from store.media import MediaRow
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as it is handed over."""
+
+    content: bytes
+    digest: str
+    """Names what it shows, in hexadecimal: another digest, another document."""
+    file_name: str
+
+
+async def document_of(source: Source, files: FileStore) -> Document:
+    """The document of what was read: the one that is kept, if that is what it shows still, else a new one.
+
+    Two who ask at once make it twice, and keep the same. Raises NotMade, and Unavailable where there is no file store.
+    """
+    digest = _digest(source)
+    content = _if_current(await files.get(source.key), digest)
+    if content is None:
+        content = await pdf_of(source.sheet, await _pictures(files, source), source.made_on)
+        await files.put(source.key, digest.encode() + content, "application/octet-stream")
+    return Document(content, digest, _file_name(source))
+
+
+def _digest(source: Source) -> str:
+    """What a document shows, as one number: its words, its pictures, and what sets it in type."""
+    pictures = (source.logo and source.logo.name, source.cover and source.cover.digest)
+    shown = (edition(), source.sheet.data(), source.sheet.scanned, pictures)
+    return hashlib.sha256(orjson.dumps(shown)).hexdigest()
+
+
+def _if_current(kept: bytes | None, digest: str) -> bytes | None:
+    """A kept document, if it shows what is to be shown: before its first byte stands the digest of what it does."""
+    head = digest.encode()
+    return kept[len(head) :] if kept is not None and kept.startswith(head) else None
+
+
+async def _pictures(files: FileStore, source: Source) -> dict[str, bytes]:
+    """The pictures of a document."""
+    found = {} if source.logo is None else {"logo": source.logo.content}
+    cover = await files.get(cover_key(source.cover)) if source.cover else None
+    return found if cover is None else found | {"cover": cover}
+
+
+def cover_key(media: MediaRow) -> str:
+    """Where a picture is kept as large as there is."""
+    return f"media/{media.uuid}/full.webp"
+
+
+def _file_name(source: Source) -> str:
+    sheet = source.sheet
+    name = " ".join(f"{sheet.overline} {sheet.look.name}".replace("/", " ").split())
+    return f"{name[:100].strip()}.pdf"
+
+
+def disposition(file_name: str) -> str:
+    """A `Content-Disposition` that shows a document in the browser, and names the file when it is saved."""
+    plain = re.sub(r"[^A-Za-z0-9 ._-]+", "_", file_name)
+    return f"inline; filename=\"{plain}\"; filename*=UTF-8''{quote(file_name, safe='')}"

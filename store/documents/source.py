@@ -1,0 +1,192 @@
+"""What a document is made from: rows of the database, read to a sheet, and the pictures that go with it."""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.gift_card import GiftCardStatus
+from schema.values import Text
+from schema.voucher import VoucherState
+from store.brand import brand_of
+from store.catalogue import PrototypeImageRow, VoucherPrototypeRow
+from store.documents import words
+from store.documents.addresses import DocumentKind
+from store.documents.rich import blocks_of_html, blocks_of_text
+from store.documents.sheet import Look, Part, Sheet
+from store.formats import Formats
+from store.gift_cards import GiftCardRow
+from store.mail.gifts import from_gifter, to_giftee
+from store.media import MediaRow
+from store.pictures import PictureRow
+from store.pictures import find as find_picture
+from store.settings import Settings
+from store.tenancy import MarketplaceRow, PartnerRow
+from store.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRow
+
+Printed: TypeAlias = VoucherRow | GiftCardRow
+LOGO = re.compile(r"/media/([^/?]+)(?:\?.*)?")
+NOT_PRINTED = frozenset({VoucherState.DRAFT, VoucherState.ERROR, GiftCardStatus.DRAFT, GiftCardStatus.CANCELLED})
+"""What nobody has paid for, or what was taken back, has no document."""
+MARKS: dict[VoucherState | GiftCardStatus, tuple[str, str]] = {
+    VoucherState.USED: (words.USED, words.VOUCHER_USED),
+    VoucherState.EXPIRED: (words.EXPIRED, words.VOUCHER_EXPIRED),
+    GiftCardStatus.USED: (words.USED, words.GIFT_CARD_USED),
+    GiftCardStatus.EXPIRED: (words.EXPIRED, words.GIFT_CARD_EXPIRED),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A sheet, and where its pictures are."""
+
+    key: str
+    """Where the document is kept."""
+    sheet: Sheet
+    made_on: dt.datetime
+    """When what it is about was made: a document made again is the same, to the byte."""
+    cover: MediaRow | None
+    logo: PictureRow | None
+    """A logo that we keep: nothing is fetched from the network."""
+
+
+def state_of(row: Printed) -> VoucherState | GiftCardStatus:
+    """Where a voucher or a gift card stands."""
+    return row.state if isinstance(row, VoucherRow) else row.status
+
+
+async def find_printed(db: AsyncSession, kind: DocumentKind, token: str) -> Printed | None:
+    """What the document at an address is about, if there is a document of it."""
+    voucher, card = VoucherRow, GiftCardRow
+    row: Printed | None
+    if kind is DocumentKind.VOUCHER:
+        row = (await db.exec(select(voucher).where(col(voucher.document_token) == token))).one_or_none()
+    else:
+        row = (await db.exec(select(card).where(col(card.document_token) == token))).one_or_none()
+    return row if row is not None and state_of(row) not in NOT_PRINTED else None
+
+
+async def source_of(db: AsyncSession, settings: Settings, row: Printed, now: dt.datetime) -> Source:
+    """Everything that a document shows as of now."""
+    query = select(PartnerRow, MarketplaceRow.time_zone).join(
+        MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
+    )
+    partner, time_zone = (await db.exec(query.where(col(PartnerRow.id) == row.partner_id))).one()
+    kept_here = LOGO.fullmatch(partner.logo_url)
+    logo = await find_picture(db, kept_here[1]) if kept_here else None
+    common = _common(settings, partner, row, time_zone, now)
+    if isinstance(row, GiftCardRow):
+        key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
+        return Source(key, _gift_card(row, common), row.created_on, None, logo)
+    prototype = await db.get_one(VoucherPrototypeRow, row.voucher_prototype_id)
+    sheet = _voucher(row, prototype, await _options(db, row), common)
+    key = f"documents/{DocumentKind.VOUCHER}/{row.id}.pdf"
+    return Source(key, sheet, row.created_on, await _cover(db, prototype), logo)
+
+
+def _common(settings: Settings, partner: PartnerRow, row: Printed, time_zone: str, now: dt.datetime) -> dict[str, Any]:
+    """What vouchers and gift cards have in common."""
+    state = state_of(row)
+    over = row.expires_on is not None and row.expires_on < now and state not in MARKS
+    ended: VoucherState | GiftCardStatus = state
+    if over:  # the daily job has not come by yet
+        ended = VoucherState.EXPIRED if isinstance(row, VoucherRow) else GiftCardStatus.EXPIRED
+    mark, hint = MARKS.get(ended, ("", ""))
+    return {
+        "language": row.language,
+        "look": Look.of(brand_of(partner)),
+        "to": to_giftee(row),
+        "sender": from_gifter(row),
+        "message": row.message or "",
+        "code": row.code,
+        "scanned": f"{settings.funnel_scheme}://{partner.site_domain}/redeem/?code={row.normal_code}",
+        "validity": words.validity(row.language, row.expires_on, time_zone),
+        "mark": words.say(row.language, mark) if mark else "",
+        "mark_hint": words.say(row.language, hint) if hint else "",
+        "contact": contact_of(partner, row.language),
+    }
+
+
+def _voucher(
+    row: VoucherRow, prototype: VoucherPrototypeRow, options: Sequence[tuple[Text, int]], common: dict[str, Any]
+) -> Sheet:
+    language = row.language
+    overline = words.say(language, words.VOUCHER)
+    name = row.prototype_name.in_language(language)
+    described = prototype.pdf_description.in_language(language) or row.prototype_description.in_language(language)
+    return Sheet(
+        title=f"{overline} – {name}",
+        words=words.voucher_words(language, row.code),
+        overline=overline,
+        name=name,
+        facts=words.party(language, words.Party(row.nb_adults, row.nb_children, row.nb_babies, row.nb_nights)),
+        description=described,
+        included=[_counted(text.in_language(language), count) for text, count in options],
+        small_print=[
+            Part(words.say(language, title), blocks)
+            for title, blocks in (
+                (words.HOW_TO_BOOK, blocks_of_html(prototype.how_to_book_html.in_language(language))),
+                (words.CONDITIONS, blocks_of_text(row.prototype_rent_conditions.in_language(language))),
+            )
+        ],
+        **common,
+    )
+
+
+def _gift_card(row: GiftCardRow, common: dict[str, Any]) -> Sheet:
+    overline = words.say(row.language, words.GIFT_CARD)
+    value = Formats(row.language).money(row.value_amount, row.currency)
+    how = Part(words.say(row.language, words.HOW_TO_USE), blocks_of_text(words.say(row.language, words.SPENDING)))
+    return Sheet(
+        title=f"{overline} – {value}",
+        words=words.gift_card_words(row.language, row.code),
+        overline=overline,
+        name=value,
+        small_print=[how],
+        **common,
+    )
+
+
+def _counted(name: str, count: int) -> str:
+    return name if count == 1 else f"{count} × {name}"
+
+
+def contact_of(partner: PartnerRow, language: str) -> list[str]:
+    """How a shop is reached: its address, then telephone, e-mail and site, as lines."""
+    country = partner.hq_country_code
+    place = (
+        partner.hq_address_line_1,
+        partner.hq_address_line_2,
+        f"{partner.hq_postal_code} {partner.hq_city}".strip(),
+        Formats(language).country(country) if country else "",
+    )
+    site = partner.website.partition("://")[2].rstrip("/")
+    reached = (partner.agency_phone, partner.agency_email, site)
+    lines = (", ".join(filter(None, place)), "  ·  ".join(filter(None, reached)))
+    return [line for line in lines if line]
+
+
+async def _options(db: AsyncSession, row: VoucherRow) -> list[tuple[Text, int]]:
+    """What came with the voucher, then what was chosen."""
+    included, chosen = VoucherIncludedOptionRow, VoucherChosenOptionRow
+    came = select(included).where(col(included.voucher_id) == row.id).order_by(col(included.id))
+    bought = select(chosen).where(col(chosen.voucher_id) == row.id).order_by(col(chosen.id))
+    return [(option.name, option.count) for option in (await db.exec(came)).all()] + [
+        (option.name, option.count) for option in (await db.exec(bought)).all()
+    ]
+
+
+async def _cover(db: AsyncSession, prototype: VoucherPrototypeRow) -> MediaRow | None:
+    """The picture at the place that the prototype names, else its first one."""
+    query = (
+        select(MediaRow)
+        .join(PrototypeImageRow, col(PrototypeImageRow.media_id) == col(MediaRow.id))
+        .where(col(PrototypeImageRow.voucher_prototype_id) == prototype.id)
+        .order_by((col(PrototypeImageRow.position) != prototype.cover_image), col(PrototypeImageRow.position))
+        .limit(1)
+    )
+    return (await db.exec(query)).first()
