@@ -1,7 +1,5 @@
 """The checkout's front desk: finds the shop of a request, and goes on with the cart that was opened last."""
 
-import re
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -17,8 +15,6 @@ from resolvers.context import Services
 from schema.checkout import AttemptStatus, Step
 from schema.errors import AppError, CartNotFound, NotFound
 from store.settings import Settings
-
-CART_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Front(Desk[Visit]):
@@ -51,9 +47,8 @@ class Front(Desk[Visit]):
         """An endpoint that shows a step; opened without a cart, it goes on with the one this browser opened last."""
 
         async def resumed(visit: Visit) -> Response:
-            cart_id = self.cookies.read(visit.request, self.counter.cookie)
-            if "cart" not in visit.request.query_params and CART_ID.fullmatch(cart_id):
-                return visit.redirect(visit.url(visit.request.url.path, cart=cart_id))
+            if "cart" not in visit.request.query_params and visit.kept_cart is not None:
+                return visit.redirect(visit.url(visit.request.url.path, cart=visit.kept_cart))
             return await handler(visit)
 
         return self.page(resumed)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from resolvers.buyers import LENGTHS
-from schema.checkout import LineProblem, Notice, Step
+from schema.checkout import LineProblem, Notice, ShopKind, Step
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -18,6 +18,13 @@ STEPS = {
     Step.PAYMENT: N_("Payment"),
     Step.SUMMARY: N_("Confirmation"),
 }
+
+GOODS = {
+    ShopKind.PRODUCTS: N_("Products"),
+    ShopKind.VOUCHERS: N_("Vouchers"),
+    ShopKind.GIFT_CARDS: N_("Gift cards"),
+}
+"""What a list of what is sold at a counter is called."""
 
 LINE_PROBLEMS = {
     LineProblem.NOT_SOLD: N_("This shop does not sell this product. It is left out of your order."),
@@ -161,6 +168,11 @@ def error_text(place: str, code: str) -> tuple[str, dict[str, object]]:
 
 AGAIN = N_("Open my order again")
 BACK = N_("Back to the shop")
+OFFERED = {
+    ShopKind.VOUCHERS: N_("See all experiences"),
+    ShopKind.GIFT_CARDS: N_("Choose a gift card"),
+}
+"""What leads to where customers of a counter begin."""
 
 
 class Ending(StrEnum):
@@ -169,6 +181,7 @@ class Ending(StrEnum):
     GONE = "gone"
     NO_SHOP = "no_shop"
     NOT_FOUND = "not_found"
+    NOT_SOLD = "not_sold"
     OTHER_BROWSER = "other_browser"
     FOREIGN_FORM = "foreign_form"
     TOO_LARGE = "too_large"
@@ -187,6 +200,11 @@ ENDINGS = {
     Ending.NO_SHOP: Told(N_("There is no shop here"), N_("Check the address, or go back to where you came from.")),
     Ending.NOT_FOUND: Told(
         N_("This page does not exist"), N_("The link may be old or incomplete. Your basket is not affected.")
+    ),
+    Ending.NOT_SOLD: Told(
+        N_("This experience is no longer on sale"),
+        N_("It may be back one day. Until then there are others: have a look."),
+        Tone.INFO,
     ),
     Ending.OTHER_BROWSER: Told(
         N_("This payment belongs to another browser"),

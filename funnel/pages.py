@@ -1,16 +1,20 @@
 """From a template to an answer: texts of the language, safe headers, compressed."""
 
 import gzip
+from functools import partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from funnel.bag_messages import PROBLEMS, WAYS, rule_of
+from funnel.html import plain, rich
 from funnel.languages import NAMES, translations
-from funnel.messages import LINE_PROBLEMS, NOTICES, STEPS, Told
+from funnel.messages import GOODS, LINE_PROBLEMS, NOTICES, OFFERED, STEPS, Told
 from funnel.static_files import Assets, accepts_gzip
 from store.formats import Formats
+from store.sale_texts import GIFT_CARD, RECEPTIONS
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -57,17 +61,25 @@ class Pages:
         environment.install_gettext_callables(texts.gettext, texts.ngettext, newstyle=True)  # type: ignore[attr-defined]
         environment.policies["ext.i18n.trimmed"] = True
         formats = Formats(language)
-        environment.filters.update(said=formats.said)
+        environment.filters.update(plain=plain, rich=rich, said=formats.said)
         environment.globals.update(
             asset=self.assets.path,
+            bag_problems=PROBLEMS,
             formats=formats,
+            gift_card_named=GIFT_CARD,
+            goods_named=GOODS,
             language=language,
             less=formats.less,
             language_names=NAMES,
             line_problems=LINE_PROBLEMS,
             money=formats.money,
             notices_told=NOTICES,
+            offered_named=OFFERED,
+            receptions_named=RECEPTIONS,
+            rule_of=partial(rule_of, texts),
             steps_named=STEPS,
+            ways=WAYS,
+            whole_money=formats.whole_money,
         )
         return environment
 

@@ -4,16 +4,20 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from funnel import returning
-from funnel.counters import PRODUCTS
+from funnel.counters import COUNTERS, PRODUCTS
 from funnel.desk import Endpoint
 from funnel.front import Front
 from funnel.messages import Ending
 from funnel.onboarding.routes import routes as onboarding_routes
 from funnel.pages import Pages
 from funnel.static_files import PREFIX
-from funnel.steps import customization, information, language, payment, summary
+from funnel.steps import bag, customization, information, language, payment, summary, window
 from funnel.visit import Visit
+from schema.checkout import ShopKind
 from store.settings import Settings
+
+Table = list[tuple[str, str, Endpoint]]
+"""Method, path below the counter's root, endpoint."""
 
 
 async def nothing_here(visit: Visit) -> Response:
@@ -27,12 +31,61 @@ def routes(settings: Settings) -> list[BaseRoute]:
     Handlers find their services at `request.app.state.house.services`, and the request's id at `request.state`.
     """
     pages = Pages(reload=settings.development)
-    front = Front(settings, pages, PRODUCTS)
+    fronts = {counter.kind: Front(settings, pages, counter) for counter in COUNTERS.values()}
+    tables = {
+        ShopKind.PRODUCTS: of_products(fronts[ShopKind.PRODUCTS]),
+        ShopKind.VOUCHERS: of_vouchers(fronts[ShopKind.VOUCHERS]),
+        ShopKind.GIFT_CARDS: of_gift_cards(fronts[ShopKind.GIFT_CARDS]),
+    }
+    served: list[BaseRoute] = []
+    for kind, front in fronts.items():
+        for method, path, endpoint in (*tables[kind], *after_the_first(front)):
+            served += _both(method, front.counter.root + path, endpoint)
+    return [
+        *served,
+        Route(f"{PRODUCTS.root}/brand.{{digest:str}}.css", fronts[ShopKind.PRODUCTS].brand),
+        Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
+        *(
+            Route(f"{front.counter.root.removesuffix('/shop')}/{{rest:path}}", front.page(nothing_here))
+            for front in fronts.values()
+        ),
+        *onboarding_routes(settings, pages),
+        *returning.routes(settings, pages),
+    ]
+
+
+def of_products(front: Front) -> Table:
+    """The first step of products."""
+    return [
+        ("GET", "/customization", front.step(customization.show)),
+        ("POST", "/customization", front.form(customization.choose)),
+        ("POST", "/customization/preview", front.form(customization.preview)),
+    ]
+
+
+def of_vouchers(front: Front) -> Table:
+    """The shop window of experiences, and the first step."""
+    return [("GET", "", front.page(window.show)), *of_bags(front)]
+
+
+def of_gift_cards(front: Front) -> Table:
+    """The first step of gift cards, which is where customers begin."""
+    return [("GET", "", front.page(bag.begin)), *of_bags(front)]
+
+
+def of_bags(front: Front) -> Table:
+    """The first step of whatever customers put into a bag here."""
+    return [
+        ("GET", "/customization", front.page(bag.show)),
+        ("POST", "/customization", front.form(bag.choose)),
+        ("POST", "/customization/preview", front.form(bag.preview)),
+    ]
+
+
+def after_the_first(front: Front) -> Table:
+    """The steps that all counters share."""
     step, page, form = front.step, front.page, front.form
-    table: list[tuple[str, str, Endpoint]] = [
-        ("GET", "/customization", step(customization.show)),
-        ("POST", "/customization", form(customization.choose)),
-        ("POST", "/customization/preview", form(customization.preview)),
+    return [
         ("GET", "/information", step(information.show)),
         ("POST", "/information", form(information.identify)),
         ("GET", "/payment", step(payment.show)),
@@ -43,15 +96,6 @@ def routes(settings: Settings) -> list[BaseRoute]:
         ("GET", "/payment/return/{cart_id:uuid}/{attempt_id:uuid}", page(payment.come_back)),
         ("GET", "/summary", step(summary.show)),
         ("POST", "/language", form(language.change)),
-    ]
-    served = [_both(method, PRODUCTS.root + path, endpoint) for method, path, endpoint in table]
-    return [
-        *(route for both in served for route in both),
-        Route(f"{PRODUCTS.root}/brand.{{digest:str}}.css", front.brand),
-        Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
-        Route("/ecommerce/{rest:path}", page(nothing_here)),
-        *onboarding_routes(settings, pages),
-        *returning.routes(settings, pages),
     ]
 
 

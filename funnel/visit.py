@@ -10,7 +10,7 @@ from starlette.responses import Response
 from funnel.counters import Counter
 from funnel.flash import Flash, Flashes
 from funnel.guest import Guest, WayOut
-from funnel.messages import AGAIN, BACK, ENDINGS, Ending
+from funnel.messages import AGAIN, BACK, ENDINGS, OFFERED, Ending
 from funnel.shops import Shop
 from funnel.static_files import brand_path
 from resolvers.context import Caller, Context, Transport
@@ -49,17 +49,23 @@ class Visit(Guest):
     def cart_id(self) -> UUID | None:
         """The cart that the address names; None without one that could be."""
         given = self.request.path_params.get("cart_id") or self.request.query_params.get("cart", "")
-        try:
-            return given if isinstance(given, UUID) else UUID(given)
-        except ValueError:
-            return None
+        return given if isinstance(given, UUID) else _uuid(given)
+
+    @property
+    def kept_cart(self) -> UUID | None:
+        """The cart that this browser has opened last at this counter; None where there is none."""
+        return _uuid(self.cookies.read(self.request, self.counter.cookie))
 
     @property
     def key(self) -> CheckoutKey:
         """Which checkout this is. Raises CartNotFound when the address names none."""
         if self.cart_id is None:
             raise CartNotFound
-        return CheckoutKey(self.cart_id, self.session_id)
+        return self.key_of(self.cart_id)
+
+    def key_of(self, cart_id: UUID) -> CheckoutKey:
+        """The checkout of this browser for a cart or bag of this counter."""
+        return CheckoutKey(cart_id, self.session_id, self.counter.kind)
 
     @property
     def place(self) -> str:
@@ -85,9 +91,9 @@ class Visit(Guest):
         """The address of a step of this checkout."""
         return self.below(Step(step), fragment)
 
-    def below(self, path: str, fragment: str = "") -> str:
+    def below(self, path: str, fragment: str = "", **query: object) -> str:
         """The address of a page of this counter about this cart: `payment/codes`."""
-        return self.url(f"{self.counter.root}/{path}/", fragment)
+        return self.url(f"{self.counter.root}/{path}/", fragment, **query)
 
     @property
     def return_base(self) -> str:
@@ -123,6 +129,15 @@ class Visit(Guest):
     def ending(self, ending: Ending, status: int) -> Response:
         """A page that is nothing but a message, with the way back to the order or to the shop."""
         ways = [WayOut(self.step_url(Step.CUSTOMIZATION), AGAIN)] if self.cart_id and ending in TO_REPEAT else []
+        if self.counter.has_window:
+            ways.append(WayOut(self.counter.window, OFFERED[self.counter.kind]))
         if self.shop.brand.website:
             ways.append(WayOut(self.shop.brand.website, BACK))
         return self.message(ENDINGS[ending], ways, status)
+
+
+def _uuid(given: str) -> UUID | None:
+    try:
+        return UUID(given)
+    except ValueError:
+        return None

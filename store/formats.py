@@ -35,6 +35,13 @@ class Formats:
         """`84,00 €`"""
         return format_currency(amount, currency, locale=self.locale)
 
+    def whole_money(self, amount: Decimal, currency: str) -> str:
+        """`84 €`: an amount without its cents where it has none."""
+        if amount != amount.to_integral_value():
+            return self.money(amount, currency)
+        pattern = Locale.parse(self.locale).currency_formats["standard"].pattern.replace(".00", "")
+        return format_currency(amount, currency, pattern, locale=self.locale, currency_digits=False)
+
     def less(self, amount: Decimal, currency: str) -> str:
         """An amount taken off, with the minus sign that screen readers know."""
         return f"\N{MINUS SIGN}{self.money(amount, currency)}"

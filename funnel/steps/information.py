@@ -11,6 +11,7 @@ from resolvers.buyers import LENGTHS
 from schema.checkout import Buyer, Checkout, DeliveryOption, Step
 from schema.delivery import DeliveryKind
 from schema.errors import InvalidInput, Problem
+from schema.sale import BagCheckout
 
 STEP = Step.INFORMATION
 PERSON = ("first_name", "last_name", "email", "phone")
@@ -37,7 +38,8 @@ async def show(visit: Visit) -> Response:
         current=STEP,
         delivery=delivery,
         flash=flash,
-        home=_goes_home(delivery),
+        home=goes_home(checkout),
+        asks_for_message=not visit.counter.has_window,
         limits=LENGTHS,
         values=shown,
     )
@@ -62,7 +64,11 @@ def chosen_delivery(checkout: Checkout) -> DeliveryOption | None:
     return next((option for option in checkout.deliveries if option.id == checkout.delivery_id), None)
 
 
-def _goes_home(delivery: DeliveryOption | None) -> bool:
+def goes_home(checkout: Checkout) -> bool:
+    """Whether it is sent to an address that the buyer gives."""
+    if isinstance(checkout, BagCheckout):
+        return checkout.reception is not None and checkout.reception.needs_buyer_address
+    delivery = chosen_delivery(checkout)
     return delivery is not None and delivery.kind is DeliveryKind.HOME_DELIVERY
 
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from funnel.flash import Flash
 from funnel.messages import NOTICES, REFUSALS, Ending
-from funnel.steps.information import chosen_delivery
+from funnel.steps.information import chosen_delivery, goes_home
 from funnel.visit import Visit
 from funnel.waiting import look_again, looks_again
 from resolvers import checkout as operations
@@ -35,6 +35,7 @@ async def show(visit: Visit) -> Response:
         current=STEP,
         delivery=chosen_delivery(checkout),
         flash=shown,
+        home=goes_home(checkout),
         refusal=refusal,
     )
 

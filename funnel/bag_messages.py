@@ -1,0 +1,137 @@
+"""What the pages of vouchers and gift cards say of ways to receive them, of rules, and of what is wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from gettext import NullTranslations
+
+from funnel.messages import ERRORS, N_
+from resolvers.buyers import LENGTHS
+from schema.coupon import ReceptionMode
+from schema.sale import BagProblem, GiftCardOffer, OfferedCategory, OfferedPrototype
+from schema.voucher_prototype import VoucherPrototypeType
+from store.formats import Formats
+from store.voucher_prices import MOST_NIGHTS, fewest_nights
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What is said of a way to receive it, before and after paying, and the icon beside it."""
+
+    text: str
+    afterwards: str
+    icon: str
+
+
+WAYS: Mapping[ReceptionMode, Way] = {
+    ReceptionMode.PRINT_AT_HOME: Way(
+        N_("Ready to print as soon as it is paid. You receive it by e-mail, too."),
+        N_("Print it from this page, or from the e-mail that is on its way to you."),
+        "printer",
+    ),
+    ReceptionMode.GIFTEE_EMAIL: Way(
+        N_("It is sent as soon as it is paid."),
+        N_("It is on its way by e-mail to whom it is for."),
+        "mail",
+    ),
+    ReceptionMode.EXPEDITION: Way(
+        N_("Printed by us, and sent to your address."),
+        N_("We print it and send it to the address that you gave."),
+        "truck",
+    ),
+    ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY: Way(
+        N_("Printed by us, and sent straight to their address."),
+        N_("We print it and send it to whom it is for."),
+        "truck",
+    ),
+    ReceptionMode.ON_SITE: Way(
+        N_("Printed by us, and kept for you."),
+        N_("Please bring your order number when you collect it."),
+        "shop",
+    ),
+}
+
+PROBLEMS: Mapping[BagProblem, str] = {
+    BagProblem.NOT_SOLD: N_("This is no longer on sale. Remove it to continue."),
+    BagProblem.CHOICE_CHANGED: N_("What is on offer has changed since you chose. Please choose again."),
+    BagProblem.GIFTEE_EMAIL_MISSING: N_(
+        "Tell us the e-mail address of whom it is for, or choose another way to receive it."
+    ),
+    BagProblem.GIFTEE_ADDRESS_MISSING: N_(
+        "Tell us name and address of whom it is for, or choose another way to receive it."
+    ),
+}
+
+BAG_ERRORS: Mapping[str, str] = {
+    "NUMBER": N_("Enter a whole number."),
+    "AMOUNT": N_("Enter an amount like 50 or 49.90."),
+    "TOO_FEW_PERSONS": N_("Choose at least %(least)s persons."),
+    "TOO_MANY_PERSONS": N_("Choose at most %(most)s persons."),
+    "CANNOT_BE_ADDED": N_("This is not offered for so many. Choose fewer."),
+    "NOTHING_IN_BAG": N_("Choose something to continue."),
+    "NOT_OFFERED": N_("This is no longer offered. Choose again."),
+    "NOT_CENTS": N_("Use at most two decimals."),
+    "TOO_FEW_OPTIONS": N_("Choose more of these."),
+    "TOO_MANY_OPTIONS": N_("Choose fewer of these."),
+}
+PLACE_ERRORS: Mapping[tuple[str, str], str] = {
+    ("nights", "OUT_OF_RANGE"): N_("Choose from %(least_nights)s to %(most_nights)s nights."),
+    ("adults", "OUT_OF_RANGE"): N_("Choose fewer persons."),
+    ("children", "OUT_OF_RANGE"): N_("Choose fewer persons."),
+    ("babies", "OUT_OF_RANGE"): N_("Choose fewer persons."),
+    ("value", "REQUIRED"): N_("Choose a value."),
+    ("other", "REQUIRED"): N_("Enter a value."),
+    ("value", "OUT_OF_RANGE"): N_("Choose a value from %(minimum)s to %(maximum)s."),
+    ("other", "OUT_OF_RANGE"): N_("Choose a value from %(minimum)s to %(maximum)s."),
+}
+"""The same, where a field has better words of its own."""
+
+
+def bag_error(
+    place: str, code: str, formats: Formats, currency: str, offered: OfferedPrototype | GiftCardOffer | None
+) -> tuple[str, dict[str, object]]:
+    """What to say about a field of the form, and what its placeholders stand for."""
+    text = PLACE_ERRORS.get((place, code)) or BAG_ERRORS.get(code) or ERRORS.get(code) or ERRORS["INVALID"]
+    details: dict[str, object] = {"limit": LENGTHS.get(place.removeprefix("giftee-"), 0)}
+    if isinstance(offered, GiftCardOffer):
+        details |= {
+            "minimum": formats.money(offered.minimum, currency),
+            "maximum": formats.money(offered.maximum, currency),
+        }
+    if isinstance(offered, OfferedPrototype):
+        details |= {
+            "least": offered.fewest,
+            "most": offered.max_capacity,
+            "least_nights": fewest_nights(offered),
+            "most_nights": MOST_NIGHTS,
+        }
+    return text, details
+
+
+def asked_of(prototype: OfferedPrototype) -> Sequence[str]:
+    """Which numbers a customer can choose for an experience: `adults`, `children`, `babies`, `nights`."""
+    alone = prototype.max_capacity == 1
+    varies = prototype.max_capacity != prototype.fewest
+    shared = varies and prototype.price_scope > 1
+    asked = {
+        "adults": varies and (prototype.adults_price is not None or prototype.price_scope > prototype.fewest),
+        "children": not alone and (prototype.children_price is not None or shared),
+        "babies": not alone and (prototype.baby_price is not None or shared),
+        "nights": prototype.type is VoucherPrototypeType.STAY,
+    }
+    return [name for name, is_asked in asked.items() if is_asked]
+
+
+def rule_of(texts: NullTranslations, category: OfferedCategory) -> str:
+    """How many of a category must and may be chosen, in words; empty where there is no rule."""
+    least, most = category.minimum, category.maximum
+    if most is None:
+        return (
+            texts.ngettext("Choose at least %(num)s.", "Choose at least %(num)s.", least) % {"num": least}
+            if least
+            else ""
+        )
+    if least == most:
+        return texts.ngettext("Choose %(num)s.", "Choose %(num)s.", most) % {"num": most}
+    if not least:
+        return texts.ngettext("Choose up to %(num)s.", "Choose up to %(num)s.", most) % {"num": most}
+    return texts.gettext("Choose %(least)s to %(most)s.") % {"least": least, "most": most}
