@@ -28,7 +28,7 @@ ON_PAPER = (ReceptionMode.EXPEDITION, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 AS_GIVEN = (
     *("nb_nights", "nb_adults", "nb_children", "nb_babies", "state", "self_gifted", "message", "to_giftee"),
     *("from_gifter", "reception_mode", "language", "origin", "payment_type", "is_group_payment"),
-    *("coupon_id", "order_id"),
+    *("coupon_id", "order_id", "expires_on"),
 )
 """What a new voucher and its row call by the same name."""
 
@@ -76,6 +76,8 @@ class NewVoucher:
     is_group_payment: bool = False
     coupon_id: int | None = None
     order_id: int | None = None
+    expires_on: dt.datetime | None = None
+    """When it stops working, where that is settled otherwise than by its prototype; None: as the prototype says."""
 
     @property
     def gives(self) -> Person:
