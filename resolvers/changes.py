@@ -82,6 +82,12 @@ async def owner_of(call: Call, partner_uuid: UUID | None) -> PartnerRow:
     return await find(call.db, call.caller, PartnerRow, "partner", id=call.caller.partner_id)
 
 
+async def stays_with_owner(call: Call, row: Any, sent: strawberry.Maybe[UUID]) -> None:
+    """Refuse a partner that a row is not of: nothing moves from one partner to another."""
+    if sent is not None and (await owner_of(call, sent.value)).id != row.partner_id:
+        raise InvalidInput.at("partner_uuid", "It belongs to another partner, and stays there.")
+
+
 async def marketplace_of(call: Call, marketplace_uuid: UUID | None) -> MarketplaceRow:
     """The marketplace that something is made for: the caller's own, or the one it names and may see."""
     query = select(MarketplaceRow).where(*visible(call.caller, MarketplaceRow))

@@ -28,7 +28,7 @@ class Group:
 
 class InputReader:
     """Reads one kind of input. Translated texts are flat in REST (`name_en`, `name_fr`), at every depth; so are groups of
-    fields that `renamed` says the keys of.
+    fields that `renamed` says the keys of. An input within another one has its own `renamed`, on its class.
     """
 
     def __init__(self, model: type[BaseModel], renamed: Renamed | None = None, required: Sequence[str] = ()) -> None:
@@ -135,7 +135,7 @@ def _groups(model: type[BaseModel], grouped: Mapping[tuple[str, ...], str]) -> M
 def _nested(kind: Any) -> InputReader | None:
     if not (isinstance(kind, type) and issubclass(kind, BaseModel)) or kind is TextInput:
         return None
-    reader = InputReader(kind)
+    reader = InputReader(kind, getattr(kind, "renamed", None))
     return None if reader.as_sent else reader
 
 

@@ -16,6 +16,14 @@ from resolvers.listing import Listing, Lookup
 from resolvers.network_partners import create_network_partner, update_network_partner
 from resolvers.partners import create_partner, partner_by_company_number, update_partner
 from resolvers.partners import partner as partner_with_uuid
+from resolvers.voucher_option_categories import (
+    create_voucher_option_category,
+    update_voucher_option_category,
+    voucher_option_categories,
+    voucher_option_category,
+)
+from resolvers.voucher_option_links import update_voucher_option_link
+from resolvers.voucher_options import create_voucher_option, voucher_option, voucher_options
 from resolvers.voucher_prototypes import (
     create_voucher_prototype,
     update_voucher_prototype,
@@ -156,6 +164,46 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             option.LINK,
             Envelope.ARRAY,
             through="option_links",
+        ),
+        Route(
+            "POST",
+            "/api/voucher_options/",
+            create_voucher_option,
+            option.OPTION,
+            status=201,
+            renamed=option.SENT_OPTION,
+            required=option.REQUIRED_OPTION,
+            example=option.NEW_OPTION,
+        ),
+        Route("GET", "/api/voucher_options/", voucher_options, option.OPTION, Envelope.PAGE),
+        Route("GET", "/api/voucher_options/{id}/", voucher_option, option.OPTION),
+        Route(
+            "PUT|PATCH",
+            "/api/voucher_option_links/{id}/",
+            update_voucher_option_link,
+            option.LINK,
+            body=option.LinkBody,
+            required=option.REQUIRED_LINK,
+            example=option.LINK_CHANGE,
+        ),
+        Route(
+            "POST",
+            "/api/voucher_option_categories/",
+            create_voucher_option_category,
+            option.CATEGORY,
+            status=201,
+            required=option.REQUIRED_CATEGORY,
+            example=option.NEW_CATEGORY,
+        ),
+        Route("GET", "/api/voucher_option_categories/", voucher_option_categories, option.CATEGORY, Envelope.ARRAY),
+        Route("GET", "/api/voucher_option_categories/{id}/", voucher_option_category, option.CATEGORY),
+        Route(
+            "PUT|PATCH",
+            "/api/voucher_option_categories/{id}/",
+            update_voucher_option_category,
+            option.CATEGORY,
+            required=option.REQUIRED_CATEGORY,
+            example=option.NEW_CATEGORY,
         ),
     ),
 }

@@ -26,6 +26,9 @@ from resolvers import (
     partners,
     products,
     users,
+    voucher_option_categories,
+    voucher_option_links,
+    voucher_options,
     voucher_prototypes,
     webhooks,
 )
@@ -65,6 +68,10 @@ class Query:
     universes = answered_by(catalogue.universes)
     user = answered_by(users.user)
     users = answered_by(users.users)
+    voucher_option = answered_by(voucher_options.voucher_option)
+    voucher_option_category = answered_by(voucher_option_categories.voucher_option_category)
+    voucher_option_categories = answered_by(voucher_option_categories.voucher_option_categories)
+    voucher_options = answered_by(voucher_options.voucher_options)
     voucher_prototype = answered_by(voucher_prototypes.voucher_prototype)
     voucher_prototypes = answered_by(voucher_prototypes.voucher_prototypes)
     webhook_deliveries = answered_by(webhooks.webhook_deliveries)
@@ -91,9 +98,13 @@ class Mutation:
     create_product_variant = changed_by(products.create_product_variant)
     create_universe = changed_by(catalogue.create_universe)
     create_user = changed_by(users.create_user)
+    create_voucher_option = changed_by(voucher_options.create_voucher_option)
+    create_voucher_option_category = changed_by(voucher_option_categories.create_voucher_option_category)
+    create_voucher_option_link = changed_by(voucher_option_links.create_voucher_option_link)
     create_voucher_prototype = changed_by(voucher_prototypes.create_voucher_prototype)
     create_webhook_endpoint = changed_by(webhooks.create_webhook_endpoint)
     delete_product_attribute = changed_by(products.delete_product_attribute)
+    delete_voucher_option_link = changed_by(voucher_option_links.delete_voucher_option_link)
     delete_webhook_endpoint = changed_by(webhooks.delete_webhook_endpoint)
     discard_job = changed_by(jobs.discard_job)
     obtain_token = changed_by(auth.obtain_token)
@@ -122,6 +133,9 @@ class Mutation:
     update_product_variant = changed_by(products.update_product_variant)
     update_universe = changed_by(catalogue.update_universe)
     update_user = changed_by(users.update_user)
+    update_voucher_option = changed_by(voucher_options.update_voucher_option)
+    update_voucher_option_category = changed_by(voucher_option_categories.update_voucher_option_category)
+    update_voucher_option_link = changed_by(voucher_option_links.update_voucher_option_link)
     update_voucher_prototype = changed_by(voucher_prototypes.update_voucher_prototype)
     update_webhook_endpoint = changed_by(webhooks.update_webhook_endpoint)
 

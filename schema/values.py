@@ -96,6 +96,7 @@ class Relation:
     by: str
     many: bool = False
     order: str = "id"
+    """A column of the related rows, or of what each is related to in turn: `option.ranking`."""
 
     @cached_property
     def to(self) -> Any:

@@ -88,6 +88,11 @@ class VoucherPrototype(Fields):
     partner = relation(Partner, by="partner_id", description="Whose it is.")
     cover = computed(Media, "Its cover: the picture at the place that `coverImage` says; null: it has none.")
     images = relations(PrototypeImage, by="voucher_prototype_id", description="Its pictures.", order="position")
-    option_links = relations(VoucherOptionLink, by="voucher_prototype_id", description="Its options.")
+    option_links = relations(
+        VoucherOptionLink,
+        by="voucher_prototype_id",
+        description="Its options, best ranked first; those that go with all prototypes are not among them.",
+        order="option.ranking",
+    )
     created_on: dt.datetime = moment("When it was made.")
     updated_on: dt.datetime = moment("When it last changed.")

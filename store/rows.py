@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from sqlalchemy import ARRAY, ColumnElement, any_, bindparam
 from sqlmodel import select
 from strawberry.dataloader import DataLoader
+from strawberry.types import get_object_definition
 
 from schema.values import Computed, Guard, Relation
 from store.projection import ASKING, Loaded
@@ -116,4 +117,19 @@ def _key(link: Relation) -> str:
 
 
 def _order(link: Relation) -> list[Any]:
-    return [column(table_of(link.to), name) for name in dict.fromkeys((link.order, "id"))]
+    return [_place(link.to, name) for name in dict.fromkeys((link.order, "id"))]
+
+
+def _place(kind: Any, name: str) -> Any:
+    """What related rows are ordered by: a column, or `option.ranking`, that of the one row which they are related to."""
+    step, _, rest = name.rpartition(".")
+    table = table_of(kind)
+    if not step:
+        return column(table, rest)
+    field = get_object_definition(kind, strict=True).get_field(step)
+    related = None if field is None else field.metadata["compiled"]
+    if not isinstance(related, Relation) or related.many:
+        raise LookupError(f"{kind.__name__}.{step} is no single row to be ordered by.")
+    other = table_of(related.to)
+    one = select(column(other, rest)).where(column(other, "id") == column(table, related.by))
+    return one.correlate(table).scalar_subquery()

@@ -1,11 +1,16 @@
 """Options, their categories, and how they are linked to prototypes."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
+import strawberry
+
+from rest_compat.inputs import Renamed
 from rest_compat.keys import Key, Nested, Plucked, Spec, number, per_language
 from rest_compat.shapes import Shape
 from rest_compat.writers import KEPT_NUMBER
 from schema.voucher_option import OptionService, VoucherOption, VoucherOptionCategory, VoucherOptionLink
+from schema.voucher_option_input import UpdateVoucherOptionLink, VoucherOptionChangesInput
 
 PARTNER: Mapping[str, Spec] = {"partner": "partner.id", "partner_uuid": "partner.uuid"}
 PARTNER_UUID = "dd783a87-8351-4578-ad2a-16c698e86acb"
@@ -73,6 +78,7 @@ NEW_OPTION = {
     "category_id": 3,
 }
 """A request to show."""
+SENT_OPTION: Renamed = {"voucher_prototypes_ids": "voucher_prototype_ids"}
 OPTION = Shape("VoucherOption", VoucherOption, OPTION_KEYS, example={"id": 18, **NEW_OPTION, "partner": 41})
 
 SERVICE = Shape(
@@ -137,3 +143,24 @@ CATEGORY = Shape(
     },
     example={"id": 3, **NEW_CATEGORY, "partner": 41},
 )
+
+
+REQUIRED_OPTION = ("name", "description", "selling_price")
+REQUIRED_LINK = ("count", "included", "option")
+REQUIRED_CATEGORY = ("name", "description", "partner_uuid")
+
+
+class OptionBody(VoucherOptionChangesInput):
+    """What is changed of an option."""
+
+    renamed: ClassVar[Renamed] = SENT_OPTION
+
+
+class LinkBody(UpdateVoucherOptionLink):
+    """How an option goes with a prototype, and the option itself, which is changed for all prototypes."""
+
+    option: strawberry.Maybe[OptionBody]  # type: ignore[assignment]  # what it is read from
+
+
+LINK_CHANGE = {"count": 2, "included": True, "option": {key: NEW_OPTION[key] for key in ("name_en", "selling_price")}}
+"""A request to show."""

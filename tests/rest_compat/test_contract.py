@@ -49,14 +49,6 @@ NOT_YET = frozenset(
         "list_vouchers",
         "get_voucher",
         "update_voucher",
-        "create_voucher_option",
-        "list_voucher_options",
-        "get_voucher_option",
-        "update_voucher_option",
-        "create_option_category",
-        "list_option_categories",
-        "get_option_category",
-        "update_option_category",
         "create_network_giftcard",
         "get_network_giftcard_deprecated",
         "get_network_giftcard",
@@ -125,6 +117,8 @@ DOCUMENTED: Mapping[Shape, str] = {
     option.LINK: "id count included option",
     option.OPTION: f"id {in_each('name', 'description')} selling_price is_active countable is_global ranking partner "
     "partner_uuid voucher_prototypes_ids category_id",
+    option.CATEGORY: f"id {in_each('name', 'description')} is_active ranking min_number_options max_number_options partner "
+    "partner_uuid",
     cart.CART: "id items return_url funnel_url last_modified",
     cart.CART_ITEM: "product_id quantity variant_id attribute_values",
 }

@@ -1,0 +1,88 @@
+"""Categories of options: how many of what a buyer must and may choose."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from resolvers.changes import apply, given_id, named, owner_of, stays_with_owner, text_of, values_of
+from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.operation import Call, operation
+from resolvers.tenancy import find
+from schema.errors import InvalidInput
+from schema.permission import Permission
+from schema.values import ClosedSet, Text, closed_set, writable_as
+from schema.voucher_option import VoucherOptionCategory
+from schema.voucher_option_input import CreateVoucherOptionCategory, UpdateVoucherOptionCategory
+from store.catalogue import VoucherOptionCategoryRow
+
+
+@closed_set
+class VoucherOptionCategorySort(ClosedSet):
+    """How to order categories of options."""
+
+    RANKING = "ranking", "By ranking, lowest first."
+    RANKING_DESCENDING = "-ranking", "By ranking, highest first."
+
+
+@writable_as(VoucherOptionCategory)
+class VoucherOptionCategoryFilter(Filter):
+    """Which categories of options."""
+
+    is_active: Annotated[bool | None, Where("is_active")] = None
+    ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description="Those with these ids.")
+    partner_id: Annotated[int | None, Where("partner_id")] = Field(
+        default=None, description="Those of the partner with this id."
+    )
+
+
+voucher_option_categories = Listing(
+    VoucherOptionCategory,
+    VoucherOptionCategoryFilter,
+    VoucherOptionCategorySort,
+    Permission.VIEW_CATALOGUE,
+    "The categories of options you see, best ranked first.",
+)
+voucher_option_category = Lookup(
+    VoucherOptionCategory,
+    "id",
+    "voucher option category",
+    Permission.VIEW_CATALOGUE,
+    "A category of options by its id.",
+)
+
+
+async def _category(call: Call, given: Any, *, lock: bool = False) -> VoucherOptionCategoryRow:
+    return await find(
+        call.db, call.caller, VoucherOptionCategoryRow, voucher_option_category.thing, lock=lock, id=given_id(given)
+    )
+
+
+@operation(Permission.MANAGE_CATALOGUE)
+async def create_voucher_option_category(call: Call, input: CreateVoucherOptionCategory) -> VoucherOptionCategory:
+    """Add a category of options."""
+    partner = await owner_of(call, input.partner_uuid)
+    named(text_of(input.name))
+    row = VoucherOptionCategoryRow(partner_id=partner.id, **{"description": Text(), **values_of(input)})
+    _sensible(row, "max_number_options")
+    call.db.add(row)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_CATALOGUE, exists=_category)
+async def update_voucher_option_category(call: Call, input: UpdateVoucherOptionCategory) -> VoucherOptionCategory:
+    """Change a category of options. How few and how many must fit together, whichever of them is sent."""
+    row = await _category(call, {"id": input.id}, lock=True)
+    await stays_with_owner(call, row, input.partner_uuid)
+    apply(row, input)
+    named(row.name)
+    _sensible(row, "min_number_options" if input.max_number_options is None else "max_number_options")
+    await call.db.flush()
+    return row
+
+
+def _sensible(row: VoucherOptionCategoryRow, meant: str) -> None:
+    """Refuse a range that nothing lies in, told at the end that was sent."""
+    least, most = row.min_number_options, row.max_number_options
+    if least is not None and most is not None and least > most:
+        raise InvalidInput.at(meant, f"The fewest to choose, {least}, are more than the most, {most}.")

@@ -1,0 +1,89 @@
+"""Which options go with which prototypes, how many of them, and whether they are in the price."""
+
+from typing import Any
+
+from resolvers.changes import apply, given_id
+from resolvers.operation import Call, operation
+from resolvers.tenancy import find
+from resolvers.voucher_options import change_option, voucher_option
+from schema.errors import InvalidInput, Problem
+from schema.permission import Permission
+from schema.voucher_option import VoucherOptionLink
+from schema.voucher_option_input import (
+    CreateVoucherOptionLink,
+    DeleteVoucherOptionLink,
+    UpdateVoucherOptionLink,
+    VoucherOptionChangesInput,
+)
+from store.catalogue import VoucherOptionLinkRow, VoucherOptionRow, VoucherPrototypeRow
+
+LINK, PROTOTYPE = "voucher option link", "voucher prototype"
+
+
+async def _link(call: Call, given: Any, *, lock: bool = False) -> VoucherOptionLinkRow:
+    return await find(call.db, call.caller, VoucherOptionLinkRow, LINK, lock=lock, id=given_id(given))
+
+
+async def _locked(call: Call, id: int) -> tuple[VoucherOptionLinkRow, VoucherOptionRow]:
+    """A link and its option, locked. The option goes first, as it does where its links are set through it."""
+    seen = await _link(call, {"id": id})
+    option = await find(call.db, call.caller, VoucherOptionRow, voucher_option.thing, lock=True, id=seen.option_id)
+    call.db.expunge(seen)
+    return await _link(call, {"id": id}, lock=True), option
+
+
+@operation(Permission.MANAGE_CATALOGUE)
+async def create_voucher_option_link(call: Call, input: CreateVoucherOptionLink) -> VoucherOptionLink:
+    """Let an option go with a prototype."""
+    prototype = await find(call.db, call.caller, VoucherPrototypeRow, PROTOTYPE, id=input.voucher_prototype_id)
+    option = await find(call.db, call.caller, VoucherOptionRow, voucher_option.thing, lock=True, id=input.option_id)
+    if option.partner_id != prototype.partner_id:
+        raise InvalidInput.at("option_id", "The prototype's partner has no option with this id.")
+    row = VoucherOptionLinkRow(
+        partner_id=option.partner_id,
+        voucher_prototype_id=prototype.id,
+        option_id=option.id,
+        count=input.count,
+        included=input.included,
+    )
+    call.db.add(row)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.MANAGE_CATALOGUE, exists=_link)
+async def update_voucher_option_link(call: Call, input: UpdateVoucherOptionLink) -> VoucherOptionLink:
+    """Change how an option goes with a prototype, and the option itself, for all prototypes."""
+    row, option = await _locked(call, input.id)
+    apply(row, input, skip={"option"})
+    await call.db.flush()
+    if input.option is not None:
+        _stays(row, input.option.value)
+        try:
+            await change_option(call, option, input.option.value)
+        except InvalidInput as error:
+            raise _within_option(error) from error
+    return row
+
+
+@operation(Permission.MANAGE_CATALOGUE, exists=_link)
+async def delete_voucher_option_link(call: Call, input: DeleteVoucherOptionLink) -> VoucherOptionLink:
+    """Let a prototype go without an option. Vouchers that were sold keep it."""
+    row, _ = await _locked(call, input.id)
+    await call.db.delete(row)
+    await call.db.flush()
+    return row
+
+
+def _stays(row: VoucherOptionLinkRow, option: VoucherOptionChangesInput) -> None:
+    """Refuse to let an option go without the prototype whose link to it is changed."""
+    wanted, own = option.voucher_prototype_ids, row.voucher_prototype_id
+    if wanted is not None and own not in wanted.value:
+        raise InvalidInput.at(
+            ("option", "voucher_prototype_ids"), f"Keep {own} among them: it is the prototype of this link."
+        )
+
+
+def _within_option(error: InvalidInput) -> InvalidInput:
+    """What is wrong with an option, told where it stands in the input of its link."""
+    return InvalidInput(*(Problem(("option", *p.path), p.code, p.message) for p in error.problems))

@@ -1,0 +1,151 @@
+"""Options: what buyers can add to vouchers."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+from sqlmodel import col, select
+
+from resolvers.changes import apply, currency_of, given_id, named, owner_of, stays_with_owner, text_of, values_of
+from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.operation import Call, operation
+from resolvers.tenancy import find
+from schema.errors import InvalidInput, Problem
+from schema.permission import Permission
+from schema.values import ClosedSet, Text, closed_set, writable_as
+from schema.voucher_option import OptionService, VoucherOption
+from schema.voucher_option_input import (
+    CreateVoucherOption,
+    OptionServiceInput,
+    UpdateVoucherOption,
+    VoucherOptionChangesInput,
+)
+from store.catalogue import VoucherOptionCategoryRow, VoucherOptionLinkRow, VoucherOptionRow, VoucherPrototypeRow
+from store.rows import among
+
+APART = frozenset({"services", "voucher_prototype_ids"})
+"""Fields of inputs that are no columns as they are sent."""
+
+
+@closed_set
+class VoucherOptionSort(ClosedSet):
+    """How to order options."""
+
+    RANKING = "ranking", "By ranking, lowest first."
+    RANKING_DESCENDING = "-ranking", "By ranking, highest first."
+
+
+@writable_as(VoucherOption)
+class VoucherOptionFilter(Filter):
+    """Which options."""
+
+    is_active: Annotated[bool | None, Where("is_active")] = None
+    is_global: Annotated[bool | None, Where("is_global")] = None
+    category_id: Annotated[int | None, Where("category_id")] = None
+    ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description="Those with these ids.")
+    partner_id: Annotated[int | None, Where("partner_id")] = Field(
+        default=None, description="Those of the partner with this id."
+    )
+    name_contains: Annotated[str | None, Where("name", "says")] = Field(
+        default=None, max_length=200, description="Whose name holds this in any language, in capitals or not."
+    )
+
+
+voucher_options = Listing(
+    VoucherOption,
+    VoucherOptionFilter,
+    VoucherOptionSort,
+    Permission.VIEW_CATALOGUE,
+    "The options you see, best ranked first.",
+)
+voucher_option = Lookup(VoucherOption, "id", "voucher option", Permission.VIEW_CATALOGUE, "An option by its id.")
+
+
+async def _option(call: Call, given: Any, *, lock: bool = False) -> VoucherOptionRow:
+    return await find(call.db, call.caller, VoucherOptionRow, voucher_option.thing, lock=lock, id=given_id(given))
+
+
+@operation(Permission.MANAGE_CATALOGUE)
+async def create_voucher_option(call: Call, input: CreateVoucherOption) -> VoucherOption:
+    """Add an option."""
+    partner = await owner_of(call, input.partner_uuid)
+    named(text_of(input.name))
+    row = VoucherOptionRow(
+        partner_id=partner.id,
+        currency=await currency_of(call, partner),
+        services=_services(input.services),
+        **{"description": Text(), **values_of(input, skip=APART)},
+    )
+    await _check_category(call, row)
+    call.db.add(row)
+    await call.db.flush()
+    await _put_links(call, row, input.voucher_prototype_ids)
+    return row
+
+
+@operation(Permission.MANAGE_CATALOGUE, exists=_option)
+async def update_voucher_option(call: Call, input: UpdateVoucherOption) -> VoucherOption:
+    """Change an option. Vouchers that were sold with it keep its name and price of their day."""
+    row = await _option(call, {"id": input.id}, lock=True)
+    await change_option(call, row, input)
+    return row
+
+
+async def change_option(call: Call, row: VoucherOptionRow, sent: VoucherOptionChangesInput) -> None:
+    """Write what was sent of an option, which must be locked."""
+    await stays_with_owner(call, row, sent.partner_uuid)
+    apply(row, sent, skip=APART)
+    named(row.name)
+    if sent.services is not None:
+        row.services = _services(sent.services.value)
+    if sent.category_id is not None:
+        await _check_category(call, row)
+    if sent.voucher_prototype_ids is not None:
+        await _put_links(call, row, sent.voucher_prototype_ids.value)
+    await call.db.flush()
+
+
+def _services(sent: Sequence[OptionServiceInput]) -> list[OptionService]:
+    return [OptionService(**each.model_dump()) for each in sent]
+
+
+async def _check_category(call: Call, row: VoucherOptionRow) -> None:
+    """Refuse a category of somebody else."""
+    if row.category_id is None:
+        return
+    query = select(VoucherOptionCategoryRow.id).where(
+        col(VoucherOptionCategoryRow.partner_id) == row.partner_id, col(VoucherOptionCategoryRow.id) == row.category_id
+    )
+    with call.db.no_autoflush:
+        found = (await call.db.exec(query)).one_or_none()
+    if found is None:
+        raise InvalidInput.at("category_id", "The partner has no category of options with this id.")
+
+
+async def _put_links(call: Call, row: VoucherOptionRow, wanted: Sequence[int]) -> None:
+    """Let an option, which must be locked, go with these prototypes: links that there are stay as they are."""
+    await _check_prototypes(call, row, wanted)
+    query = select(VoucherOptionLinkRow).where(col(VoucherOptionLinkRow.option_id) == row.id)
+    there = {link.voucher_prototype_id: link for link in (await call.db.exec(query.with_for_update())).all()}
+    for id in sorted(set(wanted) - there.keys()):
+        link = VoucherOptionLinkRow(
+            partner_id=row.partner_id, option_id=row.id, voucher_prototype_id=id, count=1, included=False
+        )
+        call.db.add(link)
+    for id in there.keys() - set(wanted):
+        await call.db.delete(there[id])
+    await call.db.flush()
+
+
+async def _check_prototypes(call: Call, row: VoucherOptionRow, wanted: Sequence[int]) -> None:
+    """Refuse prototypes of somebody else, each at its place."""
+    query = select(VoucherPrototypeRow.id).where(
+        col(VoucherPrototypeRow.partner_id) == row.partner_id, among(col(VoucherPrototypeRow.id), sorted(set(wanted)))
+    )
+    known = set((await call.db.exec(query)).all()) if wanted else set()
+    message = "The partner has no voucher prototype with this id."
+    problems = [
+        Problem(("voucher_prototype_ids", at), "INVALID", message) for at, id in enumerate(wanted) if id not in known
+    ]
+    if problems:
+        raise InvalidInput(*problems)
