@@ -1,6 +1,6 @@
 """Who buys: what must be known, and what is wrong with what was typed."""
 
-import dataclasses
+from collections.abc import Mapping
 
 from schema.checkout import Buyer, DeliveryOption
 from schema.contact import email_address, phone_number
@@ -25,10 +25,14 @@ LENGTHS = {
 }
 
 
+def needs_address(delivery: DeliveryOption | None) -> bool:
+    """Whether something is sent to the buyer's address."""
+    return delivery is not None and delivery.kind is DeliveryKind.HOME_DELIVERY and not delivery.to_giftees
+
+
 def required_of(delivery: DeliveryOption | None) -> tuple[str, ...]:
     """The fields that must be filled in for a delivery."""
-    home = delivery is not None and delivery.kind is DeliveryKind.HOME_DELIVERY
-    return (*REQUIRED, *ADDRESS) if home else REQUIRED
+    return (*REQUIRED, *ADDRESS) if needs_address(delivery) else REQUIRED
 
 
 def missing_of(buyer: Buyer, delivery: DeliveryOption | None) -> list[str]:
@@ -41,30 +45,45 @@ def validated(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buy
 
     `region` is the country that telephone numbers without a country code are of, where the buyer's is not known.
     """
-    tidy = Buyer(**{name: _tidy(getattr(buyer, name), name) for name in LENGTHS})
-    problems = [Problem((name,), "REQUIRED", "Fill this in.") for name in missing_of(tidy, delivery)]
-    for name, limit in LENGTHS.items():
-        value = getattr(tidy, name)
-        if len(value) > limit:
-            problems.append(Problem((name,), "TOO_LONG", f"Use at most {limit} characters."))
-    if tidy.country and tidy.country not in COUNTRIES:
-        problems.append(Problem(("country",), "INVALID", "Choose a country."))
+    tidied, problems = tidy_person({name: getattr(buyer, name) for name in LENGTHS}, LENGTHS, region)
+    result = Buyer(**tidied)
     told = {problem.path[0] for problem in problems}
-    email, wrong = _email(tidy.email)
-    if wrong and "email" not in told:
-        problems.append(wrong)
-    phone, wrong = _phone(tidy.phone, tidy.country or region)
-    if wrong and "phone" not in told:
-        problems.append(wrong)
-    countries = delivery.countries if delivery and delivery.kind is DeliveryKind.HOME_DELIVERY else ()
-    if tidy.country and countries and tidy.country not in countries and "country" not in told:
+    missing = [Problem((name,), "REQUIRED", "Fill this in.") for name in missing_of(result, delivery)]
+    problems = [*missing, *problems]
+    countries = delivery.countries if delivery and needs_address(delivery) else ()
+    if result.country and countries and result.country not in countries and "country" not in told:
         problems.append(Problem(("country",), "NOT_DELIVERED", "This delivery does not go to this country."))
     if problems:
         raise InvalidInput(*problems)
-    return dataclasses.replace(tidy, email=email, phone=phone)
+    return result
 
 
-def _tidy(value: str, name: str) -> str:
+def tidy_person(
+    given: Mapping[str, str], lengths: Mapping[str, int], region: str
+) -> tuple[dict[str, str], list[Problem]]:
+    """What was typed about somebody, tidied, and what cannot be used of it; `region` as in `validated`.
+
+    What is empty is no problem. `given` has a value for each name of `lengths`, `email`, `phone` and `country` among them.
+    """
+    kept = {name: tidy(given[name], name) for name in lengths}
+    problems = [
+        Problem((name,), "TOO_LONG", f"Use at most {limit} characters.")
+        for name, limit in lengths.items()
+        if len(kept[name]) > limit
+    ]
+    if kept["country"] and kept["country"] not in COUNTRIES:
+        problems.append(Problem(("country",), "INVALID", "Choose a country."))
+    told = {problem.path[0] for problem in problems}
+    kept["email"], wrong = _email(kept["email"])
+    if wrong and "email" not in told:
+        problems.append(wrong)
+    kept["phone"], wrong = _phone(kept["phone"], kept["country"] or region)
+    if wrong and "phone" not in told:
+        problems.append(wrong)
+    return kept, problems
+
+
+def tidy(value: str, name: str) -> str:
     """Without characters that no form sends by intent; whatever separates words (a tab, a blank that does not break) as one
     blank, none at the ends."""
     lines = [

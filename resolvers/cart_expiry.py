@@ -8,6 +8,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.context import Services
+from schema.checkout import ShopKind
 from schema.errors import Unavailable
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.carts import ExpiredCart
@@ -66,7 +67,8 @@ async def _payments(
     written = {cart.id: cart.last_modified for cart in carts}
     states: dict[uuid.UUID, set[AttemptState]] = {cart.id: set() for cart in carts}
     query = select(AttemptRow.cart_id, AttemptRow.cart_last_modified, AttemptRow.state)
-    query = query.where(col(AttemptRow.partner_id) == partner_id, among(col(AttemptRow.cart_id), list(written)))
+    query = query.where(col(AttemptRow.partner_id) == partner_id, col(AttemptRow.kind) == ShopKind.PRODUCTS)
+    query = query.where(among(col(AttemptRow.cart_id), list(written)))
     for cart_id, last_modified, state in await db.exec(query):
         if last_modified == written[cart_id]:
             states[cart_id].add(AttemptState(state))

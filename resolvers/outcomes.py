@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.checkout import FAILURES
 from resolvers.context import Services
+from resolvers.desks import FAILURES
 from schema.checkout import AppliedCode, AttemptStatus, CodeKind, Notice, OrderLine, Outcome, Totals, VatAmount
 from schema.delivery import DeliveryKind
 from schema.values import Text

@@ -7,8 +7,9 @@ import uuid
 import structlog
 from sqlmodel import col, select
 
-from resolvers.checkout import delivery_of, desk_of, partner_of, priced, reached, view
+from resolvers.checkout import desk_of, partner_of
 from resolvers.context import Services
+from resolvers.desks import reached
 from resolvers.operation import Call, operation
 from resolvers.outcomes import outcome_of
 from resolvers.settlement import abandon, complete, fail, next_check, note_payin, read_attempt, settle
@@ -62,16 +63,15 @@ async def _begin(call: Call, key: CheckoutKey, agreed: Agreed, language: str) ->
     """The attempt of this customer for exactly this checkout: the live one, the one that is ordered, or one written now."""
     async with call.services.db.sessions() as db, db.begin():
         await one_at_a_time(db, key.cart_id, session_digest(key.session_id))
-        desk = await desk_of(call, db, key)
-        if desk.attempt is not None and desk.attempt.ordered(desk.cart.last_modified):
-            return desk.attempt
-        basket, result = await priced(call, db, desk, others=False)
-        delivery, buyer = delivery_of(desk, result), desk.customer.buyer
-        if Notice.CART_REPLACED in desk.edits.notices or reached(desk, result) is not Step.PAYMENT:
+        desk = await desk_of(call, db, key, ordered=True)
+        if desk.order is not None:
+            return desk.order
+        quote, buyer = await desk.quote(call, db, others=False), desk.customer.buyer
+        if Notice.CART_REPLACED in desk.edits.notices or reached(desk, quote) is not Step.PAYMENT:
             raise CheckoutChanged
-        if delivery is None or buyer is None or Agreed.of(result.totals) != agreed:
+        if buyer is None or Agreed.of(quote.totals) != agreed:
             raise CheckoutChanged
-        attempt = new_attempt(desk.cart, key, basket, result, delivery, buyer, language)
+        attempt = new_attempt(desk.partner.id, key, desk.source, quote, buyer, language)
         live = await latest_attempt(db, desk.partner.id, key, live=True, lock=True)
         now = call.services.clock.now()
         if live is not None:
@@ -187,4 +187,4 @@ async def cancel_payment(call: Call, key: CheckoutKey) -> Checkout:
             if locked is not None and locked.state in LIVE:
                 await abandon(db, locked)
     async with call.services.db.sessions() as db:
-        return await view(call, db, key, await desk_of(call, db, key))
+        return await (await desk_of(call, db, key)).view(call, db)

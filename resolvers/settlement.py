@@ -12,6 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers import mails
 from resolvers.context import Services
+from schema.checkout import ShopKind
 from schema.errors import CheckoutChanged, NotFound, Unavailable
 from store import shop_events
 from store.attempts import LIVE, AttemptRow, AttemptState, move
@@ -30,6 +31,7 @@ from store.providers.base import (
     TransactionStatus,
     Transient,
 )
+from store.tenancy import PartnerRow
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +45,7 @@ PAUSES = (
     (dt.timedelta(minutes=45), dt.timedelta(minutes=1)),
     (dt.timedelta(days=1), dt.timedelta(minutes=15)),
 )
+SHOP_PATHS = {ShopKind.VOUCHERS: "/vouchers/shop/", ShopKind.GIFT_CARDS: "/giftcards/shop/"}
 LONGEST_PAUSE = dt.timedelta(hours=6)
 
 
@@ -166,15 +169,7 @@ async def complete(services: Services, attempt_id: uuid.UUID, payin: Transaction
         if covered:
             move(attempt, AttemptState.COMPLETED)
             attempt.check_on = None
-            order = await write_order(db, attempt, now)
-            await mails.tell_of_order(db, order, attempt)
-            await shop_events.tell_of_order(db, order, attempt)
-            cart = {
-                "partner_id": attempt.partner_id,
-                "cart_id": attempt.cart_id,
-                "last_modified": attempt.cart_last_modified,
-            }
-            await enqueue(db, Job.DROP_CART, cart)
+            await _order(services, db, attempt, now)
         else:
             await release(db, attempt)
             move(attempt, AttemptState.REFUNDING)
@@ -183,10 +178,32 @@ async def complete(services: Services, attempt_id: uuid.UUID, payin: Transaction
             if payin is not None:
                 await mails.tell_of_refund(db, attempt, payin.amount)
     log.info("checkout attempt ended", attempt=str(attempt.id), state=attempt.state)
-    if attempt.state is AttemptState.COMPLETED:
+    if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.PRODUCTS:
         with suppress(Unavailable):  # the job does it once the store is back
             await drop_cart(services, attempt.partner_id, attempt.cart_id, attempt.cart_last_modified)
     return attempt
+
+
+async def _order(services: Services, db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
+    """Write the order of an attempt, with all that it issues, and tell everybody. A bag is emptied by there being an order."""
+    order = await write_order(db, attempt, await _sold_at(services, db, attempt), now)
+    await mails.tell_of_order(db, order, attempt)
+    await shop_events.tell_of_order(db, order, attempt)
+    if attempt.kind is ShopKind.PRODUCTS:
+        cart = {
+            "partner_id": attempt.partner_id,
+            "cart_id": attempt.cart_id,
+            "last_modified": attempt.cart_last_modified,
+        }
+        await enqueue(db, Job.DROP_CART, cart)
+
+
+async def _sold_at(services: Services, db: AsyncSession, attempt: AttemptRow) -> str:
+    """The address of the shop that an attempt was begun in; empty for a shop of the partner's own."""
+    if attempt.kind is ShopKind.PRODUCTS:
+        return ""
+    domain = (await db.exec(select(PartnerRow.site_domain).where(col(PartnerRow.id) == attempt.partner_id))).one()
+    return f"{services.settings.funnel_scheme}://{domain}{SHOP_PATHS[attempt.kind]}"
 
 
 async def drop_cart(services: Services, partner_id: int, cart_id: uuid.UUID, last_modified: int) -> None:
@@ -223,6 +240,7 @@ async def _superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
     """Whether the customer has begun or made another payment for the same cart since this one was given up."""
     others = select(AttemptRow.id).where(
         col(AttemptRow.partner_id) == attempt.partner_id,
+        col(AttemptRow.kind) == attempt.kind,
         col(AttemptRow.cart_id) == attempt.cart_id,
         col(AttemptRow.session_digest) == attempt.session_digest,
         col(AttemptRow.id) != attempt.id,

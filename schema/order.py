@@ -10,7 +10,9 @@ from pydantic import Field as Part
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
+from schema.checkout import ShopKind
 from schema.delivery import DeliveryKind
+from schema.gift_card import GiftCard
 from schema.values import (
     ClosedSet,
     Fields,
@@ -25,6 +27,7 @@ from schema.values import (
     relations,
     text,
 )
+from schema.voucher import Voucher
 
 
 @closed_set
@@ -65,12 +68,18 @@ class OrderVariant(Fields):
     )
 
 
-@strawberry.pydantic.type(description="A product that was sold.")
+@strawberry.pydantic.type(description="A line of an order: a product, a voucher or a gift card that was sold.")
 class OrderProduct(Fields):
-    """A product that was sold."""
+    """A line of an order."""
 
     id: int = Field(description="Its id.")
-    product_id: int = Field(description="The product.")
+    product_id: int | None = Field(default=None, description="The product; null for vouchers and gift cards.")
+    voucher = relation(
+        Voucher, by="voucher_id", description="The voucher that was issued; null for what is none.", nullable=True
+    )
+    gift_card = relation(
+        GiftCard, by="gift_card_id", description="The gift card that was issued; null for what is none.", nullable=True
+    )
     name: Text = text("Its name that day.")
     quantity: int = Field(description="How many.")
     unit_price = money("unit_price_amount", description="What one cost that day, VAT included.")
@@ -145,7 +154,9 @@ class OrderDelivery(BaseModel):
     kind: DeliveryKind = Part(description="How goods reach the customer.")
     name: Text = Part(description="The delivery mode's name that day.")
     recipient_name: str = Part(description="Who gets the parcel; empty: the buyer.")
-    address: PostalAddress | None = Part(description="Where home delivery goes; null for other kinds.")
+    address: PostalAddress | None = Part(
+        description="Where home delivery goes; null for other kinds, and where it goes to those it is for."
+    )
 
 
 @strawberry.pydantic.type(description="What a customer bought in a partner's shop.")
@@ -156,9 +167,10 @@ class Order(Fields):
     uuid: UUID = Field(description="Its uuid, which tells nothing of how many there are.")
     number: int = Field(description="Its number: 1, 2, 3 … without gaps for each partner.")
     status: OrderStatus = choice(OrderStatus, "Where it stands.", default=OrderStatus.PAID)
+    kind: ShopKind = choice(ShopKind, "What it is an order of.", default=ShopKind.PRODUCTS)
     created_on: dt.datetime = moment("When it was made.")
     language: str = Field(default="en", max_length=2, description="The language it was bought in.")
-    cart_id: UUID = Field(description="The cart it came from.")
+    cart_id: UUID = Field(description="The cart or the bag it came from.")
     message: str = Field(default="", max_length=1000, description="What the buyer wrote; empty: nothing.")
     buyer = embedded(inline(OrderBuyer, prefix="buyer_"), "Who bought it.")
     delivery = embedded(

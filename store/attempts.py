@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import BigInteger, CheckConstraint, Index, text
 from sqlmodel import Field, SQLModel
 
+from schema.checkout import ShopKind
 from schema.values import amount, choice, json_column, moment
 from store.clock import now
 
@@ -57,6 +58,7 @@ class AttemptRow(SQLModel, table=True):
         Index(
             "checkout_attempt_one_live_key",
             "partner_id",
+            "kind",
             "cart_id",
             "session_digest",
             unique=True,
@@ -72,8 +74,9 @@ class AttemptRow(SQLModel, table=True):
     )
     partner_id: int = Field(foreign_key="partner.id")
     id: UUID = Field(default_factory=uuid4, primary_key=True)
+    kind: ShopKind = choice(ShopKind, "What is bought.", default=ShopKind.PRODUCTS)
     state: AttemptState = choice(AttemptState, "Where it stands.", default=AttemptState.STARTING)
-    cart_id: UUID
+    cart_id: UUID = Field(description="The cart, or the bag.")
     cart_last_modified: int = Field(sa_type=BigInteger)
     session_digest: str = Field(max_length=64, description="Which browser session it belongs to; only a digest.")
     language: str = Field(default="en", max_length=2)
@@ -112,7 +115,7 @@ class AttemptRow(SQLModel, table=True):
     failure_reason: str = Field(default="", max_length=40)
 
     def ordered(self, cart_last_modified: int) -> bool:
-        """Whether it made an order of this writing of its cart, which may not be gone yet."""
+        """Whether it made an order of this writing of its cart or bag, which may not be gone yet."""
         return self.state is AttemptState.COMPLETED and self.cart_last_modified == cart_last_modified
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout import CheckoutKey, Choice, OfferedProduct
+from schema.checkout import CheckoutKey, Choice, OfferedProduct, ShopKind
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.codes import normal
 from store.coupon_rules import is_running
@@ -46,6 +46,7 @@ async def latest_attempt(
         select(AttemptRow)
         .where(
             col(AttemptRow.partner_id) == partner_id,
+            col(AttemptRow.kind) == key.kind,
             col(AttemptRow.cart_id) == key.cart_id,
             col(AttemptRow.session_digest) == session_digest(key.session_id),
         )
@@ -102,9 +103,12 @@ class OwnHolds:
 
 
 async def usable_codes(
-    db: AsyncSession, partner_id: int, codes: Sequence[str], now: dt.datetime, own: OwnHolds
+    db: AsyncSession, partner_id: int, codes: Sequence[str], now: dt.datetime, own: OwnHolds, kind: ShopKind
 ) -> list[CouponRow | UsableCard]:
-    """The coupons and gift cards behind codes, in their order; what can't be used is left out."""
+    """The coupons and gift cards behind codes, in their order; what can't be used is left out.
+
+    Gift cards do not pay for gift cards: their money would begin a new life each time.
+    """
     wanted = [normal(code) for code in codes]
     if not wanted:
         return []
@@ -118,10 +122,10 @@ async def usable_codes(
     for card in cards:
         held = own.cards.get(card.id, Decimal("0.00"))
         remaining = card.remaining_amount + held
-        if spendable(card, now, held=held > 0) and remaining > 0:
+        if kind is not ShopKind.GIFT_CARDS and spendable(card, now, held=held > 0) and remaining > 0:
             usable[card.normal_code] = UsableCard(card.id, card.code, remaining)
     for coupon in coupons:
-        if is_running(coupon, now, own_uses=int(coupon.id in own.coupons)):
+        if is_running(coupon, now, own_uses=int(coupon.id in own.coupons), kind=kind):
             usable[coupon.normal_code] = coupon
     return [usable[code] for code in dict.fromkeys(wanted) if code in usable]
 

@@ -8,7 +8,8 @@ from typing import Any
 import orjson
 
 from schema.cart import Cart
-from schema.checkout import Buyer, CheckoutKey, Choice, Notice
+from schema.checkout import Buyer, Choice, Notice, ShopKind
+from store.bags import KEPT_BAGS, BagEdits, bag_from
 from store.sessions import NEW, Sessions
 
 KEPT_CARTS = 10
@@ -29,10 +30,11 @@ class CartEdits:
 
 @dataclass(slots=True)
 class Customer:
-    """A customer's session: who buys, and what was made of each cart, latest last."""
+    """A customer's session: who buys, what was made of each cart, and what is in each bag; latest last."""
 
     buyer: Buyer | None = None
     carts: dict[uuid.UUID, CartEdits] = field(default_factory=dict)
+    bags: dict[uuid.UUID, BagEdits] = field(default_factory=dict)
 
     def edits(self, cart: Cart) -> CartEdits:
         """What was made of this cart; begins with the cart itself, and again when the shop has replaced it."""
@@ -49,6 +51,16 @@ class Customer:
                 del self.carts[old]
         return edits
 
+    def bag(self, id: uuid.UUID, kind: ShopKind, begun: int) -> BagEdits:
+        """A bag; an empty one, begun at this millisecond, when there is none of this id and kind."""
+        bag = self.bags.get(id)
+        if bag is None or bag.kind is not kind:
+            bag = BagEdits(begun, kind, country=self.buyer.country if self.buyer else "")
+            self.bags[id] = bag
+            for old in list(self.bags)[:-KEPT_BAGS]:
+                del self.bags[old]
+        return bag
+
 
 class Customers:
     """The sessions of customers, changed by one request at a time."""
@@ -61,29 +73,28 @@ class Customers:
         found = await self.sessions.load(partner_id, session_id)
         return decoded(found.value) if found else Customer()
 
-    async def change(
-        self, partner_id: int, key: CheckoutKey, cart: Cart, change: Callable[[Customer, CartEdits], None]
-    ) -> Customer:
-        """Change the session of a customer about one cart; of two changes at once, one is made after the other."""
+    async def change(self, partner_id: int, session_id: str, change: Callable[[Customer], None]) -> Customer:
+        """Change the session of a customer; of two changes at once, one is made after the other."""
         for _ in range(TRIES):
-            found = await self.sessions.load(partner_id, key.session_id)
+            found = await self.sessions.load(partner_id, session_id)
             customer, version = (decoded(found.value), found.version) if found else (Customer(), NEW)
-            change(customer, customer.edits(cart))
-            if await self.sessions.save(partner_id, key.session_id, encoded(customer), version) is not None:
+            change(customer)
+            if await self.sessions.save(partner_id, session_id, encoded(customer), version) is not None:
                 return customer
         raise RuntimeError("A customer's session keeps changing under our hands.")
 
 
 def encoded(customer: Customer) -> bytes:
     """As it is stored."""
-    return orjson.dumps(customer, option=orjson.OPT_NON_STR_KEYS)
+    return orjson.dumps(customer, default=str, option=orjson.OPT_NON_STR_KEYS)  # `str`: amounts
 
 
 def decoded(data: bytes) -> Customer:
     """As it was stored."""
     raw: dict[str, Any] = orjson.loads(data)
     buyer = Buyer(**raw["buyer"]) if raw["buyer"] else None
-    return Customer(buyer, {uuid.UUID(k): _edits(v) for k, v in raw["carts"].items()})
+    carts = {uuid.UUID(k): _edits(v) for k, v in raw["carts"].items()}
+    return Customer(buyer, carts, {uuid.UUID(k): bag_from(v) for k, v in raw.get("bags", {}).items()})
 
 
 def _edits(raw: dict[str, Any]) -> CartEdits:

@@ -1,5 +1,7 @@
 """What a checkout attempt holds from the moment payment starts: stock, coupon uses, money on gift cards.
 
+Vouchers and gift cards that are bought are not counted: nothing of them is held, and they are made when they are paid.
+
 Rows are locked in one order (products, variants, coupons, gift cards, each by ascending id), so that two transactions can't
 wait for each other; one that lets go for one attempt and takes for another locks for both first. The attempt is locked, or
 not yet visible to others, whenever these run.
@@ -14,13 +16,17 @@ from typing import Any, TypeVar
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.checkout import ShopKind
 from schema.errors import CheckoutChanged
 from schema.gift_card import GiftCardStatus
 from store.attempts import AttemptRow
+from store.catalogue import VoucherPrototypeRow
 from store.coupon_rules import is_running
 from store.coupons import CouponRow
 from store.gift_cards import GiftCardEntryKind, GiftCardEntryRow, GiftCardRow
 from store.products import ProductRow, ProductVariantRow
+from store.voucher_sales import zone_of
+from store.voucher_shop import is_sold
 
 R = TypeVar("R", ProductRow, ProductVariantRow, CouponRow, GiftCardRow)
 SPENDABLE = (GiftCardStatus.PAID, GiftCardStatus.USING)
@@ -36,7 +42,7 @@ class Locked:
     cards: Mapping[int, GiftCardRow]
 
     def stock_of(self, line: Mapping[str, Any]) -> ProductRow | ProductVariantRow | None:
-        """The row that counts the stock of a line: the variant where there is one, else the product."""
+        """The row that counts the stock of a line of goods: the variant where there is one, else the product."""
         if line["variant_id"] is None:
             return self.products.get(line["product_id"])
         return self.variants.get(line["variant_id"])
@@ -44,7 +50,7 @@ class Locked:
 
 async def lock(db: AsyncSession, *attempts: AttemptRow) -> Locked:
     """Lock all that these attempts hold or want, in the one order."""
-    lines = [line for attempt in attempts for line in attempt.lines]
+    lines = [line for attempt in attempts for line in attempt.lines if line["product_id"] is not None]
     return Locked(
         await _rows(db, ProductRow, (line["product_id"] for line in lines if line["variant_id"] is None)),
         await _rows(db, ProductVariantRow, (line["variant_id"] for line in lines if line["variant_id"] is not None)),
@@ -55,12 +61,16 @@ async def lock(db: AsyncSession, *attempts: AttemptRow) -> Locked:
 
 async def take(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
     """Take all that the attempt needs, or raise CheckoutChanged (and let the transaction roll back)."""
-    locked, sold = await lock(db, attempt), await _sold(db, attempt)
+    locked = await lock(db, attempt)
     attempt.round += 1
-    attempt.lines = [{**line, "counted": _take_stock(locked, sold, line)} for line in attempt.lines]
+    if attempt.kind is ShopKind.PRODUCTS:
+        sold = await _sold(db, attempt)
+        attempt.lines = [{**line, "counted": _take_stock(locked, sold, line)} for line in attempt.lines]
+    elif not await all_sold(db, attempt, now):
+        raise CheckoutChanged
     for use in attempt.coupons:
         coupon = locked.coupons.get(use["id"])
-        if coupon is None or not is_running(coupon, now):
+        if coupon is None or not is_running(coupon, now, kind=attempt.kind):
             raise CheckoutChanged
         coupon.usage_count += 1
     for part in attempt.cards:
@@ -111,6 +121,19 @@ async def _rows(db: AsyncSession, table: type[R], ids: Iterable[int]) -> dict[in
         return {}
     query = select(table).where(col(table.id).in_(wanted)).order_by(col(table.id)).with_for_update()
     return {row.id: row for row in await db.exec(query.execution_options(populate_existing=True))}
+
+
+async def all_sold(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> bool:
+    """Whether the experiences that an attempt buys vouchers of are all sold now."""
+    wanted = {line["voucher"]["prototype_id"] for line in attempt.lines if line.get("voucher")}
+    if not wanted:
+        return True
+    today = now.astimezone(await zone_of(db, attempt.partner_id)).date()
+    table = VoucherPrototypeRow
+    rows = (
+        await db.exec(select(table).where(col(table.partner_id) == attempt.partner_id, col(table.id).in_(wanted)))
+    ).all()
+    return len(rows) == len(wanted) and all(is_sold(row, today) for row in rows)
 
 
 async def _sold(db: AsyncSession, attempt: AttemptRow) -> set[int]:

@@ -4,22 +4,24 @@ import dataclasses
 import datetime as dt
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import orjson
 from sqlalchemy import update
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.cart import Cart
-from schema.checkout import Buyer, CheckoutKey, CheckoutLine, CodeKind, DeliveryOption
+from schema.checkout import Buyer, CheckoutKey, CodeKind, ShopKind
 from schema.delivery import DeliveryKind
-from schema.languages import LANGUAGES
 from schema.order import PaymentMethod, PaymentStatus
 from schema.values import Text
 from store.attempts import AttemptRow
+from store.bag_sales import issue_all
 from store.checkout import session_digest
+from store.gift_cards import GiftCardRow
 from store.orders import (
     OrderDiscountRow,
     OrderPaymentRow,
@@ -28,33 +30,47 @@ from store.orders import (
     OrderVariantRow,
     OrderVatRow,
 )
-from store.pricing import Basket, Priced
+from store.quotes import Quote
 from store.tenancy import PartnerRow
+from store.vouchers import VoucherRow
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is bought out of: a cart or a bag, and which writing of it."""
+
+    id: UUID
+    last_modified: int
+    return_url: str = ""
 
 
 def new_attempt(
-    cart: Cart, key: CheckoutKey, basket: Basket, result: Priced, delivery: DeliveryOption, buyer: Buyer, language: str
+    partner_id: int, key: CheckoutKey, source: Source, quote: Quote, buyer: Buyer, language: str
 ) -> AttemptRow:
-    """All that the order will need, as it is at this moment."""
-    totals = result.totals
+    """All that the order will need, as it is at this moment. The quote has a delivery."""
+    totals, delivery = quote.totals, quote.delivery
+    assert delivery is not None
     attempt = AttemptRow(
-        partner_id=cart.partner_id,
-        cart_id=cart.id,
-        cart_last_modified=cart.last_modified,
+        partner_id=partner_id,
+        kind=key.kind,
+        cart_id=source.id,
+        cart_last_modified=source.last_modified,
         session_digest=session_digest(key.session_id),
         language=language,
-        return_url=cart.return_url,
-        lines=[_line(line, basket) for line in result.good],
+        return_url=source.return_url,
+        lines=quote.attempt_lines(),
         buyer=dataclasses.asdict(buyer),
         delivery={
             "mode_id": delivery.id,
             "kind": delivery.kind,
             "name": delivery.name.model_dump(exclude_none=True),
             "description": delivery.description.model_dump(exclude_none=True),
+            "to_giftees": delivery.to_giftees,
+            "reception": quote.reception,
         },
         vat=[{k: str(v) for k, v in dataclasses.asdict(v).items()} for v in totals.vat],
-        coupons=_taken(basket, result, CodeKind.COUPON),
-        cards=_taken(basket, result, CodeKind.GIFT_CARD),
+        coupons=_taken(quote, CodeKind.COUPON),
+        cards=_taken(quote, CodeKind.GIFT_CARD),
         currency=totals.currency,
         products_amount=totals.products,
         discount_amount=totals.discount,
@@ -67,11 +83,11 @@ def new_attempt(
     return attempt
 
 
-def _taken(basket: Basket, result: Priced, kind: CodeKind) -> list[dict[str, Any]]:
+def _taken(quote: Quote, kind: CodeKind) -> list[dict[str, Any]]:
     """The coupons or the gift cards that work, and what each takes off or pays; a gift card that pays nothing is left alone."""
     return [
-        {"id": code.id, "code": code.code, "amount": str(applied.amount)}
-        for code, applied in zip(basket.codes, result.codes, strict=True)
+        {"id": code.id, "code": code.code, "amount": str(applied.amount), "adds": str(applied.adds)}
+        for code, applied in zip(quote.usable, quote.codes, strict=True)
         if applied.applies and applied.kind is kind and (kind is CodeKind.COUPON or applied.amount > 0)
     ]
 
@@ -82,44 +98,14 @@ def _fingerprint(attempt: AttemptRow) -> str:
     return hashlib.sha256(orjson.dumps((*said, str(attempt.total_amount)), option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def _line(line: CheckoutLine, basket: Basket) -> dict[str, Any]:
-    assert line.product is not None
-    chosen = _chosen(line)
-    return {
-        "product_id": line.product.id,
-        "variant_id": line.variant.id if line.variant else None,
-        "name": line.product.name.model_dump(exclude_none=True),
-        "variant": line.variant.name.model_dump(exclude_none=True) if line.variant else None,
-        "choices": chosen,
-        "quantity": line.choice.quantity,
-        "unit_price": str(line.unit_price),
-        "total": str(line.total),
-        "vat_rate": str(basket.products[line.product.id].vat_rate),
-        "picture_url": line.product.picture_url,
-    }
+async def write_order(db: AsyncSession, attempt: AttemptRow, origin: str, now: dt.datetime) -> OrderRow:
+    """The order of an attempt, and the vouchers and gift cards that it buys.
 
-
-def _chosen(line: CheckoutLine) -> dict[str, str] | None:
-    """The chosen attribute values, as a text in each language: `Colour: sage; Ribbon: gold`."""
-    assert line.product is not None
-    pairs = [
-        (attribute.name, value.label)
-        for attribute in line.product.attributes
-        for value in attribute.values
-        if line.choice.attribute_values.get(attribute.id) == value.value
-    ]
-    if not pairs:
-        return None
-    return {
-        language: "; ".join(f"{name.in_language(language)}: {label.in_language(language)}" for name, label in pairs)
-        for language in LANGUAGES
-    }
-
-
-async def write_order(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> OrderRow:
-    """The order of an attempt. Its number is taken in the same transaction, so that there are no gaps."""
+    Its number is taken in the same transaction, so that there are no gaps. `origin` is where vouchers say they were sold.
+    """
     order = OrderRow(
         partner_id=attempt.partner_id,
+        kind=attempt.kind,
         number=await _next_number(db, attempt.partner_id),
         attempt_id=attempt.id,
         created_on=now,
@@ -141,10 +127,20 @@ async def write_order(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -
     )
     db.add(order)
     await db.flush()
+    if attempt.kind is not ShopKind.PRODUCTS:
+        made = await issue_all(db, order, attempt, origin, now)
+        attempt.lines = [{**line, **_made(row)} for line, row in zip(attempt.lines, made, strict=True)]
     await _write_lines(db, order, attempt.lines)
     _write_parts(db, order, attempt)
     await db.flush()
     return order
+
+
+def _made(row: VoucherRow | GiftCardRow | None) -> dict[str, int]:
+    """What a line has become."""
+    if isinstance(row, VoucherRow):
+        return {"voucher_id": row.id}
+    return {"gift_card_id": row.id} if row else {}
 
 
 def _who(attempt: AttemptRow) -> dict[str, Any]:
@@ -152,7 +148,7 @@ def _who(attempt: AttemptRow) -> dict[str, Any]:
 
 
 def _address(attempt: AttemptRow) -> dict[str, Any]:
-    if attempt.delivery["kind"] != DeliveryKind.HOME_DELIVERY:
+    if attempt.delivery["kind"] != DeliveryKind.HOME_DELIVERY or attempt.delivery.get("to_giftees"):
         return {}
     names = ("address_line_1", "address_line_2", "postal_code", "city", "country")
     return {name: attempt.buyer[name] for name in names}
@@ -190,6 +186,8 @@ def _product(order: OrderRow, line: dict[str, Any], variant: OrderVariantRow | N
         partner_id=order.partner_id,
         order_id=order.id,
         product_id=line["product_id"],
+        voucher_id=line.get("voucher_id"),
+        gift_card_id=line.get("gift_card_id"),
         order_variant_id=variant.id if variant else None,
         name=Text(**line["name"]),
         quantity=line["quantity"],

@@ -58,10 +58,15 @@ class OrderProductRow(OrderProduct, table=True):
     """A product of an order."""
 
     __tablename__ = "order_product"
+    __table_args__ = (
+        CheckConstraint("num_nonnulls(product_id, voucher_id, gift_card_id) = 1", name="sells_one_thing"),
+    )
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
     order_variant_id: int | None = Field(default=None, foreign_key="order_variant.id")
+    voucher_id: int | None = Field(default=None, foreign_key="voucher.id", index=True)
+    gift_card_id: int | None = Field(default=None, foreign_key="gift_card.id", index=True)
     currency: str = Field(default="EUR", max_length=3)
     unit_price_amount: Decimal = amount()
     total_amount: Decimal = amount()

@@ -1,0 +1,80 @@
+"""A customer in the shop of vouchers or of gift cards."""
+
+from dataclasses import dataclass
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.desks import Desk, shared_view
+from resolvers.operation import Call
+from schema.checkout import ShopKind
+from schema.sale import BagCheckout, VoucherChoice
+from store.bag_pricing import BagBasket, price_bag
+from store.bags import BagEdits
+from store.customers import Customer
+from store.gift_card_offer import OFFER
+from store.ordering import Source
+from store.quotes import BagQuote
+from store.shop import load_deliveries
+from store.voucher_shop import SoldPrototype, load_prototypes
+
+
+@dataclass(frozen=True)
+class BagDesk(Desk):
+    """A customer with a bag. `begun` is this millisecond, for a bag that is not there yet."""
+
+    begun: int
+
+    @property
+    def source(self) -> Source:
+        """The bag."""
+        return Source(self.key.cart_id, self.edits.last_modified)
+
+    def edits_in(self, customer: Customer) -> BagEdits:
+        """What is in a customer's bag."""
+        return customer.bag(self.key.cart_id, self.key.kind, self.begun)
+
+    @property
+    def edits(self) -> BagEdits:
+        """What is in this customer's bag."""
+        return self.edits_in(self.customer)
+
+    async def prototypes(self, call: Call, db: AsyncSession, *, others: bool) -> dict[int, SoldPrototype]:
+        """The experiences in the bag, and with `others` those of the shop window."""
+        if self.key.kind is not ShopKind.VOUCHERS:
+            return {}
+        wanted = {c.prototype_id for c in self.edits.lines.values() if isinstance(c, VoucherChoice)}
+        today = call.services.clock.now().astimezone(self.zone).date()
+        return await load_prototypes(db, self.partner.id, today, sorted(wanted), others=others)
+
+    async def quote(self, call: Call, db: AsyncSession, *, others: bool) -> BagQuote:
+        """What the bag comes to."""
+        basket = BagBasket(
+            kind=self.key.kind,
+            choices=self.edits.lines,
+            prototypes=await self.prototypes(call, db, others=others),
+            deliveries=await load_deliveries(db, self.partner.id),
+            reception=self.edits.reception,
+            delivery_id=self.edits.delivery_id,
+            country=self.country,
+            email=self.email,
+            codes=await self.codes(call, db),
+            currency=self.currency,
+        )
+        return BagQuote.of(basket, price_bag(basket))
+
+    async def view(self, call: Call, db: AsyncSession) -> BagCheckout:
+        """All that a step shows."""
+        quote = await self.quote(call, db, others=True)
+        priced, chosen = quote.priced, quote.priced.reception
+        return BagCheckout(
+            **shared_view(call, self, quote),
+            lines=(),
+            offered=(),
+            deliveries=(chosen.delivery,) if chosen else (),
+            delivery_id=chosen.delivery.id if chosen else None,
+            bag=priced.lines,
+            receptions=priced.receptions,
+            reception=chosen,
+            prototypes=tuple(sold.offered for sold in quote.basket.prototypes.values() if sold.is_sold),
+            gift_cards=OFFER if self.key.kind is ShopKind.GIFT_CARDS else None,
+        )
