@@ -11,6 +11,7 @@ from rest_compat.body import Accepts
 from rest_compat.resources import auth, cart, kyc, partner
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
+from rest_compat.resources.media import MEDIA
 from rest_compat.route import Envelope, Route, Status
 from rest_compat.routes import ROUTES
 from rest_compat.shapes import Shape
@@ -39,10 +40,6 @@ def in_each(*texts: str) -> str:
 
 NOT_YET = frozenset(
     [
-        "create_media",
-        "list_media",
-        "get_media",
-        "update_media",
         "list_giftcards",
         "get_giftcard",
         "get_giftcard_by_code",
@@ -119,10 +116,15 @@ DOCUMENTED: Mapping[Shape, str] = {
     "partner_uuid voucher_prototypes_ids category_id",
     option.CATEGORY: f"id {in_each('name', 'description')} is_active ranking min_number_options max_number_options partner "
     "partner_uuid",
+    MEDIA: "id uuid name created_on archived_on",
     cart.CART: "id items return_url funnel_url last_modified",
     cart.CART_ITEM: "product_id quantity variant_id attribute_values",
 }
 """The documented keys of every shape, in order."""
+
+
+TOLD_OF: Mapping[Shape, str] = {option.LINK: " option link"}
+"""What the list calls the answer of a change, where it is not what the path names."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ def success_of(route: Route) -> str:
         words = {201: "201 created", 200: "200 replaced"}
         return " / ".join(words[status] for status, _ in route.status.documented)
     envelope = {
-        Envelope.OBJECT: "",
+        Envelope.OBJECT: TOLD_OF.get(route.shape, "") if route.writes else "",
         Envelope.PAGE: " page",
         Envelope.ARRAY: " array",
         Envelope.ARRAY_OF_ONE: " array of one",
