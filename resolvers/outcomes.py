@@ -8,15 +8,30 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.context import Services
 from resolvers.desks import FAILURES
-from schema.checkout import AppliedCode, AttemptStatus, CodeKind, Notice, OrderLine, Outcome, Totals, VatAmount
+from schema.checkout import (
+    AppliedCode,
+    AttemptStatus,
+    CodeKind,
+    Issued,
+    Notice,
+    OrderLine,
+    Outcome,
+    ShopKind,
+    Totals,
+    VatAmount,
+)
+from schema.coupon import ReceptionMode
 from schema.delivery import DeliveryKind
 from schema.values import Text
 from store.attempts import AttemptRow, AttemptState
 from store.brand import brand_of
 from store.codes import grouped
+from store.documents.addresses import DocumentKind, document_path
+from store.gift_cards import GiftCardRow
 from store.orders import OrderRow
 from store.return_urls import allowed
 from store.tenancy import PartnerRow
+from store.vouchers import VoucherRow
 
 STATUS = {
     AttemptState.STARTING: AttemptStatus.WAITING,
@@ -41,11 +56,12 @@ async def outcome_of(services: Services, attempt: AttemptRow) -> Outcome:
         notice = FAILURES.get(attempt.failure_reason, Notice.PAYMENT_DECLINED)
     if status is AttemptStatus.REFUNDED:
         notice = Notice.PAYMENT_REFUNDED
-    return Outcome(attempt.id, status, brand, notice, totals=_totals(attempt))
+    return Outcome(attempt.id, status, brand, notice, totals=_totals(attempt), kind=attempt.kind)
 
 
 async def _ordered(db: AsyncSession, attempt: AttemptRow, partner: PartnerRow) -> Outcome:
     order = (await db.exec(select(OrderRow).where(col(OrderRow.attempt_id) == attempt.id))).one()
+    issued = await issued_by(db, order, attempt)
     return Outcome(
         attempt_id=attempt.id,
         status=AttemptStatus.COMPLETED,
@@ -54,12 +70,13 @@ async def _ordered(db: AsyncSession, attempt: AttemptRow, partner: PartnerRow) -
         order_number=str(order.number),
         ordered_on=order.created_on,
         email=order.buyer_email,
-        lines=tuple(_line(line) for line in attempt.lines),
+        lines=tuple(_line(line, of_line) for line, of_line in zip(attempt.lines, issued, strict=True)),
         totals=_totals(attempt),
         codes=_codes(attempt),
         delivery_kind=DeliveryKind(attempt.delivery["kind"]),
         delivery_name=Text(**attempt.delivery["name"]),
         delivery_description=Text(**attempt.delivery["description"]),
+        kind=attempt.kind,
     )
 
 
@@ -74,7 +91,38 @@ def _return_url(url: str, partner: PartnerRow, order: OrderRow) -> str:
     return parts._replace(query=f"{parts.query}&{added}" if parts.query else added).geturl()
 
 
-def _line(line: dict[str, object]) -> OrderLine:
+async def issued_by(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> list[Issued | None]:
+    """The vouchers and gift cards of an order, one for each line of its attempt; None for goods."""
+    if attempt.kind is ShopKind.PRODUCTS:
+        return [None for _ in attempt.lines]
+    vouchers = await db.exec(select(VoucherRow).where(col(VoucherRow.order_id) == order.id))
+    cards = await db.exec(select(GiftCardRow).where(col(GiftCardRow.order_id) == order.id))
+    made: dict[tuple[str, int], VoucherRow | GiftCardRow] = {("voucher_id", row.id): row for row in vouchers}
+    made |= {("gift_card_id", row.id): row for row in cards}
+    key = "voucher_id" if attempt.kind is ShopKind.VOUCHERS else "gift_card_id"
+    return [_issued(made[key, line[key]], attempt) for line in attempt.lines]
+
+
+def _issued(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> Issued:
+    is_voucher = isinstance(row, VoucherRow)
+    return Issued(
+        kind=attempt.kind,
+        id=row.id,
+        code=row.code,
+        value=row.total_price_amount if isinstance(row, VoucherRow) else row.value_amount,
+        expires_on=row.expires_on,
+        document_path=document_path(DocumentKind.VOUCHER if is_voucher else DocumentKind.GIFT_CARD, row.document_token),
+        sent_to=_sent_to(row, attempt),
+    )
+
+
+def _sent_to(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> str:
+    buyer = str(attempt.buyer["email"])
+    by_mail = {ReceptionMode.PRINT_AT_HOME: buyer, ReceptionMode.GIFTEE_EMAIL: row.giftee_email or buyer}
+    return by_mail.get(row.reception_mode, "")
+
+
+def _line(line: dict[str, object], issued: Issued | None) -> OrderLine:
     details = [Text.model_validate(line[key]) for key in ("variant", "choices") if line[key]]
     return OrderLine(
         name=Text.model_validate(line["name"]),
@@ -83,6 +131,7 @@ def _line(line: dict[str, object]) -> OrderLine:
         unit_price=Decimal(str(line["unit_price"])),
         total=Decimal(str(line["total"])),
         picture_url=str(line["picture_url"]),
+        issued=issued,
     )
 
 
@@ -101,6 +150,9 @@ def _totals(attempt: AttemptRow) -> Totals:
 
 
 def _codes(attempt: AttemptRow) -> tuple[AppliedCode, ...]:
-    coupons = [AppliedCode(c["code"], CodeKind.COUPON, Decimal(c["amount"]), True) for c in attempt.coupons]
+    coupons = [
+        AppliedCode(c["code"], CodeKind.COUPON, Decimal(c["amount"]), True, Decimal(c.get("adds", 0)))
+        for c in attempt.coupons
+    ]
     cards = [AppliedCode(grouped(c["code"]), CodeKind.GIFT_CARD, Decimal(c["amount"]), True) for c in attempt.cards]
     return (*coupons, *cards)

@@ -5,12 +5,29 @@ the shop's kind.
 """
 
 import uuid
+from collections.abc import Sequence
 
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.bag_desk import BagDesk
+from resolvers.checkout import bag_desk, changed, partner_of, refuse_too_much
+from resolvers.giftees import tidied
 from resolvers.operation import Call, operation
-from schema.checkout import CheckoutKey
+from schema.checkout import CheckoutKey, ShopKind
 from schema.coupon import ReceptionMode
+from schema.errors import InvalidInput, NotFound, Problem
 from schema.permission import Rule
-from schema.sale import BagCheckout, BagChoice, OfferedPrototype
+from schema.sale import BagCheckout, BagChoice, GiftCardChoice, OfferedPrototype
+from store.bag_lines import gift_card_problems, voucher_problems
+from store.bags import BagEdits
+from store.customers import Customer
+from store.gift_card_offer import OFFER
+from store.voucher_sales import zone_of
+from store.voucher_shop import SoldPrototype, load_prototypes
+
+MOST_LINES = 20
+LARGEST_ID = 2**31 - 1
+NOT_SOLD = Problem(("prototype_id",), "NOT_OFFERED", "This is not sold here.")
 
 
 @operation(Rule.CUSTOMER, transaction=False)
@@ -19,19 +36,27 @@ async def open_bag(call: Call, key: CheckoutKey) -> BagCheckout:
 
     Raises CartNotFound for one that has become an order.
     """
-    raise NotImplementedError
+    async with call.services.db.sessions() as db:
+        return await (await bag_desk(call, db, key)).view(call, db)
 
 
 @operation(Rule.CUSTOMER, transaction=False)
 async def open_prototype(call: Call, prototype_id: int) -> OfferedPrototype:
     """An experience as the shop sells it. NotFound where it does not."""
-    raise NotImplementedError
+    async with call.services.db.sessions() as db:
+        sold = await _prototype(call, db, partner_of(call), prototype_id)
+    if sold is None:
+        raise NotFound(thing="experience")
+    return sold.offered
 
 
 @operation(Rule.CUSTOMER, transaction=False)
 async def price_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: BagChoice) -> BagCheckout:
     """Show what the bag would come to with this line, and keep nothing of it. Raises InvalidInput as `put_line`."""
-    raise NotImplementedError
+    async with call.services.db.sessions() as db:
+        desk = await bag_desk(call, db, key)
+        _put(desk.edits, line_id, await _checked(call, db, desk, choice))
+        return await desk.view(call, db)
 
 
 @operation(Rule.CUSTOMER, transaction=False)
@@ -39,15 +64,33 @@ async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: Bag
     """Put a voucher or gift card into the bag, or change the one of this id: the same form sent twice is one line.
 
     Raises InvalidInput with a problem for each field, by the names of the choice: `adults`, `nights`, `value`, `message`,
-    `(options, <id>)`, `(categories, <id>)`, `(giftee, email)`.
+    `(options, <id>)`, `(categories, <id>)` (0 for options of no category), `(giftee, email)`; `items` for a full bag.
     """
-    raise NotImplementedError
+    async with call.services.db.sessions() as db:
+        desk = await bag_desk(call, db, key)
+        checked = await _checked(call, db, desk, choice)
+        _put(desk.edits, line_id, checked)
+        refuse_too_much(await desk.view(call, db))
+
+        def change(customer: Customer) -> None:
+            _put(desk.edits_in(customer), line_id, checked)
+
+        customer = await changed(call, desk, change)
+        return await (await bag_desk(call, db, key, customer)).view(call, db)
 
 
 @operation(Rule.CUSTOMER, transaction=False)
 async def remove_line(call: Call, key: CheckoutKey, line_id: uuid.UUID) -> BagCheckout:
     """Take a line out of the bag. One that is not there is left out already."""
-    raise NotImplementedError
+
+    async with call.services.db.sessions() as db:
+        desk = await bag_desk(call, db, key)
+
+        def change(customer: Customer) -> None:
+            desk.edits_in(customer).lines.pop(line_id, None)
+
+        customer = await changed(call, desk, change)
+        return await (await bag_desk(call, db, key, customer)).view(call, db)
 
 
 @operation(Rule.CUSTOMER, transaction=False)
@@ -56,6 +99,51 @@ async def choose_reception(
 ) -> BagCheckout:
     """Keep how the bag reaches its recipients. `country` prices what goes by post to the buyer before the address is known.
 
-    InvalidInput on `reception` for a way that the shop does not offer.
+    InvalidInput on `reception` for a way that the shop does not offer, or not to that country.
     """
-    raise NotImplementedError
+
+    async with call.services.db.sessions() as db:
+        desk = await bag_desk(call, db, key)
+
+        def change(customer: Customer) -> None:
+            edits = desk.edits_in(customer)
+            edits.reception, edits.delivery_id = mode, delivery_id
+            edits.country = country.upper()[:2] or edits.country
+
+        change(desk.customer)
+        if (await desk.quote(call, db, others=False)).reception is not mode:
+            raise InvalidInput.at("reception", "It cannot be received in this way. Choose another one.", "NOT_OFFERED")
+        customer = await changed(call, desk, change)
+        return await (await bag_desk(call, db, key, customer)).view(call, db)
+
+
+def _put(edits: BagEdits, line_id: uuid.UUID, choice: BagChoice) -> None:
+    if line_id not in edits.lines and len(edits.lines) >= MOST_LINES:
+        raise InvalidInput.at("items", f"At most {MOST_LINES} can be bought at once.", "TOO_MANY")
+    edits.lines[line_id] = choice
+
+
+async def _checked(call: Call, db: AsyncSession, desk: BagDesk, choice: BagChoice) -> BagChoice:
+    """A choice, tidied; InvalidInput for one that cannot be had."""
+    kept, problems = tidied(choice, desk.partner.hq_country_code)
+    problems += await _problems(call, db, desk, kept)
+    if problems:
+        raise InvalidInput(*problems)
+    return kept
+
+
+async def _problems(call: Call, db: AsyncSession, desk: BagDesk, choice: BagChoice) -> Sequence[Problem]:
+    if isinstance(choice, GiftCardChoice):
+        return gift_card_problems(choice, OFFER) if desk.key.kind is ShopKind.GIFT_CARDS else [NOT_SOLD]
+    sold = await _prototype(call, db, desk.partner.id, choice.prototype_id)
+    return voucher_problems(choice, sold) if sold and desk.key.kind is ShopKind.VOUCHERS else [NOT_SOLD]
+
+
+async def _prototype(call: Call, db: AsyncSession, partner_id: int, prototype_id: int) -> SoldPrototype | None:
+    """A prototype while the shop sells it."""
+    if not 0 < prototype_id <= LARGEST_ID:
+        return None
+    today = call.services.clock.now().astimezone(await zone_of(db, partner_id)).date()
+    found = await load_prototypes(db, partner_id, today, [prototype_id], others=False)
+    sold = found.get(prototype_id)
+    return sold if sold and sold.is_sold else None
