@@ -30,7 +30,7 @@ TAGS = frozenset(
 """Text, lists, headings below that of the page, links. Of other tags the text within stays."""
 WITH_CONTENT = frozenset({"script", "style", "iframe", "object", "embed", "noscript", "template", "title", "textarea"})
 """Tags that go with all that is within them."""
-ATTRIBUTES: Mapping[str, set[str]] = {"a": {"href", "title"}}
+ATTRIBUTES: Mapping[str, set[str]] = {"*": set(), "a": {"href", "title"}}
 SCHEMES = frozenset({"http", "https", "mailto", "tel"})
 REL = "nofollow noopener noreferrer"
 

@@ -1,0 +1,399 @@
+"""Prototypes: who makes, sees and changes them, what is kept of them, what is refused, at which key, and that it changes nothing."""
+
+import datetime as dt
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from schema.languages import LANGUAGES
+from schema.values import Text
+from store.catalogue import EnvironmentRow, UniverseRow, VoucherOptionLinkRow, VoucherOptionRow
+from store.media import MediaRow
+from tests.prototype_transports import PATH, TEXTS, Prototypes, PrototypesOverRest, prototypes_over
+from tests.tenants import Tenants
+from tests.transports import BAD_TOKEN, NO_TOKEN, Transport
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Stored = Callable[[], Awaitable[Any]]
+NOW = dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
+MAY_NOT = {NO_TOKEN: 401, BAD_TOKEN: 401, "powerless": 403}
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What prototypes can name."""
+
+    universe: int
+    other_universe: int
+    """Of another marketplace."""
+    closed_universe: int
+    environment: int
+    other_environment: int
+    media: tuple[int, ...]
+    """Of the first partner."""
+    archived: int
+    of_another: int
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def catalogue(tenants: Tenants) -> AsyncIterator[Catalogue]:
+    """Universes, environments and pictures."""
+
+    def media(partner: str, **more: Any) -> MediaRow:
+        of = {"partner_id": tenants.partners[partner].id, "name": "A picture", "content_type": "image/webp"}
+        return MediaRow(**of, size=10, width=4, height=3, digest="0" * 64, **more)
+
+    async def added(row: Any) -> int:
+        id: int = (await tenants.add(row)).id
+        return id
+
+    a, b = (tenants.marketplaces[name].id for name in ("a", "b"))
+    yield Catalogue(
+        universe=await added(UniverseRow(marketplace_id=a, name=Text(en="Stays"))),
+        other_universe=await added(UniverseRow(marketplace_id=b, name=Text(en="Stays"))),
+        closed_universe=await added(UniverseRow(marketplace_id=a, name=Text(en="Old"), is_active=False)),
+        environment=await added(EnvironmentRow(marketplace_id=a, name=Text(en="By the sea"))),
+        other_environment=await added(EnvironmentRow(marketplace_id=b, name=Text(en="By the sea"))),
+        media=tuple([await added(media("a1")) for _ in range(3)]),
+        archived=await added(media("a1", archived_on=NOW)),
+        of_another=await added(media("a2")),
+    )
+
+
+@pytest.fixture
+def prototypes(transport: Transport) -> Prototypes:
+    """Prototypes, by each way to ask."""
+    return prototypes_over(transport)
+
+
+def in_each(text: str, said: str) -> dict[str, str]:
+    """A text in all languages."""
+    return {f"{text}_{at}": f"{said} {at}" for at in LANGUAGES}
+
+
+def least(catalogue: Catalogue) -> dict[str, Any]:
+    """What is required, and nothing else."""
+    texts = {**in_each("name", "A night"), **in_each("description", "Of sleep"), **in_each("long_description", "Long")}
+    return {**texts, "type": "stay", "stay_price": 99.9, "universe": catalogue.universe}
+
+
+def full(catalogue: Catalogue) -> dict[str, Any]:
+    """All documented keys."""
+    return {
+        **least(catalogue),
+        **in_each("rent_conditions", "If <you> & I like"),
+        **in_each("how_to_book_html", "<p>Write to <b>us</b></p>"),
+        **in_each("pdf_description", "é" * 290),
+        "is_active": True,
+        "type": "fixed_stay",
+        "is_highlight": True,
+        "price_scope": 2,
+        "max_capacity": 4,
+        "min_capacity": 2,
+        "adults_price": 45.5,
+        "children_price": 20,
+        "baby_price": 0,
+        "environment": catalogue.environment,
+        "last_active_day": "2031-12-31",
+        "ranking": 7,
+        "images": [catalogue.media[1], catalogue.media[0]],
+        "cover_image": 2,
+    }
+
+
+DEFAULTS: Mapping[str, Any] = {
+    "is_active": False,
+    "is_highlight": False,
+    "price_scope": 1,
+    "max_capacity": 0,
+    "min_capacity": 1,
+    "adults_price": None,
+    "children_price": None,
+    "baby_price": None,
+    "environment": None,
+    "last_active_day": None,
+    "ranking": 1,
+    "images": [],
+    "cover_image": 1,
+    "nb_orders": 0,
+    **{f"{text}_{at}": "" for text in TEXTS[3:] for at in LANGUAGES},
+}
+
+
+async def made(prototypes: Prototypes, sent: Mapping[str, Any], who: str = "a1") -> dict[str, Any]:
+    """A prototype that was made."""
+    answer = await prototypes.create(who, sent)
+    assert answer.done, answer
+    result: dict[str, Any] = answer.result
+    return result
+
+
+# ---- what is kept
+
+
+async def test_the_least_makes_a_prototype_with_the_documented_defaults(
+    prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
+) -> None:
+    sent = least(catalogue)
+    result = await made(prototypes, sent)
+    partner = tenants.partners["a1"]
+    expected = {**sent, **DEFAULTS, "id": result["id"], "partner": partner.id, "partner_uuid": str(partner.uuid)}
+    assert {**result, "name_en": "A night en"} == expected
+    assert (await prototypes.get("a1", result["id"])).result == result
+    kept = await tenants.row("voucher_prototype", result["id"])
+    assert (kept["currency"], kept["nb_nights"], kept["validity_months"]) == ("EUR", 1, 12)
+
+
+async def test_all_that_is_sent_is_kept_and_changed(prototypes: Prototypes, catalogue: Catalogue) -> None:
+    sent = full(catalogue)
+    result = await made(prototypes, sent)
+    assert {key: result[key] for key in sent} == sent
+    changes = {
+        **in_each("name", "Two nights"),
+        "description_fr": "",
+        "type": "standard",
+        "is_active": False,
+        "stay_price": "120.00",
+        "adults_price": None,
+        "environment": None,
+        "last_active_day": None,
+        "max_capacity": 0,
+        "images": [catalogue.media[2]],
+    }
+    changed = await prototypes.update("a1", result["id"], changes)
+    assert changed.done, changed
+    assert changed.result == {**result, **changes, "stay_price": 120.0, "cover_image": 1}
+    same = await prototypes.update("a1", result["id"], {})
+    assert same.result == changed.result
+
+
+async def test_a_picture_that_was_put_away_stays_where_it_is(
+    prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
+) -> None:
+    images = list(catalogue.media[:2])
+    result = await made(prototypes, {**least(catalogue), "images": images})
+    await tenants.execute("UPDATE media SET archived_on = now() WHERE id = :id", id=images[0])
+    kept = await prototypes.update("a1", result["id"], {"images": images[::-1]})
+    other = await prototypes.create("a1", {**least(catalogue), "images": images})
+    await tenants.execute("UPDATE media SET archived_on = NULL WHERE id = :id", id=images[0])
+    assert kept.result["images"] == images[::-1]
+    assert other.fields == {"images.0"}
+
+
+async def test_a_universe_that_was_closed_stays_where_it_is(
+    prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
+) -> None:
+    result = await made(prototypes, least(catalogue))
+    await tenants.execute("UPDATE universe SET is_active = false WHERE id = :id", id=catalogue.universe)
+    changed = await prototypes.update("a1", result["id"], {"universe": catalogue.universe, "ranking": 3})
+    refused = await prototypes.create("a1", least(catalogue))
+    await tenants.execute("UPDATE universe SET is_active = true WHERE id = :id", id=catalogue.universe)
+    assert changed.done
+    assert refused.fields == {"universe"}
+
+
+async def test_html_is_cleaned_and_text_is_kept_to_the_letter(prototypes: Prototypes, catalogue: Catalogue) -> None:
+    html = '<p onclick="x()">Call <a href="javascript:x()">us</a><script>x()</script></p>'
+    sent = {**least(catalogue), "how_to_book_html_en": html, "long_description_en": html, "pdf_description_fr": "<b>"}
+    result = await made(prototypes, sent)
+    assert result["how_to_book_html_en"] == '<p>Call <a rel="nofollow noopener noreferrer">us</a></p>'
+    assert (result["long_description_en"], result["pdf_description_fr"]) == (html, "<b>")
+    again = await prototypes.update("a1", result["id"], {"how_to_book_html_en": result["how_to_book_html_en"]})
+    assert again.result == result
+
+
+async def test_nights_are_told_or_follow_from_the_type(
+    prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
+) -> None:
+    async def nights(**sent: Any) -> Any:
+        result = await made(prototypes, {**least(catalogue), **sent})
+        return (await tenants.row("voucher_prototype", result["id"]))["nb_nights"]
+
+    assert [await nights(type=kind) for kind in ("stay", "standard", "fixed_stay")] == [1, 0, 1]
+    assert await nights(type="fixed_stay", nb_nights=3) == 3
+    refused = await prototypes.create("a1", {**least(catalogue), "type": "standard", "nb_nights": 2})
+    assert refused.fields == {"nb_nights"}
+
+
+# ---- what is refused
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({f"name_{at}": "" for at in LANGUAGES}, "name_en"),
+    ({f"description_{at}": " " for at in LANGUAGES}, "description_en"),
+    ({f"long_description_{at}": None for at in LANGUAGES}, "long_description_en"),
+    ({"name_fr": "x" * 201}, "name_fr"),
+    ({"description_de": "x" * 2001}, "description_de"),
+    ({"long_description_pt": "x" * 10_001}, "long_description_pt"),
+    ({"rent_conditions_nl": "x" * 10_001}, "rent_conditions_nl"),
+    ({"how_to_book_html_it": "x" * 10_001}, "how_to_book_html_it"),
+    ({"how_to_book_html_it": "<b>" * 1001}, "how_to_book_html_it"),
+    ({"pdf_description_ca": "é" * 301}, "pdf_description_ca"),
+    ({"stay_price": -1}, "stay_price"),
+    ({"stay_price": 10.001}, "stay_price"),
+    ({"adults_price": "-0.01"}, "adults_price"),
+    ({"baby_price": 10**11}, "baby_price"),
+    ({"price_scope": 0}, "price_scope"),
+    ({"price_scope": 1000}, "price_scope"),
+    ({"max_capacity": -1}, "max_capacity"),
+    ({"min_capacity": -1}, "min_capacity"),
+    ({"min_capacity": 3, "max_capacity": 2}, "max_capacity"),
+    ({"ranking": -1}, "ranking"),
+    ({"cover_image": 0}, "cover_image"),
+    ({"cover_image": 2}, "cover_image"),
+    ({"universe": 0}, "universe"),
+    ({"universe": 2**31 - 1}, "universe"),
+    ({"environment": 2**31 - 1}, "environment"),
+    ({"images": [0]}, "images.0"),
+    ({"images": [2**31 - 1]}, "images.0"),
+]
+OF_TYPES: list[tuple[str, Any]] = [
+    ("type", "weekend"),
+    ("type", None),
+    ("is_active", "perhaps"),
+    ("children_price", "ten"),
+    ("is_highlight", None),
+    ("price_scope", 1.5),
+    ("max_capacity", True),
+    ("last_active_day", "31/12/2030"),
+    ("last_active_day", 5),
+    ("images", 7),
+    ("images", ["x"]),
+    ("partner_uuid", "x"),
+    ("universe", None),
+]
+"""What GraphQL's types refuse before the operation is asked."""
+
+
+@pytest.mark.parametrize(("sent", "where"), BAD, ids=lambda value: str(value)[:40])
+async def test_what_cannot_be_is_refused_at_its_key_and_changes_nothing(
+    prototypes: Prototypes, catalogue: Catalogue, stored: Stored, sent: dict[str, Any], where: str
+) -> None:
+    result = await made(prototypes, least(catalogue))
+    before = await stored()
+    for answer in (
+        await prototypes.create("a1", {**least(catalogue), **sent}),
+        await prototypes.update("a1", result["id"], sent),
+    ):
+        assert (answer.status, answer.fields) == (400, {where}), answer
+    assert await stored() == before
+
+
+@pytest.mark.parametrize(("key", "value"), OF_TYPES)
+async def test_what_is_of_no_good_type_is_refused(
+    prototypes: Prototypes, catalogue: Catalogue, stored: Stored, key: str, value: Any
+) -> None:
+    result = await made(prototypes, least(catalogue))
+    before = await stored()
+    for answer in (
+        await prototypes.create("a1", {**least(catalogue), key: value}),
+        await prototypes.update("a1", result["id"], {key: value}),
+    ):
+        assert answer.status == 400
+        if answer.fields:
+            assert {field.partition(".")[0] for field in answer.fields} == {key}
+    assert await stored() == before
+
+
+async def test_what_is_anothers_cannot_be_named(
+    prototypes: Prototypes, catalogue: Catalogue, stored: Stored, tenants: Tenants
+) -> None:
+    result = await made(prototypes, least(catalogue))
+    before = await stored()
+    good = catalogue.media[0]
+    for sent, where in (
+        ({"images": [good, catalogue.of_another]}, {"images.1"}),
+        ({"images": [catalogue.archived]}, {"images.0"}),
+        ({"images": [good, good]}, {"images.1"}),
+        ({"images": [good], "cover_image": 2}, {"cover_image"}),
+        ({"universe": catalogue.other_universe}, {"universe"}),
+        ({"universe": catalogue.closed_universe}, {"universe"}),
+        ({"environment": catalogue.other_environment}, {"environment"}),
+        ({"partner_uuid": str(tenants.partners["a2"].uuid)}, {"partner_uuid"}),
+    ):
+        assert (await prototypes.create("a1", {**least(catalogue), **sent})).fields == where, sent
+        assert (await prototypes.update("a1", result["id"], sent)).fields == where, sent
+    assert await stored() == before
+
+
+async def test_everything_wrong_is_told_at_once(prototypes: Prototypes, catalogue: Catalogue) -> None:
+    sent = {**least(catalogue), "min_capacity": 5, "max_capacity": 2, "universe": catalogue.other_universe}
+    assert (await prototypes.create("a1", sent)).fields == {"max_capacity", "universe"}
+
+
+async def test_over_rest_every_required_key_is_wanted_of_a_post_and_a_put(
+    prototypes: Prototypes, catalogue: Catalogue, stored: Stored
+) -> None:
+    if not isinstance(prototypes, PrototypesOverRest):
+        return  # GraphQL asks for one language, and has nothing like PUT
+    sent = {**least(catalogue), "name_fr": "", "description_de": None}
+    result = await made(prototypes, sent)
+    before = await stored()
+    for key in sent:
+        without = {name: value for name, value in sent.items() if name != key}
+        for method, path in (("POST", PATH), ("PUT", f"{PATH}{result['id']}/")):
+            answer = await prototypes.ask(method, path, "a1", without)
+            assert answer.wrong == {key: "This field is required."}, (method, key)
+    nothing = await prototypes.ask("PUT", f"{PATH}{result['id']}/", "a1", {})
+    assert nothing.fields == set(sent)
+    assert await stored() == before
+    done = await prototypes.ask("PUT", f"{PATH}{result['id']}/", "a1", {**sent, "name_en": "Changed"})
+    assert done.result == {**result, "name_en": "Changed"}
+
+
+# ---- whose they are
+
+
+async def test_who_may_not_is_refused(prototypes: Prototypes, catalogue: Catalogue, stored: Stored) -> None:
+    result = await made(prototypes, least(catalogue))
+    before = await stored()
+    for who, status in MAY_NOT.items():
+        assert (await prototypes.create(who, least(catalogue))).status == status
+        assert (await prototypes.update(who, result["id"], {"ranking": 2})).status == status
+        assert (await prototypes.get(who, result["id"])).status == status
+        assert (await prototypes.options(who, result["id"])).status == status
+        assert (await prototypes.listed(who)).status == status
+    assert await stored() == before
+
+
+async def test_a_prototype_is_there_for_its_partner_and_those_above_it(
+    prototypes: Prototypes, catalogue: Catalogue, stored: Stored, tenants: Tenants
+) -> None:
+    uuid = str(tenants.partners["a1"].uuid)
+    result = await made(prototypes, {**least(catalogue), "partner_uuid": uuid, "ranking": 0}, "market a")
+    before = await stored()
+    for who in ("a1", "market a", "master"):
+        assert (await prototypes.get(who, result["id"])).result == result
+        assert (await prototypes.options(who, result["id"])).result == []
+        assert result["id"] in (await prototypes.listed(who)).result
+    for who in ("a2", "b1", "market b"):
+        assert (await prototypes.get(who, result["id"])).status == 404
+        assert (await prototypes.options(who, result["id"])).status == 404
+        assert (await prototypes.update(who, result["id"], {"ranking": "wrong"})).status in {400, 404}
+        assert (await prototypes.update(who, result["id"], {"price_scope": 0})).status == 404
+        assert result["id"] not in (await prototypes.listed(who)).result
+    assert (await prototypes.create("market a", least(catalogue))).fields == {"partner_uuid"}
+    assert (await prototypes.create("b1", {**least(catalogue), "partner_uuid": uuid})).fields == {"partner_uuid"}
+    for nothing in (0, 2**31 - 1):
+        assert (await prototypes.get("a1", nothing)).status == 404
+        assert (await prototypes.update("a1", nothing, {"ranking": 2})).status == 404
+    assert await stored() == before
+
+
+async def test_the_options_of_a_prototype_are_listed_best_ranked_first(
+    prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
+) -> None:
+    result = await made(prototypes, least(catalogue))
+    of = {"partner_id": tenants.partners["a1"].id}
+    links = []
+    for ranking, included in ((2, True), (1, False)):
+        texts = {"name": Text(en="Wine"), "description": Text(en="Red")}
+        option = await tenants.add(VoucherOptionRow(**of, **texts, selling_price_amount=Decimal(9), ranking=ranking))
+        linked = {"voucher_prototype_id": result["id"], "option_id": option.id}
+        link = await tenants.add(VoucherOptionLinkRow(**of, **linked, count=ranking, included=included))
+        links.append((link.id, ranking, included, option.id))
+    assert (await prototypes.options("a1", result["id"])).result == links[::-1]
