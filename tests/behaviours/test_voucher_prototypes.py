@@ -45,7 +45,11 @@ async def catalogue(tenants: Tenants) -> AsyncIterator[Catalogue]:
     """Universes, environments and pictures."""
 
     def media(partner: str, **more: Any) -> MediaRow:
-        of = {"partner_id": tenants.partners[partner].id, "name": "A picture", "content_type": "image/webp"}
+        of: dict[str, Any] = {
+            "partner_id": tenants.partners[partner].id,
+            "name": "A picture",
+            "content_type": "image/webp",
+        }
         return MediaRow(**of, size=10, width=4, height=3, digest="0" * 64, **more)
 
     async def added(row: Any) -> int:
@@ -388,10 +392,10 @@ async def test_the_options_of_a_prototype_are_listed_best_ranked_first(
     prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
 ) -> None:
     result = await made(prototypes, least(catalogue))
-    of = {"partner_id": tenants.partners["a1"].id}
+    of: dict[str, Any] = {"partner_id": tenants.partners["a1"].id}
     links = []
     for ranking, included in ((2, True), (1, False)):
-        texts = {"name": Text(en="Wine"), "description": Text(en="Red")}
+        texts: dict[str, Any] = {"name": Text(en="Wine"), "description": Text(en="Red")}
         option = await tenants.add(VoucherOptionRow(**of, **texts, selling_price_amount=Decimal(9), ranking=ranking))
         linked = {"voucher_prototype_id": result["id"], "option_id": option.id}
         link = await tenants.add(VoucherOptionLinkRow(**of, **linked, count=ranking, included=included))

@@ -105,6 +105,8 @@ async def test_a_filter_finds_what_it_says(tenants: Tenants) -> None:
     ]
     kinds = (VoucherPrototypeType.STAY, VoucherPrototypeType.STANDARD, VoucherPrototypeType.FIXED_STAY)
     names = (Text(en="50% of a night", de="Meer"), Text(fr="Dîner d’été"), Text(pt="en_fr"))
+    silent = ("description", "long_description", "rent_conditions", "how_to_book_html", "pdf_description")
+    nothing: dict[str, Any] = {text: Text() for text in silent}
     rows = [
         await tenants.add(
             VoucherPrototypeRow(
@@ -116,8 +118,7 @@ async def test_a_filter_finds_what_it_says(tenants: Tenants) -> None:
                 is_active=at > 0,
                 is_highlight=at == 1,
                 ranking=at,
-                **{text: Text() for text in ("description", "long_description", "rent_conditions")},
-                **{text: Text() for text in ("how_to_book_html", "pdf_description")},
+                **nothing,
             )
         )
         for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
