@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gettext import NullTranslations
 
 from funnel.messages import ERRORS, N_
-from resolvers.buyers import LENGTHS
+from resolvers.giftees import LENGTHS, WRITTEN
 from schema.coupon import ReceptionMode
 from schema.sale import BagProblem, GiftCardOffer, OfferedCategory, OfferedPrototype
 from schema.voucher_prototype import VoucherPrototypeType
@@ -91,7 +91,7 @@ def bag_error(
 ) -> tuple[str, dict[str, object]]:
     """What to say about a field of the form, and what its placeholders stand for."""
     text = PLACE_ERRORS.get((place, code)) or BAG_ERRORS.get(code) or ERRORS.get(code) or ERRORS["INVALID"]
-    details: dict[str, object] = {"limit": LENGTHS.get(place.removeprefix("giftee-"), 0)}
+    details: dict[str, object] = {"limit": (LENGTHS | WRITTEN).get(place.removeprefix("giftee-"), 0)}
     if isinstance(offered, GiftCardOffer):
         details |= {
             "minimum": formats.money(offered.minimum, currency),

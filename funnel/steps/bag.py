@@ -17,6 +17,7 @@ from funnel.steps.bag_form import Problems, pressed, reception_of, stepped
 from funnel.steps.window import current_bag
 from funnel.visit import Visit
 from resolvers import sales
+from resolvers.giftees import LENGTHS, WRITTEN
 from schema.checkout import ShopKind, Step
 from schema.errors import CartNotFound, InvalidInput, NotFound
 from schema.sale import (
@@ -35,7 +36,7 @@ from store.voucher_prices import fewest_nights
 STEP = Step.CUSTOMIZATION
 CHANGE = "CHANGE"
 """The code of a line whose own form has to be opened to put it right."""
-MISSING = {"REQUIRED", "TOO_FEW_OPTIONS"}
+MISSING = {"REQUIRED"}
 """What a preview does not complain of: it may still be chosen."""
 FIELDS = {BagProblem.GIFTEE_EMAIL_MISSING: "giftee-email", BagProblem.GIFTEE_ADDRESS_MISSING: "giftee-address_line_1"}
 """Where a line's problem is put right, in its form."""
@@ -246,6 +247,7 @@ async def _page(
         country=flash.fields.get("country", shown.country),
         current=STEP,
         errors=errors,
+        limits=LENGTHS | WRITTEN,
         asked=asked_of(opened.prototype) if opened and opened.prototype else (),
         fewest_nights=fewest_nights(opened.prototype) if opened and opened.prototype else 0,
         layout=layout,

@@ -70,10 +70,22 @@ def reception_of(form: Form) -> tuple[ReceptionMode, int | None] | None:
 
 
 def first_choice(prototype: OfferedPrototype) -> VoucherChoice:
-    """A voucher as its form begins: for as many as its price is for."""
+    """A voucher as its form begins: for as many as its price is for, with the least that must be chosen."""
     most = prototype.max_capacity or prototype.price_scope
     adults = max(prototype.fewest, min(prototype.price_scope, most))
-    return VoucherChoice(prototype.id, adults=adults, nights=fewest_nights(prototype))
+    options: dict[int, int] = {}
+    for category in prototype.categories:
+        options |= _least(category)
+    return VoucherChoice(prototype.id, adults=adults, nights=fewest_nights(prototype), options=options)
+
+
+def _least(category: OfferedCategory) -> Mapping[int, int]:
+    """What costs least of a category that something must be chosen of."""
+    cheapest = sorted(category.options, key=lambda option: option.price)
+    chosen = {option.id: 1 for option in cheapest[: category.minimum]}
+    more = category.minimum - len(chosen)
+    countable = next((option.id for option in cheapest if option.countable), None)
+    return chosen | {countable: chosen[countable] + more} if more and countable is not None else chosen
 
 
 def read_voucher(form: Form, prototype: OfferedPrototype) -> tuple[VoucherChoice, Problems]:
