@@ -22,6 +22,7 @@ class EventType(ClosedSet):
 
     CART_COMPLETED = "cart.completed", "A cart has become an order."
     CART_EXPIRED = "cart.expired", "A cart was left alone until it was deleted."
+    GIFT_CARD_ISSUED = "gift_card.issued", "A gift card was issued."
     ORDER_CREATED = "order.created", "An order was made."
     ORDER_PAID = "order.paid", "The money of an order has arrived."
     PARTNER_KYC_CHANGED = (
@@ -52,19 +53,30 @@ DATA: Mapping[EventType, Mapping[str, str]] = {
         "return_url": "Where its customer would have been sent; null: nowhere, or no longer known.",
         "items": "Its lines, each with `product_id`, `variant_id`, `quantity`; null when they are no longer known.",
     },
+    EventType.GIFT_CARD_ISSUED: {
+        "id": "The gift card's id.",
+        "order_id": "The order it was sold with; null: the partner issued it.",
+        "status": "`paid`: it can be spent.",
+        "value": "What can be spent with it.",
+        "language": "The language it was bought in.",
+        "reception_mode": "How it reaches its recipient, as coupons name it: `print_at_home`, `giftee_email` and so on.",
+        "created_on": "When it was issued.",
+        "expires_on": "When it stops working; null: never.",
+    },
     EventType.ORDER_CREATED: {
         "id": "The order's id.",
         "uuid": "Its uuid.",
         "number": "Its number.",
+        "kind": "What it is an order of: `products`, `vouchers` or `gift_cards`.",
         "created_on": "When it was made.",
         "language": "The language it was bought in.",
-        "cart_id": "The cart it came from.",
+        "cart_id": "The cart it came from; of vouchers and gift cards the bag, which is no cart.",
         "return_url": "Where its customer is sent afterwards; null: nowhere.",
         "message": "What the buyer wrote; empty: nothing.",
         "buyer": "Who bought: `first_name`, `last_name`, `email`, `phone`.",
-        "delivery": "How it is delivered: `kind`, `name`, `recipient_name`, `address` (null unless something is sent).",
-        "products": "What was sold, each with `product_id`, `variant_id`, `name`, `variant`, `choices`, `quantity`, "
-        "`unit_price`, `total`, `vat_rate`.",
+        "delivery": "How it is delivered: `kind`, `name`, `recipient_name`, `address` (null unless something is sent to the buyer).",
+        "products": "What was sold, each with `product_id`, `variant_id`, `voucher_id`, `gift_card_id` (null, all but "
+        "what it is of), `name`, `variant`, `choices`, `quantity`, `unit_price`, `total`, `vat_rate`.",
         "products_total": "The products, before discounts.",
         "discount_total": "What coupons took off.",
         "delivery_total": "What delivery cost.",
@@ -74,7 +86,7 @@ DATA: Mapping[EventType, Mapping[str, str]] = {
         "id": "The order's id.",
         "uuid": "Its uuid.",
         "number": "Its number.",
-        "cart_id": "The cart it came from.",
+        "cart_id": "The cart it came from; of vouchers and gift cards the bag, which is no cart.",
         "total": "What was paid in all.",
         "gift_card_total": "What gift cards paid.",
         "card_total": "What a bank card paid.",
@@ -154,8 +166,19 @@ EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "return_url": None,
         "items": [{"product_id": 12, "variant_id": None, "quantity": 2}],
     },
+    EventType.GIFT_CARD_ISSUED: {
+        "id": 77,
+        "order_id": 1207,
+        "status": "paid",
+        "value": {"amount": "55.00", "currency": "EUR"},
+        "language": "fr",
+        "reception_mode": "giftee_email",
+        "created_on": "2026-11-21T04:45:32.000000Z",
+        "expires_on": "2027-11-21T22:59:59.000000Z",
+    },
     EventType.ORDER_CREATED: {
         **_ORDER,
+        "kind": "products",
         "created_on": "2026-11-21T04:45:32.000000Z",
         "language": "fr",
         "cart_id": _CART,
@@ -178,6 +201,8 @@ EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
             {
                 "product_id": 12,
                 "variant_id": None,
+                "voucher_id": None,
+                "gift_card_id": None,
                 "name": {"en": "Candle", "fr": "Bougie"},
                 "variant": None,
                 "choices": None,

@@ -18,6 +18,7 @@ from store.customer_rows import Person
 from store.gift_card_issuing import NewGiftCard, issue_gift_cards
 from store.gift_card_offer import expires_on
 from store.gift_cards import GiftCardRow
+from store.mail.gifts import tell_of_gift_cards, tell_of_vouchers
 from store.orders import OrderRow
 from store.sale_texts import GIFT_CARD, details
 from store.validity import validity_end
@@ -98,8 +99,9 @@ def _experience(
 async def issue_all(
     db: AsyncSession, order: OrderRow, attempt: AttemptRow, origin: str, now: dt.datetime
 ) -> list[VoucherRow | GiftCardRow | None]:
-    """Make the vouchers and gift cards of an attempt, in the transaction of its order: one for each line, None for goods.
+    """Make the vouchers and gift cards of an attempt, and tell who gets them, in the transaction of its order.
 
+    One for each line, None for goods.
     `origin` is where they were sold, for whoever reads a voucher.
     """
     zone = await zone_of(db, attempt.partner_id)
@@ -112,10 +114,12 @@ async def issue_all(
         elif given := line.get("gift_card"):
             until = validity_end(given["validity"], now, zone) or expires_on(now, zone)
             cards.append(_gift_card(given, order, attempt, until))
-    made_vouchers = iter(await issue_vouchers(db, vouchers, now))
-    made_cards = iter(await issue_gift_cards(db, cards, now))
+    made_vouchers, made_cards = await issue_vouchers(db, vouchers, now), await issue_gift_cards(db, cards, now)
+    await tell_of_vouchers(db, made_vouchers)
+    await tell_of_gift_cards(db, made_cards)
+    of_vouchers, of_cards = iter(made_vouchers), iter(made_cards)
     return [
-        next(made_vouchers) if line.get("voucher") else next(made_cards) if line.get("gift_card") else None
+        next(of_vouchers) if line.get("voucher") else next(of_cards) if line.get("gift_card") else None
         for line in attempt.lines
     ]
 

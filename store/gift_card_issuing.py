@@ -9,10 +9,13 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.coupon import ReceptionMode
+from schema.event import EventType
 from schema.gift_card import GiftCardStatus
 from store.codes import draw, normal
 from store.constraints import broken
 from store.customer_rows import Person
+from store.event_data import told_moment, told_money
+from store.events import emit
 from store.gift_cards import GiftCardEntryKind, GiftCardEntryRow, GiftCardRow
 
 DRAWS = 5
@@ -45,7 +48,7 @@ async def issue_gift_card(db: AsyncSession, new: NewGiftCard, now: dt.datetime) 
 
 
 async def issue_gift_cards(db: AsyncSession, new: Sequence[NewGiftCard], now: dt.datetime) -> list[GiftCardRow]:
-    """Issue gift cards, in the session's transaction: codes drawn, the first entry of each written.
+    """Issue gift cards, in the session's transaction: codes drawn, first entries and events written.
 
     Answers the rows, in the order of what they were made from. No row that others want is locked.
     """
@@ -63,7 +66,24 @@ async def issue_gift_cards(db: AsyncSession, new: Sequence[NewGiftCard], now: dt
         for row in rows
     )
     await db.flush()
+    for row in rows:
+        await _tell(db, row)
     return rows
+
+
+async def _tell(db: AsyncSession, card: GiftCardRow) -> None:
+    """Tell that a gift card was issued. Its code is money, and is not told."""
+    data = {
+        "id": card.id,
+        "order_id": card.order_id,
+        "status": card.status.value,
+        "value": told_money(card.value_amount, card.currency),
+        "language": card.language,
+        "reception_mode": card.reception_mode.value,
+        "created_on": told_moment(card.created_on),
+        "expires_on": None if card.expires_on is None else told_moment(card.expires_on),
+    }
+    await emit(db, EventType.GIFT_CARD_ISSUED, partner_id=card.partner_id, subject=str(card.id), data=data)
 
 
 def _row(new: NewGiftCard, now: dt.datetime) -> GiftCardRow:

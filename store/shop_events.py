@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.delivery import DeliveryKind
+from schema.checkout import ShopKind
 from schema.ecommerce_cart import CART_LIFE, EPOCH
 from schema.event import EventType
 from store.attempts import AttemptRow
@@ -18,11 +18,15 @@ from store.orders import OrderRow
 
 
 async def tell_of_order(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
-    """Tell of a paid order, in the transaction that makes it: that there is one, that it is paid, what became of its cart."""
+    """Tell of a paid order, in the transaction that makes it: that there is one, that it is paid, what became of its cart.
+
+    Bags of vouchers and gift cards are no carts: nobody handed them over, and nobody waits to hear of them.
+    """
     about: dict[str, Any] = {"partner_id": order.partner_id, "once": str(attempt.id)}
     await emit(db, EventType.ORDER_CREATED, subject=str(order.id), data=_created(order, attempt), **about)
     await emit(db, EventType.ORDER_PAID, subject=str(order.id), data=_paid(order), **about)
-    await emit(db, EventType.CART_COMPLETED, subject=str(order.cart_id), data=_completed(order, attempt), **about)
+    if order.kind is ShopKind.PRODUCTS:
+        await emit(db, EventType.CART_COMPLETED, subject=str(order.cart_id), data=_completed(order, attempt), **about)
 
 
 async def tell_of_expiry(db: AsyncSession, partner_id: int, cart: ExpiredCart) -> None:
@@ -35,6 +39,7 @@ async def tell_of_expiry(db: AsyncSession, partner_id: int, cart: ExpiredCart) -
 def _created(order: OrderRow, attempt: AttemptRow) -> Mapping[str, Any]:
     return {
         **_which(order),
+        "kind": order.kind.value,
         "created_on": told_moment(order.created_on),
         "language": order.language,
         "return_url": attempt.return_url or None,
@@ -97,7 +102,7 @@ def _which(order: OrderRow) -> Mapping[str, Any]:
 
 
 def _address(order: OrderRow) -> Mapping[str, Any] | None:
-    if order.delivery_kind is not DeliveryKind.HOME_DELIVERY:
+    if order.address_line_1 is None:
         return None
     return {
         "line_1": order.address_line_1,
@@ -112,6 +117,7 @@ def _product(line: Mapping[str, Any], currency: str) -> Mapping[str, Any]:
     named = ("product_id", "variant_id", "name", "variant", "choices", "quantity", "vat_rate")
     return {
         **{key: line[key] for key in named},
+        **{key: line.get(key) for key in ("voucher_id", "gift_card_id")},
         "unit_price": told_money(Decimal(line["unit_price"]), currency),
         "total": told_money(Decimal(line["total"]), currency),
     }
