@@ -162,6 +162,10 @@ class InvalidTransition(Conflict):
     meaning = "What it is about cannot go from the status it has to that one."
 
 
+class NotExtendable(Conflict):
+    """This voucher cannot be given more time: it is not paid for, it has been used, or it never ends."""
+
+
 class AlreadyQueued(Conflict):
     """Another job does the same already, or is about to. This one is kept as it is."""
 
@@ -191,6 +195,10 @@ class OnlyInSandbox(Conflict):
 
 class RepresentativeUnknown(Conflict):
     """The partner has no e-mail address of a legal representative to write to: give it one first."""
+
+
+class MediaInUse(Conflict):
+    """A product uses this picture: take it out there first, or upload another."""
 
 
 class IdempotencyMismatch(Conflict):

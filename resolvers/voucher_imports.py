@@ -1,0 +1,188 @@
+"""Vouchers that another system issued, and that are used here from now on."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from sqlmodel import col, select
+
+from resolvers.changes import owner_of, text_of
+from resolvers.guessing import look_up
+from resolvers.operation import Call, operation
+from resolvers.voucher_issues import giftee_of, gifter_of
+from schema.errors import InvalidInput, Path, Problem
+from schema.permission import Permission
+from schema.voucher import Voucher, VoucherKind, VoucherState
+from schema.voucher_issue_input import ImportedVoucher, ImportVoucher, ImportVouchers
+from store.catalogue import VoucherPrototypeRow
+from store.codes import grouped, mistyped, normal
+from store.customer_rows import Person, customers_for
+from store.rows import among
+from store.tenancy import PartnerRow
+from store.voucher_issuing import giftee_columns, gifter_columns, prototype_columns
+from store.vouchers import VoucherRow
+
+SHORTEST_CODE, LONGEST_CODE = 3, 40
+NEVER_PAID = (VoucherState.DRAFT, VoucherState.ERROR)
+AS_SENT = (
+    *("state", "summary", "origin", "imported_from", "language", "nb_nights", "nb_adults", "nb_children", "nb_babies"),
+    *("reception_mode", "self_gifted", "to_giftee", "from_gifter", "payment_type", "used_on", "expires_on"),
+)
+"""What an imported voucher and its row call by the same name."""
+
+
+@operation(Permission.UPDATE_VOUCHER)
+async def import_voucher(call: Call, input: ImportVoucher) -> Voucher:
+    """Take a voucher over from another system, with its code, dates, state and prices. Nobody is told of it."""
+    partner = await owner_of(call, input.partner_uuid)
+    return (await _taken_over(call, partner, [input], ()))[0]
+
+
+@operation(Permission.UPDATE_VOUCHER)
+async def import_vouchers(call: Call, input: ImportVouchers) -> list[Voucher]:
+    """Take up to 500 vouchers over from another system: all of them, or none when something is wrong with one. Answers them in
+    the order in which they were sent.
+    """
+    partner = await owner_of(call, input.partner_uuid)
+    return list(await _taken_over(call, partner, input.vouchers, ("vouchers",)))
+
+
+async def _taken_over(
+    call: Call, partner: PartnerRow, sent: Sequence[ImportedVoucher], under: Path
+) -> Sequence[VoucherRow]:
+    """The rows of new vouchers; InvalidInput with all that is wrong, each problem at its voucher's place."""
+    now = call.services.clock.now()
+    prototypes = await _prototypes(call, partner.id, sent)
+    taken = await _taken(call, partner.id, sent)
+    times = Counter(normal(each.code) for each in sent)
+    problems = [
+        Problem((*under, at, *p.path) if under else p.path, p.code, p.message)
+        for at, each in enumerate(sent)
+        for p in (*_code_problems(each, taken, times), *_problems(each, prototypes, now))
+    ]
+    if problems:
+        raise InvalidInput(*problems)
+    people = await customers_for(call.db, partner.id, (who for each in sent for who in _people(each)))
+    rows = [_row(partner.id, each, prototypes[each.voucher_prototype_id], people, now) for each in sent]
+    call.db.add_all(rows)
+    await call.db.flush()
+    return rows
+
+
+async def _prototypes(
+    call: Call, partner_id: int, sent: Sequence[ImportedVoucher]
+) -> Mapping[int, VoucherPrototypeRow]:
+    table = VoucherPrototypeRow
+    wanted = among(col(table.id), list({each.voucher_prototype_id for each in sent}))
+    found = (await call.db.exec(select(table).where(col(table.partner_id) == partner_id, wanted))).all()
+    return {row.id: row for row in found}
+
+
+async def _taken(call: Call, partner_id: int, sent: Sequence[ImportedVoucher]) -> frozenset[str]:
+    """Which of the codes there are already. To learn that of somebody else's is a guess that is counted."""
+    codes = [normal(each.code) for each in sent]
+    query = select(col(VoucherRow.normal_code), col(VoucherRow.partner_id))
+    found = (await call.db.exec(query.where(among(col(VoucherRow.normal_code), codes)))).all()
+    for _ in (owner for _, owner in found if owner != partner_id):
+        await look_up(call.context, "voucher", _nothing)
+    return frozenset(code for code, _ in found)
+
+
+async def _nothing() -> None:
+    """What somebody else's code is to whoever tries it."""
+
+
+def _code_problems(sent: ImportedVoucher, taken: frozenset[str], times: Mapping[str, int]) -> Sequence[Problem]:
+    code = normal(sent.code)
+    if "/" in sent.code or not sent.code.isprintable():
+        return (Problem(("code",), "INVALID", "A code has no `/` and nothing that cannot be seen."),)
+    if not SHORTEST_CODE <= len(code) <= LONGEST_CODE or len(sent.code.strip()) > LONGEST_CODE:
+        most = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
+        return (Problem(("code",), "INVALID", most),)
+    if mistyped(code):
+        wrong = "This looks like a code of ours with a wrong character. Compare it with the voucher."
+        return (Problem(("code",), "INVALID", wrong),)
+    if code in taken:
+        return (Problem(("code",), "ALREADY_TAKEN", "There is a voucher with this code."),)
+    if times[code] > 1:
+        return (Problem(("code",), "ALREADY_TAKEN", "This code was sent more than once."),)
+    return ()
+
+
+def _problems(
+    sent: ImportedVoucher, prototypes: Mapping[int, VoucherPrototypeRow], now: dt.datetime
+) -> Sequence[Problem]:
+    """What cannot be of a voucher in its state."""
+    created = sent.created_on or now
+    is_used, has_day = sent.state is VoucherState.USED, sent.used_on is not None
+    begins = sent.activated_on or created
+    never, wrong = sent.state in NEVER_PAID, "INVALID"
+    checks = (
+        (
+            sent.voucher_prototype_id not in prototypes,
+            "voucher_prototype_id",
+            wrong,
+            "No prototype of yours has this id.",
+        ),
+        (created > now, "created_on", wrong, "It was issued in the past."),
+        (is_used and not has_day, "used_on", "REQUIRED", "Say when it was used."),
+        (has_day and not is_used, "used_on", wrong, "Only a voucher that is `USED` has such a day."),
+        (sent.used_on is not None and sent.used_on > now, "used_on", wrong, "It was used in the past."),
+        (never and sent.activated_on is not None, "activated_on", wrong, "One that is not paid does not work."),
+        (
+            sent.state is VoucherState.EXPIRED and (sent.expires_on is None or sent.expires_on > now),
+            "expires_on",
+            wrong,
+            "One that has expired has a day in the past on which it did.",
+        ),
+        (
+            sent.expires_on is not None and sent.expires_on <= begins,
+            "expires_on",
+            wrong,
+            "A voucher expires after it begins to work.",
+        ),
+    )
+    return [Problem((field,), code, message) for is_wrong, field, code, message in checks if is_wrong]
+
+
+def _people(sent: ImportedVoucher) -> tuple[Person, Person]:
+    """Who gives it, and who gets it: whoever keeps it gave it too."""
+    gifter, giftee = gifter_of(sent), giftee_of(sent)
+    gives = Person(gifter.first_name, gifter.last_name, gifter.email)
+    gets = Person(giftee.first_name or "", giftee.last_name or "", giftee.email or "")
+    return gives, gives if sent.self_gifted else gets
+
+
+def _row(
+    partner_id: int,
+    sent: ImportedVoucher,
+    prototype: VoucherPrototypeRow,
+    people: Mapping[Person, int | None],
+    now: dt.datetime,
+) -> VoucherRow:
+    gives, gets = _people(sent)
+    created = sent.created_on or now
+    paid = sent.total_price if sent.purchase_price is None else sent.purchase_price
+    known = prototype_columns(prototype)
+    if sent.prototype_name is not None:
+        known["prototype_name"] = text_of(sent.prototype_name)
+    return VoucherRow(
+        partner_id=partner_id,
+        kind=VoucherKind.IMPORTED,
+        code=grouped(sent.code.strip()),
+        normal_code=normal(sent.code),
+        created_on=created,
+        activated_on=None if sent.state in NEVER_PAID else sent.activated_on or created,
+        message=sent.message or None,
+        gifter_id=people[gives],
+        giftee_id=people[gets],
+        currency=prototype.currency,
+        total_price_amount=sent.total_price,
+        purchase_price_amount=paid,
+        rent_price_amount=sent.total_price,
+        bought_rent_price_amount=paid,
+        **{name: getattr(sent, name) for name in AS_SENT},
+        **known,
+        **gifter_columns(gifter_of(sent)),
+        **giftee_columns(giftee_of(sent)),
+    )

@@ -1,0 +1,138 @@
+"""What becomes of a voucher: its states, its time, its bookings, and what staff correct."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlmodel import col, func, select
+
+from resolvers.changes import apply
+from resolvers.guessing import look_up
+from resolvers.operation import Call, operation
+from resolvers.tenancy import find
+from schema.errors import InvalidInput, NotExtendable, NotFound
+from schema.permission import Permission
+from schema.voucher import ExpeditionStatus, Voucher, VoucherGiftee, VoucherState
+from schema.voucher_input import (
+    AddVoucherRental,
+    ExtendVoucher,
+    RemoveVoucherRental,
+    UpdateVoucher,
+    UpdateVoucherDetails,
+    VoucherGifteeInput,
+)
+from store.codes import normal
+from store.customer_rows import customer_for
+from store.voucher_events import tell_of_extension
+from store.voucher_issuing import giftee_columns
+from store.voucher_rules import is_extendable
+from store.voucher_states import move, permission_for
+from store.vouchers import VoucherRentalRow, VoucherRow
+
+MOST_RENTALS = 100
+GIFTEE = tuple(giftee_columns(VoucherGiftee()))
+
+
+async def find_voucher(call: Call, given: Any, *, lock: bool = False) -> VoucherRow:
+    """The voucher whose code an input holds, however it is written; NotFound, and a miss, where the caller sees none."""
+    code = given.get("code") if isinstance(given, Mapping) else None
+
+    async def look() -> VoucherRow:
+        if not isinstance(code, str):
+            raise NotFound(thing="voucher")
+        return await find(call.db, call.caller, VoucherRow, "voucher", lock=lock, normal_code=normal(code))
+
+    return await look_up(call.context, "voucher", look)
+
+
+async def _locked(call: Call, code: str) -> VoucherRow:
+    return await find_voucher(call, {"code": code}, lock=True)
+
+
+@operation(Permission.USE_VOUCHER, exists=find_voucher)
+async def update_voucher(call: Call, input: UpdateVoucher) -> Voucher:
+    """Move a voucher to another state. Using it takes `permissions.use_voucher`, bringing a used or expired one back to life
+    `permissions.reopen_voucher`, any other move `permissions.update_voucher`. The state that it is in already changes
+    nothing; a move that there is not answers `INVALID_TRANSITION`.
+    """
+    row = await _locked(call, input.code)
+    await _move(call, row, input.state)
+    return row
+
+
+async def _move(call: Call, row: VoucherRow, state: VoucherState) -> None:
+    needed = permission_for(row.state, state)
+    if needed is not None:
+        call.context.require(needed)
+    await move(call.db, row, state, call.services.clock.now())
+
+
+@operation(Permission.UPDATE_VOUCHER, exists=find_voucher)
+async def extend_voucher(call: Call, input: ExtendVoucher) -> Voucher:
+    """Give a voucher more time. One that has expired is paid again, which takes `permissions.reopen_voucher`; whether it had
+    been used in part is then not known any more, but for its bookings.
+    """
+    row = await _locked(call, input.code)
+    now, old = call.services.clock.now(), row.expires_on
+    if input.expires_on <= now:
+        raise InvalidInput.at("expires_on", "Choose a time to come.")
+    if old is not None and input.expires_on <= old:
+        raise InvalidInput.at("expires_on", "Choose a time after the one it is valid until.")
+    if old is None or not is_extendable(row, now):
+        raise NotExtendable
+    row.expires_on = input.expires_on
+    await tell_of_extension(call.db, row, old)
+    if row.state is VoucherState.EXPIRED:
+        await _move(call, row, VoucherState.PAID)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.UPDATE_VOUCHER, exists=find_voucher)
+async def add_voucher_rental(call: Call, input: AddVoucherRental) -> Voucher:
+    """Note a booking that uses a voucher. Its state stays as it is."""
+    row = await _locked(call, input.code)
+    if input.ends_on is not None and input.ends_on < input.starts_on:
+        raise InvalidInput.at("ends_on", "A booking does not end before it starts.")
+    of_voucher = col(VoucherRentalRow.voucher_id) == row.id
+    there = (await call.db.exec(select(func.count()).select_from(VoucherRentalRow).where(of_voucher))).one()
+    if there >= MOST_RENTALS:
+        raise InvalidInput.at("code", f"A voucher has at most {MOST_RENTALS} bookings.")
+    call.db.add(VoucherRentalRow(partner_id=row.partner_id, voucher_id=row.id, **input.model_dump(exclude={"code"})))
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.UPDATE_VOUCHER, exists=find_voucher)
+async def remove_voucher_rental(call: Call, input: RemoveVoucherRental) -> Voucher:
+    """Take a booking off a voucher. Its state stays as it is."""
+    row = await _locked(call, input.code)
+    rental = await find(
+        call.db, call.caller, VoucherRentalRow, "booking of this voucher", id=input.id, voucher_id=row.id
+    )
+    await call.db.delete(rental)
+    await call.db.flush()
+    return row
+
+
+@operation(Permission.UPDATE_VOUCHER, exists=find_voucher)
+async def update_voucher_details(call: Call, input: UpdateVoucherDetails) -> Voucher:
+    """Correct whom a voucher is for, what is written on it, and how far the sending of it is."""
+    row = await _locked(call, input.code)
+    apply(row, input, skip={"code"})
+    if input.giftee_details is not None:
+        await _know_giftee(call, row, input.giftee_details.value)
+    if row.expedition_status is not ExpeditionStatus.SENT:
+        row.expedition_date = None
+    elif row.expedition_date is None:
+        row.expedition_date = call.services.clock.now()
+    await call.db.flush()
+    return row
+
+
+async def _know_giftee(call: Call, row: VoucherRow, sent: VoucherGifteeInput) -> None:
+    """Which customer it is for now. Of one that the buyer keeps, that is the buyer, whatever is told."""
+    for column in GIFTEE:
+        setattr(row, column, getattr(row, column) or None)
+    if not row.self_gifted and any(part is not None for part in (sent.first_name, sent.last_name, sent.email)):
+        names = row.giftee_first_name or "", row.giftee_last_name or "", row.giftee_email or ""
+        row.giftee_id = await customer_for(call.db, row.partner_id, *names)

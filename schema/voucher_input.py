@@ -1,0 +1,79 @@
+"""What it takes to change vouchers that there are."""
+
+import datetime as dt
+from typing import Annotated
+
+import strawberry
+from pydantic import Field
+
+from schema.contact import Email, Phone
+from schema.numbers import RowId
+from schema.values import Fields, writable_as
+from schema.voucher import ExpeditionStatus, Voucher, VoucherGiftee, VoucherRental, VoucherState
+
+VoucherCode = Annotated[str, Field(min_length=1, max_length=80)]
+TYPED = "Its code, in capitals or not, with or without hyphens and spaces."
+Name = Annotated[str, Field(max_length=80)]
+ShortText = Annotated[str, Field(max_length=160)]
+LongText = Annotated[str, Field(max_length=1000)]
+
+
+@writable_as(Voucher)
+class UpdateVoucher(Fields):
+    """A voucher goes to another state."""
+
+    code: VoucherCode = Field(description=TYPED)
+    state: VoucherState = Field(description="Where it goes. The state that it is in already changes nothing.")
+
+
+@writable_as(Voucher)
+class ExtendVoucher(Fields):
+    """A voucher is valid for longer."""
+
+    code: VoucherCode = Field(description=TYPED)
+    expires_on: dt.datetime = Field(description="When it is to stop working: later than now, and than it would have.")
+
+
+@writable_as(VoucherRental)
+class AddVoucherRental(Fields):
+    """A booking uses a voucher."""
+
+    code: VoucherCode = Field(description="The voucher's code, however it is spaced.")
+    starts_on: dt.date
+    ends_on: dt.date | None = None
+    reference: Name = ""
+    comment: LongText = ""
+
+
+@writable_as(VoucherRental)
+class RemoveVoucherRental(Fields):
+    """A booking no longer uses a voucher."""
+
+    code: VoucherCode = Field(description="The voucher's code, however it is spaced.")
+    id: RowId = Field(description="The booking.")
+
+
+@writable_as(VoucherGiftee)
+class VoucherGifteeInput(Fields):
+    """What is left out stays as it is; null clears."""
+
+    first_name: strawberry.Maybe[Name | None]
+    last_name: strawberry.Maybe[Name | None]
+    email: strawberry.Maybe[Email | None]
+    phone_number: strawberry.Maybe[Phone | None]
+    address: strawberry.Maybe[Annotated[str, Field(max_length=600)] | None]
+
+
+@writable_as(Voucher)
+class UpdateVoucherDetails(Fields):
+    """What is left out stays as it is; null clears. Money, dates and states have mutations of their own."""
+
+    code: VoucherCode = Field(description=TYPED)
+    giftee_details: strawberry.Maybe[VoucherGifteeInput]
+    to_giftee: strawberry.Maybe[ShortText]
+    from_gifter: strawberry.Maybe[ShortText]
+    message: strawberry.Maybe[LongText | None]
+    expedition_status: strawberry.Maybe[ExpeditionStatus] = Field(description="How far the sending of it on paper is.")
+    expedition_date: strawberry.Maybe[dt.datetime | None] = Field(
+        description="When it was sent; left out, marking it as sent is now."
+    )
