@@ -57,6 +57,7 @@ async def test_an_order_tells_of_itself_its_payment_and_its_cart(shop: Shop) -> 
     which = {"id": order_id, "uuid": str(order_uuid), "number": 1, "cart_id": cart_id}
     assert created == {
         **which,
+        "kind": "products",
         "language": "en",
         "return_url": "https://shop.example/thanks",
         "message": "",
@@ -77,6 +78,8 @@ async def test_an_order_tells_of_itself_its_payment_and_its_cart(shop: Shop) -> 
             {
                 "product_id": product.id,
                 "variant_id": variant.id,
+                "voucher_id": None,
+                "gift_card_id": None,
                 "name": {"en": "Candle", "fr": "Bougie"},
                 "variant": {"en": "Large"},
                 "choices": None,
