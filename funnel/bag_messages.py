@@ -126,12 +126,10 @@ def rule_of(texts: NullTranslations, category: OfferedCategory) -> str:
     least, most = category.minimum, category.maximum
     if most is None:
         return (
-            texts.ngettext("Choose at least %(num)s.", "Choose at least %(num)s.", least) % {"num": least}
-            if least
-            else ""
+            texts.ngettext("Choose at least one.", "Choose at least %(num)s.", least) % {"num": least} if least else ""
         )
     if least == most:
-        return texts.ngettext("Choose %(num)s.", "Choose %(num)s.", most) % {"num": most}
+        return texts.ngettext("Choose one.", "Choose %(num)s.", most) % {"num": most}
     if not least:
-        return texts.ngettext("Choose up to %(num)s.", "Choose up to %(num)s.", most) % {"num": most}
+        return texts.ngettext("Choose one, or none.", "Choose up to %(num)s.", most) % {"num": most}
     return texts.gettext("Choose %(least)s to %(most)s.") % {"least": least, "most": most}

@@ -51,11 +51,26 @@ async def open_prototype(call: Call, prototype_id: int) -> OfferedPrototype:
 
 
 @operation(Rule.CUSTOMER, transaction=False)
-async def price_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: BagChoice) -> BagCheckout:
-    """Show what the bag would come to with this line, and keep nothing of it. Raises InvalidInput as `put_line`."""
+async def price_line(
+    call: Call,
+    key: CheckoutKey,
+    line_id: uuid.UUID | None,
+    choice: BagChoice | None,
+    reception: tuple[ReceptionMode, int | None] | None = None,
+    country: str = "",
+) -> BagCheckout:
+    """Show what the bag would come to with this line, received in this way, and keep nothing of it.
+
+    Without a line or a way to receive it, those that are kept. Raises InvalidInput as `put_line`.
+    """
     async with call.services.db.sessions() as db:
         desk = await bag_desk(call, db, key)
-        _put(desk.edits, line_id, await _checked(call, db, desk, choice))
+        edits = desk.edits
+        if reception is not None:
+            edits.reception, edits.delivery_id = reception
+            edits.country = country.upper()[:2] or edits.country
+        if line_id is not None and choice is not None:
+            _put(edits, line_id, await _checked(call, db, desk, choice))
         return await desk.view(call, db)
 
 

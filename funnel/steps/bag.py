@@ -13,7 +13,7 @@ from funnel.forms import Form
 from funnel.guest import FieldError
 from funnel.messages import Ending
 from funnel.steps import bag_form
-from funnel.steps.bag_form import Problems, pressed, reception_of, stepped
+from funnel.steps.bag_form import Problems, country_of, pressed, reception_of, stepped
 from funnel.steps.window import current_bag
 from funnel.visit import Visit
 from resolvers import sales
@@ -173,9 +173,8 @@ async def _received(visit: Visit, form: Form) -> tuple[BagCheckout, Problems]:
     wanted = reception_of(form)
     if wanted is None:
         return await sales.open_bag(visit.context, visit.key), ()
-    country = form.get("country", "").strip().upper()[:2]
     try:
-        return await sales.choose_reception(visit.context, visit.key, *wanted, country), ()
+        return await sales.choose_reception(visit.context, visit.key, *wanted, country_of(form)), ()
     except InvalidInput as error:
         return await sales.open_bag(visit.context, visit.key), places(error)
 
@@ -233,7 +232,7 @@ def _another(visit: Visit) -> Response:
 async def _page(
     visit: Visit, bag: BagCheckout, opened: Opened | None, flash: Flash, layout: str = "layout.html"
 ) -> Response:
-    shown, wrong = (bag, ()) if opened is None else await _priced(visit, bag, opened)
+    shown, wrong = await _priced(visit, bag, opened, flash.fields) if opened or flash.fields else (bag, ())
     problems = flash.problems or tuple(problem for problem in wrong if flash.fields and problem[1] not in MISSING)
     offered: OfferedPrototype | GiftCardOffer | None = opened.prototype if opened else None
     offered = offered or bag.gift_cards
@@ -263,12 +262,14 @@ async def _page(
     )
 
 
-async def _priced(visit: Visit, bag: BagCheckout, opened: Opened) -> tuple[BagCheckout, Problems]:
+async def _priced(visit: Visit, bag: BagCheckout, opened: Opened | None, form: Form) -> tuple[BagCheckout, Problems]:
     """The bag with the open line as it is typed, and what is wrong with that; what can't be priced is left out."""
-    if opened.mistyped:
+    if opened is not None and opened.mistyped:
         return bag, opened.mistyped
+    line_id, choice = (opened.line_id, opened.choice) if opened else (None, None)
+    reception, country = reception_of(form), country_of(form)
     try:
-        return await sales.price_line(visit.context, visit.key, opened.line_id, opened.choice), ()
+        return await sales.price_line(visit.context, visit.key, line_id, choice, reception, country), ()
     except InvalidInput as error:
         return bag, places(error)
 

@@ -66,6 +66,11 @@ def reception_of(form: Form) -> tuple[ReceptionMode, int | None] | None:
     return ReceptionMode(mode), int(delivery) if delivery else None
 
 
+def country_of(form: Form) -> str:
+    """The country that it is sent to, where that was chosen: ISO 3166 alpha-2."""
+    return form.get("country", "").strip().upper()[:2]
+
+
 # ---- vouchers ----------------------------------------------------------------------------------------------------------
 
 
