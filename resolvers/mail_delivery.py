@@ -8,6 +8,7 @@ from prometheus_client import Counter, Histogram
 from sqlalchemy import delete, update
 from sqlmodel import col, select
 
+from resolvers import mail_documents
 from resolvers.context import Services
 from schema.checkout import Brand
 from schema.mail import MailKind, MailState
@@ -79,12 +80,14 @@ async def _letter(services: Services, mail: MailRow) -> Letter:
     """The message as it travels. Its Message-ID and subject are noted, the first time, before it leaves."""
     settings = services.settings
     own_name, sender = read_sender(settings.mail_from)
+    about = content_of(mail.kind, mail.content)
+    brought = await mail_documents.brought_by(services, mail.kind, about)
     async with services.db.sessions() as db, db.begin():
         partner = None if mail.partner_id is None else await db.get_one(PartnerRow, mail.partner_id)
         to_partner = mail.kind is MailKind.ENDPOINT_DISABLED  # which a shop would not write to itself
         brand = house_brand(settings, own_name) if partner is None or to_partner else brand_of(partner)
-        about = content_of(mail.kind, mail.content)
-        message = rendered(mail.kind, about, mail.language, brand, settings.public_url)
+        addresses, attached = brought.addresses, brought.whole
+        message = rendered(mail.kind, about, mail.language, brand, settings.public_url, addresses, attached=attached)
         mail.message_id = mail.message_id or f"<{mail.uuid}@{sender.partition('@')[2]}>"
         mail.subject = message.subject
         noted = {"message_id": mail.message_id, "subject": mail.subject[:998]}
@@ -92,7 +95,7 @@ async def _letter(services: Services, mail: MailRow) -> Letter:
     answers = about.email if mail.kind is MailKind.NEW_ORDER and isinstance(about, OrderContent) else brand.email
     written_on = services.clock.now()
     envelope = Envelope(mail.message_id, sender, brand.name, answers, mail.recipient, mail.language, written_on)
-    return letter(envelope, message)
+    return letter(envelope, message, brought.files)
 
 
 def house_brand(settings: Settings, name: str) -> Brand:

@@ -11,6 +11,7 @@ from email import policy
 from email.message import EmailMessage
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException
@@ -56,6 +57,11 @@ class Entry:
         """A header as people read it; empty when there is none."""
         return str(self.message.get(name, ""))
 
+    @property
+    def files(self) -> list[EmailMessage]:
+        """What came with it."""
+        return [part for part in self.message.iter_attachments() if isinstance(part, EmailMessage)]
+
     def part(self, kind: str) -> str:
         """The `html` or the `plain` part; empty when there is none."""
         found = self.message.get_body((kind,))
@@ -89,6 +95,7 @@ class Mailbox:
             Route(f"{PREFIX}{{name}}/", self._here(self.show)),
             Route(f"{PREFIX}{{name}}/html", self._here(self.html)),
             Route(f"{PREFIX}{{name}}/letter.eml", self._here(self.file)),
+            Route(f"{PREFIX}{{name}}/files/{{number:int}}", self._here(self.enclosure)),
         ]
 
     def _here(self, answer: Callable[[Request], Response]) -> Callable[[Request], object]:
@@ -128,6 +135,19 @@ class Mailbox:
         name = self._entry(request).name
         headers = {"Content-Disposition": f'attachment; filename="{name}.eml"', "X-Content-Type-Options": "nosniff"}
         return Response(self._path(name).read_bytes(), headers=headers, media_type="message/rfc822")
+
+    def enclosure(self, request: Request) -> Response:
+        """A file that came with a letter, to save: it is not shown on this page's origin."""
+        files, number = self._entry(request).files, request.path_params["number"]
+        if number >= len(files):
+            raise HTTPException(404)
+        name = quote(files[number].get_filename() or "file", safe="")
+        headers = {
+            "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+            "X-Content-Type-Options": "nosniff",
+        }
+        content = files[number].get_payload(decode=True)
+        return Response(content, headers=headers, media_type=files[number].get_content_type())
 
     def _page(self, template: str, **values: object) -> Response:
         return HTMLResponse(self._templates.get_template(template).render(values), headers=HEADERS)

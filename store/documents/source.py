@@ -24,11 +24,13 @@ from store.mail.gifts import from_gifter, to_giftee
 from store.media import MediaRow
 from store.pictures import PictureRow
 from store.pictures import find as find_picture
+from store.rows import among
 from store.settings import Settings
 from store.tenancy import MarketplaceRow, PartnerRow
 from store.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRow
 
 Printed: TypeAlias = VoucherRow | GiftCardRow
+TABLES: dict[DocumentKind, Any] = {DocumentKind.VOUCHER: VoucherRow, DocumentKind.GIFT_CARD: GiftCardRow}
 LOGO = re.compile(r"/media/([^/?]+)(?:\?.*)?")
 NOT_PRINTED = frozenset({VoucherState.DRAFT, VoucherState.ERROR, GiftCardStatus.DRAFT, GiftCardStatus.CANCELLED})
 """What nobody has paid for, or what was taken back, has no document."""
@@ -61,13 +63,21 @@ def state_of(row: Printed) -> VoucherState | GiftCardStatus:
 
 async def find_printed(db: AsyncSession, kind: DocumentKind, token: str) -> Printed | None:
     """What the document at an address is about, if there is a document of it."""
-    voucher, card = VoucherRow, GiftCardRow
-    row: Printed | None
-    if kind is DocumentKind.VOUCHER:
-        row = (await db.exec(select(voucher).where(col(voucher.document_token) == token))).one_or_none()
-    else:
-        row = (await db.exec(select(card).where(col(card.document_token) == token))).one_or_none()
-    return row if row is not None and state_of(row) not in NOT_PRINTED else None
+    table = TABLES[kind]
+    found: Printed | None = (await db.scalars(select(table).where(col(table.document_token) == token))).one_or_none()
+    return found if found is not None and is_printed(found) else None
+
+
+async def printed_among(db: AsyncSession, kind: DocumentKind, ids: Sequence[int]) -> list[Printed]:
+    """Of vouchers or gift cards those that there is a document of, in the order of their ids."""
+    table = TABLES[kind]
+    found = await db.scalars(select(table).where(among(col(table.id), list(ids))).order_by(col(table.id)))
+    return [row for row in found.all() if is_printed(row)]
+
+
+def is_printed(row: Printed) -> bool:
+    """Whether there is a document of a voucher or a gift card."""
+    return state_of(row) not in NOT_PRINTED
 
 
 async def source_of(db: AsyncSession, settings: Settings, row: Printed, now: dt.datetime) -> Source:

@@ -1,6 +1,7 @@
 """From a rendered message to what a mail server is handed: headers, both parts, and the envelope."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from email import policy
 from email.headerregistry import Address
@@ -32,8 +33,17 @@ class Envelope:
     written_on: dt.datetime
 
 
-def letter(envelope: Envelope, rendered: Rendered) -> Letter:
-    """A message with an HTML and a text part. Raises Refused for a recipient that is no address."""
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """A file that comes with a message."""
+
+    file_name: str
+    content_type: str
+    content: bytes
+
+
+def letter(envelope: Envelope, rendered: Rendered, enclosures: Sequence[Enclosure] = ()) -> Letter:
+    """A message with an HTML and a text part, and with files. Raises Refused for a recipient that is no address."""
     recipient, plain = _address(envelope.recipient)
     message = EmailMessage(policy.SMTP if plain else policy.SMTPUTF8)
     message["Message-ID"] = envelope.message_id
@@ -46,6 +56,9 @@ def letter(envelope: Envelope, rendered: Rendered) -> Letter:
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(rendered.text, cte="quoted-printable")
     message.add_alternative(rendered.html, subtype="html", cte="quoted-printable")
+    for file in enclosures:
+        kind, _, subtype = file.content_type.partition("/")
+        message.add_attachment(file.content, kind, subtype, filename=_one_line(file.file_name, LONGEST_NAME))
     message["Content-Language"] = envelope.language  # last: a part takes over what it finds of Content-…
     return Letter(envelope.message_id, envelope.sender, recipient, message.as_bytes(), needs_utf8=not plain)
 

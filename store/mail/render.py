@@ -2,39 +2,25 @@
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from schema.checkout import Brand
 from schema.mail import MailKind
 from store.formats import Formats
-from store.mail.content import Content, EndpointContent, OrderContent
+from store.mail.content import Content
+from store.mail.gift_words import GiftWords
+from store.mail.subjects import SUBJECTS, TEST, subject_of
 from store.texts import Texts
 
+__all__ = ["SUBJECTS", "TEST", "TEXTS", "Rendered", "rendered"]
 TEXTS = Texts(Path(__file__).with_name("translations"))
 SHOWN_LOGOS = (".png", ".jpg", ".jpeg", ".gif")
 """What mail clients show. Instead of any other picture, an SVG above all, stands the shop's name."""
 BLANK_LINES = re.compile(r"\n{3,}")
-
-
-def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
-    """Mark a text for translation, and leave it as it is."""
-    return text
-
-
-TEST = "test"
-"""The template of a message that `coffret mail test` sends."""
-SUBJECTS = {
-    MailKind.ORDER_CONFIRMATION: N_("Your order %(number)s at %(shop)s"),
-    MailKind.NEW_ORDER: N_("New order %(number)s: %(total)s"),
-    MailKind.PAYMENT_REFUNDED: N_("Your payment at %(shop)s is being refunded"),
-    MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
-    MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
-    TEST: N_("Mail works"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +32,29 @@ class Rendered:
     text: str
 
 
-def rendered(kind: MailKind | str, about: Content | None, language: str, brand: Brand, public_url: str) -> Rendered:
-    """A message. Pictures are named by their address below `public_url`."""
-    subject = _subject(kind, about, language, brand)
-    values = {"about": about, "brand": brand, "subject": subject, "logo": _logo(brand.logo_url, public_url)}
+def rendered(
+    kind: MailKind | str,
+    about: Content | None,
+    language: str,
+    brand: Brand,
+    public_url: str,
+    documents: Mapping[int, str] | None = None,
+    *,
+    attached: bool = False,
+) -> Rendered:
+    """A message. Pictures are named by their address below `public_url`; `documents` are the addresses of what it tells of,
+    by its id, and `attached` whether all of them come with it."""
+    subject = subject_of(kind, about, brand, Formats(language), TEXTS.translations(language))
+    values = {
+        "about": about,
+        "brand": brand,
+        "subject": subject,
+        "logo": _logo(brand.logo_url, public_url),
+        "documents": documents or {},
+        "attached": attached,
+    }
     html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
     return Rendered(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")
-
-
-def _subject(kind: MailKind | str, about: Content | None, language: str, brand: Brand) -> str:
-    gaps = {"shop": brand.name}
-    if isinstance(about, OrderContent):
-        total = Formats(language).money(about.total_amount, about.currency)
-        gaps |= {"number": str(about.number), "total": total}
-    if isinstance(about, EndpointContent):
-        gaps |= {"host": urlsplit(about.url).hostname or about.url}
-    return TEXTS.translations(language).gettext(SUBJECTS[kind]) % gaps
 
 
 def _logo(url: str, public_url: str) -> str:
@@ -87,4 +80,5 @@ def _environment(language: str) -> Environment:
     formats = Formats(language)
     made.filters.update(said=formats.said)
     made.globals.update(formats=formats, language=language, less=formats.less, money=formats.money)
+    made.globals.update(words=GiftWords(formats, texts))
     return made

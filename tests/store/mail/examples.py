@@ -15,6 +15,9 @@ from store.mail.content import (
     Content,
     Delivery,
     EndpointContent,
+    GiftContent,
+    GiftItem,
+    GiftRole,
     Line,
     OnboardingContent,
     OrderContent,
@@ -92,6 +95,29 @@ def order(kind: DeliveryKind = DeliveryKind.HOME_DELIVERY, **changes: Any) -> Or
     return OrderContent(**values)
 
 
+def gift(role: GiftRole = GiftRole.GIVEN, *, value: str | None = None, count: int = 1, **changes: Any) -> GiftContent:
+    """Vouchers, or gift cards of a value."""
+    item = GiftItem(
+        id=1,
+        name=Text() if value else everywhere("A night above the lake"),
+        value=None if value is None else Decimal(value),
+        currency="EUR" if value else "",
+        to="Claire Dubois",
+        sender="Ada Martin",
+        message="Bonne fête !\nÀ bientôt",
+        expires_on=dt.datetime(2027, 8, 23, 21, 59, 59, tzinfo=dt.UTC),
+    )
+    values: dict[str, Any] = {
+        "role": role,
+        "first_name": "Claire" if role is GiftRole.GIVEN else "Ada",
+        "giftee_email": "claire@example.com" if role is GiftRole.SENT_TO_GIFTEE else "",
+        "time_zone": "Europe/Paris",
+        "items": tuple(item.model_copy(update={"id": number}) for number in range(1, count + 1)),
+        **changes,
+    }
+    return GiftContent(**values)
+
+
 CONTENTS: Mapping[MailKind, Content] = {
     MailKind.ORDER_CONFIRMATION: order(),
     MailKind.NEW_ORDER: order(),
@@ -103,6 +129,8 @@ CONTENTS: Mapping[MailKind, Content] = {
         platform="Market",
         platform_address="market.example",
     ),
+    MailKind.VOUCHER: gift(count=2),
+    MailKind.GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
 }
 KINDS = (*CONTENTS, TEST)
@@ -113,4 +141,6 @@ def example(
 ) -> Rendered:
     """A message of a kind, rendered."""
     about = content or (CONTENTS[kind] if isinstance(kind, MailKind) else None)
-    return rendered(kind, about, language, brand, PUBLIC_URL)
+    items = about.items if isinstance(about, GiftContent) else ()
+    documents = {item.id: f"{PUBLIC_URL}/documents/vouchers/token-{item.id}.pdf" for item in items}
+    return rendered(kind, about, language, brand, PUBLIC_URL, documents, attached=bool(documents))

@@ -16,9 +16,9 @@ from schema.delivery import DeliveryKind
 from schema.languages import LANGUAGES
 from schema.mail import MailKind
 from store.mail.content import CONTENTS as CLASSES
-from store.mail.content import EndpointContent, content_of
+from store.mail.content import EndpointContent, GiftRole, content_of
 from store.mail.render import SUBJECTS, TEST, TEXTS
-from tests.store.mail.examples import CONTENTS, KINDS, PUBLIC_URL, SHOP, example, order
+from tests.store.mail.examples import CONTENTS, KINDS, PUBLIC_URL, SHOP, example, gift, order
 
 ROOT = Path(__file__).parents[3]
 TRANSLATED = [language for language in LANGUAGES if language != "en"]
@@ -119,7 +119,7 @@ def test_a_message_says_the_same_in_both_parts(kind: str, language: str) -> None
     title = html.tags.count("h1")
     assert title == 1
     for line in message.text.splitlines():
-        words = line.strip().lstrip("123. ")
+        words = re.sub(r"https://\S+/documents/\S+", "", line).strip().lstrip("123. ")  # behind a button in HTML
         if line.strip() not in {"", "--"} and "×" not in line and "·" not in line:
             for word in re.findall(r"[^\W\d_]{4,}", words):
                 assert word in html.text, (word, line)
@@ -190,6 +190,34 @@ def test_an_endpoint_that_is_gone_is_told_so() -> None:
     assert "0 days" not in example(MailKind.ENDPOINT_DISABLED, content=gone).text
 
 
+@pytest.mark.parametrize("kind", [MailKind.VOUCHER, MailKind.GIFT_CARD])
+def test_each_way_to_receive_it_has_its_words(kind: MailKind) -> None:
+    value = "150.00" if kind is MailKind.GIFT_CARD else None
+    subjects = set()
+    for role in GiftRole:
+        for language in LANGUAGES:
+            message = example(kind, language, gift(role, value=value))
+            assert Seen(message.html).text.count(message.subject) == 1  # its title
+            assert message.text.startswith(message.subject)
+            assert ("Bonne fête !" in message.text) is (role is GiftRole.GIVEN), "a buyer knows the message"
+            subjects.add(message.subject)
+        given = example(kind, "en", gift(role, value=value, first_name=""))
+        assert "Hello" not in given.text + given.html
+    assert len(subjects) == len(GiftRole) * len(LANGUAGES)
+    several = example(kind, "en", gift(GiftRole.BOUGHT, value=value, count=3))
+    assert several.subject.startswith(f"Your {kind.replace('_', ' ')}s from")
+    assert several.text.count("Open and print: ") == 3
+
+
+def test_a_present_of_nobody_is_one_too() -> None:
+    item = gift().items[0].model_copy(update={"sender": "", "to": "", "expires_on": None})
+    message = example(MailKind.VOUCHER, "en", gift(items=(item,)))
+    assert message.subject == "A present for you from Maison Valserène"
+    assert "Somebody has a present for you" in message.text
+    assert "From " not in message.text
+    assert "Valid" not in message.text
+
+
 # ---- the shop's look ---------------------------------------------------------------------------------------------------
 
 
@@ -221,7 +249,9 @@ def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(kind: str) -> None:
     seen = Seen(example(kind).html)
     assert not {"script", "link", "iframe", "form", "img", "svg"} & set(seen.tags)
     assert all(
-        link.startswith(("https://valserene.example/", f"{PUBLIC_URL}/onboarding/", "mailto:", "tel:"))
+        link.startswith(
+            ("https://valserene.example/", f"{PUBLIC_URL}/onboarding/", f"{PUBLIC_URL}/documents/", "mailto:", "tel:")
+        )
         for link in seen.links
     )
 
