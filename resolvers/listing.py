@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import ARRAY, Column, ColumnElement, String, any_, exists, func, select
+from sqlalchemy import ARRAY, Boolean, Column, ColumnElement, String, any_, exists, func, select
 from sqlalchemy.types import TypeDecorator
 from strawberry.utils.str_converters import to_snake_case
 
@@ -19,6 +19,7 @@ from schema.permission import Required
 from schema.values import Fields, Invalid, TextColumn
 from store.keyset import BadCursor, Order, Position
 from store.rows import column, table_of
+from store.search import containing, is_searched
 from store.statements import Condition
 
 __all__ = ["Connection", "Filter", "Found", "Listing", "Lookup", "PageInfo", "Rows", "Where", "Window"]
@@ -35,34 +36,37 @@ def _somewhere(value: str) -> str:
     return f"%{escaped}%"
 
 
-def _contains(tested: Column[Any], value: str) -> Condition:
-    return Condition.named(
-        ("contains", tested), (_somewhere(value),), (String(),), lambda bind: tested.ilike(bind, escape="\\")
-    )
+def _contains(column: Column[Any], value: str) -> Condition:
+    pattern = (_somewhere(value),)
+    return Condition.on(column, "contains", pattern, (String(),), lambda tested, bind: tested.ilike(bind, escape="\\"))
 
 
-def _says(tested: Column[Any], value: str) -> Condition:
-    def build(bind: Any) -> ColumnElement[bool]:
+def _says(column: Column[Any], value: str) -> Condition:
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
         said = func.jsonb_each_text(tested).table_valued("key", "value")
         return exists(select(1).select_from(said).where(said.c.value.ilike(bind, escape="\\")))
 
-    return Condition.named(("says", tested), (_somewhere(value),), (String(),), build)
+    return Condition.on(column, "says", (_somewhere(value),), (String(),), build)
 
 
-def _at_least(tested: Column[Any], value: Any) -> Condition:
-    return Condition.named((">=", tested), (value,), (tested.type,), lambda bind: tested >= bind)
+def _at_least(column: Column[Any], value: Any) -> Condition:
+    return Condition.on(column, ">=", (value,), (column.type,), lambda tested, bind: tested >= bind)
 
 
-def _at_most(tested: Column[Any], value: Any) -> Condition:
-    return Condition.named(("<=", tested), (value,), (tested.type,), lambda bind: tested <= bind)
+def _at_most(column: Column[Any], value: Any) -> Condition:
+    return Condition.on(column, "<=", (value,), (column.type,), lambda tested, bind: tested <= bind)
 
 
-def _among(tested: Column[Any], values: Any) -> Condition:
-    return Condition.named(("in", tested), (values,), (ARRAY(tested.type),), lambda bind: tested == any_(bind))
+def _among(column: Column[Any], values: Any) -> Condition:
+    return Condition.on(column, "in", (values,), (ARRAY(column.type),), lambda tested, bind: tested == any_(bind))
 
 
-def _has(tested: Column[Any], values: Any) -> Condition:
-    return Condition.named(("has", tested), (values,), (tested.type,), tested.contains)
+def _has(column: Column[Any], values: Any) -> Condition:
+    return Condition.on(column, "has", (values,), (column.type,), lambda tested, bind: tested.contains(bind))
+
+
+def _set(column: Column[Any], value: bool) -> Condition:
+    return Condition.on(column, "set", (value,), (Boolean(),), lambda tested, bind: tested.is_not(None) == bind)
 
 
 TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
@@ -73,6 +77,8 @@ TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "contains": _contains,
     "has": _has,
     "says": _says,
+    "set": _set,
+    "search": containing,
 }
 
 
@@ -85,7 +91,8 @@ def _seen(caller: Caller, table: Any) -> tuple[Condition, ...]:
 @dataclass(frozen=True)
 class Where:
     """How a filter field tests a column: `=`, `>=`, `<=`, `in` (a list), `contains` (text, whatever the case), `has` (of a
-    list, all of these) or `says` (of a translated text, in some language, whatever the case)."""
+    list, all of these), `says` (of a translated text, in some language, whatever the case), `set` (whether it is not null) or `search`
+    (`contains`, of a column declared by `store.search.searched`, along its index)."""
 
     column: str
     test: str = "="
@@ -98,6 +105,8 @@ class Where:
         stored = kind.impl_instance if isinstance(kind, TypeDecorator) else kind
         if self.test == "contains" and not isinstance(stored, String):
             raise TypeError(f"{self.column!r} is no text, so it contains nothing.")
+        if self.test == "search" and not is_searched(column(table, self.column)):
+            raise TypeError(f"{self.column!r} has no trigrams: declare it with `searched`, or test that it `contains`.")
         if self.test == "has" and not isinstance(stored, ARRAY):
             raise TypeError(f"{self.column!r} is no list, so it has nothing.")
         if self.test == "says" and not isinstance(kind, TextColumn):

@@ -7,6 +7,7 @@ from sqlmodel import col, delete, select
 
 from resolvers.changes import apply, currency_of, given_id, named, owner_of, text_of, values_of
 from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.medias import check_picture
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.errors import InvalidInput
@@ -75,6 +76,7 @@ async def create_product(call: Call, input: CreateProduct) -> Product:
     """Add a product to a shop."""
     partner = await owner_of(call, input.partner_uuid)
     named(text_of(input.name))
+    await check_picture(call, partner.id, input.picture_url)
     row = ProductRow(
         partner_id=partner.id, currency=await currency_of(call, partner), **{"description": Text(), **values_of(input)}
     )
@@ -89,6 +91,8 @@ async def update_product(call: Call, input: UpdateProduct) -> Product:
     row = await _product(call, {"id": input.id}, lock=True)
     apply(row, input)
     named(row.name)
+    if input.picture_url is not None:
+        await check_picture(call, row.partner_id, row.picture_url)
     await call.db.flush()
     return row
 

@@ -17,9 +17,11 @@ from resolvers import (
     cart_expiry,
     jobs,
     mail_delivery,
+    media_sweep,
     once,
     provider_hints,
     settlement,
+    voucher_expiry,
     webhook_delivery,
 )
 from resolvers.context import Services
@@ -102,6 +104,7 @@ HANDLERS: Mapping[Job, Work] = {
     Job.WATCH_ACTIVATION: Work(_watch_activation, SOON),
 }
 SCHEDULES: Mapping[str, Task] = {
+    "expire_vouchers": Task("2 * * * *", voucher_expiry.expire_vouchers),
     "forget_events": Task("53 3 * * *", webhook_delivery.forget),
     "provider_catch_up": Task("*/15 * * * *", attempt_watch.catch_up),
     "prune_audit_entries": Task("17 3 * * *", audit_entries.prune_entries),
@@ -112,6 +115,7 @@ SCHEDULES: Mapping[str, Task] = {
     "sweep_attempts": Task("* * * * *", attempt_watch.sweep),
     "sweep_kyc": Task("*/5 * * * *", sweep_kyc),
     "sweep_mail": Task("* * * * *", mail_delivery.sweep),
+    "sweep_media": Task("29 4 * * *", media_sweep.sweep_media),
     "sweep_webhooks": Task("* * * * *", webhook_delivery.sweep),
     "tell_expired_carts": Task("* * * * *", cart_expiry.tell_expired),
 }

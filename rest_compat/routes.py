@@ -13,6 +13,7 @@ from resolvers.identity import open_identity_verification
 from resolvers.kyc import kyc_level
 from resolvers.kyc_documents import push_kyc_document
 from resolvers.listing import Listing, Lookup
+from resolvers.medias import create_media, media, media_by_id, update_media
 from resolvers.network_partners import create_network_partner, update_network_partner
 from resolvers.partners import create_partner, partner_by_company_number, update_partner
 from resolvers.partners import partner as partner_with_uuid
@@ -40,6 +41,7 @@ from rest_compat.operations import LookupEndpoint, OperationEndpoint
 from rest_compat.resources import auth, cart, kyc, partner
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
+from rest_compat.resources.media import MEDIA, RENAMED
 from rest_compat.route import Envelope, Route, Status
 from rest_compat.table import PathTable
 from schema.errors import CartNotFound
@@ -134,6 +136,12 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             example=cart.NEW_CART,
         ),
         Route("GET", "/api/v2/ecommerce/cart/{id}/", ecommerce_cart, cart.CART, missing=CartNotFound),
+    ),
+    "Media": (
+        Route("POST", "/api/medias/", create_media, MEDIA, status=201, accepts=Accepts.UPLOAD),
+        Route("GET", "/api/medias/", media, MEDIA, Envelope.ARRAY),
+        Route("GET", "/api/medias/{id}/", media_by_id, MEDIA),
+        Route("PATCH|PUT", "/api/medias/{id}/", update_media, MEDIA, example=RENAMED),
     ),
     "Catalogue": (
         Route(

@@ -1,12 +1,29 @@
 """Pictures that a partner shows of what it sells."""
 
 import datetime as dt
+from enum import StrEnum
+from typing import Annotated
 from uuid import UUID
 
 import strawberry
+from pydantic import StringConstraints
 from sqlmodel import Field
+from starlette.datastructures import UploadFile
+from strawberry.file_uploads import Upload
 
-from schema.values import Fields, moment
+from schema.derived import derived
+from schema.values import Fields, moment, writable_as
+
+FOR_WHOM = "For which partner; a partner's own users may leave it out."
+
+
+class MediaSize(StrEnum):
+    """The sizes that a picture is kept in, and the names of their files."""
+
+    THUMB = "thumb"
+    CARD = "card"
+    COVER = "cover"
+    FULL = "full"
 
 
 @strawberry.pydantic.type(description="A picture of what a partner sells.")
@@ -18,8 +35,46 @@ class Media(Fields):
     name: str = Field(max_length=200, description="What it is called; only its partner sees that.")
     created_on: dt.datetime = moment("When it was uploaded.")
     updated_on: dt.datetime = moment("When it last changed.")
-    archived_on: dt.datetime | None = moment("When it was put away; null: it can be used.", default=None, nullable=True)
-    content_type: str = Field(max_length=40, description="What its bytes are: `image/jpeg`, `image/png`, `image/webp`.")
-    size: int = Field(description="Its size in bytes, as it is kept.")
-    width: int = Field(description="Its width in pixels.")
-    height: int = Field(description="Its height in pixels.")
+    archived_on: dt.datetime | None = moment(
+        "When it was put away; null: it can be used. What was made with it before goes on showing it.",
+        default=None,
+        nullable=True,
+    )
+    content_type: str = Field(max_length=40, description="What its files are, whatever was uploaded: `image/webp`.")
+    size: int = Field(description="The size of its largest file, in bytes.")
+    width: int = Field(description="The width of its largest file, in pixels.")
+    height: int = Field(description="The height of its largest file, in pixels.")
+    thumb_url = derived(str, ("uuid",), "Where it is found with at most 320 pixels a side, for lists.")
+    card_url = derived(str, ("uuid",), "Where it is found with at most 800 pixels a side, for one of several products.")
+    cover_url = derived(str, ("uuid",), "Where it is found with at most 1,920 pixels a side, for the top of a page.")
+    full_url = derived(str, ("uuid",), "Where it is found as large as it is kept, at most 3,840 pixels a side.")
+
+
+MediaName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+@writable_as(Media)
+class CreateMedia(Fields):
+    """A picture to keep."""
+
+    model_config = {"arbitrary_types_allowed": True}
+    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
+    name: MediaName
+    file: Annotated[UploadFile, strawberry.field(graphql_type=Upload)] = Field(
+        description="A PNG, JPEG, WebP, GIF or AVIF of at most 10 MiB, 50 megapixels and 12,000 pixels a side."
+    )
+
+
+@writable_as(Media)
+class UpdateMedia(Fields):
+    """Another name for a picture."""
+
+    id: int
+    name: MediaName
+
+
+@writable_as(Media)
+class ArchiveMedia(Fields):
+    """A picture to put away."""
+
+    id: int

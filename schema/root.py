@@ -20,16 +20,20 @@ from resolvers import (
     kyc_documents,
     mails,
     marketplaces,
+    medias,
     network_partners,
     onboarding,
     orders,
     partners,
     products,
     users,
+    voucher_imports,
+    voucher_issues,
     voucher_option_categories,
     voucher_option_links,
     voucher_options,
     voucher_prototypes,
+    voucher_updates,
     webhooks,
 )
 from schema.graph.fields import answered_by, changed_by
@@ -56,6 +60,8 @@ class Query:
     marketplace = answered_by(marketplaces.marketplace, marketplaces.marketplace_with_uuid)
     marketplaces = answered_by(marketplaces.marketplaces)
     me = answered_by(auth.me)
+    media = answered_by(medias.media)
+    media_by_id = answered_by(medias.media_by_id)
     order = answered_by(orders.order, orders.order_with_uuid)
     orders = answered_by(orders.orders)
     partner = answered_by(partners.partner, partners.partner_with_id)
@@ -84,12 +90,15 @@ class Mutation:
     """Everything that can be changed."""
 
     activate_payments = changed_by(activation.activate_payments)
+    add_voucher_rental = changed_by(voucher_updates.add_voucher_rental)
+    archive_media = changed_by(medias.archive_media)
     change_password = changed_by(users.change_password)
     change_site_domain = changed_by(marketplaces.change_site_domain)
     create_coupon = changed_by(coupons.create_coupon)
     create_delivery_mode = changed_by(deliveries.create_delivery_mode)
     create_environment = changed_by(catalogue.create_environment)
     create_marketplace = changed_by(marketplaces.create_marketplace)
+    create_media = changed_by(medias.create_media)
     create_network_partner = changed_by(network_partners.create_network_partner)
     create_partner = changed_by(partners.create_partner)
     create_price_range = changed_by(catalogue.create_price_range)
@@ -107,10 +116,15 @@ class Mutation:
     delete_voucher_option_link = changed_by(voucher_option_links.delete_voucher_option_link)
     delete_webhook_endpoint = changed_by(webhooks.delete_webhook_endpoint)
     discard_job = changed_by(jobs.discard_job)
+    extend_voucher = changed_by(voucher_updates.extend_voucher)
+    import_voucher = changed_by(voucher_imports.import_voucher)
+    import_vouchers = changed_by(voucher_imports.import_vouchers)
+    issue_voucher = changed_by(voucher_issues.issue_voucher)
     obtain_token = changed_by(auth.obtain_token)
     open_identity_verification = changed_by(identity.open_identity_verification)
     push_kyc_document = changed_by(kyc_documents.push_kyc_document)
     register_bank_account = changed_by(bank_accounts.register_bank_account)
+    remove_voucher_rental = changed_by(voucher_updates.remove_voucher_rental)
     renew_voucher_document = changed_by(documents.renew_voucher_document)
     replay_webhooks = changed_by(webhooks.replay_webhooks, result="count")
     resend_mail = changed_by(mails.resend_mail)
@@ -125,6 +139,7 @@ class Mutation:
     update_delivery_mode = changed_by(deliveries.update_delivery_mode)
     update_environment = changed_by(catalogue.update_environment)
     update_marketplace = changed_by(marketplaces.update_marketplace)
+    update_media = changed_by(medias.update_media)
     update_network_partner = changed_by(network_partners.update_network_partner)
     update_partner = changed_by(partners.update_partner)
     update_price_range = changed_by(catalogue.update_price_range)
@@ -133,6 +148,8 @@ class Mutation:
     update_product_variant = changed_by(products.update_product_variant)
     update_universe = changed_by(catalogue.update_universe)
     update_user = changed_by(users.update_user)
+    update_voucher = changed_by(voucher_updates.update_voucher)
+    update_voucher_details = changed_by(voucher_updates.update_voucher_details)
     update_voucher_option = changed_by(voucher_options.update_voucher_option)
     update_voucher_option_category = changed_by(voucher_option_categories.update_voucher_option_category)
     update_voucher_option_link = changed_by(voucher_option_links.update_voucher_option_link)

@@ -15,6 +15,8 @@ from schema.values import Fields, TextInput, writable_as
 VatRate = Annotated[Decimal, Amount(ge=Decimal(0), le=Decimal(100))]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Country = Annotated[str, Field(pattern="^([A-Z]{2})?$")]
+PicturePath = Annotated[str, Field(max_length=300, pattern=r"^(/media/[A-Za-z0-9._-]+(/[a-z]+\.webp)?)?$")]
+"""The path of a picture here, as its address has it: `/media/<uuid>/card.webp`."""
 STANDARD_VAT = Decimal("20.00")
 FOR_WHOM = "For which partner; a partner's own users may leave it out."
 PRICE = "What one costs, VAT included, in the partner's currency."
@@ -35,7 +37,7 @@ class CreateProduct(Fields):
     is_physical: bool = True
     is_active: bool = True
     ranking: Count = 1
-    picture_url: str = Field(default="", max_length=300, pattern="^(/media/[A-Za-z0-9._-]+)?$")
+    picture_url: PicturePath = ""
 
 
 @writable_as(Product)
@@ -52,7 +54,7 @@ class UpdateProduct(Fields):
     is_physical: strawberry.Maybe[bool]
     is_active: strawberry.Maybe[bool]
     ranking: strawberry.Maybe[Count]
-    picture_url: strawberry.Maybe[Annotated[str, Field(max_length=300, pattern="^(/media/[A-Za-z0-9._-]+)?$")]]
+    picture_url: strawberry.Maybe[PicturePath]
 
 
 @writable_as(ProductVariant)
