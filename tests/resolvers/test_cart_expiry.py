@@ -248,9 +248,12 @@ async def test_a_completion_at_the_moment_of_expiry(shop: Shop, seed: int) -> No
 
 
 @pytest.mark.redis
-async def test_a_store_out_of_reach_is_told_once_and_asked_again(shop: Shop, own_server: RedisServer) -> None:
+async def test_a_store_out_of_reach_is_told_once_and_asked_again(
+    shop: Shop, own_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for domain in ("b.localhost", "c.localhost"):
         await open_shop(shop.services, shop.sandbox, domain)
+    monkeypatch.setattr("store.kv.connect.PATIENCE", dt.timedelta(seconds=2))
     kv = open_kv(own_server.url, clock)
     services = services_over(shop.services.db, kv, shop.services.provider)  # type: ignore[arg-type]
     await services.carts.create(shop.partner.id, [CartItem(1, 1)], "")
