@@ -30,6 +30,7 @@ from schema.tenancy import UserRole
 from schema.values import Invalid, Text
 from schema.webhook import DeliveryState
 from store.attempts import AttemptRow, AttemptState
+from store.catalogue import VoucherOptionCategoryRow, VoucherOptionRow
 from store.clock import clock
 from store.codes import draw, normal
 from store.coupons import CouponRow
@@ -82,6 +83,8 @@ class Owned:
     event: int
     webhook_endpoint: int
     webhook_delivery: int
+    voucher_option_category: int
+    voucher_option: int
 
 
 @dataclass
@@ -250,6 +253,11 @@ async def _own(tenants: Tenants, partner: PartnerRow, currency: str) -> Owned:
     )
     for row in (variant, value, mode, coupon, card):
         await tenants.add(row)
+    category = VoucherOptionCategoryRow(**of, name=name, description=Text())
+    option = VoucherOptionRow(
+        **of, name=name, description=Text(), selling_price_amount=Decimal("9.00"), currency=currency
+    )
+    await tenants.add(category, option)
     order = await _order(tenants, partner)
     event, endpoint, delivery = await _webhook(tenants, partner)
     return Owned(
@@ -267,6 +275,8 @@ async def _own(tenants: Tenants, partner: PartnerRow, currency: str) -> Owned:
         event=event,
         webhook_endpoint=endpoint,
         webhook_delivery=delivery,
+        voucher_option_category=category.id,
+        voucher_option=option.id,
     )
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from sqlmodel import select
+from strawberry.utils.str_converters import to_camel_case, to_snake_case
 
 import resolvers
-from resolvers import coupons, deliveries, orders, products
+from resolvers import coupons, deliveries, orders, products, voucher_option_categories, voucher_options
 from resolvers.context import Caller, Context, Role
 from resolvers.listing import Listing, Lookup, Window
 from resolvers.tenancy import find, visible
@@ -41,6 +42,8 @@ OWNED_BY = {
     "event": "event",
     "webhook_endpoint": "webhook_endpoint",
     "webhook_delivery": "webhook_delivery",
+    "voucher_option": "voucher_option",
+    "voucher_option_category": "voucher_option_category",
 }
 """Which of the rows that each partner has belongs to a table."""
 ELSEWHERE = {
@@ -59,6 +62,8 @@ WRITES: dict[Any, tuple[str, dict[str, Any]]] = {
     products.delete_product_attribute: ("attribute", {}),
     deliveries.update_delivery_mode: ("delivery_mode", {"ranking": 7}),
     coupons.update_coupon: ("coupon", {"is_active": False}),
+    voucher_options.update_voucher_option: ("voucher_option", {"ranking": 7}),
+    voucher_option_categories.update_voucher_option_category: ("voucher_option_category", {"ranking": 7}),
 }
 
 
@@ -110,12 +115,14 @@ async def test_every_look_up_finds_what_its_caller_may_see_and_nothing_else(tena
         (products.product, "product"),
         (deliveries.delivery_mode, "delivery_mode"),
         (coupons.coupon, "coupon"),
+        (voucher_options.voucher_option, "voucher_option"),
+        (voucher_option_categories.voucher_option_category, "voucher_option_category"),
         (orders.order, "order"),
         (orders.order_with_uuid, "order_uuid"),
     ],
 )
 async def test_a_row_of_another_tenant_is_none_over_graphql(tenants: Tenants, operation: Any, owned: str) -> None:
-    name = {"order_uuid": "order", "delivery_mode": "deliveryMode"}.get(owned, operation.name)
+    name = "order" if owned == "order_uuid" else to_camel_case(owned)
     argument, kind = ("uuid", "UUID!") if owned == "order_uuid" else ("id", "Int!")
     query = f"query($value: {kind}) {{ found: {name}({argument}: $value) {{ id }} }}"
     for who in EVERYBODY:
@@ -165,6 +172,8 @@ async def test_a_row_that_is_not_there_is_told_before_wrong_fields(
         (products.create_product, {"name": {"en": "New"}, "price": "1.00"}),
         (deliveries.create_delivery_mode, {"name": {"en": "New"}, "kind": DeliveryKind.DIGITAL}),
         (coupons.create_coupon, {"code": "NEW-ONE", "discount": {"amount": "1.00"}}),
+        (voucher_options.create_voucher_option, {"name": {"en": "New"}, "selling_price": "1.00"}),
+        (voucher_option_categories.create_voucher_option_category, {"name": {"en": "New"}}),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
@@ -183,7 +192,7 @@ async def test_whom_something_is_made_for(
     assert (await ask.change("a1", operation, **sent)).done
     assert (await ask.change("market a", operation, partner_uuid=str(tenants.partners["a2"].uuid), **sent)).done
     made = operation.function.__annotations__["return"].__name__
-    table = {"Product": "product", "DeliveryMode": "delivery_mode", "Coupon": "coupon"}[made]
+    table = to_snake_case(made)
     owners = [row[0] for row in await tenants.rows(f"SELECT partner_id FROM {table} ORDER BY id DESC LIMIT 2")]  # noqa: S608
     assert owners == [tenants.partners["a2"].id, tenants.partners["a1"].id]
 
@@ -207,7 +216,14 @@ async def test_nothing_is_added_to_a_product_of_another_tenant(
 
 # ---- who may do what at all
 
-CHANGES = [*WRITES, products.create_product, deliveries.create_delivery_mode, coupons.create_coupon]
+CHANGES = [
+    *WRITES,
+    products.create_product,
+    deliveries.create_delivery_mode,
+    coupons.create_coupon,
+    voucher_options.create_voucher_option,
+    voucher_option_categories.create_voucher_option_category,
+]
 
 
 @pytest.mark.parametrize("operation", CHANGES, ids=lambda operation: operation.name)
@@ -219,6 +235,8 @@ async def test_a_permission_is_asked_for_before_anything_else(tenants: Tenants, 
         products.create_product: {"name": {}, "price": "-1"},
         deliveries.create_delivery_mode: {"name": {}, "kind": DeliveryKind.DIGITAL, "ranking": -1},
         coupons.create_coupon: {"code": "x", "discount": {"amount": "-1"}},
+        voucher_options.create_voucher_option: {"name": {}, "selling_price": "-1"},
+        voucher_option_categories.create_voucher_option_category: {"name": {}, "ranking": -1},
     }
     required = wrong.get(operation, {"id": 999_999})
     assert (await ask.change("reader", operation, **required)).wrong == {("", "FORBIDDEN")}
