@@ -19,7 +19,7 @@ _LONG = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 def printable(text: str) -> str:
     """A text in one line: what cannot be printed stands as a square, very long words can be broken."""
-    return _breakable(" ".join(_characters(text).split()))
+    return _breakable(exact(text))
 
 
 def printable_lines(text: str) -> str:
@@ -30,7 +30,8 @@ def printable_lines(text: str) -> str:
 
 def exact(text: str) -> str:
     """A text that is not broken: a code, an address that is copied."""
-    return " ".join(_characters(text).split())
+    line = " ".join(_characters(text).split())
+    return line if set(line) - JOINERS - {" "} else ""
 
 
 def is_rtl(text: str) -> bool:

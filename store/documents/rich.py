@@ -1,5 +1,6 @@
 """HTML that a partner wrote, as blocks of text: what a printed sheet can show of it, and nothing that does something."""
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ INLINE = {"a", "b", "em", "i", "strong"}
 BLOCKS = {"blockquote", "br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ol", "p", "tr", "ul"}
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 SCHEMES = {"http", "https", "mailto", "tel"}
+TAG = re.compile(rf"</?(?:{'|'.join(sorted(INLINE | BLOCKS))})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 BULLET = "\N{BULLET}"
 
 
@@ -42,8 +44,15 @@ def blocks_of_html(html: str) -> list[Block]:
 
 
 def blocks_of_text(text: str) -> list[Block]:
-    """The paragraphs of a plain text."""
+    """The paragraphs of a text, whether it was written as HTML or as it is: other systems send both for one field."""
+    if TAG.search(text):
+        return blocks_of_html(text)
     return [Block([Run(line)]) for line in map(printable, text.splitlines()) if line]
+
+
+def words_of(text: str) -> str:
+    """The words of such a text, in one line."""
+    return " ".join("".join(run.text for run in block.runs).strip() for block in blocks_of_text(text))
 
 
 class _Reader(HTMLParser):

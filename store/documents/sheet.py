@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from schema.checkout import Brand
 from store.documents.printable import exact, is_rtl, printable, printable_lines
-from store.documents.rich import Block
+from store.documents.rich import Block, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +84,17 @@ class Sheet:
 
     def data(self) -> dict[str, object]:
         """What the template shows. Sizes follow the length of what is written."""
-        name, code = printable(self.name), exact(self.code)
+        name, code = printable(self.name) or self.overline, exact(self.code)
         return {
             "language": self.language,
-            "title": exact(self.title),
+            "title": exact(self.title) or self.overline,
             "look": self.look,
             "words": self.words,
             "overline": self.overline,
             "name": name,
             "name_size": _size(len(name), (26, 31), (48, 26), (90, 21), smallest=16),
             "facts": self.facts,
-            "description": printable(self.description),
+            "description": printable(words_of(self.description)),
             "included": [printable(entry) for entry in self.included],
             "to": Directed.of(self.to),
             "sender": Directed.of(self.sender),

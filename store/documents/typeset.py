@@ -9,6 +9,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import orjson
 import segno
@@ -27,6 +28,8 @@ QUIET_ZONE = 2
 """Light modules around the QR code, besides the white of the paper."""
 log = structlog.get_logger(__name__)
 SECONDS = Histogram("coffret_document_seconds", "Time to make a document.")
+PANICS = "pyo3_runtime"
+"""Where the error of a compiler that gives up comes from, which is no Exception."""
 _THREADS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="documents")
 """At most so many documents are made at once: each takes a core while it lasts."""
 
@@ -44,19 +47,18 @@ async def pdf_of(sheet: Sheet, pictures: Pictures, made_on: dt.datetime) -> byte
 def set_in_type(sheet: Sheet, pictures: Pictures, made_on: dt.datetime) -> bytes:
     """The same, at once: it takes a core for a while."""
     shown = prepared(pictures)
+    how: dict[str, Any] = {"format": "pdf", "pdf_standards": STANDARDS, "timestamp": int(made_on.timestamp())}
     try:
-        return _compiled(sheet, shown, made_on)
-    except typst.TypstError as error:
+        return compiled(sheet, shown, **how)
+    except NotMade as error:
         if not shown:
-            raise NotMade(str(error)) from error
+            raise
         log.warning("a document is made without pictures", because=str(error)[:300])
-    try:
-        return _compiled(sheet, {}, made_on)
-    except typst.TypstError as error:
-        raise NotMade(str(error)) from error
+    return compiled(sheet, {}, **how)
 
 
-def _compiled(sheet: Sheet, pictures: dict[str, Picture], made_on: dt.datetime) -> bytes:
+def compiled(sheet: Sheet, pictures: dict[str, Picture], **how: Any) -> bytes:
+    """A sheet as the compiler writes it: `how` says in which format. Of several pictures of pages the first."""
     with tempfile.TemporaryDirectory(prefix="coffret-document-") as name:
         folder = Path(name)
         logo = pictures.get("logo")
@@ -67,13 +69,17 @@ def _compiled(sheet: Sheet, pictures: dict[str, Picture], made_on: dt.datetime) 
         }
         (folder / "sheet.json").write_bytes(orjson.dumps(data))
         (folder / "code.svg").write_bytes(_qr(sheet.scanned))
-        compiler = typst.Compiler(
-            TEMPLATE.read_bytes(), root=folder, font_paths=_fonts(), ignore_system_fonts=True, package_path=folder,
-            package_cache_path=folder,
-        )  # fmt: skip
-        made = compiler.compile(format="pdf", pdf_standards=STANDARDS, timestamp=int(made_on.timestamp()))
-    assert isinstance(made, bytes)
-    return made
+        places = {"root": folder, "package_path": folder, "package_cache_path": folder}
+        try:
+            compiler = typst.Compiler(TEMPLATE.read_bytes(), font_paths=_fonts(), ignore_system_fonts=True, **places)
+            made = compiler.compile(**how)
+        except typst.TypstError as error:
+            raise NotMade(error.diagnostic) from error
+        except BaseException as error:
+            if type(error).__module__ != PANICS:
+                raise
+            raise NotMade(f"The compiler gave up: {error}") from error
+    return made[0] if isinstance(made, list) else made or b""
 
 
 def _written(folder: Path, picture: Picture | None) -> str | None:
