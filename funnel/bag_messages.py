@@ -15,37 +15,31 @@ from store.voucher_prices import MOST_NIGHTS, fewest_nights
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What is said of a way to receive it, before and after paying, and the icon beside it."""
+    """What is said of a way to receive it, and the icon beside it."""
 
     text: str
-    afterwards: str
     icon: str
 
 
 WAYS: Mapping[ReceptionMode, Way] = {
     ReceptionMode.PRINT_AT_HOME: Way(
         N_("Ready to print as soon as it is paid. You receive it by e-mail, too."),
-        N_("Print it from this page, or from the e-mail that is on its way to you."),
         "printer",
     ),
     ReceptionMode.GIFTEE_EMAIL: Way(
         N_("It is sent as soon as it is paid."),
-        N_("It is on its way by e-mail to whom it is for."),
         "mail",
     ),
     ReceptionMode.EXPEDITION: Way(
         N_("Printed by us, and sent to your address."),
-        N_("We print it and send it to the address that you gave."),
         "truck",
     ),
     ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY: Way(
         N_("Printed by us, and sent straight to their address."),
-        N_("We print it and send it to whom it is for."),
         "truck",
     ),
     ReceptionMode.ON_SITE: Way(
         N_("Printed by us, and kept for you."),
-        N_("Please bring your order number when you collect it."),
         "shop",
     ),
 }
