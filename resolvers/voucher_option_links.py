@@ -62,7 +62,7 @@ async def update_voucher_option_link(call: Call, input: UpdateVoucherOptionLink)
         try:
             await change_option(call, option, input.option.value)
         except InvalidInput as error:
-            raise _within_option(error) from error
+            raise InvalidInput(*_within_option(error)) from error
     return row
 
 
@@ -84,6 +84,6 @@ def _stays(row: VoucherOptionLinkRow, option: VoucherOptionChangesInput) -> None
         )
 
 
-def _within_option(error: InvalidInput) -> InvalidInput:
+def _within_option(error: InvalidInput) -> list[Problem]:
     """What is wrong with an option, told where it stands in the input of its link."""
-    return InvalidInput(*(Problem(("option", *p.path), p.code, p.message) for p in error.problems))
+    return [Problem(("option", *problem.path), problem.code, problem.message) for problem in error.problems]

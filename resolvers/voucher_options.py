@@ -12,7 +12,7 @@ from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.errors import InvalidInput, Problem
 from schema.permission import Permission
-from schema.values import ClosedSet, Text, closed_set, writable_as
+from schema.values import ClosedSet, Money, Text, closed_set, writable_as
 from schema.voucher_option import OptionService, VoucherOption
 from schema.voucher_option_input import (
     CreateVoucherOption,
@@ -70,10 +70,11 @@ async def create_voucher_option(call: Call, input: CreateVoucherOption) -> Vouch
     """Add an option."""
     partner = await owner_of(call, input.partner_uuid)
     named(text_of(input.name))
+    currency = await currency_of(call, partner)
     row = VoucherOptionRow(
         partner_id=partner.id,
-        currency=await currency_of(call, partner),
-        services=_services(input.services),
+        currency=currency,
+        services=_services(input.services, currency),
         **{"description": Text(), **values_of(input, skip=APART)},
     )
     await _check_category(call, row)
@@ -97,7 +98,7 @@ async def change_option(call: Call, row: VoucherOptionRow, sent: VoucherOptionCh
     apply(row, sent, skip=APART)
     named(row.name)
     if sent.services is not None:
-        row.services = _services(sent.services.value)
+        row.services = _services(sent.services.value, row.currency)
     if sent.category_id is not None:
         await _check_category(call, row)
     if sent.voucher_prototype_ids is not None:
@@ -105,8 +106,16 @@ async def change_option(call: Call, row: VoucherOptionRow, sent: VoucherOptionCh
     await call.db.flush()
 
 
-def _services(sent: Sequence[OptionServiceInput]) -> list[OptionService]:
-    return [OptionService(**each.model_dump()) for each in sent]
+def _services(sent: Sequence[OptionServiceInput], currency: str) -> list[OptionService]:
+    return [
+        OptionService(
+            cost=Money(amount=each.cost, currency=currency),
+            buying_vat=each.buying_vat,
+            selling_vat=each.selling_vat,
+            price=Money(amount=each.price, currency=currency),
+        )
+        for each in sent
+    ]
 
 
 async def _check_category(call: Call, row: VoucherOptionRow) -> None:
@@ -123,10 +132,13 @@ async def _check_category(call: Call, row: VoucherOptionRow) -> None:
 
 
 async def _put_links(call: Call, row: VoucherOptionRow, wanted: Sequence[int]) -> None:
-    """Let an option, which must be locked, go with these prototypes: links that there are stay as they are."""
+    """Let an option, which must be locked, go with these prototypes: links that there are stay as they are.
+
+    Links are changed under the lock of their option only, and so need none of their own.
+    """
     await _check_prototypes(call, row, wanted)
     query = select(VoucherOptionLinkRow).where(col(VoucherOptionLinkRow.option_id) == row.id)
-    there = {link.voucher_prototype_id: link for link in (await call.db.exec(query.with_for_update())).all()}
+    there = {link.voucher_prototype_id: link for link in (await call.db.exec(query)).all()}
     for id in sorted(set(wanted) - there.keys()):
         link = VoucherOptionLinkRow(
             partner_id=row.partner_id, option_id=row.id, voucher_prototype_id=id, count=1, included=False

@@ -10,7 +10,7 @@ from sqlmodel import Field
 
 from schema.kept_lists import kept_list
 from schema.tenancy import Partner
-from schema.values import Fields, Text, moment, money, relation, relations, text
+from schema.values import Fields, Money, Text, moment, money, relation, relations, text
 
 
 @strawberry.pydantic.type(description="A group of options, with how many of them a buyer must and may choose.")
@@ -29,16 +29,14 @@ class VoucherOptionCategory(Fields):
     updated_on: dt.datetime = moment("When it last changed.")
 
 
-@strawberry.pydantic.type(
-    description="A service that an option consists of, with what it costs its seller. Amounts are in the partner's currency."
-)
+@strawberry.pydantic.type(description="A service that an option consists of, with what it costs its seller.")
 class OptionService(BaseModel):
     """A service that an option consists of."""
 
-    service_cost: Decimal = Part(description="What it costs, VAT left out.")
-    service_buying_vat: Decimal = Part(description="Per cent of VAT on what it costs.")
-    service_selling_vat: Decimal = Part(description="Per cent of VAT contained in its price.")
-    service_price: Decimal = Part(description="What it is sold for, VAT included.")
+    cost: Money = Part(description="What it costs, VAT left out.")
+    buying_vat: Decimal = Part(description="Per cent of VAT on what it costs.")
+    selling_vat: Decimal = Part(description="Per cent of VAT contained in its price.")
+    price: Money = Part(description="What it is sold for, VAT included.")
 
 
 @strawberry.pydantic.type(description="Something that a buyer can add to a voucher.")

@@ -33,12 +33,12 @@ Prototypes = Annotated[list[RowId], Field(max_length=MOST_PROTOTYPES)]
 
 @writable_as(OptionService)
 class OptionServiceInput(Fields):
-    """A service that an option consists of."""
+    """A service that an option consists of. Amounts are in the partner's currency."""
 
-    service_cost: MoneyAmount
-    service_buying_vat: VatRate
-    service_selling_vat: VatRate
-    service_price: MoneyAmount
+    cost: MoneyAmount
+    buying_vat: VatRate
+    selling_vat: VatRate
+    price: MoneyAmount
 
 
 Services = Annotated[list[OptionServiceInput], Field(max_length=MOST_SERVICES)]

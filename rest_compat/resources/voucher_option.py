@@ -85,10 +85,10 @@ SERVICE = Shape(
     "OptionService",
     OptionService,
     {
-        "service_cost": Key("service_cost", KEPT_NUMBER),
-        "service_buying_vat": Key("service_buying_vat", KEPT_NUMBER),
-        "service_selling_vat": Key("service_selling_vat", KEPT_NUMBER),
-        "service_price": Key("service_price", KEPT_NUMBER),
+        "service_cost": Key("cost.amount", KEPT_NUMBER),
+        "service_buying_vat": Key("buying_vat", KEPT_NUMBER),
+        "service_selling_vat": Key("selling_vat", KEPT_NUMBER),
+        "service_price": Key("price.amount", KEPT_NUMBER),
     },
     example={"service_cost": 40.0, "service_buying_vat": 20.0, "service_selling_vat": 10.0, "service_price": 90.0},
 )

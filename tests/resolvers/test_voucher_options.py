@@ -22,13 +22,13 @@ from store.catalogue import (
 )
 from tests.tenants import Tenants, Transport
 
-SERVICE = {
-    "service_cost": "40.00",
-    "service_buying_vat": "20.00",
-    "service_selling_vat": "5.50",
-    "service_price": "90.00",
-}
-OTHER_SERVICE = {**SERVICE, "service_price": "0.50"}
+SERVICE = {"cost": "40.00", "buying_vat": "20.00", "selling_vat": "5.50", "price": "90.00"}
+OTHER_SERVICE = {**SERVICE, "price": "0.50"}
+
+
+def kept(service: dict[str, str]) -> dict[str, Any]:
+    """A service as it is stored."""
+    return {key: {"amount": of, "currency": "EUR"} if key in {"cost", "price"} else of for key, of in service.items()}
 
 
 async def prototype_of(tenants: Tenants, partner: str) -> int:
@@ -57,20 +57,20 @@ async def test_what_an_option_consists_of_is_kept_exactly(tenants: Tenants, ask:
     new = {"name": {"en": "Massage"}, "selling_price": "90.00", "source_id": "SPA-1"}
     assert (await ask.change("a1", voucher_options.create_voucher_option, **new, services=[SERVICE])).done
     row = await tenants.newest("voucher_option")
-    assert (row["services"], row["source_id"], row["description"]) == ([SERVICE], "SPA-1", {})
+    assert (row["services"], row["source_id"], row["description"]) == ([kept(SERVICE)], "SPA-1", {})
     update = voucher_options.update_voucher_option
     both = [OTHER_SERVICE, SERVICE]
     assert (await ask.change("a1", update, id=row["id"], services=both, ranking=3)).done
     changed = await tenants.row("voucher_option", row["id"])
-    assert (changed["services"], changed["ranking"], changed["source_id"]) == (both, 3, "SPA-1")
-    query = "query($id: Int!) { voucherOption(id: $id) { services { serviceSellingVat servicePrice } currency: id } }"
+    assert (changed["services"], changed["ranking"], changed["source_id"]) == (list(map(kept, both)), 3, "SPA-1")
+    query = "query($id: Int!) { voucherOption(id: $id) { services { sellingVat price { amount currency } } } }"
     body = await tenants.graphql("a1", query, id=row["id"])
     assert body["data"]["voucherOption"]["services"] == [
-        {"serviceSellingVat": "5.50", "servicePrice": "0.50"},
-        {"serviceSellingVat": "5.50", "servicePrice": "90.00"},
+        {"sellingVat": "5.50", "price": {"amount": "0.50", "currency": "EUR"}},
+        {"sellingVat": "5.50", "price": {"amount": "90.00", "currency": "EUR"}},
     ]
     before = await tenants.snapshot()
-    for field, bad in (("service_cost", "-1"), ("service_buying_vat", "100.01"), ("service_selling_vat", "1.005")):
+    for field, bad in (("cost", "-1"), ("buying_vat", "100.01"), ("selling_vat", "1.005")):
         outcome = await ask.change("a1", update, id=row["id"], services=[SERVICE, {**SERVICE, field: bad}])
         assert {place for place, _ in outcome.wrong} == {f"services.1.{field}"}
     assert await tenants.snapshot() == before
@@ -242,13 +242,13 @@ async def test_within_a_voucher_an_option_tells_more(tenants: Tenants) -> None:
     context = await tenants.context("a1")
     async with tenants.services.db.sessions() as db, db.begin():
         row = await db.get_one(VoucherOptionRow, option)
-        row.services = [OptionService(**{name: Decimal(value) for name, value in SERVICE.items()})]
+        row.services = [OptionService.model_validate(kept(SERVICE))]
     assert ORDERED_OPTION.columns is not None
     found = await voucher_options.voucher_option(context, option)
     load = context.load.level
     rows = await ORDERED_OPTION.render([await found.page(ORDERED_OPTION.columns)], load, columns=True)
     objects = await ORDERED_OPTION.render([await found.object()], load)
-    services = ",".join(f'"{name}":{value}' for name, value in SERVICE.items())
+    services = ",".join(f'"service_{name}":{value}' for name, value in SERVICE.items())
     for (told,) in (rows, objects):
         assert list(told) == list(ORDERED_OPTION.keys)
         assert orjson.dumps(told["services_info"]).decode() == f"[{{{services}}}]"
