@@ -8,6 +8,7 @@ import strawberry
 from pydantic import Field
 
 from schema.delivery import DeliveryKind, DeliveryMode, DeliveryRate
+from schema.media import MediaSize
 from schema.numbers import Amount, MoneyAmount
 from schema.product import AttributeValue, Product, ProductAttribute, ProductVariant
 from schema.values import Fields, TextInput, writable_as
@@ -15,7 +16,9 @@ from schema.values import Fields, TextInput, writable_as
 VatRate = Annotated[Decimal, Amount(ge=Decimal(0), le=Decimal(100))]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Country = Annotated[str, Field(pattern="^([A-Z]{2})?$")]
-PicturePath = Annotated[str, Field(max_length=300, pattern=r"^(/media/[A-Za-z0-9._-]+(/[a-z]+\.webp)?)?$")]
+PicturePath = Annotated[
+    str, Field(max_length=300, pattern=f"^(/media/([A-Za-z0-9._-]+|[0-9a-f-]{{36}}/({'|'.join(MediaSize)})\\.webp))?$")
+]
 """The path of a picture here, as its address has it: `/media/<uuid>/card.webp`."""
 STANDARD_VAT = Decimal("20.00")
 FOR_WHOM = "For which partner; a partner's own users may leave it out."

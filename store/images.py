@@ -28,7 +28,18 @@ CONTENT_TYPE = "image/webp"
 QUALITY = 85
 AT_ONCE = 2
 """Pictures being decoded: each can take 400 MB for a moment."""
-DAMAGED = (OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, EOFError, struct.error)
+DAMAGED = (
+    ArithmeticError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    struct.error,
+)
 """What Pillow raises over bytes that are not what they begin as."""
 
 Image.MAX_IMAGE_PIXELS = MOST_PIXELS  # of the whole process: twice as many are refused before anything is allocated

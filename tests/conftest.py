@@ -21,7 +21,7 @@ from tests.activation_world import Newcomer, open_newcomer
 from tests.databases import Databases, connected, named
 from tests.shop_world import Shop, open_shop, sandbox_and_provider, services_over
 
-pytest_plugins = ["tests.programs", "tests.chromium", "tests.mail_servers", "tests.redis_servers"]
+pytest_plugins = ["tests.programs", "tests.chromium", "tests.mail_servers", "tests.redis_servers", "tests.s3_servers"]
 
 # How long one example takes says nothing on a machine that does other things as well.
 hypothesis.settings.register_profile("ours", deadline=None)

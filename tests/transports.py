@@ -173,7 +173,10 @@ class OverGraphQL(Transport):
     async def asked(self, query: str, who: str, variables: Mapping[str, Any], key: str | None = None) -> Answer:
         """The answer of a document with one field."""
         said = json.dumps({"query": query, "variables": variables})
-        response = await self.tenants.client.post("/graphql/", content=said, headers=self.headers(who, key))
+        return self.answered(await self.tenants.client.post("/graphql/", content=said, headers=self.headers(who, key)))
+
+    def answered(self, response: httpx.Response) -> Answer:
+        """The answer of a document with one field."""
         body = response.json()
         if errors := body.get("errors"):
             code = errors[0]["extensions"]["code"]
@@ -184,7 +187,10 @@ class OverGraphQL(Transport):
 
     async def changed(self, query: str, who: str, input: Mapping[str, Any], key: str | None = None) -> Answer:
         """The answer of a mutation, what was wrong taken out of its payload."""
-        answer = await self.asked(query, who, {"input": input}, key)
+        return self.payload(await self.asked(query, who, {"input": input}, key))
+
+    def payload(self, answer: Answer) -> Answer:
+        """The answer of a mutation, what was wrong taken out of its payload."""
         if not answer.done:
             return answer
         wrong = answer.result.pop("userErrors")
