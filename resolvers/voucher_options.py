@@ -139,6 +139,8 @@ async def _put_links(call: Call, row: VoucherOptionRow, wanted: Sequence[int]) -
     await _check_prototypes(call, row, wanted)
     query = select(VoucherOptionLinkRow).where(col(VoucherOptionLinkRow.option_id) == row.id)
     there = {link.voucher_prototype_id: link for link in (await call.db.exec(query)).all()}
+    if set(wanted) != there.keys():
+        row.updated_on = call.services.clock.now()
     for id in sorted(set(wanted) - there.keys()):
         link = VoucherOptionLinkRow(
             partner_id=row.partner_id, option_id=row.id, voucher_prototype_id=id, count=1, included=False

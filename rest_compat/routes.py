@@ -200,6 +200,7 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             create_voucher_option_category,
             option.CATEGORY,
             status=201,
+            body=option.CategoryBody,
             required=option.REQUIRED_CATEGORY,
             example=option.NEW_CATEGORY,
         ),

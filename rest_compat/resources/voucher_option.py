@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from typing import ClassVar
+from uuid import UUID
 
 import strawberry
+from pydantic import Field
 
 from rest_compat.inputs import Renamed
 from rest_compat.keys import Key, Nested, Plucked, Spec, number, per_language
 from rest_compat.shapes import Shape
 from rest_compat.writers import KEPT_NUMBER
 from schema.voucher_option import OptionService, VoucherOption, VoucherOptionCategory, VoucherOptionLink
-from schema.voucher_option_input import UpdateVoucherOptionLink, VoucherOptionChangesInput
+from schema.voucher_option_input import CreateVoucherOptionCategory, UpdateVoucherOptionLink, VoucherOptionChangesInput
 
 PARTNER: Mapping[str, Spec] = {"partner": "partner.id", "partner_uuid": "partner.uuid"}
 PARTNER_UUID = "dd783a87-8351-4578-ad2a-16c698e86acb"
@@ -148,6 +150,12 @@ CATEGORY = Shape(
 REQUIRED_OPTION = ("name", "description", "selling_price")
 REQUIRED_LINK = ("count", "included", "option")
 REQUIRED_CATEGORY = ("name", "description", "partner_uuid")
+
+
+class CategoryBody(CreateVoucherOptionCategory):
+    """A group of options, and whose it is."""
+
+    partner_uuid: UUID = Field(description="For which partner.")
 
 
 class OptionBody(VoucherOptionChangesInput):

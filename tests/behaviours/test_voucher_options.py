@@ -14,7 +14,7 @@ from schema.languages import LANGUAGES
 from schema.values import Text
 from schema.voucher_prototype import VoucherPrototypeType
 from store.catalogue import UniverseRow, VoucherOptionCategoryRow, VoucherPrototypeRow
-from tests.option_transports import Options, OptionsOverRest, in_each, options_over
+from tests.option_transports import PATHS, Options, OptionsOverRest, in_each, options_over
 from tests.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, OverGraphQL, OverRest, Transport
 
@@ -22,6 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Stored = Callable[[], Awaitable[Any]]
 OPTION, LINK, CATEGORY = "voucherOption", "voucherOptionLink", "voucherOptionCategory"
+CATEGORIES = PATHS[CATEGORY]
 MAY_NOT = {NO_TOKEN: 401, BAD_TOKEN: 401, "powerless": 403}
 SAID = in_each({"name": "Massage", "description": "Fifty minutes"})
 LEAST: Mapping[str, Any] = {**SAID, "selling_price": 90}
@@ -374,6 +375,9 @@ async def test_rest_asks_for_each_documented_key(tenants: Tenants, catalogue: Ca
         for key in sent:
             answer = await options.ask(method, path, "a1", {k: v for k, v in sent.items() if k != key})
             assert (answer.status, answer.fields) == (400, {key}), (path, key)
+    nobody = {**SAID, "partner_uuid": None}
+    for method, path in (("POST", CATEGORIES), ("PUT", f"{CATEGORIES}{category['id']}/")):
+        assert (await options.ask(method, path, "a1", nobody)).fields == {"partner_uuid"}
     assert await stored() == before
     for method, path, sent in whole:
         ignored = {"services_info": "x", "id": 5, "nonsense": [], "price": "x"}

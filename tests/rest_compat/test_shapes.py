@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rest_compat import writers
-from rest_compat.keys import Key, Nested, ShapeError, Spec, decimal_string, number, or_null
+from rest_compat.keys import Key, Nested, Plucked, ShapeError, Spec, decimal_string, number, or_null
 from rest_compat.shapes import Inner, Shape
 from rest_compat.writers import Writer, codes
 from schema.values import Text
@@ -39,6 +39,10 @@ USE = Shape("Use", Use, {"id": "id"})
         ({"title": "title"}, "'title' of Gift card reads a Text and does not say how it is written."),
         ({"issuer": "issuer"}, "'issuer' of Gift card reads 'issuer', which is a resource of its own. Nest a shape there."),
         ({"use": "uses.label"}, "'use' of Gift card reads one value of many: 'uses' is a list. Nest a shape there."),
+        ({"labels": Plucked("uses.night")}, "'labels' of Gift card reads 'night', which Use does not publish"),
+        ({"labels": Plucked("code")}, "'labels' of Gift card plucks 'code', which is no list of resources."),
+        ({"labels": Plucked("issuer.slug")}, "'labels' of Gift card plucks 'slug', which is no list of resources."),
+        ({"labels": Plucked("uses.issuer.slug")}, "plucks 'uses.issuer.slug', which is not one value that is always there."),
         ({"code": Nested("code", USE)}, "'code' of Gift card nests a shape in 'code', which is not an object."),
         ({"uses": Nested("title.en", USE)}, "nests a shape under 'title.en'"),
     ],
@@ -47,6 +51,24 @@ def test_a_key_that_cannot_be_read_stops_the_start(keys: Mapping[str, Spec], mes
     with pytest.raises(ShapeError) as stop:
         Shape("Gift card", Card, keys)
     assert message in str(stop.value)
+
+
+async def test_one_value_of_each_related_row_is_an_array() -> None:
+    shape = Shape("Card", Card, {"id": "id", "labels": Plucked("uses.label"), "ids": Plucked("uses.id", "Uses.")})
+    assert shape.columns == ["id"]
+    assert shape.properties["ids"] == {"type": "array", "items": {"type": "integer"}, "description": "Uses."}
+    uses = {7: [(7, 1, "a"), (7, 2, "b")]}
+
+    async def load(_link: Any, keys: Any, columns: Any) -> Any:
+        assert list(keys) == [7, 8]
+        return {
+            key: [(*row[:2], row[2] if columns == ["label"] else row[1]) for row in rows] for key, rows in uses.items()
+        }
+
+    assert await shape.render([("k", 7, 7), ("k", 8, 8)], load, columns=True) == [
+        {"id": 7, "labels": ["a", "b"], "ids": [1, 2]},
+        {"id": 8, "labels": [], "ids": []},
+    ]
 
 
 def test_a_closed_set_needs_a_number_for_each_member() -> None:

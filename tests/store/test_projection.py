@@ -126,6 +126,16 @@ async def test_only_objects_have_methods_properties_and_lists() -> None:
         await each.render([SimpleNamespace(items=[None], shout=str)], nothing)
 
 
+async def test_rows_have_lists_that_are_kept_as_json() -> None:
+    each = Projection([Each("a", "items", (Leaf("b", "b"), Leaf("c", "d.e", str)), in_rows=True)])
+    rows = [(1, 1, [{"b": 1, "d": {"e": 5}}, {"b": 2, "d": None}]), (2, 2, []), (3, 3, None)]
+    assert await each.render(rows, nothing, columns=True) == [
+        {"a": [{"b": 1, "c": "5"}, {"b": 2, "c": None}]},
+        {"a": []},
+        {"a": None},
+    ]
+
+
 async def test_stored_values_are_written_their_own_way() -> None:
     projection = Projection([Leaf("a", "code", str.upper, stored=None)])
     assert await projection.render([(1, 1, "x")], nothing, columns=True) == [{"a": "x"}]
