@@ -5,7 +5,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from sqlalchemy import or_, update
+from sqlalchemy import func, or_, update
 from sqlmodel import col, select
 
 from resolvers.context import Caller, Role
@@ -14,7 +14,7 @@ from schema.permission import NAMED, Permission
 from store.clock import Clock
 from store.credentials import digest_of
 from store.db import Database
-from store.tenancy import PartnerRow, TokenRow, UserRow
+from store.tenancy import MarketplaceRow, PartnerRow, TokenRow, UserRow
 
 KEPT_SECONDS = 5.0
 """How long a token that was good is believed without asking the database: a revoked one works at most that much longer."""
@@ -100,9 +100,13 @@ class Callers:
     async def _read(self, digest: bytes) -> Kept:
         now = self._clock.now()
         query = (
-            select(TokenRow, UserRow, PartnerRow)
+            select(TokenRow, UserRow, PartnerRow, MarketplaceRow.time_zone)
             .join(UserRow, col(UserRow.id) == col(TokenRow.user_id))
             .outerjoin(PartnerRow, col(PartnerRow.id) == col(UserRow.partner_id))
+            .outerjoin(
+                MarketplaceRow,
+                col(MarketplaceRow.id) == func.coalesce(PartnerRow.marketplace_id, UserRow.marketplace_id),
+            )
             .where(
                 col(TokenRow.digest) == digest,
                 col(TokenRow.revoked_on).is_(None),
@@ -114,7 +118,7 @@ class Callers:
             found = (await db.exec(query)).one_or_none()
             if found is None:
                 raise Unauthenticated
-            token, user, partner = found
+            token, user, partner, time_zone = found
             if token.last_used_on is None or (now - token.last_used_on).total_seconds() > 60:
                 await db.exec(update(TokenRow).where(col(TokenRow.id) == token.id).values(last_used_on=now))
         caller = Caller(
@@ -126,5 +130,6 @@ class Callers:
             marketplace_id=partner.marketplace_id if partner else user.marketplace_id,
             site_domain=partner.site_domain if partner else "",
             return_hosts=tuple(partner.return_hosts) if partner else (),
+            time_zone=time_zone or "UTC",
         )
         return Kept(caller, time.monotonic() + self._kept_seconds, token.expires_on)

@@ -1,10 +1,10 @@
 """Rows not fetched yet, and what is published of them: connections, edges, pages."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Generic, TypeVar, cast
+from functools import cached_property, partial
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 import asyncpg
 import sqlmodel
@@ -15,11 +15,13 @@ from resolvers.watch import Reading
 from schema.errors import InvalidInput, NotFound
 from store.keyset import Order, Position, Range
 from store.rows import among, column
+from store.sifting import SiftedPage
 from store.statements import Condition, Statement
 from store.within import Reads
 
 T = TypeVar("T")
 R = TypeVar("R")
+Seek: TypeAlias = Callable[[Callable[[], Awaitable[Sequence[Any]]]], Awaitable[Sequence[Any]]]
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Rows(Generic[T]):
 
     async def cut(self, columns: Sequence[str]) -> Cut:
         """The same with whether there are more."""
+        if any(test.sifts for test in self.tests):
+            return await self._sifted(columns)
         branches = self._branches
 
         def build(*conditions: ColumnElement[bool]) -> Statement:
@@ -74,9 +78,32 @@ class Rows(Generic[T]):
 
         key = ("page", self.order, self.turned, tuple(columns), bool(self.offset), tuple(map(len, branches)))
         values = {"size": self.size + 1} | ({"offset": self.offset} if self.offset else {})
-        rows = await self._run(key, build, values, [t for b in branches for t in b])
+        return self._cut(await self._run(key, build, values, [t for b in branches for t in b]))
+
+    def _cut(self, rows: Sequence[Any]) -> Cut:
+        """What was read, as the page that it is: a row more was asked for."""
         kept = rows[: self.size]
         return Cut(kept[::-1] if self.turned else kept, len(rows) > self.size)
+
+    async def _sifted(self, columns: Sequence[str]) -> Cut:
+        """A page of a list of which few rows pass the tests, or many: the planner cannot know which, and need not.
+
+        If many pass, the page is full of those among the next rows of the list. Else they are few enough to fetch and sort.
+        """
+        wanted = [*self.order.columns, *(column(self.table, name) for name in columns)]
+        page = SiftedPage(self.order, wanted, self.turned, self.size + 1, self.offset)
+        fixed = [test for test in self.tests if not test.is_movable]
+        movable = [test for test in self.tests if test.is_movable]
+        ranges = [test for branch in self._branches for test in branch]
+        if len(self._branches) == 1:  # else the next rows are two ranges of the index: between values and nulls
+            near = [*fixed, *ranges, *(test.of_rows(page.next_rows) for test in movable)]
+            build = partial(page.among_next, len(fixed) + len(ranges))
+            rows = await self._ran(("near", page.key), build, page.values, near)
+            if len(rows) > self.size:
+                return self._cut(rows)
+        branches = tuple(map(len, self._branches))
+        build = partial(page.among_all, len(self.tests), branches)
+        return self._cut(await self._ran(("far", page.key, branches), build, page.values, [*self.tests, *ranges]))
 
     @cached_property
     def _branches(self) -> list[Range]:
@@ -90,9 +117,12 @@ class Rows(Generic[T]):
     async def _run(
         self, key: Any, build: Any, values: dict[str, Any], ranges: Sequence[Condition] = ()
     ) -> Sequence[Any]:
+        return await self._ran(key, build, values, (*self.tests, *ranges))
+
+    async def _ran(self, key: Any, build: Any, values: dict[str, Any], tests: Sequence[Condition]) -> Sequence[Any]:
         try:
             with self.reading.begin():
-                return await self.db.kept.rows(key, build, values, (*self.tests, *ranges))
+                return await self.db.kept.rows(key, build, values, tests)
         except asyncpg.DataError as error:
             raise InvalidInput.at((), "A value of the filter or cursor is beyond what is stored.") from error
 
@@ -158,17 +188,20 @@ class Found(Generic[T]):
 
     rows: Rows[T]
     thing: str
+    seek: Seek | None = None
+    """What looks for it in the place of looking at once: a look-up that counts what is not found."""
 
     async def page(self, columns: Sequence[str]) -> Any:
         """It as a tuple of plain data: (id, id, *columns); NotFound when the caller may see no such row."""
-        rows = await self.rows.page(columns)
-        if not rows:
-            raise NotFound(thing=self.thing)
-        return rows[0]
+        return await self._one(partial(self.rows.page, columns))
 
     async def object(self) -> T:
         """It as an object; NotFound when the caller may see no such row."""
-        rows = await self.rows.objects()
+        found: T = await self._one(self.rows.objects)
+        return found
+
+    async def _one(self, look: Callable[[], Awaitable[Sequence[Any]]]) -> Any:
+        rows = await (look() if self.seek is None else self.seek(look))
         if not rows:
             raise NotFound(thing=self.thing)
         return rows[0]

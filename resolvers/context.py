@@ -72,6 +72,8 @@ class Caller:
     """Of the caller's partner: the host of its funnel."""
     return_hosts: tuple[str, ...] = ()
     """Of the caller's partner: where its customers may be sent back to; empty: anywhere."""
+    time_zone: str = "UTC"
+    """The IANA name of the zone of the caller's marketplace."""
 
     def may(self, permission: Permission) -> bool:
         """Whether the caller holds a named permission; the master permission holds them all."""

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 
 from resolvers.changes import apply, currency_of, given_id, owner_of, values_of
+from resolvers.computed import derives
+from resolvers.context import Context
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
@@ -14,6 +16,7 @@ from schema.errors import InvalidInput
 from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
 from store.codes import mistyped, normal
+from store.coupon_rules import works
 from store.coupons import CouponRow
 
 SHORTEST_CODE, LONGEST_CODE = 3, 40
@@ -91,3 +94,8 @@ def _sensible(row: CouponRow) -> None:
         raise InvalidInput.at("ends_on", "A coupon ends after it starts.")
     if row.max_usages is not None and row.max_usages < row.usage_count:
         raise InvalidInput.at("max_usages", f"It has been used {row.usage_count} times already.")
+
+
+@derives(Coupon, "is_running")
+def _is_running(context: Context, active: bool, starts_on: Any, ends_on: Any, most: int | None, used: int) -> bool:
+    return works(active, starts_on, ends_on, most, used, context.services.clock.now())

@@ -11,6 +11,7 @@ from prometheus_client import Counter
 
 from resolvers.context import Context
 from schema.errors import NotFound, TooManyRequests
+from store.codes import mistyped
 from store.counts import REFUSALS, Counts
 from store.kv import Count
 from store.limits import Rate, rate_of, window_of
@@ -50,6 +51,13 @@ async def look_up(context: Context, what: str, look: Callable[[], Awaitable[T]])
         raise
     await (budget.give_back() if found else budget.missed(what))
     return found
+
+
+async def look_up_code(context: Context, what: str, code: str, look: Callable[[], Awaitable[T]]) -> T:
+    """The same for a code that may be of ours. One that was mistyped is nobody's, and is not even looked for: NotFound."""
+    if mistyped(code):
+        raise NotFound(thing=what)
+    return await look_up(context, what, look)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import ARRAY, Boolean, Column, ColumnElement, String, any_, exists, func, select
@@ -12,11 +12,13 @@ from strawberry.utils.str_converters import to_snake_case
 
 from resolvers.connection import Connection, Found, PageInfo, Rows
 from resolvers.context import Caller, Context
+from resolvers.guessing import look_up_code
 from resolvers.tenancy import visible
 from resolvers.watch import Reading, planned
 from schema.errors import InvalidInput
 from schema.permission import Required
 from schema.values import Fields, Invalid, TextColumn
+from store.codes import normal
 from store.keyset import BadCursor, Order, Position
 from store.rows import column, table_of
 from store.search import containing, is_searched
@@ -28,6 +30,8 @@ T = TypeVar("T")
 
 DEFAULT_PAGE = 20
 LARGEST_PAGE = 100
+NORMAL_CODE = "normal_code"
+"""The column of a code as it is matched."""
 
 
 def _somewhere(value: str) -> str:
@@ -217,7 +221,10 @@ class Listing(Generic[T]):
 
 @dataclass(frozen=True)
 class Lookup(Generic[T]):
-    """One row by a unique column of it, declared as data: answered by one statement of the columns that are wanted."""
+    """One row by a unique column of it, declared as data: answered by one statement of the columns that are wanted.
+
+    Where `by` is `normal_code` it is looked up by its code, in any spelling, and what is not found counts as guessed.
+    """
 
     resource: type[T]
     by: str
@@ -238,9 +245,17 @@ class Lookup(Generic[T]):
         """Its name, in snake case."""
         return self.thing.replace(" ", "_")
 
+    @property
+    def argument(self) -> str:
+        """What is asked for."""
+        return "code" if self.by == NORMAL_CODE else self.by
+
     @planned
     async def __call__(self, context: Context, value: Any) -> Found[T]:
         """Plan the look-up for a caller; whoever reads the plan gets NotFound when there is no such row for this caller."""
         context.require(self.permission)
-        tests = (*_seen(context.asking, self.table), Condition.equal(column(self.table, self.by), value))
-        return Found(Rows(self.order, tests, context.db, 1, reading=Reading(self.name, context)), self.thing)
+        wanted = normal(value) if self.by == NORMAL_CODE else value
+        tests = (*_seen(context.asking, self.table), Condition.equal(column(self.table, self.by), wanted))
+        rows: Rows[T] = Rows(self.order, tests, context.db, 1, reading=Reading(self.name, context))
+        seek = partial(look_up_code, context, self.thing, wanted) if self.by == NORMAL_CODE else None
+        return Found(rows, self.thing, seek)

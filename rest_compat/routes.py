@@ -31,6 +31,9 @@ from resolvers.voucher_prototypes import (
     voucher_prototype,
     voucher_prototypes,
 )
+from resolvers.voucher_updates import update_voucher
+from resolvers.vouchers import voucher as voucher_with_code
+from resolvers.vouchers import vouchers
 from rest_compat.body import Accepts
 from rest_compat.docs import documentation
 from rest_compat.endpoint import ContextOf, Endpoint
@@ -39,6 +42,7 @@ from rest_compat.lists import ListEndpoint
 from rest_compat.openapi import document
 from rest_compat.operations import LookupEndpoint, OperationEndpoint
 from rest_compat.resources import auth, cart, kyc, partner
+from rest_compat.resources import voucher as voucher_shapes
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA, RENAMED
@@ -213,6 +217,25 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             option.CATEGORY,
             required=option.REQUIRED_CATEGORY,
             example=option.NEW_CATEGORY,
+        ),
+    ),
+    "Vouchers": (
+        Route(
+            "GET",
+            "/api/vouchers/",
+            vouchers,
+            voucher_shapes.VOUCHER,
+            Envelope.PAGE,
+            query=voucher_shapes.QUERY,
+            ordering=voucher_shapes.ORDERING,
+        ),
+        Route("GET", "/api/vouchers/{code}/", voucher_with_code, voucher_shapes.VOUCHER),
+        Route(
+            "PATCH|PUT",
+            "/api/vouchers/{code}/",
+            update_voucher,
+            voucher_shapes.VOUCHER,
+            example=voucher_shapes.CHANGE,
         ),
     ),
 }

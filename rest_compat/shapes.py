@@ -148,7 +148,7 @@ class Shape:
             schema = _or_null(schema)
         elif nullable:
             self.texts.append(key)
-            schema = {**schema, "enum": [*schema["enum"], ""]} if "enum" in schema else schema
+            schema = _or_empty(schema)
         description = spec.description or found.description
         self.properties[key] = {**schema, "description": description} if description else schema
         write = writer.write
@@ -269,6 +269,12 @@ class Shape:
 def _apart(spec: Spec, relation: Relation, rest: str) -> bool:
     """Whether a key is not read with the others behind a relation: single values of many, or the id, which we hold ourselves."""
     return relation.many if isinstance(spec, Plucked) else rest == "id" and not relation.many
+
+
+def _or_empty(schema: Schema) -> Schema:
+    if "enum" in schema:
+        schema = {**schema, "enum": [*schema["enum"], ""]}
+    return {**schema, "pattern": f"^$|{schema['pattern']}"} if "pattern" in schema else schema
 
 
 def _or_null(schema: Schema) -> Schema:

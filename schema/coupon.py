@@ -12,7 +12,9 @@ from sqlalchemy import Enum, Integer
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
-from schema.values import ClosedSet, Fields, Money, closed_set, embedded, in_money, inline, moment
+from schema.derived import derived
+from schema.tenancy import Partner
+from schema.values import ClosedSet, Fields, Money, closed_set, embedded, in_money, inline, moment, relation
 
 
 @closed_set
@@ -127,4 +129,10 @@ class Coupon(Fields):
             },
         ),
         "What must be so for it to work.",
+    )
+    partner = relation(Partner, by="partner_id", description="Whose shops it works in.")
+    is_running = derived(
+        bool,
+        ("is_active", "starts_on", "ends_on", "max_usages", "usage_count"),
+        "Whether it works now, for whoever meets its conditions: it is active, has begun, has not ended, is not used up.",
     )

@@ -34,6 +34,7 @@ from resolvers import (
     voucher_options,
     voucher_prototypes,
     voucher_updates,
+    vouchers,
     webhooks,
 )
 from schema.graph.fields import answered_by, changed_by
@@ -74,12 +75,14 @@ class Query:
     universes = answered_by(catalogue.universes)
     user = answered_by(users.user)
     users = answered_by(users.users)
+    voucher = answered_by(vouchers.voucher, vouchers.voucher_with_id)
     voucher_option = answered_by(voucher_options.voucher_option)
     voucher_option_category = answered_by(voucher_option_categories.voucher_option_category)
     voucher_option_categories = answered_by(voucher_option_categories.voucher_option_categories)
     voucher_options = answered_by(voucher_options.voucher_options)
     voucher_prototype = answered_by(voucher_prototypes.voucher_prototype)
     voucher_prototypes = answered_by(voucher_prototypes.voucher_prototypes)
+    vouchers = answered_by(vouchers.vouchers)
     webhook_deliveries = answered_by(webhooks.webhook_deliveries)
     webhook_endpoint = answered_by(webhooks.webhook_endpoint)
     webhook_endpoints = answered_by(webhooks.webhook_endpoints)

@@ -9,6 +9,7 @@ from sqlmodel import Field
 
 from schema.coupon import Coupon, ReceptionMode
 from schema.customer import Customer
+from schema.derived import derived
 from schema.values import (
     ClosedSet,
     Fields,
@@ -196,3 +197,23 @@ class Voucher(Fields):
     expires_on: dt.datetime | None = moment("When it stops working; null: never.", default=None, nullable=True)
     updated_on: dt.datetime = moment("When it last changed.")
     order_id: int | None = Field(default=None, description="The order it was sold with; null: none.")
+    last_day = derived(
+        dt.date | None,
+        ("expires_on",),
+        "The last day on which it works, in the time zone of the caller's marketplace (UTC without one); null: no end.",
+    )
+    is_usable = derived(
+        bool, ("state", "activated_on", "expires_on"), "Whether it can be used now, or what is left of it."
+    )
+    is_extendable = derived(bool, ("state", "expires_on"), "Whether it can be given more time.")
+    is_refundable = derived(
+        bool,
+        ("state", "kind", "expires_on", "purchase_price_amount"),
+        "Whether its price could be paid back: sold here, for money, unused, and its time is not over.",
+    )
+    document_url = derived(
+        str | None,
+        ("state", "document_token"),
+        "The address of its printable document, a PDF: nobody guesses it, and whoever knows it may open it. "
+        "Null where there is none: before it is paid for.",
+    )

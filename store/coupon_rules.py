@@ -72,13 +72,23 @@ def is_running(coupon: CouponRow, now: dt.datetime, *, own_uses: int = 0, kind: 
 
     `own_uses` are uses that whoever asks has already taken.
     """
-    return (
-        coupon.is_active
-        and (coupon.starts_on is None or coupon.starts_on <= now)
-        and (coupon.ends_on is None or now < coupon.ends_on)
-        and (coupon.max_usages is None or coupon.usage_count - own_uses < coupon.max_usages)
-        and bool(TARGETS[kind] & set(coupon.targets))
-    )
+    used = coupon.usage_count - own_uses
+    running = works(coupon.is_active, coupon.starts_on, coupon.ends_on, coupon.max_usages, used, now)
+    return running and bool(TARGETS[kind] & set(coupon.targets))
+
+
+def works(
+    active: bool,
+    starts_on: dt.datetime | None,
+    ends_on: dt.datetime | None,
+    max_usages: int | None,
+    usage_count: int,
+    now: dt.datetime,
+) -> bool:
+    """Whether a coupon is activated, in its period and not used up."""
+    begun = starts_on is None or starts_on <= now
+    left = max_usages is None or usage_count < max_usages
+    return active and begun and left and (ends_on is None or now < ends_on)
 
 
 def reduce_lines(

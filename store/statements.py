@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BindParameter, Column, ColumnElement, Dialect, Select, bindparam
+from sqlalchemy import BindParameter, Column, ColumnElement, Dialect, FromClause, Select, bindparam
 from sqlalchemy.sql.selectable import CompoundSelect
 from sqlalchemy.types import JSON, Enum, Float, Numeric, TypeDecorator, TypeEngine
 
@@ -30,14 +30,28 @@ def reader(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | No
 
 
 class Condition:
-    """A condition on rows, with the key that its statement is kept by and the values that each request brings."""
+    """A condition on rows, with the key that its statement is kept by and the values that each request brings.
 
-    __slots__ = ("_make", "key", "values")
+    One that was made by `on` tests a single column, and can test it in other rows as well: see `of_rows`. It `sifts` where
+    few rows pass it or many, and nobody knows before.
+    """
 
-    def __init__(self, key: Hashable, values: Sequence[Any], make: Callable[[], Made]) -> None:
+    __slots__ = ("_make", "_of", "key", "sifts", "values")
+
+    def __init__(
+        self,
+        key: Hashable,
+        values: Sequence[Any],
+        make: Callable[[], Made],
+        of: "Callable[[FromClause], Condition] | None" = None,
+        *,
+        sifts: bool = False,
+    ) -> None:
         self.key = key
         self.values = values
+        self.sifts = sifts
         self._make = make
+        self._of = of
 
     @classmethod
     def of(cls, condition: ColumnElement[bool]) -> "Condition":
@@ -63,7 +77,38 @@ class Condition:
     @classmethod
     def equal(cls, column: Column[Any], value: Any) -> "Condition":
         """`column = value`."""
-        return cls.named(("=", column), (value,), (column.type,), lambda bind: column == bind)
+        return cls.on(column, "=", (value,), (column.type,), lambda tested, bind: tested == bind)
+
+    @classmethod
+    def on(
+        cls,
+        column: Column[Any],
+        test: str,
+        values: Sequence[Any],
+        kinds: Sequence[Any],
+        build: Callable[..., ColumnElement[bool]],
+        *,
+        sifts: bool = False,
+    ) -> "Condition":
+        """A test of one column: `build` is given it, and parameters of these kinds."""
+
+        def of_rows(rows: FromClause) -> Condition:
+            tested = rows.c[column.name]
+            return cls.named((test, column, rows), values, kinds, lambda *binds: build(tested, *binds))
+
+        made = cls.named((test, column), values, kinds, lambda *binds: build(column, *binds))
+        return cls(made.key, values, made.made, of_rows, sifts=sifts)
+
+    @property
+    def is_movable(self) -> bool:
+        """Whether it can test other rows."""
+        return self._of is not None
+
+    def of_rows(self, rows: FromClause) -> "Condition":
+        """The same test of rows that have columns of the same names."""
+        if self._of is None:
+            raise TypeError("This condition is about its own table only.")
+        return self._of(rows)
 
     def made(self) -> Made:
         """It as SQLAlchemy has it, and its parameters in the order of the values."""

@@ -2,15 +2,18 @@
 
 import datetime as dt
 from decimal import Decimal
+from typing import cast
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field
 
 from schema.errors import CONSTRAINTS, AlreadyTaken
+from schema.languages import LANGUAGES
 from schema.values import amount, choice, moment
 from schema.voucher import ExpeditionStatus, Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherRental
 from store.clock import now
 from store.document_tokens import document_token
+from store.search import searched
 
 
 class VoucherRow(Voucher, table=True):
@@ -22,8 +25,11 @@ class VoucherRow(Voucher, table=True):
         UniqueConstraint("document_token", name="voucher_document_token_key"),
         Index("voucher_created_on_list_idx", "partner_id", "created_on", "id"),
         Index("voucher_expires_on_list_idx", "partner_id", "expires_on", "id"),
+        Index("voucher_newest_idx", "created_on", "id"),
+        Index("voucher_ending_idx", "expires_on", "id"),
         Index("voucher_state_list_idx", "partner_id", "state", "created_on", "id"),
         Index("voucher_prototype_list_idx", "partner_id", "voucher_prototype_id", "created_on", "id"),
+        Index("voucher_due_idx", "expires_on", "id", postgresql_where=text("state IN ('paid', 'using')")),
         CheckConstraint(
             "total_price_amount >= 0 AND purchase_price_amount >= 0 AND rent_price_amount >= 0 "
             "AND bought_rent_price_amount >= 0",
@@ -65,6 +71,25 @@ class VoucherRow(Voucher, table=True):
     cover_letter_url: str = Field(default="", max_length=300)
     created_on: dt.datetime = moment("When it was made.", default_factory=now)
     updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+
+
+def _lines(*values: str) -> str:
+    return f"lower({' || chr(10) || '.join(values)})"
+
+
+SEARCHED = {
+    "name_text": ("n", _lines(*(f"coalesce(prototype_name ->> '{language}', '')" for language in LANGUAGES))),
+    "gifter_text": ("g", _lines("gifter_first_name || ' ' || gifter_last_name", "gifter_email")),
+    "giftee_text": (
+        "r",
+        _lines(
+            "coalesce(giftee_first_name, '') || ' ' || coalesce(giftee_last_name, '')", "coalesce(giftee_email, '')"
+        ),
+    ),
+    "origin_text": ("o", _lines("origin")),
+}
+"""What is searched of vouchers: names in every language, first and last name with the e-mail address, the origin."""
+searched(cast("Table", VoucherRow.__table__), SEARCHED)  # type: ignore[attr-defined]  # SQLModel does not tell of it
 
 
 class VoucherChosenOptionRow(VoucherChosenOption, table=True):

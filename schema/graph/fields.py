@@ -16,7 +16,6 @@ from resolvers.operation import Operation
 from schema import errors
 from schema.errors import AppError, InvalidInput
 from schema.graph.errors import field_of
-from store.rows import column
 
 Info: TypeAlias = strawberry.Info[Context, None]
 Run: TypeAlias = Callable[..., Awaitable[Any]]
@@ -147,7 +146,7 @@ def _listed(source: Listing[Any]) -> Any:
 
 
 def _looked_up(*sources: Lookup[Any]) -> Any:
-    first, by = sources[0], {source.by: source for source in sources}
+    first, by = sources[0], {source.argument: source for source in sources}
     several = len(sources) > 1
 
     async def run(context: Context, **given: Any) -> Any:
@@ -159,7 +158,7 @@ def _looked_up(*sources: Lookup[Any]) -> Any:
 
     parameters = []
     for name, source in by.items():
-        kind: Any = column(source.table, name).type.python_type
+        kind: Any = source.table.model_fields[source.by].annotation
         told = f"The {name.replace('_', ' ')} of the {source.thing}"
         if several:
             parameters.append(_parameter(name, kind | None, f"{told}; send one of the arguments.", None))

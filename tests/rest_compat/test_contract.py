@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from rest_compat.body import Accepts
-from rest_compat.resources import auth, cart, kyc, partner
+from rest_compat.resources import auth, cart, coupon, kyc, partner, voucher
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA
@@ -38,14 +38,16 @@ def in_each(*texts: str) -> str:
     return " ".join(f"{text}_{language}" for text in texts for language in LANGUAGES)
 
 
+OPTION = (
+    f"id {in_each('name', 'description')} selling_price is_active countable is_global ranking partner partner_uuid "
+    "voucher_prototypes_ids category_id"
+)
+
 NOT_YET = frozenset(
     [
         "list_giftcards",
         "get_giftcard",
         "get_giftcard_by_code",
-        "list_vouchers",
-        "get_voucher",
-        "update_voucher",
         "create_network_giftcard",
         "get_network_giftcard_deprecated",
         "get_network_giftcard",
@@ -112,10 +114,35 @@ DOCUMENTED: Mapping[Shape, str] = {
     f"{in_each('description', 'long_description', 'rent_conditions', 'how_to_book_html', 'pdf_description')} "
     "partner partner_uuid universe environment last_active_day ranking images cover_image nb_orders",
     option.LINK: "id count included option",
-    option.OPTION: f"id {in_each('name', 'description')} selling_price is_active countable is_global ranking partner "
-    "partner_uuid voucher_prototypes_ids category_id",
+    option.OPTION: OPTION,
     option.CATEGORY: f"id {in_each('name', 'description')} is_active ranking min_number_options max_number_options partner "
     "partner_uuid",
+    voucher.VOUCHER: f"id code summary origin voucher_prototype voucher_prototype_name {in_each('voucher_prototype_name')} "
+    f"{in_each('voucher_prototype_description')} {in_each('voucher_prototype_rent_conditions')} voucher_prototype_type "
+    "nb_nights nb_babies nb_children nb_adults options voucher_prototype_included_options reception_mode "
+    "reception_mode_display gifter_civility gifter_first_name gifter_last_name gifter_fullname gifter_address gifter_email "
+    "gifter_city gifter_country gifter_zipcode gifter_wired_phone gifter_mobile_phone self_gifted giftee_first_name "
+    "giftee_last_name giftee_email giftee_phone_number recipient_address message total_price purchase_price rent_price "
+    "bought_rent_price creation_date activation_date usage_date expiration_date expiration_date_display gifter giftee state "
+    "rentals printable_pdf_file coupon coupon_details coupon_for_email_details api_version type to_giftee from_gifter "
+    "expedition_status expedition_date cover_letter_url language is_group_payment is_usable is_extendable is_refundable "
+    "payment_type imported_from",
+    voucher.CHOSEN_OPTION: "option count total_price",
+    option.ORDERED_OPTION: f"{OPTION} has_been_ordered services_info price category voucher_prototypes",
+    option.SERVICE: "service_cost service_buying_vat service_selling_vat service_price",
+    option.OPTION_PROTOTYPE: f"id {in_each('name')}",
+    voucher.INCLUDED_OPTION: "option count",
+    voucher.INCLUDED_OPTION_ITSELF: f"{in_each('name')} source_id",
+    voucher.RENTAL: "id start_date end_date reference comment creation_date",
+    coupon.COUPON: "id valid discount_text number_of_usage new_validity_period booking_engine_id is_activated code type start "
+    "end discount discount_type is_value_increased is_value_increased_multiple_times max_usage voucher_prototypes_ids "
+    "cnc_offers_ids eshop_products_ids experience_offers_ids workshops_ids workshop_categories_ids events_ids "
+    "flashsales_offers_ids payment_amount_condition_minimum giftcode email_condition price_condition_min_amount "
+    "product_condition_min_amount activate_for_vouchers activate_for_giftcards activate_for_clickandcollect "
+    "activate_for_ecommerce activate_for_experiences activate_for_tickets_events activate_for_workshops "
+    "activate_for_flashsales activate_for_moneypot activate_for_network_giftcards activate_for_network_vouchers "
+    "offer_delivery_cost_clickandcollect print_at_home_reception_mode expedition_reception_mode "
+    "giftee_email_reception_mode postal_mail_to_beneficiary_reception_mode on_site_expedition_mode partner",
     MEDIA: "id uuid name created_on archived_on",
     cart.CART: "id items return_url funnel_url last_modified",
     cart.CART_ITEM: "product_id quantity variant_id attribute_values",
@@ -123,7 +150,7 @@ DOCUMENTED: Mapping[Shape, str] = {
 """The documented keys of every shape, in order."""
 
 
-TOLD_OF: Mapping[Shape, str] = {option.LINK: " option link"}
+TOLD_OF: Mapping[Shape, str] = {option.LINK: " option link", voucher.VOUCHER: " voucher"}
 """What the list calls the answer of a change, where it is not what the path names."""
 
 

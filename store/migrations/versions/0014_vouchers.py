@@ -1,14 +1,49 @@
 """Vouchers: what they are searched by."""
 
-revision = '0014'
-down_revision = '0013'
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0014"
+down_revision = "0013"
 branch_labels = None
 depends_on = None
 
+GRAMS = """
+    CREATE FUNCTION search_grams(letter text, searched text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+        SELECT coalesce(array_agg(DISTINCT letter || substr(searched, n, 3)), '{}')
+        FROM generate_series(1, length(searched) - 2) n
+        WHERE position(chr(10) IN substr(searched, n, 3)) = 0
+    $$
+"""
+TEXTS = {
+    "name_text": """lower(coalesce(prototype_name ->> 'en', '') || chr(10) || coalesce(prototype_name ->> 'fr', '') || chr(10) || coalesce(prototype_name ->> 'es', '') || chr(10) || coalesce(prototype_name ->> 'it', '') || chr(10) || coalesce(prototype_name ->> 'de', '') || chr(10) || coalesce(prototype_name ->> 'nl', '') || chr(10) || coalesce(prototype_name ->> 'ca', '') || chr(10) || coalesce(prototype_name ->> 'pt', ''))""",
+    "gifter_text": """lower(gifter_first_name || ' ' || gifter_last_name || chr(10) || gifter_email)""",
+    "giftee_text": """lower(coalesce(giftee_first_name, '') || ' ' || coalesce(giftee_last_name, '') || chr(10) || coalesce(giftee_email, ''))""",
+    "origin_text": """lower(origin)""",
+}
+INDEX = """
+    CREATE INDEX voucher_search_idx ON voucher USING gin ((
+        search_grams('n', name_text) || search_grams('g', gifter_text) || search_grams('r', giftee_text) || search_grams('o', origin_text)
+    ))
+"""
+
 
 def upgrade() -> None:
-    pass
+    op.execute(GRAMS)
+    made = ", ".join(
+        f"ADD COLUMN {name} text NOT NULL GENERATED ALWAYS AS ({sql}) STORED" for name, sql in TEXTS.items()
+    )
+    op.execute(f"ALTER TABLE voucher {made}")
+    op.execute(INDEX)
+    op.create_index("voucher_ending_idx", "voucher", ["expires_on", "id"], unique=False)
+    op.create_index("voucher_newest_idx", "voucher", ["created_on", "id"], unique=False)
 
 
 def downgrade() -> None:
-    pass
+    op.drop_index("voucher_newest_idx", table_name="voucher")
+    op.drop_index("voucher_ending_idx", table_name="voucher")
+    op.execute("DROP INDEX voucher_search_idx")
+    for name in TEXTS:
+        op.drop_column("voucher", name)
+    op.execute("DROP FUNCTION search_grams(text, text)")

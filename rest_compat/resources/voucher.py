@@ -1,0 +1,255 @@
+"""Vouchers, with all that older shops read of them."""
+
+from collections.abc import Mapping
+
+import resolvers.vouchers  # noqa: F401 - whether a voucher is usable
+from rest_compat.keys import Key, Nested, Spec, Worked, decimal_string, number, or_null, per_language
+from rest_compat.parameters import Ordering, between, exactly, since, until
+from rest_compat.resources.coupon import COUPON, discount_text
+from rest_compat.resources.voucher_option import ORDERED_OPTION
+from rest_compat.shapes import Shape
+from rest_compat.writers import DIGITS, Writer, codes
+from schema.coupon import ReceptionMode
+from schema.languages import LANGUAGES
+from schema.voucher import Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherKind, VoucherRental
+from schema.voucher_prototype import VoucherPrototypeType
+
+API_VERSION = 1
+TYPES = codes(
+    VoucherPrototypeType,
+    {VoucherPrototypeType.STAY: 1, VoucherPrototypeType.STANDARD: 2, VoucherPrototypeType.FIXED_STAY: 3},
+)
+KINDS = codes(VoucherKind, {VoucherKind.SOLD: 1, VoucherKind.IMPORTED: 2})
+RECEPTION: Mapping[ReceptionMode, tuple[int, str]] = {
+    ReceptionMode.PRINT_AT_HOME: (1, "Print at home"),
+    ReceptionMode.EXPEDITION: (2, "Expedition to the buyer"),
+    ReceptionMode.GIFTEE_EMAIL: (3, "E-mail to the giftee"),
+    ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY: (4, "Post to the beneficiary"),
+    ReceptionMode.ON_SITE: (5, "On site"),
+}
+"""The documented number of each mode, and what it is called."""
+RECEPTION_NUMBER = codes(ReceptionMode, {mode: code for mode, (code, _) in RECEPTION.items()})
+RECEPTION_NAME = Writer(
+    "name of a reception mode",
+    (ReceptionMode,),
+    {"type": "string", "enum": [name for _, name in RECEPTION.values()]},
+    {mode: name for mode, (_, name) in RECEPTION.items()}.__getitem__,
+)
+ALWAYS_ONE = Writer("API version", (int,), {"type": "integer", "enum": [API_VERSION]}, lambda _id: API_VERSION)
+
+
+def _in_language(language: str, *texts: str | None) -> str:
+    """A text in a language, else in English, else in whichever there is."""
+    said = dict(zip(LANGUAGES, texts, strict=True))
+    return said.get(language) or said["en"] or next(filter(None, texts), "")
+
+
+CHOSEN_OPTION = Shape(
+    "VoucherChosenOption",
+    VoucherChosenOption,
+    {"option": Nested("option", ORDERED_OPTION), "count": "count", "total_price": number("total_price.amount")},
+    example={"count": 2, "total_price": 180.0},
+)
+INCLUDED_OPTION_ITSELF = Shape(
+    "IncludedOption",
+    VoucherIncludedOption,
+    {**per_language("name"), "source_id": "source_id"},
+    example={"name_en": "Breakfast", "name_fr": "Petit-déjeuner", "source_id": "BRK"},
+)
+INCLUDED_OPTION = Shape(
+    "VoucherIncludedOption",
+    VoucherIncludedOption,
+    {"option": Nested("", INCLUDED_OPTION_ITSELF), "count": "count"},
+    example={"count": 2},
+)
+RENTAL = Shape(
+    "VoucherRental",
+    VoucherRental,
+    {
+        "id": "id",
+        "start_date": "starts_on",
+        "end_date": "ends_on",
+        "reference": "reference",
+        "comment": "comment",
+        "creation_date": "created_on",
+    },
+    example={
+        "id": 5,
+        "start_date": "2026-08-23",
+        "end_date": "2026-08-24",
+        "reference": "B-2231",
+        "comment": "",
+        "creation_date": "2026-05-02T09:30:00.000000Z",
+    },
+)
+EXPERIENCE: Mapping[str, Spec] = {
+    "voucher_prototype": "voucher_prototype_id",
+    "voucher_prototype_name": Worked(
+        ("language", *(f"prototype_name.{at}" for at in LANGUAGES)),
+        _in_language,
+        {"type": "string"},
+        "The prototype's name that day, in the language of the purchase.",
+    ),
+    **per_language("voucher_prototype_name", "prototype_name", nullable=True),
+    **per_language("voucher_prototype_description", "prototype_description", nullable=True),
+    **per_language("voucher_prototype_rent_conditions", "prototype_rent_conditions", nullable=True),
+    "voucher_prototype_type": Key("prototype_type", TYPES),
+    "nb_nights": "nb_nights",
+    "nb_babies": "nb_babies",
+    "nb_children": "nb_children",
+    "nb_adults": "nb_adults",
+    "options": Nested("options", CHOSEN_OPTION),
+    "voucher_prototype_included_options": Nested("included_options", INCLUDED_OPTION),
+}
+PEOPLE: Mapping[str, Spec] = {
+    "reception_mode": Key("reception_mode", RECEPTION_NUMBER),
+    "reception_mode_display": Key("reception_mode", RECEPTION_NAME, description="The same in words."),
+    "gifter_civility": "gifter_details.civility",
+    "gifter_first_name": "gifter_details.first_name",
+    "gifter_last_name": "gifter_details.last_name",
+    "gifter_fullname": Worked(
+        ("gifter_details.first_name", "gifter_details.last_name"),
+        lambda first, last: f"{first} {last}".strip(),
+        {"type": "string"},
+        "First and last name.",
+    ),
+    "gifter_address": "gifter_details.address",
+    "gifter_email": "gifter_details.email",
+    "gifter_city": "gifter_details.city",
+    "gifter_country": "gifter_details.country",
+    "gifter_zipcode": Key(
+        "gifter_details.postal_code", DIGITS, description="Postal code, where it is made of digits; else null."
+    ),
+    "gifter_wired_phone": or_null("gifter_details.wired_phone"),
+    "gifter_mobile_phone": or_null("gifter_details.mobile_phone"),
+    "self_gifted": "self_gifted",
+    "giftee_first_name": or_null("giftee_details.first_name"),
+    "giftee_last_name": or_null("giftee_details.last_name"),
+    "giftee_email": or_null("giftee_details.email"),
+    "giftee_phone_number": or_null("giftee_details.phone_number"),
+    "recipient_address": or_null("giftee_details.address"),
+    "message": or_null("message"),
+}
+PRICES_AND_TIMES: Mapping[str, Spec] = {
+    "total_price": decimal_string("total_price.amount"),
+    "purchase_price": decimal_string("purchase_price.amount"),
+    "rent_price": decimal_string("rent_price.amount"),
+    "bought_rent_price": decimal_string("bought_rent_price.amount"),
+    "creation_date": "created_on",
+    "activation_date": Key("activated_on", description="From when on it can be used; empty: not paid."),
+    "usage_date": Key("used_on", description="When it was used; empty: it was not."),
+    "expiration_date": Key("expires_on", description="When it stops working; empty: never."),
+    "expiration_date_display": Key(
+        "last_day", description="The last day on which it works, in the marketplace's time zone; empty: no end."
+    ),
+}
+VOUCHER = Shape(
+    "Voucher",
+    Voucher,
+    {
+        "id": "id",
+        "code": "code",
+        "summary": or_null("summary"),
+        "origin": "origin",
+        **EXPERIENCE,
+        **PEOPLE,
+        **PRICES_AND_TIMES,
+        "gifter": Key("gifter.id", description="The customer who gave it; null: not known."),
+        "giftee": Key("giftee.id", description="The customer it is for; null: not known."),
+        "state": "state",
+        "rentals": Nested("rentals", RENTAL),
+        "printable_pdf_file": Key(
+            "document_url", description="The address of its printable document; empty where there is none yet."
+        ),
+        "coupon": Key("coupon.code", description="The code of the coupon it was bought with; empty: none."),
+        "coupon_details": discount_text("coupon."),
+        "coupon_for_email_details": Nested("coupon", COUPON),
+        "api_version": Key("id", ALWAYS_ONE, description="The version of this shape."),
+        "type": Key("kind", KINDS),
+        "to_giftee": "to_giftee",
+        "from_gifter": "from_gifter",
+        "expedition_status": "expedition.status",
+        "expedition_date": Key("expedition.sent_on", description="When it was sent; empty: it was not."),
+        "cover_letter_url": "expedition.cover_letter_url",
+        "language": "language",
+        "is_group_payment": "is_group_payment",
+        "is_usable": "is_usable",
+        "is_extendable": "is_extendable",
+        "is_refundable": "is_refundable",
+        "payment_type": "payment_type",
+        "imported_from": "imported_from",
+    },
+    example={
+        "id": 4711,
+        "code": "7Q4C-KX9M-2H8R-TDWE",
+        "summary": "A night by the sea for two",
+        "origin": "https://shop.example/",
+        "voucher_prototype": 7,
+        "voucher_prototype_name": "Une nuit au bord de la mer",
+        "voucher_prototype_name_en": "A night by the sea",
+        "voucher_prototype_name_fr": "Une nuit au bord de la mer",
+        "voucher_prototype_description_en": "A room with a view, and breakfast.",
+        "voucher_prototype_rent_conditions_en": "Book two weeks before you come.",
+        "voucher_prototype_type": 1,
+        "nb_nights": 1,
+        "nb_adults": 2,
+        "nb_children": 0,
+        "nb_babies": 0,
+        "reception_mode": 3,
+        "reception_mode_display": "E-mail to the giftee",
+        "gifter_civility": "",
+        "gifter_first_name": "Ada",
+        "gifter_last_name": "Martin",
+        "gifter_fullname": "Ada Martin",
+        "gifter_address": "4 rue des Herbes",
+        "gifter_email": "ada@shop.example",
+        "gifter_city": "Lyon",
+        "gifter_country": "FR",
+        "gifter_zipcode": 69002,
+        "gifter_wired_phone": None,
+        "giftee_first_name": "Noé",
+        "giftee_last_name": "Bernard",
+        "giftee_email": "noe@mail.example",
+        "message": "Bon anniversaire !",
+        "total_price": "330.00",
+        "purchase_price": "297.00",
+        "rent_price": "150.00",
+        "bought_rent_price": "135.00",
+        "creation_date": "2026-05-02T09:29:41.204155Z",
+        "activation_date": "2026-05-02T09:30:12.918233Z",
+        "usage_date": "",
+        "expiration_date": "2027-05-02T21:59:59.000000Z",
+        "expiration_date_display": "2027-05-02",
+        "gifter": 318,
+        "giftee": 319,
+        "state": "paid",
+        "printable_pdf_file": "https://shop.example/documents/vouchers/pF3kZ0….pdf",
+        "coupon": "SPRING10",
+        "coupon_details": "10 %",
+        "to_giftee": "Noé",
+        "from_gifter": "Ada",
+        "expedition_status": "none",
+        "expedition_date": "",
+        "cover_letter_url": "",
+        "language": "fr",
+        "is_usable": True,
+        "is_extendable": True,
+        "is_refundable": True,
+        "payment_type": "card",
+        "imported_from": "",
+    },
+)
+CHANGE = {"state": "used"}
+"""A request to show."""
+
+QUERY = (
+    exactly("code", "code", "The code, however it is spaced."),
+    exactly("voucher_prototype_name", "prototype_name", "Part of the prototype's name, in any language."),
+    exactly("gifter", "gifter", "Part of the name or of the e-mail address of who gave it."),
+    exactly("giftee", "giftee", "Part of the name or of the e-mail address of whom it is for."),
+    exactly("origin_url", "origin", "Part of where it was sold."),
+    since("creation_date__gte", "created_from", "Made at this time or later."),
+    until("creation_date__lte", "created_until", "Made at this time or earlier."),
+    between("creation_date__range", "created_from", "created_until", "Made within this period."),
+)
+ORDERING = Ordering({"creation_date": "created_on", "expiration_date": "expires_on"})
