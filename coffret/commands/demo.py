@@ -42,4 +42,4 @@ async def prepared(db: Database, settings: Settings) -> Demo | None:
         return None
     async with db.sessions() as session, session.begin():
         _, token = await create_token(session, PARTNER_USERS[0], "demo", clock)
-    return Demo(found.site_domains, USERNAMES, PASSWORD, token, found.cart, found.gift_card)
+    return Demo(found.site_domains, USERNAMES, PASSWORD, token, found.cart, found.gift_card, found.voucher)

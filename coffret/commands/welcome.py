@@ -24,6 +24,8 @@ class Demo:
     """A cart of its products, as the API takes it."""
     gift_card: str
     """The code of one of its gift cards; empty when all are spent."""
+    voucher: str = ""
+    """The code of one of its vouchers; empty when all were used."""
 
 
 def show(settings: Settings, demo: Demo | None) -> None:
@@ -52,6 +54,8 @@ def tell(console: Console, settings: Settings, demo: Demo) -> None:
         console.print(f"  Shop       {settings.funnel_scheme}://{shop}/")
     if demo.gift_card:
         console.print(f"  Gift card  {demo.gift_card}", markup=False)
+    if demo.voucher:
+        console.print(f"  Voucher    {demo.voucher}", markup=False)
     console.print(f"\n  Log-ins, all with password [bold]{demo.password}[/]:")
     for username in demo.usernames:
         console.print(f"    {username}")

@@ -265,17 +265,17 @@ def load_content() -> DemoContent:
 
 def load_partner(folder: Path) -> DemoPartner:
     """Read and check one partner's folder; raises ValueError naming the file that is not as it should be."""
-    attributes = {a.key: a for a in _read(_AttributesFile, folder / "attributes.toml").attributes}
+    attributes = {a.key: a for a in read(_AttributesFile, folder / "attributes.toml").attributes}
     products = [_product(path, attributes) for path in sorted((folder / "products").glob("*.toml"))]
-    codes = _read(_CodesFile, folder / "codes.toml")
-    partner = _read(
+    codes = read(_CodesFile, folder / "codes.toml")
+    partner = read(
         DemoPartner,
         folder / "partner.toml",
         key=folder.name,
         logo=_picture(folder / "logo.svg"),
         symbol=_picture(folder / "symbol.svg"),
         products=sorted(products, key=lambda product: product.ranking),
-        delivery=_read(_DeliveryFile, folder / "delivery.toml").delivery,
+        delivery=read(_DeliveryFile, folder / "delivery.toml").delivery,
         coupons=codes.coupons,
         gift_cards=codes.gift_cards,
     )
@@ -291,10 +291,11 @@ def _product(path: Path, known: Mapping[str, DemoAttribute]) -> DemoProduct:
     if unknown := [key for key in wanted if key not in known]:
         raise ValueError(f"{path}: attributes.toml has no {', '.join(unknown)}.")
     picture = _picture(path.parent.parent / "pictures" / f"{path.stem}.svg")
-    return _read(DemoProduct, path, key=path.stem, picture=picture, attributes=[known[key] for key in wanted])
+    return read(DemoProduct, path, key=path.stem, picture=picture, attributes=[known[key] for key in wanted])
 
 
-def _read(kind: type[T], path: Path, **from_elsewhere: object) -> T:
+def read(kind: type[T], path: Path, **from_elsewhere: object) -> T:
+    """Read a file into a dataclass, with what it does not say itself; raises ValueError naming the file."""
     try:
         return TypeAdapter(kind).validate_python(_toml(path) | from_elsewhere)
     except ValidationError as error:

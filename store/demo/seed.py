@@ -13,17 +13,22 @@ from starlette.types import ASGIApp
 from schema.checkout import Choice
 from schema.gift_card import GiftCardStatus
 from schema.tenancy import UserRole
+from schema.voucher import VoucherState
 from store.clock import Clock
 from store.credentials import hashed
 from store.db import Database
+from store.demo.catalogue_content import load_catalogue, load_sortings
+from store.demo.catalogue_rows import lay_catalogue, lay_sortings
 from store.demo.content import load_content
 from store.demo.rows import lay_shop
+from store.files import open_store
 from store.gift_cards import GiftCardRow
 from store.new_partners import with_port
 from store.pricing import price_lines
 from store.settings import ProviderName, Settings
 from store.shop import SoldProduct, load_products
 from store.tenancy import MarketplaceRow, PartnerRow, UserRow
+from store.vouchers import VoucherRow
 
 PASSWORD = "coffret-demo"  # noqa: S105 - public, and why the demo data is refused in production
 HOSTS = ("demo.localhost", "demo2.localhost")
@@ -47,6 +52,8 @@ class DemoShop:
     """A cart of the first partner's products that can be ordered now, as the API takes it."""
     gift_card: str
     """The code of a gift card of the first partner; empty when all are spent."""
+    voucher: str
+    """The code of a voucher of the first partner that can be used; empty when all were."""
 
 
 async def seed(db: Database, settings: Settings, clock: Clock, sandbox: ASGIApp) -> DemoShop | None:
@@ -71,6 +78,7 @@ async def seed(db: Database, settings: Settings, clock: Clock, sandbox: ASGIApp)
             site_domains=tuple(partner.site_domain for partner in partners),
             cart=await _cart(session, partners[0], settings),
             gift_card=await _gift_card(session, partners[0]),
+            voucher=await _voucher(session, partners[0]),
         )
     await _seed_provider(sandbox, partners)
     return found
@@ -80,9 +88,11 @@ async def _lay(session: AsyncSession, settings: Settings, clock: Clock) -> None:
     marketplace = MarketplaceRow(name="Demo", domain="demo.localhost")
     session.add(marketplace)
     await session.flush()
-    now, password_hash = clock.now(), await hashed(PASSWORD)
+    now, password_hash, files = clock.now(), await hashed(PASSWORD), open_store(settings)
+    sortings = await lay_sortings(session, marketplace, load_sortings())
     for content, host, username in zip(load_content().partners, HOSTS, PARTNER_USERS, strict=True):
         partner = await lay_shop(session, marketplace, with_port(host, settings), content, now)
+        await lay_catalogue(session, files, partner, sortings, load_catalogue(content.key), now)
         session.add(_user(username, "partner", password_hash, partner_id=partner.id))
     session.add(_user(MARKETPLACE_USER, "marketplace", password_hash, marketplace_id=marketplace.id))
     session.add(_user(MASTER_USER, "master", password_hash))
@@ -165,6 +175,16 @@ async def _gift_card(session: AsyncSession, partner: PartnerRow) -> str:
             col(GiftCardRow.remaining_amount) > 0,
         )
         .order_by(col(GiftCardRow.id))
+        .limit(1)
+    )
+    return (await session.exec(query)).first() or ""
+
+
+async def _voucher(session: AsyncSession, partner: PartnerRow) -> str:
+    query = (
+        select(VoucherRow.code)
+        .where(col(VoucherRow.partner_id) == partner.id, col(VoucherRow.state) == VoucherState.PAID)
+        .order_by(col(VoucherRow.id))
         .limit(1)
     )
     return (await session.exec(query)).first() or ""

@@ -54,6 +54,12 @@ def development(**more: Any) -> Settings:
     return Settings(**{"funnel_scheme": "http", "port": 8123, **more})
 
 
+@pytest.fixture(autouse=True)
+def _folder_of_ones_own(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are kept in a folder that is thrown away."""
+    monkeypatch.setenv("COFFRET_DATA_DIR", str(tmp_path))
+
+
 async def count(db: Database, table: str, where: str = "true") -> int:
     return int((await db.rows(text(f"SELECT count(*) FROM {table} WHERE {where}")))[0][0])  # noqa: S608 - a test's words
 
