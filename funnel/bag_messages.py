@@ -55,7 +55,7 @@ PROBLEMS: Mapping[BagProblem, str] = {
     ),
 }
 
-BAG_ERRORS: Mapping[str, str] = {
+BAG_ERRORS = {
     "NUMBER": N_("Enter a whole number."),
     "AMOUNT": N_("Enter an amount like 50 or 49.90."),
     "TOO_FEW_PERSONS": N_("Choose at least %(least)s persons."),
@@ -67,6 +67,7 @@ BAG_ERRORS: Mapping[str, str] = {
     "TOO_FEW_OPTIONS": N_("Choose more of these."),
     "TOO_MANY_OPTIONS": N_("Choose fewer of these."),
 }
+ONE_PERSON = N_("Choose at least one person.")
 PLACE_ERRORS: Mapping[tuple[str, str], str] = {
     ("nights", "OUT_OF_RANGE"): N_("Choose from %(least_nights)s to %(most_nights)s nights."),
     ("adults", "OUT_OF_RANGE"): N_("Choose fewer persons."),
@@ -84,7 +85,8 @@ def bag_error(
     place: str, code: str, formats: Formats, currency: str, offered: OfferedPrototype | GiftCardOffer | None
 ) -> tuple[str, dict[str, object]]:
     """What to say about a field of the form, and what its placeholders stand for."""
-    text = PLACE_ERRORS.get((place, code)) or BAG_ERRORS.get(code) or ERRORS.get(code) or ERRORS["INVALID"]
+    known = BAG_ERRORS | {problem.name: text for problem, text in PROBLEMS.items()}
+    text = PLACE_ERRORS.get((place, code)) or known.get(code) or ERRORS.get(code) or ERRORS["INVALID"]
     details: dict[str, object] = {"limit": (LENGTHS | WRITTEN).get(place.removeprefix("giftee-"), 0)}
     if isinstance(offered, GiftCardOffer):
         details |= {
@@ -92,6 +94,8 @@ def bag_error(
             "maximum": formats.money(offered.maximum, currency),
         }
     if isinstance(offered, OfferedPrototype):
+        if code == "TOO_FEW_PERSONS" and offered.fewest == 1:
+            text = ONE_PERSON
         details |= {
             "least": offered.fewest,
             "most": offered.max_capacity,

@@ -180,8 +180,11 @@ async def _received(visit: Visit, form: Form) -> tuple[BagCheckout, Problems]:
 
 
 def places(error: InvalidInput) -> Problems:
-    """What an operation refuses, as ids of fields and codes."""
-    return tuple((_place(problem.path), problem.code) for problem in error.problems)
+    """What an operation refuses, as ids of fields and codes: the first of each field."""
+    found: dict[str, str] = {}
+    for problem in error.problems:
+        found.setdefault(_place(problem.path), problem.code)
+    return tuple(found.items())
 
 
 def _place(path: Sequence[object]) -> str:

@@ -174,5 +174,5 @@ def _personal(form: Form) -> tuple[bool, Giftee, str]:
 
 
 def _number(form: Form, name: str, otherwise: int) -> tuple[int, Problems]:
-    typed = form.get(name, str(otherwise)).strip()
+    typed = form.get(name, "").strip() or str(otherwise)
     return (int(typed), ()) if NUMBER.fullmatch(typed) else (0, ((name, "NUMBER"),))

@@ -67,6 +67,15 @@ async def test_it_shows_what_is_on_sale(visitor: httpx.AsyncClient) -> None:
         assert (await visitor.get(item.one("img").attributes["src"])).headers["content-type"] == "image/svg+xml"
 
 
+async def test_it_leads_to_experiences_and_gift_cards(visitor: httpx.AsyncClient) -> None:
+    links = (await shown(visitor)).one("nav", class_="besides").all("a")
+    assert [link.text for link in links] == ["Experiences to give", "Gift cards"]
+    for link in links:
+        answer = await visitor.get(link.attributes["href"], follow_redirects=True)
+        assert answer.status_code == 200
+        assert parsed(answer.text).one("p", class_="foot-name").text == "Maison Valserène"
+
+
 async def test_it_speaks_the_visitors_language_or_english(visitor: httpx.AsyncClient) -> None:
     french = await shown(visitor, language="fr-CH, en;q=0.5")
     assert french.one("html").attributes["lang"] == "fr"

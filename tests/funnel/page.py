@@ -106,7 +106,8 @@ def fields_of(form: Element, root: Element) -> dict[str, str]:
         name = element.attributes.get("name")
         if name is None or "disabled" in element.attributes:
             continue
-        if element.tag == "input" and (element.attributes.get("type") != "radio" or "checked" in element.attributes):
+        marked = element.attributes.get("type") not in ("radio", "checkbox") or "checked" in element.attributes
+        if element.tag == "input" and marked:
             sent[name] = element.attributes.get("value", "")
         if element.tag == "textarea":
             sent[name] = "".join(part for part in element.content if isinstance(part, str)).removeprefix("\n")
