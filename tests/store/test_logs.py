@@ -151,6 +151,34 @@ def test_whoever_reads_the_log_can_neither_forge_notifications_nor_come_back_for
         assert "a1B2c3D4" not in str(second)
 
 
+CODE = "7Q4C-KX9M-2H8R-TDWE"
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        (f"/api/vouchers/{CODE}/", "/api/vouchers/***/"),
+        (f"/api/vouchers/{CODE.lower()}", "/api/vouchers/***"),
+        ("/api/vouchers/OLD 17/", "/api/vouchers/***/"),
+        (f"/api/giftcards_by_code/{CODE}/", "/api/giftcards_by_code/***/"),
+        (f"/api/networkgiftcards_by_code/{CODE}/use/", "/api/networkgiftcards_by_code/***/use/"),
+        (f"/redeem/{CODE}/", "/redeem/***/"),
+        (f"/redeem/?code={CODE}", "/redeem/"),
+        ("/api/vouchers/", "/api/vouchers/"),
+        ("/api/voucher_options/17/", "/api/voucher_options/17/"),
+    ],
+)
+def test_whoever_reads_the_log_learns_no_code(written: io.StringIO, path: str, shown: str) -> None:
+    arguments = ("127.0.0.1:5", "GET", quote(path, safe="/?="), "1.1", 200)
+    logging.getLogger("uvicorn.access").info('%s - "%s %s HTTP/%s" %d', *arguments)
+    asked = quote(path, safe="/?=")
+    structlog.get_logger().warning("refused", url=f"https://shop.example{asked}", next=quote(path, safe=""))
+    first, second = lines(written)
+    assert first["path"] == shown
+    for told in (CODE, CODE.lower(), "OLD"):
+        assert told not in str(second)
+
+
 def test_what_is_no_secret_stays(written: io.StringIO) -> None:
     structlog.get_logger().info(
         "http://127.0.0.1:8000/x is slow: 12:30", status_code=404, country_code="FR", error_code="X"
