@@ -1,6 +1,5 @@
 """Vouchers: what they are searched by."""
 
-import sqlalchemy as sa
 from alembic import op
 
 revision = "0014"
@@ -11,9 +10,8 @@ depends_on = None
 GRAMS = """
     CREATE FUNCTION search_grams(letter text, searched text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-        SELECT coalesce(array_agg(DISTINCT letter || substr(searched, n, 3)), '{}')
-        FROM generate_series(1, length(searched) - 2) n
-        WHERE position(chr(10) IN substr(searched, n, 3)) = 0
+        SELECT coalesce(array_agg(letter || substr(line, n, 3)), '{}')
+        FROM string_to_table(searched, chr(10)) line, generate_series(1, length(line) - 2) n
     $$
 """
 TEXTS = {
