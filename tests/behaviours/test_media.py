@@ -56,7 +56,7 @@ async def used_by_a_prototype(tenants: Tenants, media: dict[str, Any], of: str) 
 
 async def new_prototype(tenants: Tenants, of: str) -> Any:
     """A prototype of a partner, with nothing but what it must have."""
-    said = {"name": Text(en="A night"), "description": Text(en="One"), "long_description": Text(en="One")}
+    said: dict[str, Any] = {name: Text(en="One night") for name in ("name", "description", "long_description")}
     universe = await tenants.add(
         UniverseRow(marketplace_id=tenants.partners[of].marketplace_id, name=Text(en="Hotels"))
     )
