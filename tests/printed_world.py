@@ -10,15 +10,15 @@ from PIL import Image, ImageDraw
 from pypdf import PdfReader
 
 from schema.gift_card import GiftCardStatus
+from schema.media import MediaSize
 from schema.values import Text
 from schema.voucher import VoucherState
 from schema.voucher_prototype import VoucherPrototypeType
 from store.catalogue import PrototypeImageRow, UniverseRow, VoucherOptionRow, VoucherPrototypeRow
 from store.clock import clock
 from store.codes import draw, normal
-from store.documents.kept import cover_key
 from store.gift_cards import GiftCardRow
-from store.media import MediaRow
+from store.media import MediaRow, key_of
 from store.vouchers import VoucherIncludedOptionRow, VoucherRow
 from tests.shop_world import Shop
 
@@ -121,7 +121,7 @@ async def pictured(shop: Shop, of: VoucherPrototypeRow, *colours: str) -> list[M
                 partner_id=shop.partner.id, voucher_prototype_id=of.id, media_id=row.id, position=position
             )
         )
-        await shop.services.files.put(cover_key(row), content, "image/webp")
+        await shop.services.files.put(key_of(row.uuid, MediaSize.COVER), content, "image/webp")
         rows.append(row)
     return rows
 

@@ -7,10 +7,11 @@ from urllib.parse import quote
 
 import orjson
 
+from schema.media import MediaSize
 from store.documents.source import Source
 from store.documents.typeset import edition, pdf_of
 from store.files import FileStore
-from store.media import MediaRow
+from store.media import key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +53,8 @@ def _if_current(kept: bytes | None, digest: str) -> bytes | None:
 async def _pictures(files: FileStore, source: Source) -> dict[str, bytes]:
     """The pictures of a document."""
     found = {} if source.logo is None else {"logo": source.logo.content}
-    cover = await files.get(cover_key(source.cover)) if source.cover else None
+    cover = await files.get(key_of(source.cover.uuid, MediaSize.COVER)) if source.cover else None
     return found if cover is None else found | {"cover": cover}
-
-
-def cover_key(media: MediaRow) -> str:
-    """Where a picture is kept as large as there is."""
-    return f"media/{media.uuid}/full.webp"
 
 
 def _file_name(source: Source) -> str:

@@ -34,12 +34,16 @@ TABLES: dict[DocumentKind, Any] = {DocumentKind.VOUCHER: VoucherRow, DocumentKin
 LOGO = re.compile(r"/media/([^/?]+)(?:\?.*)?")
 NOT_PRINTED = frozenset({VoucherState.DRAFT, VoucherState.ERROR, GiftCardStatus.DRAFT, GiftCardStatus.CANCELLED})
 """What nobody has paid for, or what was taken back, has no document."""
-MARKS: dict[VoucherState | GiftCardStatus, tuple[str, str]] = {
+VOUCHER_MARKS = {
     VoucherState.USED: (words.USED, words.VOUCHER_USED),
     VoucherState.EXPIRED: (words.EXPIRED, words.VOUCHER_EXPIRED),
+}
+GIFT_CARD_MARKS = {
     GiftCardStatus.USED: (words.USED, words.GIFT_CARD_USED),
     GiftCardStatus.EXPIRED: (words.EXPIRED, words.GIFT_CARD_EXPIRED),
 }
+"""What stands on a document that is good for nothing any more."""
+TOKEN = re.compile(r"[\w-]{20,64}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +60,25 @@ class Source:
     """A logo that we keep: nothing is fetched from the network."""
 
 
-def state_of(row: Printed) -> VoucherState | GiftCardStatus:
-    """Where a voucher or a gift card stands."""
-    return row.state if isinstance(row, VoucherRow) else row.status
-
-
 async def find_printed(db: AsyncSession, kind: DocumentKind, token: str) -> Printed | None:
     """What the document at an address is about, if there is a document of it."""
+    if TOKEN.fullmatch(token) is None:
+        return None
     table = TABLES[kind]
-    found: Printed | None = (await db.scalars(select(table).where(col(table.document_token) == token))).one_or_none()
+    found: Printed | None = (await db.exec(select(table).where(col(table.document_token) == token))).one_or_none()
     return found if found is not None and is_printed(found) else None
 
 
 async def printed_among(db: AsyncSession, kind: DocumentKind, ids: Sequence[int]) -> list[Printed]:
     """Of vouchers or gift cards those that there is a document of, in the order of their ids."""
     table = TABLES[kind]
-    found = await db.scalars(select(table).where(among(col(table.id), list(ids))).order_by(col(table.id)))
+    found = await db.exec(select(table).where(among(col(table.id), list(ids))).order_by(col(table.id)))
     return [row for row in found.all() if is_printed(row)]
 
 
 def is_printed(row: Printed) -> bool:
     """Whether there is a document of a voucher or a gift card."""
-    return state_of(row) not in NOT_PRINTED
+    return (row.state if isinstance(row, VoucherRow) else row.status) not in NOT_PRINTED
 
 
 async def source_of(db: AsyncSession, settings: Settings, row: Printed, now: dt.datetime) -> Source:
@@ -100,12 +101,7 @@ async def source_of(db: AsyncSession, settings: Settings, row: Printed, now: dt.
 
 def _common(settings: Settings, partner: PartnerRow, row: Printed, time_zone: str, now: dt.datetime) -> dict[str, Any]:
     """What vouchers and gift cards have in common."""
-    state = state_of(row)
-    over = row.expires_on is not None and row.expires_on < now and state not in MARKS
-    ended: VoucherState | GiftCardStatus = state
-    if over:  # the daily job has not come by yet
-        ended = VoucherState.EXPIRED if isinstance(row, VoucherRow) else GiftCardStatus.EXPIRED
-    mark, hint = MARKS.get(ended, ("", ""))
+    mark, hint = _mark(row, now)
     return {
         "language": row.language,
         "look": Look.of(brand_of(partner)),
@@ -119,6 +115,17 @@ def _common(settings: Settings, partner: PartnerRow, row: Printed, time_zone: st
         "mark_hint": words.say(row.language, hint) if hint else "",
         "contact": contact_of(partner, row.language),
     }
+
+
+def _mark(row: Printed, now: dt.datetime) -> tuple[str, str]:
+    """What is stamped on a document, and what is said of it; empty where it can be used.
+
+    Its last day counts by itself, for the job that notes that it is over comes by once a day.
+    """
+    over = row.expires_on is not None and row.expires_on < now
+    if isinstance(row, VoucherRow):
+        return VOUCHER_MARKS.get(row.state, VOUCHER_MARKS[VoucherState.EXPIRED] if over else ("", ""))
+    return GIFT_CARD_MARKS.get(row.status, GIFT_CARD_MARKS[GiftCardStatus.EXPIRED] if over else ("", ""))
 
 
 def _voucher(

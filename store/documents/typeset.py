@@ -69,7 +69,7 @@ def compiled(sheet: Sheet, pictures: dict[str, Picture], **how: Any) -> bytes:
         }
         (folder / "sheet.json").write_bytes(orjson.dumps(data))
         (folder / "code.svg").write_bytes(_qr(sheet.scanned))
-        places = {"root": folder, "package_path": folder, "package_cache_path": folder}
+        places: dict[str, Any] = {"root": folder, "package_path": folder, "package_cache_path": folder}
         try:
             compiler = typst.Compiler(TEMPLATE.read_bytes(), font_paths=_fonts(), ignore_system_fonts=True, **places)
             made = compiler.compile(**how)
