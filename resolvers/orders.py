@@ -8,6 +8,7 @@ from pydantic import Field
 
 import store.orders  # noqa: F401 - the table of orders
 from resolvers.listing import Filter, Listing, Lookup, Where
+from schema.checkout import ShopKind
 from schema.delivery import DeliveryKind
 from schema.order import Order, OrderStatus
 from schema.permission import Permission
@@ -30,6 +31,7 @@ class OrderFilter(Filter):
 
     number: Annotated[int | None, Where("number")] = None
     status: Annotated[OrderStatus | None, Where("status")] = None
+    kind: Annotated[ShopKind | None, Where("kind")] = None
     delivery_kind: Annotated[DeliveryKind | None, Where("delivery_kind")] = Field(
         default=None, description="How it reaches the customer."
     )

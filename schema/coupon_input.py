@@ -15,6 +15,18 @@ from schema.values import Fields, writable_as
 Code = Annotated[str, Field(min_length=3, max_length=40, pattern=r"^[^/\s](?:[^/]*[^/\s])?$")]
 Usages = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Percentage = Annotated[Decimal, Amount(positive=True, le=Decimal(100))]
+VALIDITY = (
+    "The validity that it gives to vouchers and gift cards: months (`18`), a period (`P1Y6M`, `P90D`) or a last day "
+    "(`2027-06-30`); empty: the usual one."
+)
+Validity = Annotated[
+    str,
+    Field(
+        max_length=40,
+        pattern=r"^(?:[1-9]\d{0,2}|P(?:\d{1,2}Y(?:\d{1,3}M)?(?:\d{1,4}D)?|\d{1,3}M(?:\d{1,4}D)?|\d{1,4}D)"
+        r"|\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))?$",
+    ),
+]
 
 
 @writable_as(CouponDiscount)
@@ -30,6 +42,7 @@ class CouponScopeInput(Fields):
     """What a coupon is limited to. A list that is sent takes the place of the one there is; an empty one does not limit."""
 
     product_ids: strawberry.Maybe[Annotated[list[RowId], Field(max_length=1000)]]
+    voucher_prototype_ids: strawberry.Maybe[Annotated[list[RowId], Field(max_length=1000)]]
     reception_modes: strawberry.Maybe[list[ReceptionMode]]
 
 
@@ -63,6 +76,9 @@ class CreateCoupon(Fields):
     )
     limited_to: CouponScopeInput | None = None
     conditions: CouponConditionsInput | None = None
+    new_validity_period: Validity = Field(default="", description=VALIDITY)
+    increases_value: bool = False
+    increases_value_repeatedly: bool = False
     free_click_and_collect: bool = False
 
 
@@ -79,4 +95,7 @@ class UpdateCoupon(Fields):
     targets: strawberry.Maybe[list[CouponTarget]]
     limited_to: strawberry.Maybe[CouponScopeInput]
     conditions: strawberry.Maybe[CouponConditionsInput]
+    new_validity_period: strawberry.Maybe[Validity] = Field(description=VALIDITY)
+    increases_value: strawberry.Maybe[bool]
+    increases_value_repeatedly: strawberry.Maybe[bool]
     free_click_and_collect: strawberry.Maybe[bool]

@@ -25,7 +25,14 @@ FULL = {
     "ends_on": END,
     "max_usages": 100,
     "targets": [CouponTarget.CLICK_AND_COLLECT],
-    "limited_to": {"product_ids": [1, 2**31 - 1], "reception_modes": [ReceptionMode.ON_SITE]},
+    "limited_to": {
+        "product_ids": [1, 2**31 - 1],
+        "voucher_prototype_ids": [7],
+        "reception_modes": [ReceptionMode.ON_SITE],
+    },
+    "new_validity_period": "P1Y6M",
+    "increases_value": True,
+    "increases_value_repeatedly": True,
     "conditions": {
         "email": "@example.com",
         "minimum_payment": "1.00",
@@ -48,8 +55,10 @@ async def test_a_coupon_is_made_with_what_is_sent(tenants: Tenants, ask: Transpo
     assert (made["discount_percentage"], made["discount_amount"], made["usage_count"]) == (20, None, 0)
     assert (moment(made["starts_on"]), moment(made["ends_on"])) == (moment(START), moment(END))
     assert (made["targets"], made["reception_modes"]) == (["clickandcollect"], ["on_site"])
-    kept = ("type", "is_active", "max_usages", "free_click_and_collect")
+    kept = {"type", "is_active", "max_usages", "free_click_and_collect"}
+    kept |= {"new_validity_period", "increases_value", "increases_value_repeatedly"}
     assert {name: made[name] for name in kept} == {name: FULL[name] for name in kept}
+    assert made["voucher_prototype_ids"] == [7]
     assert (made["product_ids"], made["email_condition"]) == ([1, 2**31 - 1], "@example.com")
     assert [made[f"minimum_{name}_amount"] for name in ("payment", "basket", "product_price")] == [1, 2, 3]
     assert made["currency"] == "EUR"
@@ -88,6 +97,9 @@ async def test_what_a_coupon_cannot_be_is_told_by_field(tenants: Tenants, ask: T
         ({"conditions": {"email": "a" * 255}}, "conditions.email"),
         ({"limited_to": {"product_ids": list(range(1, 1002))}}, "limited_to.product_ids"),
         ({"limited_to": {"product_ids": [0]}}, "limited_to.product_ids.0"),
+        ({"limited_to": {"voucher_prototype_ids": [0]}}, "limited_to.voucher_prototype_ids.0"),
+        ({"new_validity_period": "soon"}, "new_validity_period"),
+        ({"new_validity_period": "P1W"}, "new_validity_period"),
     ]
     for wrong, at in wrongs:
         assert (await ask.change("a1", coupons.create_coupon, **{**NEW, **wrong})).wrong == {(at, "INVALID")}, wrong
