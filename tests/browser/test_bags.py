@@ -1,0 +1,97 @@
+"""Vouchers and gift cards, bought in a browser: by keyboard as far as the payment, and without scripts on a phone."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.conftest import NewCustomer
+from tests.browser.customer import Customer
+from tests.browser.keyboard import Keyboard
+from tests.browser.world import World
+from tests.chromium import needs_chromium, sound
+from tests.funnel.bag_world import experiences
+from tests.shop_world import CHALLENGE_CARD, GOOD_CARD
+
+pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
+
+PATIENCE = 60_000
+
+
+async def test_a_voucher_with_options_for_somebody(world: World, customer: Customer) -> None:
+    sold = await experiences(world)
+    page, keys = customer.page, Keyboard(customer)
+    await page.goto(f"{world.home}vouchers/shop/")
+    await sound(page, "shop window")
+    await keys.press(page.get_by_role("link", name="Massage by the fire").last)
+    await customer.arrive("customization")
+    await sound(page, "voucher")
+    total = page.locator('.panel [data-live="basket"] .sum dd')
+    await keys.press(page.get_by_role("group", name="Adults").get_by_role("button", name="One more"))
+    await expect(total).to_have_text("€170.00", timeout=PATIENCE)
+    await keys.to(page.locator(f"#option-{sold.lavender.id}"))
+    await page.keyboard.press("ArrowDown")
+    await expect(total).to_have_text("€182.00", timeout=PATIENCE)
+    await keys.press(page.locator(f"#option-{sold.robe.id}"), "Space")
+    await expect(total).to_have_text("€197.00", timeout=PATIENCE)
+    await keys.type("#giftee-first_name", "Marie")
+    await keys.type("#message", "Enjoy!")
+    await keys.press(customer.button("continue"))
+    await expect(page.locator("#errors")).to_be_focused(timeout=PATIENCE)
+    await sound(page, "voucher, wrong")
+    await keys.to(page.locator("[name=reception]").first)
+    await page.keyboard.press("ArrowDown")
+    assert await page.locator("#reception-giftee_email").is_checked()
+    await keys.press(customer.button("continue"))
+    await expect(page.locator("#errors a")).to_have_attribute("href", "#giftee-email", timeout=PATIENCE)
+    await page.fill("#giftee-email", "marie@example.com")
+    await customer.go_on()
+    await page.goto(page.url.replace("information", "customization"))
+    await sound(page, "bag")
+    await customer.go_on()
+    await customer.give_details()
+    await sound(page, "payment of a voucher")
+    assert "2 adults · Rose · Robe · for Marie" in await customer.said(".small-lines")
+    await customer.leave_to_pay()
+    await customer.pay_by(CHALLENGE_CARD)
+    await customer.confirm()
+    await customer.arrive("summary")
+    await sound(page, "summary of a voucher")
+    ((code, state),) = await world.rows(
+        "SELECT code, state FROM voucher WHERE voucher_prototype_id = :id", id=sold.massage.id
+    )
+    assert (code, state) == (await page.locator(".issued .code").inner_text(), "paid")
+    document = await page.get_by_role("link", name="Open to print").get_attribute("href")
+    assert document is not None
+    answer = await world.http.get(document, headers={"Host": world.domain})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/pdf")
+    await page.goto(f"{world.home}giftcards/shop/")
+    await sound(page, "gift card")
+    await world.rows("UPDATE voucher_prototype SET is_active = false WHERE id = :id RETURNING id", id=sold.massage.id)
+
+
+async def test_a_gift_card_without_scripts(world: World, new_customer: NewCustomer) -> None:
+    customer = await new_customer(390, scripts=False)
+    page = customer.page
+    before = await world.rows("SELECT id FROM gift_card")
+    await page.goto(f"{world.home}giftcards/shop/")
+    await page.check("#value-other")
+    await page.fill("#other", "12,5")
+    await customer.press(customer.button("update"))
+    assert "€12.50" in await customer.said(".bar")
+    await page.fill("#other", "a lot")
+    await customer.press(customer.button("continue"))
+    assert await page.locator("#errors:focus").count() == 1
+    assert await page.input_value("#other") == "a lot"
+    await page.check("#value-2")
+    await page.check("#for-self")
+    assert not await page.locator("#giftee-email").is_visible()
+    await page.check("#reception-print_at_home")
+    await customer.go_on()
+    await customer.give_details()
+    await customer.leave_to_pay()
+    await customer.pay_by(GOOD_CARD)
+    await customer.arrive("summary")
+    new = "SELECT code, value_amount::text, status FROM gift_card WHERE id <> ALL(:before)"
+    ((code, value, status),) = await world.rows(new, before=[id for (id,) in before])
+    assert (value, status) == ("50.00", "paid")
+    assert code in await customer.said(".issued")
+    assert "Sent to ada@example.com." in await customer.said("main")
