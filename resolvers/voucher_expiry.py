@@ -1,13 +1,9 @@
 """Notes that vouchers have expired, in their states: who asks whether one can be used is told so by its day already."""
 
 import structlog
-from sqlmodel import col, select
 
 from resolvers.context import Services
-from schema.voucher import VoucherState
-from store.voucher_rules import ALIVE
-from store.voucher_states import move
-from store.vouchers import VoucherRow
+from store.voucher_states import expire_due
 
 log = structlog.get_logger(__name__)
 AT_ONCE = 200
@@ -20,22 +16,11 @@ async def expire_vouchers(services: Services) -> int:
     Days end when they end at the marketplace: that is in `expires_on`. It may run at any time and any number of times, also at
     once: whoever holds a voucher at the moment is left alone, and seen to the next time.
     """
-    now, count = services.clock.now(), 0
-    due = (
-        select(VoucherRow)
-        .where(col(VoucherRow.state).in_(ALIVE), col(VoucherRow.expires_on) <= now)
-        .order_by(col(VoucherRow.expires_on), col(VoucherRow.id))
-        .limit(AT_ONCE)
-        .with_for_update(skip_locked=True)
-    )
-    while True:
+    now, count, found = services.clock.now(), 0, AT_ONCE
+    while found == AT_ONCE:
         async with services.db.sessions() as db, db.begin():
-            rows = (await db.exec(due)).all()
-            for row in rows:
-                await move(db, row, VoucherState.EXPIRED, now)
-        count += len(rows)
-        if len(rows) < AT_ONCE:
-            break
+            found = await expire_due(db, now, AT_ONCE)
+        count += found
     if count:
         log.info("vouchers have expired", count=count)
     return count

@@ -4,12 +4,14 @@ import datetime as dt
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.errors import InvalidTransition
 from schema.permission import Permission
 from schema.voucher import VoucherState
 from store.voucher_events import tell_of_state
+from store.voucher_rules import ALIVE
 from store.voucher_sales import pay
 from store.vouchers import VoucherRow
 
@@ -63,3 +65,21 @@ async def move(db: AsyncSession, voucher: VoucherRow, new: VoucherState, now: dt
     await db.flush()
     await tell_of_state(db, voucher, old)
     return True
+
+
+async def expire_due(db: AsyncSession, now: dt.datetime, most: int) -> int:
+    """Expire vouchers whose time is over, so many at most, the longest over first; answers how many.
+
+    One that somebody else holds at the moment is left alone.
+    """
+    due = (
+        select(VoucherRow)
+        .where(col(VoucherRow.state).in_(ALIVE), col(VoucherRow.expires_on) <= now)
+        .order_by(col(VoucherRow.expires_on), col(VoucherRow.id))
+        .limit(most)
+        .with_for_update(skip_locked=True)
+    )
+    rows = (await db.exec(due)).all()
+    for row in rows:
+        await move(db, row, EXPIRED, now)
+    return len(rows)
