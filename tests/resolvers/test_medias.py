@@ -1,15 +1,17 @@
 """Pictures: filters, addresses, what puts them away, who may use them, and files that no row claims."""
 
+import asyncio
 import os
 import pathlib
 import time
+from collections.abc import Awaitable
 from typing import Any
 
 import pytest
 
 from resolvers.media_sweep import sweep_media
 from resolvers.medias import archive_media, create_media, media, media_by_id, update_media
-from schema.errors import InvalidInput, Unavailable
+from schema.errors import InvalidInput, MediaInUse, Unavailable
 from schema.media import ArchiveMedia, CreateMedia, MediaSize, UpdateMedia
 from store.catalogue import PrototypeImageRow
 from store.media import MediaRow, key_of, path_of, read_path
@@ -173,3 +175,23 @@ async def test_what_is_refused_touches_no_file(tenants: Tenants) -> None:
     with pytest.raises(InvalidInput):
         await create_media(await tenants.context("a1"), CreateMedia(name="x", file=upload(b"<svg/>")))
     assert await files_of(tenants) == set()
+
+
+async def test_a_picture_is_never_put_away_and_taken_into_use_at_once(tenants: Tenants) -> None:
+    """Whichever comes first, the other is refused: no product shows what was put away."""
+    for _ in range(8):
+        row = await uploaded(tenants)
+        await tenants.execute("UPDATE product SET picture_url = ''")
+        put_away, used = await asyncio.gather(refusal_of(archive(tenants, row)), show(tenants, "a1", row))
+        shown = await tenants.one("SELECT count(*) FROM product WHERE picture_url <> ''")
+        assert isinstance(put_away, MediaInUse) is (shown == 1)
+        assert bool(used["userErrors"]) is (shown == 0)
+
+
+async def refusal_of(doing: Awaitable[Any]) -> MediaInUse | None:
+    """That a picture is in use, where it is."""
+    try:
+        await doing
+    except MediaInUse as refused:
+        return refused
+    return None
