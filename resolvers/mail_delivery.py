@@ -8,13 +8,13 @@ from prometheus_client import Counter, Histogram
 from sqlalchemy import delete, update
 from sqlmodel import col, select
 
-from resolvers import mail_documents
 from resolvers.context import Services
 from schema.checkout import Brand
 from schema.mail import MailKind, MailState
 from schema.tenancy import Partner
 from store.brand import brand_of, branded
 from store.mail.content import OrderContent, content_of
+from store.mail.enclosures import brought_by
 from store.mail.letter import Envelope, letter
 from store.mail.mailer import Deferred, Letter, MailError, Refused
 from store.mail.outbox import prompt
@@ -81,7 +81,7 @@ async def _letter(services: Services, mail: MailRow) -> Letter:
     settings = services.settings
     own_name, sender = read_sender(settings.mail_from)
     about = content_of(mail.kind, mail.content)
-    brought = await mail_documents.brought_by(services, mail.kind, about)
+    brought = await brought_by(services.db, settings, services.files, mail.kind, about)
     async with services.db.sessions() as db, db.begin():
         partner = None if mail.partner_id is None else await db.get_one(PartnerRow, mail.partner_id)
         to_partner = mail.kind is MailKind.ENDPOINT_DISABLED  # which a shop would not write to itself

@@ -3,7 +3,7 @@
 import asyncio
 import pathlib
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -20,7 +20,7 @@ from schema.checkout import Choice
 from schema.mail import MailKind
 from schema.values import Text
 from store.clock import clock
-from store.mail.letter import Envelope, letter
+from store.mail.letter import Enclosure, Envelope, letter
 from store.mail.mailer import Folder
 from store.mail.render import Rendered
 from store.settings import Environment, Settings
@@ -31,11 +31,17 @@ from tests.store.mail.examples import KINDS, example, order
 UUID = "5697aa3a-92b1-4303-82d8-e5d8baf28ba9"
 
 
-async def kept(folder: pathlib.Path, message: Rendered, number: int = 1, to: str = "ada@example.com") -> str:
+async def kept(
+    folder: pathlib.Path,
+    message: Rendered,
+    number: int = 1,
+    to: str = "ada@example.com",
+    files: Sequence[Enclosure] = (),
+) -> str:
     """A letter in the folder; answers its name."""
     message_id = f"<{UUID[:-1]}{number}@coffret.test>"
     envelope = Envelope(message_id, "mail@coffret.test", "Maison Valserène", "b@v.example", to, "fr", clock.now())
-    await Folder(folder).send(letter(envelope, message))
+    await Folder(folder).send(letter(envelope, message, files))
     return found(folder, number)
 
 
@@ -82,6 +88,20 @@ async def test_what_a_letter_may_do(client: httpx.AsyncClient, app_settings: Set
     assert "sandbox allow-popups allow-popups-to-escape-sandbox" in policy
     assert "allow-scripts" not in policy
     assert "allow-same-origin" not in policy
+
+
+async def test_what_comes_with_a_letter_is_listed_and_saved(client: httpx.AsyncClient, app_settings: Settings) -> None:
+    files = [Enclosure("Bon <b> é.pdf", "application/pdf", b"%PDF-1.7 x"), Enclosure("b.pdf", "application/pdf", b"b")]
+    name = await kept(app_settings.data_dir / "mail", Rendered("Hi", "<p>Hi</p>", "Hi\n"), files=files)
+    page = (await client.get(f"/_mail/{name}/")).text
+    assert "Bon &lt;b&gt; é.pdf" in page
+    saved = await client.get(f"/_mail/{name}/files/0")
+    assert (saved.content, saved.headers["content-type"]) == (b"%PDF-1.7 x", "application/pdf")
+    assert saved.headers["content-disposition"] == "attachment; filename*=UTF-8''Bon%20%3Cb%3E%20%C3%A9.pdf"
+    assert saved.headers["x-content-type-options"] == "nosniff"
+    assert (await client.get(f"/_mail/{name}/files/1")).content == b"b"
+    assert (await client.get(f"/_mail/{name}/files/2")).status_code == 404
+    assert "<p>Hi</p>" in (await client.get(f"/_mail/{name}/html")).text
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ import pytest
 from pypdf import PdfReader
 from sqlalchemy import text
 
-from resolvers import mail_delivery, mail_documents
+from resolvers import mail_delivery
 from schema.coupon import ReceptionMode
 from schema.gift_card import GiftCardStatus
 from schema.mail import MailKind
 from store.document_tokens import document_token
 from store.documents.typeset import NotMade
 from store.files import FileStore
+from store.mail import enclosures
 from store.mail.gifts import tell_of_gift_cards, tell_of_vouchers
 from store.mail.server import read_server
 from store.mail.smtp import SmtpMailer
@@ -219,7 +220,7 @@ async def test_what_is_too_much_for_a_message_is_found_at_its_address(
     of = await prototype(mailing)
     vouchers = [await voucher(mailing, of) for _ in range(3)]
     await told(mailing, *vouchers)
-    monkeypatch.setattr(mail_documents, "MOST_ATTACHED", 100_000)
+    monkeypatch.setattr(enclosures, "MOST_ATTACHED", 100_000)
     (letter,) = await sent(mailing, mail_server)
     assert 0 < len(documents(letter)) < 3
     assert all(row.document_token in said(letter) for row in vouchers)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 import structlog
 
+from store.documents.addresses import DocumentKind, document_path
 from store.logs import set_up_logging
 from store.onboarding_links import path_for
 from store.return_paths import return_url
@@ -136,6 +137,7 @@ def test_whoever_reads_the_log_cannot_open_an_onboarding_page(written: io.String
         ("/provider/hooks/s3cr3t-of-notifications/", "/provider/hooks/***/"),
         (return_url(Settings(), "a1B2c3D4").removeprefix(Settings().public_url), "/k/***"),
         ("/k/a1B2c3D4/", "/k/***/"),
+        (document_path(DocumentKind.GIFT_CARD, "a1B2c3D4_-" * 4), "/documents/gift-cards/***.pdf"),
         ("/k/k/a1B2c3D4x", "/k/k/a1B2c3D4x"),
     ],
 )

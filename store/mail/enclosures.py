@@ -3,14 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from resolvers.context import Services
 from schema.mail import MailKind
+from store.clock import clock
+from store.db import Database
 from store.documents.addresses import DocumentKind, document_url
 from store.documents.kept import document_of
 from store.documents.source import Source, printed_among, source_of
+from store.files import FileStore
 from store.mail.content import Content, GiftContent, GiftRole
 from store.mail.letter import Enclosure
 from store.mail.mailer import Refused
+from store.settings import Settings
 
 MOST_ATTACHED = 8_000_000
 """Bytes that are attached to one message: mail grows by a third on its way, and many servers take 10 MB."""
@@ -33,7 +36,9 @@ class Brought:
         return 0 < len(self.addresses) == len(self.files)
 
 
-async def brought_by(services: Services, kind: MailKind, about: Content) -> Brought:
+async def brought_by(
+    database: Database, settings: Settings, files: FileStore, kind: MailKind, about: Content
+) -> Brought:
     """The documents of a message, as they are now. Refused where all that it tells of was taken back meanwhile.
 
     Raises NotMade, and Unavailable where there is no file store: it is tried again later.
@@ -42,23 +47,23 @@ async def brought_by(services: Services, kind: MailKind, about: Content) -> Brou
         return Brought()
     addresses: dict[int, str] = {}
     sources: list[Source] = []
-    async with services.db.sessions() as db:
+    async with database.sessions() as db:
         for row in await printed_among(db, KINDS[kind], [item.id for item in about.items]):
-            addresses[row.id] = document_url(services.settings, KINDS[kind], row.document_token)
-            sources.append(await source_of(db, services.settings, row, services.clock.now()))
+            addresses[row.id] = document_url(settings, KINDS[kind], row.document_token)
+            sources.append(await source_of(db, settings, row, clock.now()))
     if not sources:
         raise Refused("What it tells of was taken back, or is no more.")
-    return Brought(addresses, await _files(services, sources) if about.role.brings else ())
+    return Brought(addresses, await _enclosures(files, sources) if about.role.brings else ())
 
 
-async def _files(services: Services, sources: Sequence[Source]) -> list[Enclosure]:
+async def _enclosures(files: FileStore, sources: Sequence[Source]) -> list[Enclosure]:
     """As many documents as a message can carry; the others are found at their addresses."""
-    files: list[Enclosure] = []
+    enclosed: list[Enclosure] = []
     room = MOST_ATTACHED
     for source in sources:
-        document = await document_of(source, services.files)
+        document = await document_of(source, files)
         room -= len(document.content)
         if room < 0:
             break
-        files.append(Enclosure(document.file_name, "application/pdf", document.content))
-    return files
+        enclosed.append(Enclosure(document.file_name, "application/pdf", document.content))
+    return enclosed
