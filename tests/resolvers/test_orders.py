@@ -16,9 +16,16 @@ from schema.delivery import DeliveryKind
 from schema.errors import NotFound
 from schema.shop_input import UpdateProduct
 from schema.values import Text
+from schema.voucher_prototype import VoucherPrototypeType
+from store.catalogue import UniverseRow, VoucherPrototypeRow
 from store.clock import clock
+from store.gift_card_issuing import NewGiftCard, issue_gift_card
+from store.orders import OrderProductRow
+from store.voucher_issuing import NewVoucher, issue_voucher
 from tests.shop_world import BUYER, Shop
 from tests.tenants import Tenants
+
+TEXTS = ("name", "description", "long_description", "rent_conditions", "how_to_book_html", "pdf_description")
 
 
 async def order_of(shop: Shop, *choices: Choice, **more: Any) -> int:
@@ -126,3 +133,49 @@ async def test_an_order_is_read_whole_over_graphql(tenants: Tenants) -> None:
             ],
         },
     }
+
+
+async def test_the_lines_of_an_order_name_what_was_issued(tenants: Tenants) -> None:
+    mine = tenants.owned["a1"]
+    partner = tenants.partners["a1"]
+    universe = await tenants.add(UniverseRow(marketplace_id=partner.marketplace_id, name=Text(en="Spa")))
+    price = Decimal("90.00")
+    texts: dict[str, Any] = {name: Text(en="Massage") for name in TEXTS}
+    prototype = await tenants.add(
+        VoucherPrototypeRow(
+            partner_id=partner.id,
+            universe_id=universe.id,
+            type=VoucherPrototypeType.STANDARD,
+            stay_price_amount=price,
+            vat_rate=Decimal("20.00"),
+            **texts,
+        )
+    )
+    paid: dict[str, Any] = {
+        "rent_price": price,
+        "total_price": price,
+        "bought_rent_price": price,
+        "purchase_price": price,
+    }
+    async with tenants.services.db.sessions() as db, db.begin():
+        new = NewVoucher(partner_id=partner.id, prototype_id=prototype.id, order_id=mine.order, **paid)
+        voucher = await issue_voucher(db, new, clock.now())
+        card = await issue_gift_card(
+            db, NewGiftCard(partner_id=partner.id, value=price, currency="EUR", order_id=mine.order), clock.now()
+        )
+        line: dict[str, Any] = {"partner_id": partner.id, "order_id": mine.order, "quantity": 1, "name": Text(en="It")}
+        money: dict[str, Any] = {"vat_rate": Decimal(0), "unit_price_amount": price, "total_amount": price}
+        db.add(OrderProductRow(**line, **money, voucher_id=voucher.id))
+        await db.flush()
+        db.add(OrderProductRow(**line, **money, gift_card_id=card.id))
+    query = """query($id: Int!) { order(id: $id) { kind products {
+        productId voucher { code prototype { id } } giftCard { id value { amount } } } } }"""
+    body = await tenants.graphql("a1", query, id=mine.order)
+    assert body["data"]["order"] == {
+        "kind": "PRODUCTS",
+        "products": [
+            {"productId": None, "voucher": {"code": voucher.code, "prototype": {"id": prototype.id}}, "giftCard": None},
+            {"productId": None, "voucher": None, "giftCard": {"id": card.id, "value": {"amount": "90.00"}}},
+        ],
+    }
+    assert (await tenants.graphql("b1", query, id=mine.order))["data"]["order"] is None
