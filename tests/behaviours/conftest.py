@@ -34,7 +34,7 @@ def transport(request: pytest.FixtureRequest, tenants: Tenants) -> Transport:
     return made
 
 
-COUNTED = (":rate:", ":log-in:")
+COUNTED = (":rate:", ":log-in:", ":guesses:")
 
 
 @pytest.fixture
