@@ -11,7 +11,9 @@ from resolvers.listing import Where
 from resolvers.operation import Operation
 from schema.values import Text
 from schema.voucher_prototype import VoucherPrototypeType
-from store.catalogue import UniverseRow, VoucherPrototypeRow
+from store.catalogue import PrototypeImageRow, UniverseRow, VoucherPrototypeRow
+from store.media import MediaRow
+from tests.resolvers.test_voucher_options import counted
 from tests.tenants import Tenants, Transport
 
 NAME = {"en": "By the sea", "fr": "À la mer"}
@@ -151,3 +153,35 @@ async def test_a_filter_finds_what_it_says(tenants: Tenants) -> None:
 async def test_only_translated_texts_say_something() -> None:
     with pytest.raises(TypeError, match="says nothing"):
         Where("ranking", "says").check(VoucherPrototypeRow)
+
+
+@pytest.mark.parametrize("many", [1, 6])
+async def test_what_a_list_of_prototypes_costs_does_not_grow_with_it(tenants: Tenants, many: int) -> None:
+    of: dict[str, Any] = {"partner_id": tenants.partners["a1"].id}
+    universe = await tenants.add(UniverseRow(marketplace_id=tenants.marketplaces["a"].id, name=Text(en="Stays")))
+    silent = ("description", "long_description", "rent_conditions", "how_to_book_html", "pdf_description")
+    nothing: dict[str, Any] = {text: Text() for text in ("name", *silent)}
+    for at in range(many):
+        prototype = await tenants.add(
+            VoucherPrototypeRow(
+                **of,
+                **nothing,
+                universe_id=universe.id,
+                type=VoucherPrototypeType.STAY,
+                stay_price_amount=Decimal(at),
+                ranking=0,
+            )
+        )
+        media = MediaRow(**of, name="It", content_type="image/webp", size=1, width=1, height=1, digest="0" * 64)
+        picture = (await tenants.add(media)).id
+        await tenants.add(PrototypeImageRow(**of, voucher_prototype_id=prototype.id, media_id=picture, position=1))
+    headers = {"Authorization": f"Token {tenants.tokens['a1']}"}
+
+    async def rest() -> Any:
+        return (await tenants.client.get("/api/voucher_prototypes/?page_size=50", headers=headers)).json()
+
+    number, page = await counted(tenants, rest)  # the page, partners, pictures
+    assert (number, len(page["results"]), page["results"][many - 1]["images"]) == (3, many, [picture])
+    query = "{ voucherPrototypes { nodes { universe { id } images { media { id } } optionLinks { id } } } }"
+    number, body = await counted(tenants, lambda: tenants.graphql("a1", query))
+    assert (number, len(body["data"]["voucherPrototypes"]["nodes"])) == (5, many)
