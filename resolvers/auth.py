@@ -1,5 +1,6 @@
 """Logging in, and what a caller is."""
 
+import datetime as dt
 from uuid import UUID
 
 from sqlalchemy import func, or_, update
@@ -35,17 +36,21 @@ async def obtain_token(call: Call, input: ObtainToken) -> IssuedToken:
             raise WrongCredentials
         attempt.succeeded = True
     async with sessions() as db, db.begin():
-        secret = await issue_token(db, user, input.label, call.services.clock)
+        life = None if input.hours is None else dt.timedelta(hours=input.hours)
+        secret = await issue_token(db, user, input.label, call.services.clock, life)
         return IssuedToken(token=secret, uuid=await _owner_uuid(db, user), user=user)
 
 
-async def issue_token(db: AsyncSession, user: UserRow, label: str, clock: Clock) -> str:
-    """A new token of a user; its secret is in the answer only."""
+async def issue_token(
+    db: AsyncSession, user: UserRow, label: str, clock: Clock, life: dt.timedelta | None = None
+) -> str:
+    """A new token of a user; its secret is in the answer only. Without a `life` it never expires."""
     await db.exec(select(UserRow.id).where(col(UserRow.id) == user.id).with_for_update())  # two log-ins make no 101
     secret, now = new_secret(), clock.now()
     row = TokenRow(
         user_id=user.id, label=label[:80], hint=secret[: len(PREFIX) + 4], digest=digest_of(secret), created_on=now
     )
+    row.expires_on = None if life is None else now + life
     db.add(row)
     await db.flush()
     used = func.coalesce(col(TokenRow.last_used_on), col(TokenRow.created_on))

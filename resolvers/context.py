@@ -54,6 +54,8 @@ class Transport(StrEnum):
     REST = "rest"
     CHECKOUT = "checkout"
     ONBOARDING = "onboarding"
+    VENUE = "venue"
+    """The page on which staff redeem vouchers and gift cards."""
     INTERNAL = "internal"
     """Jobs, and the command line."""
 

@@ -9,7 +9,7 @@ from resolvers.changes import apply
 from resolvers.guessing import look_up
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
-from schema.errors import InvalidInput, NotExtendable, NotFound
+from schema.errors import InvalidInput, NotExtendable, NotFound, StateChanged
 from schema.permission import Permission
 from schema.voucher import ExpeditionStatus, Voucher, VoucherGiftee, VoucherState
 from schema.voucher_input import (
@@ -55,6 +55,8 @@ async def update_voucher(call: Call, input: UpdateVoucher) -> Voucher:
     nothing; a move that there is not answers `INVALID_TRANSITION`.
     """
     row = await _locked(call, input.code)
+    if input.from_state is not None and row.state is not input.from_state:
+        raise StateChanged("from_state", state=row.state.value)
     await _move(call, row, input.state)
     return row
 

@@ -162,6 +162,12 @@ class InvalidTransition(Conflict):
     meaning = "What it is about cannot go from the status it has to that one."
 
 
+class StateChanged(Conflict):
+    """It is {state} by now, and not what you saw. Look at it again."""
+
+    meaning = "Somebody has changed it since you saw it. Look at it again."
+
+
 class NotExtendable(Conflict):
     """This voucher cannot be given more time: it is not paid for, it has been used, or it never ends."""
 

@@ -40,6 +40,9 @@ class ObtainToken(Fields):
     label: str = Field(
         default="", description="What the token is for, in up to 80 characters; shown in lists of tokens."
     )
+    hours: int | None = Field(
+        default=None, ge=1, le=8760, description="For how many hours it works; null: until it is revoked."
+    )
 
 
 @writable

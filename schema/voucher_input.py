@@ -24,6 +24,11 @@ class UpdateVoucher(Fields):
 
     code: VoucherCode = Field(description=TYPED)
     state: VoucherState = Field(description="Where it goes. The state that it is in already changes nothing.")
+    from_state: VoucherState | None = Field(
+        default=None,
+        description="Where you saw it. In any other state by now it is left as it is, with `STATE_CHANGED`, so that two who "
+        "use it at once know of each other; null: wherever it is.",
+    )
 
 
 @writable_as(Voucher)
