@@ -103,7 +103,8 @@ class PrototypesOverGraphQL(Prototypes):
 
     async def _change(self, name: str, who: str, sent: Sent) -> Answer:
         assert isinstance(self.transport, OverGraphQL)
-        query = f"""mutation ($input: {name[:1].upper()}{name[1:]}Input!) {{ {name}(input: $input) {{
+        kind, _, _ = name.partition("(")
+        query = f"""mutation ($input: {kind[:1].upper()}{kind[1:]}Input!) {{ {name} {{
             voucherPrototype {{ {FIELDS} }} userErrors {{ field code message }} }} }}"""
         answer = await self.transport.changed(query, who, as_input(sent))
         result = flat(answer.result) if answer.done else None
@@ -111,10 +112,10 @@ class PrototypesOverGraphQL(Prototypes):
         return Answer(answer.status, result, answer.code, wrong, answer.replayed, answer.message)
 
     async def create(self, who: str, sent: Sent) -> Answer:
-        return await self._change("createVoucherPrototype", who, sent)
+        return await self._change("createVoucherPrototype(input: $input)", who, sent)
 
     async def update(self, who: str, id: Any, sent: Sent) -> Answer:
-        return await self._change("updateVoucherPrototype", who, {**sent, "id": id})
+        return await self._change("updateVoucherPrototype(input: $input)", who, {**sent, "id": id})
 
     async def get(self, who: str, id: Any) -> Answer:
         return await self._one(who, id, FIELDS, flat)

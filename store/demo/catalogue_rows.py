@@ -211,12 +211,8 @@ async def _voucher(
         bought_rent_price=rent,
         purchase_price=total,
         state=content.state if content.state in BEGUN else VoucherState.PAID,
-        gifter=VoucherGifter(
-            first_name=content.gifter_first_name, last_name=content.gifter_last_name, email=content.gifter_email
-        ),
-        giftee=VoucherGiftee(
-            first_name=content.giftee_first_name, last_name=content.giftee_last_name, email=content.giftee_email
-        ),
+        gifter=_gifter(content),
+        giftee=_giftee(content),
         self_gifted=content.giftee_first_name is None,
         message=content.message,
         to_giftee=content.giftee_first_name or "",
@@ -228,3 +224,15 @@ async def _voucher(
     if content.state not in BEGUN:
         await move(db, row, content.state, max(sold_on, now - A_MONTH))
     return row
+
+
+def _gifter(content: DemoVoucher) -> VoucherGifter:
+    return VoucherGifter(
+        first_name=content.gifter_first_name, last_name=content.gifter_last_name, email=content.gifter_email
+    )
+
+
+def _giftee(content: DemoVoucher) -> VoucherGiftee:
+    return VoucherGiftee(
+        first_name=content.giftee_first_name, last_name=content.giftee_last_name, email=content.giftee_email
+    )

@@ -18,9 +18,15 @@ from tests.tenants import Tenants, Transport
 
 NAME = {"en": "By the sea", "fr": "À la mer"}
 KINDS: Sequence[tuple[str, str, Operation[Any, Any], Operation[Any, Any], dict[str, Any]]] = [
-    ("universe", "universes", catalogue.create_universe, catalogue.update_universe, {}),
-    ("environment", "environments", catalogue.create_environment, catalogue.update_environment, {}),
-    ("price_range", "priceRanges", catalogue.create_price_range, catalogue.update_price_range, {"minimum": "10.00"}),
+    ("universe", "universes { nodes { id } }", catalogue.create_universe, catalogue.update_universe, {}),
+    ("environment", "environments { nodes { id } }", catalogue.create_environment, catalogue.update_environment, {}),
+    (
+        "price_range",
+        "priceRanges { nodes { id } }",
+        catalogue.create_price_range,
+        catalogue.update_price_range,
+        {"minimum": "10.00"},
+    ),
 ]
 BY_KIND = pytest.mark.parametrize(
     ("table", "field", "create", "update", "more"), KINDS, ids=[kind[0] for kind in KINDS]
@@ -29,8 +35,9 @@ BY_KIND = pytest.mark.parametrize(
 
 async def seen(tenants: Tenants, who: str, field: str) -> list[int]:
     """The ids that somebody is listed."""
-    body = await tenants.graphql(who, f"{{ {field} {{ edges {{ node {{ id }} }} }} }}")
-    return [edge["node"]["id"] for edge in body["data"][field]["edges"]]
+    body = await tenants.graphql(who, f"{{ {field} }}")
+    (listed,) = body["data"].values()
+    return [node["id"] for node in listed["nodes"]]
 
 
 @BY_KIND
