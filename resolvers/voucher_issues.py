@@ -133,7 +133,7 @@ def _new(partner_id: int, sold: SoldPrototype, input: IssueVoucher) -> NewVouche
         nb_nights=nights_of(sold.offered, party_of(choice)),
         rent_price=rent,
         total_price=total,
-        bought_rent_price=(paid * rent / total).quantize(CENT, ROUND_HALF_UP) if total else paid,
+        bought_rent_price=rent_part(paid, rent, total),
         purchase_price=paid,
         gifter=gifter_of(input),
         giftee=giftee_of(input),
@@ -149,3 +149,8 @@ def _new(partner_id: int, sold: SoldPrototype, input: IssueVoucher) -> NewVouche
         language=input.language,
         payment_type=input.payment_type,
     )
+
+
+def rent_part(paid: Decimal, rent: Decimal, total: Decimal) -> Decimal:
+    """What of a payment is for the prototype: the part that it is of the price."""
+    return (paid * rent / total).quantize(CENT, ROUND_HALF_UP) if total else paid
