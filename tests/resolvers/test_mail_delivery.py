@@ -250,7 +250,7 @@ async def test_what_cannot_be_rendered_waits_for_its_repair(
 ) -> None:
     mail_id = await posted(mailing)
     with monkeypatch.context() as broken:
-        broken.setattr(mail_delivery, "rendered", lambda *_: 1 / 0)
+        broken.setattr(mail_delivery, "rendered", lambda *_, **__: 1 / 0)
         await mail_delivery.send(mailing.services, mail_id)
     found = await state(mailing, mail_id)
     assert found[0] == "queued"
