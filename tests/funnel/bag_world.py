@@ -35,34 +35,79 @@ class Experiences:
     """Of the extras."""
 
 
+async def _prototype(shop: Shop, universe: UniverseRow, name: Text, price: str, **more: Any) -> VoucherPrototypeRow:
+    values: dict[str, Any] = {
+        "description": Text(en="<p>Calm & warm.</p>", fr="<p>Calme et chaleur.</p>"),
+        "long_description": Text(en="<p>All <strong>about</strong> it.</p>"),
+        "how_to_book_html": Text(en="<p>Call us.</p>"),
+        **more,
+    }
+    return await shop.add(
+        VoucherPrototypeRow(
+            partner_id=shop.partner.id,
+            universe_id=universe.id,
+            name=name,
+            rent_conditions=Text(en="On weekdays.\nNot on holidays."),
+            pdf_description=Text(),
+            is_active=True,
+            stay_price_amount=Decimal(price),
+            vat_rate=Decimal("20.00"),
+            **values,
+        )
+    )
+
+
+async def _category(
+    shop: Shop, name: Text, least: int | None, most: int | None, ranking: int
+) -> VoucherOptionCategoryRow:
+    return await shop.add(
+        VoucherOptionCategoryRow(
+            partner_id=shop.partner.id,
+            name=name,
+            description=Text(),
+            min_number_options=least,
+            max_number_options=most,
+            ranking=ranking,
+        )
+    )
+
+
+async def _option(
+    shop: Shop,
+    massage: VoucherPrototypeRow,
+    of: VoucherOptionCategoryRow,
+    name: Text,
+    price: str,
+    *,
+    countable: bool = False,
+) -> VoucherOptionRow:
+    made = await shop.add(
+        VoucherOptionRow(
+            partner_id=shop.partner.id,
+            category_id=of.id,
+            name=name,
+            description=Text(en="Very good."),
+            selling_price_amount=Decimal(price),
+            countable=countable,
+        )
+    )
+    await shop.add(
+        VoucherOptionLinkRow(
+            partner_id=shop.partner.id, voucher_prototype_id=massage.id, option_id=made.id, included=False
+        )
+    )
+    return made
+
+
 async def experiences(shop: Shop) -> Experiences:
     """Fill the shop window."""
     universe = await shop.add(
         UniverseRow(marketplace_id=shop.partner.marketplace_id, name=Text(en="Spa", fr="Bien-être"))
     )
 
-    async def prototype(name: Text, price: str, **more: Any) -> VoucherPrototypeRow:
-        values: dict[str, Any] = {
-            "description": Text(en="<p>Calm & warm.</p>", fr="<p>Calme et chaleur.</p>"),
-            "long_description": Text(en="<p>All <strong>about</strong> it.</p>"),
-            "how_to_book_html": Text(en="<p>Call us.</p>"),
-            **more,
-        }
-        return await shop.add(
-            VoucherPrototypeRow(
-                partner_id=shop.partner.id,
-                universe_id=universe.id,
-                name=name,
-                rent_conditions=Text(en="On weekdays.\nNot on holidays."),
-                pdf_description=Text(),
-                is_active=True,
-                stay_price_amount=Decimal(price),
-                vat_rate=Decimal("20.00"),
-                **values,
-            )
-        )
-
-    massage = await prototype(
+    massage = await _prototype(
+        shop,
+        universe,
         Text(en="Massage by the fire", fr="Massage au coin du feu"),
         "90.00",
         type=VoucherPrototypeType.STANDARD,
@@ -71,7 +116,9 @@ async def experiences(shop: Shop) -> Experiences:
         adults_price_amount=Decimal("80.00"),
         children_price_amount=Decimal("40.00"),
     )
-    stay = await prototype(
+    stay = await _prototype(
+        shop,
+        universe,
         Text(en="Nights above the lake"),
         "120.00",
         type=VoucherPrototypeType.STAY,
@@ -81,7 +128,9 @@ async def experiences(shop: Shop) -> Experiences:
         baby_price_amount=Decimal("0.00"),
         ranking=2,
     )
-    meal = await prototype(
+    meal = await _prototype(
+        shop,
+        universe,
         Text(en="Table for two"),
         "110.00",
         type=VoucherPrototypeType.STANDARD,
@@ -91,46 +140,14 @@ async def experiences(shop: Shop) -> Experiences:
         ranking=3,
     )
 
-    async def category(name: Text, least: int | None, most: int | None, ranking: int) -> VoucherOptionCategoryRow:
-        return await shop.add(
-            VoucherOptionCategoryRow(
-                partner_id=shop.partner.id,
-                name=name,
-                description=Text(),
-                min_number_options=least,
-                max_number_options=most,
-                ranking=ranking,
-            )
-        )
-
-    async def option(
-        of: VoucherOptionCategoryRow, name: Text, price: str, *, countable: bool = False
-    ) -> VoucherOptionRow:
-        made = await shop.add(
-            VoucherOptionRow(
-                partner_id=shop.partner.id,
-                category_id=of.id,
-                name=name,
-                description=Text(en="Very good."),
-                selling_price_amount=Decimal(price),
-                countable=countable,
-            )
-        )
-        await shop.add(
-            VoucherOptionLinkRow(
-                partner_id=shop.partner.id, voucher_prototype_id=massage.id, option_id=made.id, included=False
-            )
-        )
-        return made
-
-    oils = await category(Text(en="Your oil", fr="Votre huile"), 1, 1, 1)
-    extras = await category(Text(en="Extras"), None, 2, 2)
+    oils = await _category(shop, Text(en="Your oil", fr="Votre huile"), 1, 1, 1)
+    extras = await _category(shop, Text(en="Extras"), None, 2, 2)
     return Experiences(
         massage=massage,
         stay=stay,
         meal=meal,
-        lavender=await option(oils, Text(en="Lavender"), "0.00"),
-        rose=await option(oils, Text(en="Rose"), "12.00"),
-        tea=await option(extras, Text(en="Tea"), "6.00", countable=True),
-        robe=await option(extras, Text(en="Robe"), "15.00"),
+        lavender=await _option(shop, massage, oils, Text(en="Lavender"), "0.00"),
+        rose=await _option(shop, massage, oils, Text(en="Rose"), "12.00"),
+        tea=await _option(shop, massage, extras, Text(en="Tea"), "6.00", countable=True),
+        robe=await _option(shop, massage, extras, Text(en="Robe"), "15.00"),
     )
