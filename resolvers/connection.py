@@ -15,7 +15,7 @@ from resolvers.watch import Reading
 from schema.errors import InvalidInput, NotFound
 from store.keyset import Order, Position, Range
 from store.rows import among, column
-from store.sifting import SiftedPage
+from store.sifting import MANY, SiftedPage
 from store.statements import Condition, Statement
 from store.within import Reads
 
@@ -61,7 +61,7 @@ class Rows(Generic[T]):
 
     async def cut(self, columns: Sequence[str]) -> Cut:
         """The same with whether there are more."""
-        if any(test.sifts for test in self.tests):
+        if self._sifts:
             return await self._sifted(columns)
         branches = self._branches
 
@@ -85,6 +85,11 @@ class Rows(Generic[T]):
         kept = rows[: self.size]
         return Cut(kept[::-1] if self.turned else kept, len(rows) > self.size)
 
+    @property
+    def _sifts(self) -> bool:
+        """Whether nobody knows beforehand if few rows pass the tests or many."""
+        return any(test.plain is not None for test in self.tests)
+
     async def _sifted(self, columns: Sequence[str]) -> Cut:
         """A page of a list of which few rows pass the tests, or many: the planner cannot know which, and need not.
 
@@ -92,18 +97,22 @@ class Rows(Generic[T]):
         """
         wanted = [*self.order.columns, *(column(self.table, name) for name in columns)]
         page = SiftedPage(self.order, wanted, self.turned, self.size + 1, self.offset)
-        fixed = [test for test in self.tests if not test.is_movable]
-        movable = [test for test in self.tests if test.is_movable]
-        ranges = [test for branch in self._branches for test in branch]
-        if len(self._branches) == 1:  # else the next rows are two ranges of the index: between values and nulls
-            near = [*fixed, *ranges, *(test.of_rows(page.next_rows) for test in movable)]
-            build = partial(page.among_next, len(fixed) + len(ranges))
-            rows = await self._ran(("near", page.key), build, page.values, near)
-            if len(rows) > self.size:
-                return self._cut(rows)
+        near = await self._near(page)
+        if len(near) > self.size:
+            return self._cut(near)
         branches = tuple(map(len, self._branches))
         build = partial(page.among_all, len(self.tests), branches)
-        return self._cut(await self._ran(("far", page.key, branches), build, page.values, [*self.tests, *ranges]))
+        tests = [*self.tests, *(test for branch in self._branches for test in branch)]
+        return self._cut(await self._ran(("far", page.key, branches), build, page.values, tests))
+
+    async def _near(self, page: SiftedPage) -> Sequence[Any]:
+        """The page among the next rows of the list, whole or in part."""
+        if len(self._branches) > 1:  # they are two ranges of the index: between values and nulls
+            return ()
+        inside = [*(test for test in self.tests if not test.is_movable), *self._branches[0]]
+        outside = [test.of_rows(page.next_rows) for test in self.tests if test.is_movable]
+        build = partial(page.among_next, len(inside))
+        return await self._ran(("near", page.key, len(inside)), build, page.values, [*inside, *outside])
 
     @cached_property
     def _branches(self) -> list[Range]:
@@ -150,7 +159,12 @@ class Rows(Generic[T]):
         def build(*conditions: ColumnElement[bool]) -> Statement:
             return select(func.count()).select_from(self.table).where(*conditions)
 
-        return int((await self._run(("count", self.table), build, {}))[0][0])
+        tests = self.tests
+        if self._sifts:
+            sample = SiftedPage(self.order, self.order.columns, self.turned, MANY, 0)
+            if len(await self._near(sample)) == MANY:
+                tests = tuple(test.plain or test for test in tests)
+        return int((await self._ran(("count", self.table), build, {}, tests))[0][0])
 
     async def has_next(self, more: bool) -> bool:
         """Whether any row of the list follows the page; `more` is what fetching the page told."""

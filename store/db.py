@@ -23,6 +23,11 @@ from store.statements import Statements
 CONNECTS_WITHIN = 5.0
 WAITS_FOR_CONNECTION = 10.0
 """Seconds. Who would wait longer is told that the database cannot be reached: clients give up as well."""
+ENOUGH_MEMORY = """
+    SELECT set_config('work_mem', '32MB', false)
+    WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes('32MB')
+"""
+"""With less, a search that finds hundreds of thousands of rows loses track of which they are and tests whole pages again."""
 IN_USE = Gauge(
     "coffret_database_connections_in_use",
     "Connections that are taken out of the pool, up to four that wait for single statements among them.",
@@ -75,9 +80,11 @@ class Database:
 
         async def connect() -> asyncpg.Connection:
             try:
-                return await asyncpg.connect(address, timeout=CONNECTS_WITHIN)
+                made = await asyncpg.connect(address, timeout=CONNECTS_WITHIN)
+                await made.execute(ENOUGH_MEMORY)
             except (OSError, *ABSENT) as error:
                 raise (Unavailable(what=DATABASE) if quiet else unavailable(DATABASE, error)) from error
+            return made
 
         self.engine: AsyncEngine = create_async_engine(
             "postgresql+asyncpg://",

@@ -47,20 +47,19 @@ def containing(column: Column[Any], term: str) -> Condition:
     """Whether a searched column contains a term."""
     escaped = term.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
 
-    def exactly(tested: Any, pattern: Any, *_: Any) -> ColumnElement[bool]:
+    def exactly(tested: Any, pattern: Any) -> ColumnElement[bool]:
         found: ColumnElement[bool] = tested.like(func.lower(pattern), escape="\\")
         return found
 
-    def along(tested: Any, pattern: Any, plain: Any) -> ColumnElement[bool]:
-        if tested is not column:  # of rows that were found otherwise
-            return exactly(tested, pattern)
+    def along(tested: Any, pattern: Any, searched: Any) -> ColumnElement[bool]:
         letter: ColumnElement[str] = literal_column(f"'{column.info[LETTER]}'")
         grams: ColumnElement[Any] = literal_column(f"({grams_of(column.table)})", ARRAY(Text))
-        return and_(grams.contains(func.search_grams(letter, func.lower(plain))), exactly(tested, pattern))
+        return and_(grams.contains(func.search_grams(letter, func.lower(searched))), exactly(tested, pattern))
 
+    plain = Condition.on(column, "containing", (f"%{escaped}%",), (String(),), exactly)
     if not _has_grams(term):
-        return Condition.on(column, "containing", (f"%{escaped}%",), (String(),), exactly)
-    return Condition.on(column, "searched", (f"%{escaped}%", term), (String(), Text()), along, sifts=True)
+        return plain
+    return Condition.on(column, "searched", (f"%{escaped}%", term), (String(), Text()), along, plain)
 
 
 def _has_grams(term: str) -> bool:

@@ -19,6 +19,8 @@ from store.statements import Statement
 
 NEXT = 5000
 """How many rows are looked at before the index is asked."""
+MANY = 500
+"""Where so many of the next rows pass, all that pass are counted without the index: they would be found on every page of it."""
 
 
 @lru_cache(maxsize=64)

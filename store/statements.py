@@ -32,11 +32,11 @@ def reader(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | No
 class Condition:
     """A condition on rows, with the key that its statement is kept by and the values that each request brings.
 
-    One that was made by `on` tests a single column, and can test it in other rows as well: see `of_rows`. It `sifts` where
-    few rows pass it or many, and nobody knows before.
+    One that was made by `on` tests a single column, and can test it in other rows as well: see `of_rows`. One that goes along
+    an index of its own, which only pays where few rows pass, has itself without that index in `plain`.
     """
 
-    __slots__ = ("_make", "_of", "key", "sifts", "values")
+    __slots__ = ("_make", "_of", "key", "plain", "values")
 
     def __init__(
         self,
@@ -44,12 +44,11 @@ class Condition:
         values: Sequence[Any],
         make: Callable[[], Made],
         of: "Callable[[FromClause], Condition] | None" = None,
-        *,
-        sifts: bool = False,
+        plain: "Condition | None" = None,
     ) -> None:
         self.key = key
         self.values = values
-        self.sifts = sifts
+        self.plain = plain
         self._make = make
         self._of = of
 
@@ -87,8 +86,7 @@ class Condition:
         values: Sequence[Any],
         kinds: Sequence[Any],
         build: Callable[..., ColumnElement[bool]],
-        *,
-        sifts: bool = False,
+        plain: "Condition | None" = None,
     ) -> "Condition":
         """A test of one column: `build` is given it, and parameters of these kinds."""
 
@@ -97,7 +95,7 @@ class Condition:
             return cls.named((test, column, rows), values, kinds, lambda *binds: build(tested, *binds))
 
         made = cls.named((test, column), values, kinds, lambda *binds: build(column, *binds))
-        return cls(made.key, values, made.made, of_rows, sifts=sifts)
+        return cls(made.key, values, made.made, of_rows if plain is None else plain.of_rows, plain)
 
     @property
     def is_movable(self) -> bool:
