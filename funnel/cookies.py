@@ -44,6 +44,14 @@ class Cookies:
         """Remember the language that was chosen."""
         self._write(response, "language", language, YEAR)
 
+    def keep(self, response: Response, of: str, value: str, seconds: int) -> None:
+        """Keep a value as long as told."""
+        self._write(response, of, value, seconds)
+
+    def forget(self, response: Response, of: str) -> None:
+        """Have a value forgotten."""
+        self._write(response, of, "", 0)
+
     def _write(self, response: Response, of: str, value: str, seconds: int) -> None:
         response.set_cookie(
             self.name(of), value, max_age=seconds, path="/", secure=self.secure, httponly=True, samesite="lax"

@@ -10,6 +10,7 @@ from funnel.front import Front
 from funnel.messages import Ending
 from funnel.onboarding.routes import routes as onboarding_routes
 from funnel.pages import Pages
+from funnel.redeem.routes import routes as redeem_routes
 from funnel.static_files import PREFIX
 from funnel.steps import bag, customization, information, language, payment, summary, window
 from funnel.visit import Visit
@@ -50,6 +51,7 @@ def routes(settings: Settings) -> list[BaseRoute]:
             for front in fronts.values()
         ),
         *onboarding_routes(settings, pages),
+        *redeem_routes(settings, pages),
         *returning.routes(settings, pages),
     ]
 

@@ -89,7 +89,8 @@ async def choose(visit: Visit) -> Response:
     """Keep the form, do what its button says."""
     form, button = stepped(visit.form), pressed(visit.form)
     if button.name == "remove":
-        await sales.remove_line(visit.context, visit.key, uuid.UUID(button.of))
+        if (unwanted := bag_form.uuid_of(button.of)) is not None:
+            await sales.remove_line(visit.context, visit.key, unwanted)
         return visit.to(STEP, "lines")
     bag = await sales.open_bag(visit.context, visit.key)
     opened = await _opened(visit, bag, form)
@@ -240,7 +241,11 @@ async def _page(
     offered: OfferedPrototype | GiftCardOffer | None = opened.prototype if opened else None
     offered = offered or bag.gift_cards
     formats = Formats(visit.language)
-    errors = [_error(shown, place, code, formats, offered) for place, code in problems]
+    errors = [
+        _error(shown, place, code, formats, offered)
+        for place, code in problems
+        if code != CHANGE or (opened is None and _stands(shown, place))
+    ]
     categories = offered.categories if isinstance(offered, OfferedPrototype) else ()
     line = next((line for line in shown.bag if opened and line.id == opened.line_id), None)
     return visit.page(
@@ -283,6 +288,12 @@ def _chosen(bag: BagCheckout) -> str:
     if chosen is None:
         return ""
     return chosen.mode if chosen.delivery_id is None else f"{chosen.mode}-{chosen.delivery_id}"
+
+
+def _stands(bag: BagCheckout, place: str) -> bool:
+    """Whether a line still has a problem: the bag may have changed in another tab."""
+    at = int(place.removeprefix("line-"))
+    return at < len(bag.bag) and bag.bag[at].problem is not None
 
 
 def _error(

@@ -52,8 +52,13 @@ def stepped(form: Form) -> Form:
 
 def line_of(form: Form) -> uuid.UUID | None:
     """The line that a form is about; None where it is about none."""
+    return uuid_of(form.get("line", ""))
+
+
+def uuid_of(given: str) -> uuid.UUID | None:
+    """The id of a line; None for what is none."""
     try:
-        return uuid.UUID(form.get("line", ""))
+        return uuid.UUID(given)
     except ValueError:
         return None
 

@@ -1,0 +1,88 @@
+"""What staff do with a code: each leads back to the page about it, which tells what came of it."""
+
+import re
+from decimal import Decimal, InvalidOperation
+
+from starlette.responses import Response
+
+from funnel.flash import Flash
+from funnel.redeem.once import once
+from funnel.redeem.visit import Staff
+from resolvers.gift_card_reversals import reverse_gift_card_capture, spend_gift_card
+from resolvers.voucher_updates import update_voucher
+from schema.errors import (
+    Conflict,
+    GiftCardNotSpendable,
+    HoldOver,
+    InsufficientBalance,
+    InvalidInput,
+    InvalidTransition,
+    NotFound,
+    StateChanged,
+)
+from schema.gift_card_input import ReverseGiftCardCapture, SpendGiftCard
+from schema.voucher import VoucherState
+from schema.voucher_input import UpdateVoucher
+
+STATES = frozenset(VoucherState)
+LONGEST_REFERENCE = 80
+AMOUNT = re.compile(r"[0-9]{1,9}([.,][0-9]{1,2})?")
+
+
+async def move_voucher(staff: Staff) -> Response:
+    """Move a voucher from where it was seen."""
+    to, seen = staff.form.get("to", ""), staff.form.get("from", "")
+    if to not in STATES or seen not in STATES:
+        raise InvalidInput.at("to", "This form was not sent from a page.")
+    moved = UpdateVoucher(code=staff.code, state=VoucherState(to), from_state=VoucherState(seen))
+    try:
+        await once(staff, lambda: update_voucher(staff.context, moved))
+    except (StateChanged, InvalidTransition):
+        return await staff.leave(Flash((("voucher", "CHANGED"),)))
+    except NotFound:
+        return staff.redirect(staff.to_code())
+    return await staff.leave(Flash(fields={"to": to, "from": seen}))
+
+
+async def take(staff: Staff) -> Response:
+    """Take an amount off a gift card."""
+    typed = {name: staff.form.get(name, "").strip()[:LONGEST_REFERENCE] for name in ("amount", "reference")}
+    amount = amount_in(typed["amount"])
+    if amount is None:
+        return await staff.leave(Flash((("amount", "REQUIRED" if not typed["amount"] else "INVALID"),), typed))
+    spent = SpendGiftCard(code=staff.code, amount=amount, reference=typed["reference"])
+    try:
+        await once(staff, lambda: spend_gift_card(staff.context, spent))
+    except InsufficientBalance:
+        return await staff.leave(Flash((("amount", "INSUFFICIENT"),), typed))
+    except GiftCardNotSpendable:
+        return await staff.leave(Flash((("card", "CHANGED"),)))
+    except NotFound:
+        return staff.redirect(staff.to_code())
+    return await staff.leave(Flash(fields={"taken": str(amount)}))
+
+
+async def put_back(staff: Staff) -> Response:
+    """Put back on a gift card what was taken off it."""
+    hold = staff.form.get("hold", "")
+    if not re.fullmatch("[0-9]{1,9}", hold):
+        raise InvalidInput.at("hold", "This form was not sent from a page.")
+    try:
+        await once(staff, lambda: reverse_gift_card_capture(staff.context, ReverseGiftCardCapture(hold_id=int(hold))))
+    except (HoldOver, Conflict):
+        return await staff.leave(Flash((("card", "TOO_LATE"),)))
+    except NotFound:
+        return staff.redirect(staff.to_code())
+    return await staff.leave(Flash(fields={"back": hold}))
+
+
+def amount_in(typed: str) -> Decimal | None:
+    """An amount as it is typed, with a comma or a point, blanks and a sign of a currency aside; None for what is none."""
+    bare = re.sub(r"[\s€$£]|EUR|CHF", "", typed, flags=re.IGNORECASE)
+    if not AMOUNT.fullmatch(bare):
+        return None
+    try:
+        amount = Decimal(bare.replace(",", "."))
+    except InvalidOperation:
+        return None
+    return amount if amount > 0 else None
