@@ -43,7 +43,7 @@ async def test_whatever_is_searched_no_page_is_found_by_walking_through_the_tabl
         headers = {"Authorization": f"Token {tenants.tokens['a1']}"}
         for term, (count, along_index) in SEARCHED.items():
             ran.clear()
-            query = {"gifter": term, "page_size": 5}
+            query: dict[str, str | int] = {"gifter": term, "page_size": 5}
             answer = (await tenants.client.get("/api/vouchers/", params=query, headers=headers)).json()
             assert answer["count"] == count, term
             wanted = [n for n in range(1, 20001) if term.lower() in f"x{n}@mail.example"][:5]
