@@ -167,10 +167,10 @@ class Context:
             self._load = Loaders(self.db, self)
         return self._load
 
-    def shows(self, guard: Guard, owner: tuple[int | None, int | None]) -> bool:
+    def shows(self, guard: Guard, owner: tuple[()] | tuple[int | None, int | None]) -> bool:
         """Whether a guarded value of this partner and marketplace is shown; Forbidden without the permission."""
         self.require(Permission(guard.permission))
-        return self.asking.sees(*owner)
+        return not owner or self.asking.sees(*owner)
 
     async def compute(self, value: Computed, ids: Sequence[int]) -> Mapping[int, Any]:
         """A computed value of the objects with these ids."""

@@ -13,9 +13,11 @@ from sqlmodel import Field
 from schema.checkout import ShopKind
 from schema.delivery import DeliveryKind
 from schema.gift_card import GiftCard
+from schema.permission import Permission
 from schema.values import (
     ClosedSet,
     Fields,
+    Guard,
     Text,
     choice,
     closed_set,
@@ -75,10 +77,18 @@ class OrderProduct(Fields):
     id: int = Field(description="Its id.")
     product_id: int | None = Field(default=None, description="The product; null for vouchers and gift cards.")
     voucher = relation(
-        Voucher, by="voucher_id", description="The voucher that was issued; null for what is none.", nullable=True
+        Voucher,
+        by="voucher_id",
+        description="The voucher that was issued; null for what is none. Takes `permissions.view_voucher`.",
+        nullable=True,
+        guard=Guard(Permission.VIEW_VOUCHER, owner=()),
     )
     gift_card = relation(
-        GiftCard, by="gift_card_id", description="The gift card that was issued; null for what is none.", nullable=True
+        GiftCard,
+        by="gift_card_id",
+        description="The gift card that was issued; null for what is none. Takes `permissions.view_giftcard`.",
+        nullable=True,
+        guard=Guard(Permission.VIEW_GIFT_CARD, owner=()),
     )
     name: Text = text("Its name that day.")
     quantity: int = Field(description="How many.")

@@ -55,13 +55,12 @@ class Guard:
     """Who is shown a value, however it is reached: callers with a permission, of rows that are theirs to see."""
 
     permission: str
-    owner: tuple[str, str] = ("partner_id", "marketplace_id")
-    """The columns that name whose row it is: the partner, and the partner's marketplace."""
+    owner: tuple[()] | tuple[str, str] = ("partner_id", "marketplace_id")
+    """The columns that name whose row it is: the partner, and the partner's marketplace. None: whoever reaches it sees it."""
 
-    def owner_of(self, row: Any) -> tuple[Any, Any]:
+    def owner_of(self, row: Any) -> tuple[Any, ...]:
         """Whose a row is."""
-        partner, marketplace = self.owner
-        return getattr(row, partner), getattr(row, marketplace)
+        return tuple(getattr(row, name) for name in self.owner)
 
 
 @dataclass(frozen=True)
@@ -97,6 +96,7 @@ class Relation:
     many: bool = False
     order: str = "id"
     """A column of the related rows, or of what each is related to in turn: `option.ranking`."""
+    guard: Guard | None = None
 
     @cached_property
     def to(self) -> Any:
@@ -130,11 +130,18 @@ def computed(kind: Any, description: str, *, guard: Guard | None = None) -> Any:
     )
 
 
-def relation(to: Any, by: str, description: str | None = None, *, nullable: bool = False) -> Any:
-    """One related resource, found by our column `by`; one statement for a whole level of a query."""
-    link = Relation(to, by)
+def relation(
+    to: Any, by: str, description: str | None = None, *, nullable: bool = False, guard: Guard | None = None
+) -> Any:
+    """One related resource, found by our column `by`; one statement for a whole level of a query.
+
+    With a `guard` it is refused to callers without the permission, and null for rows of other tenants: make it nullable.
+    """
+    link = Relation(to, by, guard=guard)
 
     async def resolve(self: Any, info: strawberry.Info) -> Any:
+        if guard is not None and not info.context.shows(guard, guard.owner_of(self)):
+            return None
         return await info.context.load.one(link).load(getattr(self, by))
 
     kind = later.published(to, nullable=nullable)

@@ -254,7 +254,7 @@ class Writer:
         if owner is None or any(step.endswith("()") for step in owner):
             raise CannotCompile(f"{w.key}: is a relation of an embedded value")
         self.links.append(replace(w, at=at, owner=owner))
-        if isinstance(w.relation, Computed) and w.relation.guard is not None:
+        if w.relation.guard is not None:
             self._owner(w.key, w.relation.guard, owner)
         if self.from_rows:
             self._column(_held(w))
@@ -276,7 +276,7 @@ class Writer:
     async def keys(self, link: Link, source: Sequence[Any], load: Load) -> list[Any]:
         """What each row or object holds to find its related ones by; None where they are not the caller's to see."""
         keys = self._values(_held(link), source, link.owner)
-        guard = link.relation.guard if isinstance(link.relation, Computed) else None
+        guard = link.relation.guard
         if guard is None:
             return keys
         shown = await self.shown(guard, source, link.owner, load)
@@ -284,7 +284,8 @@ class Writer:
 
     async def shown(self, guard: Guard, source: Sequence[Any], owner: Steps, load: Load) -> list[bool]:
         """Of each row or object, whether it is the caller's to see."""
-        owners = list(zip(*(self._values(name, source, owner) for name in guard.owner), strict=True))
+        named = [self._values(name, source, owner) for name in guard.owner]
+        owners = list(zip(*named, strict=True)) if named else [()] * len(source)
         found = await load(guard, owners, None)
         return [one in found for one in owners]
 

@@ -42,7 +42,7 @@ def among(tested: Any, values: Sequence[Any] | None = None, name: str | None = N
 class Asking(Protocol):
     """Whoever reads: what is shown to it, and what is worked out for it."""
 
-    def shows(self, guard: Guard, owner: tuple[Any, Any]) -> bool:
+    def shows(self, guard: Guard, owner: tuple[Any, ...]) -> bool:
         """Whether a guarded value of this partner and marketplace is shown; refuses who lacks the permission."""
 
     async def compute(self, value: Computed, ids: Sequence[int]) -> Mapping[int, Any]:

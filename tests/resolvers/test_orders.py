@@ -14,6 +14,7 @@ from schema.cart import CartItem
 from schema.checkout import Choice
 from schema.delivery import DeliveryKind
 from schema.errors import NotFound
+from schema.permission import Permission
 from schema.shop_input import UpdateProduct
 from schema.values import Text
 from schema.voucher_prototype import VoucherPrototypeType
@@ -179,3 +180,14 @@ async def test_the_lines_of_an_order_name_what_was_issued(tenants: Tenants) -> N
         ],
     }
     assert (await tenants.graphql("b1", query, id=mine.order))["data"]["order"] is None
+    await tenants.user("clerk", "partner", [Permission.VIEW_ORDER, Permission.VIEW_VOUCHER], partner_id=partner.id)
+    body = await tenants.graphql("clerk", query, id=mine.order)
+    assert [line["voucher"] is None for line in body["data"]["order"]["products"]] == [False, True]
+    assert [(error["path"], error["extensions"]["code"]) for error in body["errors"]] == [
+        (["order", "products", at, "giftCard"], "FORBIDDEN") for at in range(2)
+    ]
+    await tenants.user("cleaner", "partner", [Permission.VIEW_ORDER], partner_id=partner.id)
+    body = await tenants.graphql("cleaner", "{ orders { nodes { products { name { en } voucher { code } } } } }")
+    assert {error["extensions"]["code"] for error in body["errors"]} == {"FORBIDDEN"}
+    assert voucher.code not in str(body)
+    assert card.code not in str(body)
