@@ -88,11 +88,13 @@ def migrate() -> None:
 
 
 @app.command()
-def demo() -> None:
+def demo(
+    rows: Annotated[int, typer.Option(min=0, help="Have a third, large partner with so many vouchers as well.")] = 0,
+) -> None:
     """Fill an empty database with two shops to try everything with. Development only."""
     from coffret.commands import demo as command
 
-    asyncio.run(command.demo())
+    asyncio.run(command.demo(rows))
 
 
 @app.command()

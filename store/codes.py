@@ -24,14 +24,22 @@ def check_character(body: str) -> str:
 
 def draw() -> str:
     """A new code, in groups of four."""
-    body = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH - 1))
-    return grouped(body + check_character(body))
+    return finished("".join(secrets.choice(ALPHABET) for _ in range(LENGTH - 1)))
+
+
+def finished(body: str) -> str:
+    """The code that 15 characters make with their check character, in groups of four."""
+    return _in_groups(body + check_character(body))
+
+
+def _in_groups(plain: str) -> str:
+    return "-".join(plain[i : i + 4] for i in range(0, LENGTH, 4))
 
 
 def grouped(code: str) -> str:
     """A code of our own in groups of four; any other as it is."""
     plain = normal(code)
-    return "-".join(plain[i : i + 4] for i in range(0, LENGTH, 4)) if looks_right(plain) else code
+    return _in_groups(plain) if looks_right(plain) else code
 
 
 def mistyped(code: str) -> bool:

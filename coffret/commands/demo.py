@@ -1,6 +1,7 @@
 """`coffret demo`: the demo data, and what a newcomer is told of it."""
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from coffret.command_error import CommandError
 from coffret.commands.welcome import Demo, tell
@@ -9,22 +10,43 @@ from coffret.services import make_sandbox
 from resolvers.accounts import create_token
 from store.clock import clock
 from store.db import Database
+from store.demo.large import enlarge
+from store.demo.large_shelf import USERNAME
 from store.demo.seed import PARTNER_USERS, PASSWORD, USERNAMES, DemoRefused, seed
 from store.providers.sandbox import close
 from store.settings import Settings
 
 
-async def demo() -> None:
-    """Lay the demo data into this installation's empty database, and tell how to use it."""
+async def demo(rows: int = 0) -> None:
+    """Lay the demo data into this installation's empty database, and tell how to use it; with rows, a large partner too."""
     settings = read_settings()
+    console = Console(highlight=False, soft_wrap=True)
     async with opened(settings) as db:
         found = await prepared(db, settings)
+        if found is not None and rows:
+            await _enlarge(db, settings, rows, console)
     if found is None:
         raise CommandError(
             "The database holds marketplaces already, and the demo data is laid into an empty one only. "
             "Name another database in DATABASE_URL, or another folder in COFFRET_DATA_DIR."
         )
-    tell(Console(highlight=False, soft_wrap=True), settings, found)
+    tell(console, settings, found)
+
+
+async def _enlarge(db: Database, settings: Settings, rows: int, console: Console) -> None:
+    """Have a partner with so many vouchers, and show how far that is."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress:
+        task = progress.add_task("Vouchers and gift cards", total=None)
+        try:
+            large = await enlarge(
+                db, settings, clock, rows, lambda done, of: progress.update(task, completed=done, total=of)
+            )
+        except DemoRefused as error:
+            raise CommandError(str(error)) from None
+    console.print(
+        f"  {USERNAME} has {large.vouchers:,} vouchers ({large.added:,} new) and {large.gift_cards:,} gift cards."
+    )
 
 
 async def prepared(db: Database, settings: Settings) -> Demo | None:
