@@ -11,8 +11,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.computed import work_out
 from schema.errors import Forbidden, PartnerOnly, Unauthenticated
+from schema.guard import Guard
 from schema.permission import Permission, Required, Rule
-from schema.values import Computed, Guard
+from schema.values import Computed
 from store.carts import Carts
 from store.clock import Clock
 from store.db import Database

@@ -13,11 +13,11 @@ from sqlmodel import Field
 from schema.checkout import ShopKind
 from schema.delivery import DeliveryKind
 from schema.gift_card import GiftCard
+from schema.guard import Guard
 from schema.permission import Permission
 from schema.values import (
     ClosedSet,
     Fields,
-    Guard,
     Text,
     choice,
     closed_set,

@@ -6,8 +6,9 @@ import strawberry
 from pydantic import BaseModel
 from pydantic import Field as Part
 
+from schema.guard import Guard
 from schema.permission import Permission
-from schema.values import ClosedSet, Guard, closed_set
+from schema.values import ClosedSet, closed_set
 
 OF_PARTNER = Guard(Permission.VIEW_PARTNER, owner=("id", "marketplace_id"))
 """For what is told of a partner only to those who may see partners, and this one, however they came to it."""

@@ -20,6 +20,7 @@ from strawberry.types.enum import StrawberryEnumDefinition
 
 from schema import later
 from schema.errors import Problem
+from schema.guard import Guard
 from schema.languages import LANGUAGES
 from schema.messages import problems
 
@@ -48,19 +49,6 @@ class Fields(SQLModel):
 
 
 # ---- how a published field is read ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Guard:
-    """Who is shown a value, however it is reached: callers with a permission, of rows that are theirs to see."""
-
-    permission: str
-    owner: tuple[()] | tuple[str, str] = ("partner_id", "marketplace_id")
-    """The columns that name whose row it is: the partner, and the partner's marketplace. None: whoever reaches it sees it."""
-
-    def owner_of(self, row: Any) -> tuple[Any, ...]:
-        """Whose a row is."""
-        return tuple(getattr(row, name) for name in self.owner)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias
 from strawberry.types.field import StrawberryField
 
 from schema.derived import Derived
-from schema.values import Computed, Guard, Inline, Itself, Relation
+from schema.guard import Guard
+from schema.values import Computed, Inline, Itself, Relation
 
 
 class _Asking(enum.Enum):

@@ -9,7 +9,8 @@ from sqlmodel import select
 from strawberry.dataloader import DataLoader
 from strawberry.types import get_object_definition
 
-from schema.values import Computed, Guard, Relation
+from schema.guard import Guard
+from schema.values import Computed, Relation
 from store.projection import ASKING, Loaded
 from store.statements import Statement
 from store.within import Reads

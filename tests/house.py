@@ -23,10 +23,10 @@ from resolvers.operation import Call, operation
 from schema.errors import AlreadyTaken, NotFound
 from schema.graph.fields import answered_by, changed_by
 from schema.graph.schema import schema_of
+from schema.guard import Guard
 from schema.permission import Permission, Rule
 from schema.values import (
     Fields,
-    Guard,
     Money,
     Text,
     amount,
