@@ -277,10 +277,9 @@ class Writer:
     async def keys(self, link: Link, source: Sequence[Any], load: Load) -> list[Any]:
         """What each row or object holds to find its related ones by; None where they are not the caller's to see."""
         keys = self._values(_held(link), source, link.owner)
-        guard = link.relation.guard
-        if guard is None:
+        if link.relation.guard is None:
             return keys
-        shown = await self.shown(guard, source, link.owner, load)
+        shown = await self.shown(link.relation.guard, source, link.owner, load)
         return [key if seen else None for key, seen in zip(keys, shown, strict=True)]
 
     async def shown(self, guard: Guard, source: Sequence[Any], owner: Steps, load: Load) -> list[bool]:
