@@ -26,7 +26,7 @@ def validity_end(text: str, now: dt.datetime, zone: ZoneInfo) -> dt.datetime | N
     if DAY.fullmatch(text):
         try:
             end = end_of_day(dt.date.fromisoformat(text), zone)
-        except ValueError:
+        except (ValueError, OverflowError):  # no such day, or one whose end is past the last year there is
             return None
         return end if end > now else None
     return None

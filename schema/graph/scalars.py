@@ -13,6 +13,8 @@ from strawberry.exceptions import StrawberryInputCoercionError
 from strawberry.types.scalar import ScalarDefinition
 
 LARGEST_EXPONENT = 40
+YEARS = range(1000, 9999)
+"""Of a time that is sent. In the years 1 and 9999 there are times that some zones cannot tell: kept, they break what shows them."""
 _UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
@@ -36,11 +38,12 @@ def _read_moment(value: object) -> dt.datetime:
     if isinstance(value, str) and len(value) > len("2026-11-21"):
         try:
             read = dt.datetime.fromisoformat(value)
-            if read.utcoffset() is not None:
+            if read.utcoffset() is not None and read.year in YEARS:
                 return read.astimezone(dt.UTC)
         except (ValueError, OverflowError):
             pass
-    raise _unreadable("DateTime", "a time with its offset from UTC, such as 2026-11-21T04:45:32Z")
+    wanted = f"a time of the years {YEARS[0]} to {YEARS[-1]} with its offset from UTC, such as 2026-11-21T04:45:32Z"
+    raise _unreadable("DateTime", wanted)
 
 
 def _read_date(value: object) -> dt.date:
@@ -88,7 +91,8 @@ SCALARS: Mapping[object, ScalarDefinition] = {
     uuid.UUID: _scalar("UUID", "A UUID, in 36 characters.", str, _read_uuid, uuid.UUID),
     dt.datetime: _scalar(
         "DateTime",
-        "A point in time. Answered in UTC with microseconds, `2026-11-21T04:45:32.000000Z`; sent with any offset from UTC.",
+        "A point in time. Answered in UTC with microseconds, `2026-11-21T04:45:32.000000Z`; sent with any offset from UTC, "
+        f"of the years {YEARS[0]} to {YEARS[-1]}.",
         moment,
         _read_moment,
         dt.datetime,

@@ -33,3 +33,7 @@ def test_what_says_no_validity_changes_nothing(written: str) -> None:
 def test_a_last_day_that_is_over_changes_nothing() -> None:
     assert validity_end("2026-11-20", NOW, PARIS) is None
     assert validity_end("2026-11-21", NOW, PARIS) is not None
+
+
+def test_a_last_day_that_ends_after_all_years_changes_nothing() -> None:
+    assert validity_end("9999-12-31", NOW, ZoneInfo("America/New_York")) is None
