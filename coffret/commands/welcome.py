@@ -56,6 +56,8 @@ def tell(console: Console, settings: Settings, demo: Demo) -> None:
         console.print(f"  Gift card  {demo.gift_card}", markup=False)
     if demo.voucher:
         console.print(f"  Voucher    {demo.voucher}", markup=False)
+    if demo.shops:
+        console.print(f"  Redeem     {settings.funnel_scheme}://{demo.shops[0]}/redeem/")
     console.print(f"\n  Log-ins, all with password [bold]{demo.password}[/]:")
     for username in demo.usernames:
         console.print(f"    {username}")

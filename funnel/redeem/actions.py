@@ -8,10 +8,9 @@ from starlette.responses import Response
 from funnel.flash import Flash
 from funnel.redeem.once import once
 from funnel.redeem.visit import Staff
-from resolvers.gift_card_reversals import reverse_gift_card_capture, spend_gift_card
+from resolvers.gift_card_spending import reverse_gift_card_capture, spend_gift_card
 from resolvers.voucher_updates import update_voucher
 from schema.errors import (
-    Conflict,
     GiftCardNotSpendable,
     HoldOver,
     InsufficientBalance,
@@ -20,7 +19,7 @@ from schema.errors import (
     NotFound,
     StateChanged,
 )
-from schema.gift_card_input import ReverseGiftCardCapture, SpendGiftCard
+from schema.gift_card_spending_input import ReverseGiftCardCapture, SpendGiftCard
 from schema.voucher import VoucherState
 from schema.voucher_input import UpdateVoucher
 
@@ -52,14 +51,14 @@ async def take(staff: Staff) -> Response:
         return await staff.leave(Flash((("amount", "REQUIRED" if not typed["amount"] else "INVALID"),), typed))
     spent = SpendGiftCard(code=staff.code, amount=amount, reference=typed["reference"])
     try:
-        await once(staff, lambda: spend_gift_card(staff.context, spent))
+        hold_id = await once(staff, lambda: spend_gift_card(staff.context, spent))
     except InsufficientBalance:
         return await staff.leave(Flash((("amount", "INSUFFICIENT"),), typed))
     except GiftCardNotSpendable:
         return await staff.leave(Flash((("card", "CHANGED"),)))
     except NotFound:
         return staff.redirect(staff.to_code())
-    return await staff.leave(Flash(fields={"taken": str(amount)}))
+    return await staff.leave(Flash(fields={"hold": str(hold_id)}))
 
 
 async def put_back(staff: Staff) -> Response:
@@ -69,11 +68,11 @@ async def put_back(staff: Staff) -> Response:
         raise InvalidInput.at("hold", "This form was not sent from a page.")
     try:
         await once(staff, lambda: reverse_gift_card_capture(staff.context, ReverseGiftCardCapture(hold_id=int(hold))))
-    except (HoldOver, Conflict):
+    except (HoldOver, GiftCardNotSpendable):
         return await staff.leave(Flash((("card", "TOO_LATE"),)))
     except NotFound:
         return staff.redirect(staff.to_code())
-    return await staff.leave(Flash(fields={"back": hold}))
+    return await staff.leave(Flash(fields={"hold": hold}))
 
 
 def amount_in(typed: str) -> Decimal | None:

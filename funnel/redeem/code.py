@@ -22,9 +22,14 @@ async def show(staff: Staff) -> Response:
     flash = await staff.left()
     if isinstance(found, RedeemableVoucher):
         return _voucher(staff, found, flash)
-    verdict = verdict_of_card(found)
     return staff.page(
-        "redeem/gift_card.html", found=found, card=found.card, verdict=verdict, states=CARD_STATES, flash=flash
+        "redeem/gift_card.html",
+        found=found,
+        card=found.card,
+        verdict=verdict_of_card(found),
+        states=CARD_STATES,
+        flash=flash,
+        last=next((hold for hold in found.taken if str(hold.id) == flash.fields.get("hold")), None),
     )
 
 

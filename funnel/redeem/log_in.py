@@ -4,11 +4,10 @@ from starlette.responses import Response
 
 from funnel.flash import Flash
 from funnel.redeem.desk import KEPT
-from funnel.redeem.visit import LOG_IN, Staff
+from funnel.redeem.visit import LOG_IN, OWN_PAGE, ROOT, Staff
 from resolvers import staff as sessions
 from schema.errors import InvalidInput, TooManyRequests, WrongCredentials
 from schema.languages import LANGUAGES
-from funnel.redeem.visit import OWN_PAGE, ROOT
 
 LONGEST = 254
 ENDED = "ENDED"

@@ -28,9 +28,15 @@ WRONG = {
     ("amount", "REQUIRED"): N_("Enter an amount."),
     ("amount", "INVALID"): N_("Enter an amount like 12.50."),
     ("amount", "INSUFFICIENT"): N_("There is less left on the card. Nothing was taken."),
-    ("voucher", "CHANGED"): N_("Somebody else has just changed this voucher. Nothing was done: this is how it stands now."),
-    ("card", "CHANGED"): N_("Somebody else has just changed this gift card. Nothing was taken: this is how it stands now."),
-    ("card", "TOO_LATE"): N_("This cannot be put back any more: it was put back already, or more than 24 hours have gone by."),
+    ("voucher", "CHANGED"): N_(
+        "Somebody else has just changed this voucher. Nothing was done: this is how it stands now."
+    ),
+    ("card", "CHANGED"): N_(
+        "Somebody else has just changed this gift card. Nothing was taken: this is how it stands now."
+    ),
+    ("card", "TOO_LATE"): N_(
+        "This cannot be put back any more: it was put back already, or more than 24 hours have gone by."
+    ),
 }
 
 STATES = {
@@ -81,7 +87,11 @@ def verdict_of_voucher(found: RedeemableVoucher) -> Verdict:
     """Whether a voucher can be used."""
     voucher = found.voucher
     if found.usable:
-        text = N_("Part of it has been used.") if voucher.state is VoucherState.USING else N_("Nothing of it has been used.")
+        text = (
+            N_("Part of it has been used.")
+            if voucher.state is VoucherState.USING
+            else N_("Nothing of it has been used.")
+        )
         return Verdict(True, N_("Can be used"), text)
     return Verdict(False, N_("Cannot be used"), *_why_not(found))
 
@@ -94,8 +104,16 @@ def _why_not(found: RedeemableVoucher) -> tuple[str, dt.datetime | None]:
         case VoucherState.DRAFT | VoucherState.ERROR:
             return N_("It has not been paid for."), None
     if voucher.state is VoucherState.EXPIRED or found.over:
-        return (N_("Its time was over on %(date)s."), voucher.expires_on) if voucher.expires_on else (N_("Its time is over."), None)
-    return (N_("It works from %(date)s on."), voucher.activated_on) if voucher.activated_on else (N_("It has not been paid for."), None)
+        return (
+            (N_("Its time was over on %(date)s."), voucher.expires_on)
+            if voucher.expires_on
+            else (N_("Its time is over."), None)
+        )
+    return (
+        (N_("It works from %(date)s on."), voucher.activated_on)
+        if voucher.activated_on
+        else (N_("It has not been paid for."), None)
+    )
 
 
 def verdict_of_card(found: RedeemableCard) -> Verdict:

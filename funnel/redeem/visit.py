@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from funnel.flash import Flash, Flashes
 from funnel.guest import FieldError, Guest, WayOut
+from funnel.messages import Ending
 from funnel.pages import HEADERS
 from funnel.redeem.texts import ENDINGS, TO_START, error_text
-from funnel.messages import Ending
 from funnel.shops import Shop
 from funnel.static_files import brand_path
 from resolvers.context import Caller, Context, Transport
