@@ -230,7 +230,7 @@ async def _cover(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> boo
         async with db.begin_nested():
             if not attempt.held:
                 await take(db, attempt, now)
-            await spend(db, attempt, now)
+            await spend(db, attempt)
     except CheckoutChanged:
         return False
     return True

@@ -15,6 +15,7 @@ from resolvers import (
     audit_entries,
     bank_accounts,
     cart_expiry,
+    gift_card_expiry,
     jobs,
     mail_delivery,
     media_sweep,
@@ -104,6 +105,8 @@ HANDLERS: Mapping[Job, Work] = {
     Job.WATCH_ACTIVATION: Work(_watch_activation, SOON),
 }
 SCHEDULES: Mapping[str, Task] = {
+    "expire_gift_card_holds": Task("* * * * *", gift_card_expiry.expire_gift_card_holds),
+    "expire_gift_cards": Task("3 * * * *", gift_card_expiry.expire_gift_cards),
     "expire_vouchers": Task("2 * * * *", voucher_expiry.expire_vouchers),
     "forget_events": Task("53 3 * * *", webhook_delivery.forget),
     "provider_catch_up": Task("*/15 * * * *", attempt_watch.catch_up),

@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 from resolvers.activation import activate_payments
 from resolvers.auth import me, obtain_token
 from resolvers.carts import ecommerce_cart, save_ecommerce_cart
+from resolvers.gift_cards import gift_card, gift_card_with_code, gift_cards
 from resolvers.identity import open_identity_verification
 from resolvers.kyc import kyc_level
 from resolvers.kyc_documents import push_kyc_document
@@ -42,6 +43,7 @@ from rest_compat.lists import ListEndpoint
 from rest_compat.openapi import document
 from rest_compat.operations import LookupEndpoint, OperationEndpoint
 from rest_compat.resources import auth, cart, kyc, partner
+from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import voucher as voucher_shapes
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
@@ -218,6 +220,19 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             required=option.REQUIRED_CATEGORY,
             example=option.NEW_CATEGORY,
         ),
+    ),
+    "Gift cards": (
+        Route(
+            "GET",
+            "/api/giftcards/",
+            gift_cards,
+            gift_card_shapes.GIFT_CARD,
+            Envelope.PAGE,
+            query=gift_card_shapes.QUERY,
+            ordering=gift_card_shapes.ORDERING,
+        ),
+        Route("GET", "/api/giftcards/{id}/", gift_card, gift_card_shapes.GIFT_CARD),
+        Route("GET", "/api/giftcards_by_code/{code}/", gift_card_with_code, gift_card_shapes.GIFT_CARD),
     ),
     "Vouchers": (
         Route(

@@ -144,6 +144,14 @@ class InsufficientBalance(Conflict):
     """The card holds less than what is asked."""
 
 
+class GiftCardNotSpendable(Conflict):
+    """This gift card cannot be spent: it is not paid for, its time is over, it is used up, or it was cancelled."""
+
+
+class HoldOver(Conflict):
+    """This hold is over: it was captured or released, or its time has run out."""
+
+
 class OutOfStock(Conflict):
     """There is not enough left of a product."""
 
@@ -169,7 +177,7 @@ class StateChanged(Conflict):
 
 
 class NotExtendable(Conflict):
-    """This voucher cannot be given more time: it is not paid for, it has been used, or it never ends."""
+    """This cannot be given more time: it is not paid for, it has been used or cancelled, or it never ends."""
 
 
 class AlreadyQueued(Conflict):

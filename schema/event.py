@@ -22,7 +22,15 @@ class EventType(ClosedSet):
 
     CART_COMPLETED = "cart.completed", "A cart has become an order."
     CART_EXPIRED = "cart.expired", "A cart was left alone until it was deleted."
+    GIFT_CARD_ACTIVATED = "gift_card.activated", "A gift card that was a draft can be spent from now on."
+    GIFT_CARD_CANCELLED = "gift_card.cancelled", "A gift card was cancelled."
+    GIFT_CARD_CAPTURED = "gift_card.captured", "What was held of a gift card over the API was spent, or a part of it."
+    GIFT_CARD_EXPIRED = "gift_card.expired", "The time of a gift card is over."
+    GIFT_CARD_EXTENDED = "gift_card.extended", "A gift card is valid for longer than it was."
+    GIFT_CARD_HELD = "gift_card.held", "An amount of a gift card was held over the API."
     GIFT_CARD_ISSUED = "gift_card.issued", "A gift card was issued."
+    GIFT_CARD_RELEASED = "gift_card.released", "What was held of a gift card over the API is back on it."
+    GIFT_CARD_REVERSED = "gift_card.reversed", "What was spent of a gift card was put back within a day."
     ORDER_CREATED = "order.created", "An order was made."
     ORDER_PAID = "order.paid", "The money of an order has arrived."
     PARTNER_KYC_CHANGED = (
@@ -37,6 +45,17 @@ class EventType(ClosedSet):
 
 
 _VOUCHER_KEYS = {"id": "The voucher's id.", "code": "Its code, as it is printed on it."}
+_GIFT_CARD_KEYS = {
+    "id": "The gift card's id.",
+    "status": "Where it stands, as REST names it.",
+    "remaining_value": "What is left on it, what is held taken off.",
+    "expires_on": "When it stops working; null: never.",
+}
+_HOLD_KEYS = {
+    **_GIFT_CARD_KEYS,
+    "hold": "The hold: `id`, `state` (`running`, `captured`, `released`, `expired`, `reversed`), `amount`, `captured` (what of it was "
+    "spent), `reference` (empty: none), `expires_on`.",
+}
 DATA: Mapping[EventType, Mapping[str, str]] = {
     EventType.CART_COMPLETED: {
         "id": "The cart's id.",
@@ -53,16 +72,24 @@ DATA: Mapping[EventType, Mapping[str, str]] = {
         "return_url": "Where its customer would have been sent; null: nowhere, or no longer known.",
         "items": "Its lines, each with `product_id`, `variant_id`, `quantity`; null when they are no longer known.",
     },
+    EventType.GIFT_CARD_ACTIVATED: _GIFT_CARD_KEYS,
+    EventType.GIFT_CARD_CANCELLED: _GIFT_CARD_KEYS,
+    EventType.GIFT_CARD_CAPTURED: _HOLD_KEYS,
+    EventType.GIFT_CARD_EXPIRED: _GIFT_CARD_KEYS,
+    EventType.GIFT_CARD_EXTENDED: {**_GIFT_CARD_KEYS, "old_expires_on": "When it would have stopped working."},
+    EventType.GIFT_CARD_HELD: _HOLD_KEYS,
     EventType.GIFT_CARD_ISSUED: {
         "id": "The gift card's id.",
         "order_id": "The order it was sold with; null: the partner issued it.",
-        "status": "`paid`: it can be spent.",
+        "status": "`paid`: it can be spent; `draft`: it is not paid for yet.",
         "value": "What can be spent with it.",
         "language": "The language it was bought in.",
         "reception_mode": "How it reaches its recipient, as coupons name it: `print_at_home`, `giftee_email` and so on.",
         "created_on": "When it was issued.",
         "expires_on": "When it stops working; null: never.",
     },
+    EventType.GIFT_CARD_RELEASED: _HOLD_KEYS,
+    EventType.GIFT_CARD_REVERSED: _HOLD_KEYS,
     EventType.ORDER_CREATED: {
         "id": "The order's id.",
         "uuid": "Its uuid.",
@@ -150,6 +177,20 @@ _TOTALS = {
 _ORDER = {"id": 1207, "uuid": "7a1c4f0e-5d0b-4c61-9d55-0f6f6d3f0c11", "number": 318}
 _CART = "0b0f4b43-9f53-4f5e-8f0a-3d2f5f1f7a90"
 _VOUCHER = {"id": 318, "code": "7K4P-QX2M-RT9W-AB3V"}
+_GIFT_CARD = {
+    "id": 77,
+    "status": "paid",
+    "remaining_value": {"amount": "35.00", "currency": "EUR"},
+    "expires_on": "2027-11-21T22:59:59.000000Z",
+}
+_HOLD = {
+    "id": 12,
+    "state": "running",
+    "amount": {"amount": "20.00", "currency": "EUR"},
+    "captured": {"amount": "0.00", "currency": "EUR"},
+    "reference": "till-2-0815",
+    "expires_on": "2026-11-21T05:00:32.000000Z",
+}
 EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
     EventType.CART_COMPLETED: {
         "id": _CART,
@@ -166,6 +207,21 @@ EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "return_url": None,
         "items": [{"product_id": 12, "variant_id": None, "quantity": 2}],
     },
+    EventType.GIFT_CARD_ACTIVATED: {**_GIFT_CARD, "remaining_value": {"amount": "55.00", "currency": "EUR"}},
+    EventType.GIFT_CARD_CANCELLED: {**_GIFT_CARD, "status": "cncld"},
+    EventType.GIFT_CARD_CAPTURED: {
+        **_GIFT_CARD,
+        "status": "using",
+        "remaining_value": {"amount": "37.50", "currency": "EUR"},
+        "hold": {**_HOLD, "state": "captured", "captured": {"amount": "17.50", "currency": "EUR"}},
+    },
+    EventType.GIFT_CARD_EXPIRED: {**_GIFT_CARD, "status": "exprd"},
+    EventType.GIFT_CARD_EXTENDED: {
+        **_GIFT_CARD,
+        "expires_on": "2028-11-21T22:59:59.000000Z",
+        "old_expires_on": "2027-11-21T22:59:59.000000Z",
+    },
+    EventType.GIFT_CARD_HELD: {**_GIFT_CARD, "hold": _HOLD},
     EventType.GIFT_CARD_ISSUED: {
         "id": 77,
         "order_id": 1207,
@@ -175,6 +231,17 @@ EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "reception_mode": "giftee_email",
         "created_on": "2026-11-21T04:45:32.000000Z",
         "expires_on": "2027-11-21T22:59:59.000000Z",
+    },
+    EventType.GIFT_CARD_RELEASED: {
+        **_GIFT_CARD,
+        "remaining_value": {"amount": "55.00", "currency": "EUR"},
+        "hold": {**_HOLD, "state": "released"},
+    },
+    EventType.GIFT_CARD_REVERSED: {
+        **_GIFT_CARD,
+        "status": "using",
+        "remaining_value": {"amount": "55.00", "currency": "EUR"},
+        "hold": {**_HOLD, "state": "reversed", "captured": {"amount": "20.00", "currency": "EUR"}},
     },
     EventType.ORDER_CREATED: {
         **_ORDER,

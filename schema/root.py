@@ -14,6 +14,10 @@ from resolvers import (
     deliveries,
     documents,
     events,
+    gift_card_holds,
+    gift_card_issues,
+    gift_card_spending,
+    gift_cards,
     identity,
     jobs,
     kyc,
@@ -53,6 +57,8 @@ class Query:
     ecommerce_cart = answered_by(carts.ecommerce_cart)
     environments = answered_by(catalogue.environments)
     events = answered_by(events.events)
+    gift_card = answered_by(gift_cards.gift_card, gift_cards.gift_card_with_code)
+    gift_cards = answered_by(gift_cards.gift_cards)
     job = answered_by(jobs.job)
     jobs = answered_by(jobs.jobs)
     kyc_level = answered_by(kyc.kyc_level)
@@ -93,8 +99,11 @@ class Mutation:
     """Everything that can be changed."""
 
     activate_payments = changed_by(activation.activate_payments)
+    activate_gift_card = changed_by(gift_card_issues.activate_gift_card)
     add_voucher_rental = changed_by(voucher_updates.add_voucher_rental)
     archive_media = changed_by(medias.archive_media)
+    cancel_gift_card = changed_by(gift_card_issues.cancel_gift_card)
+    capture_gift_card = changed_by(gift_card_holds.capture_gift_card)
     change_password = changed_by(users.change_password)
     change_site_domain = changed_by(marketplaces.change_site_domain)
     create_coupon = changed_by(coupons.create_coupon)
@@ -119,24 +128,30 @@ class Mutation:
     delete_voucher_option_link = changed_by(voucher_option_links.delete_voucher_option_link)
     delete_webhook_endpoint = changed_by(webhooks.delete_webhook_endpoint)
     discard_job = changed_by(jobs.discard_job)
+    extend_gift_card = changed_by(gift_card_issues.extend_gift_card)
     extend_voucher = changed_by(voucher_updates.extend_voucher)
+    hold_gift_card = changed_by(gift_card_holds.hold_gift_card)
     import_voucher = changed_by(voucher_imports.import_voucher)
     import_vouchers = changed_by(voucher_imports.import_vouchers)
+    issue_gift_card = changed_by(gift_card_issues.issue_gift_card)
     issue_voucher = changed_by(voucher_issues.issue_voucher)
     obtain_token = changed_by(auth.obtain_token)
     open_identity_verification = changed_by(identity.open_identity_verification)
     push_kyc_document = changed_by(kyc_documents.push_kyc_document)
     register_bank_account = changed_by(bank_accounts.register_bank_account)
+    release_gift_card = changed_by(gift_card_holds.release_gift_card)
     remove_voucher_rental = changed_by(voucher_updates.remove_voucher_rental)
     renew_voucher_document = changed_by(documents.renew_voucher_document)
     replay_webhooks = changed_by(webhooks.replay_webhooks, result="count")
     resend_mail = changed_by(mails.resend_mail)
     retry_job = changed_by(jobs.retry_job)
+    reverse_gift_card_capture = changed_by(gift_card_spending.reverse_gift_card_capture)
     revoke_token = changed_by(auth.revoke_token)
     rotate_webhook_secret = changed_by(webhooks.rotate_webhook_secret)
     save_ecommerce_cart = changed_by(carts.save_ecommerce_cart)
     send_onboarding_link = changed_by(onboarding.send_onboarding_link)
     settle_activation = changed_by(activation_settling.settle_activation)
+    spend_gift_card = changed_by(gift_card_spending.spend_gift_card)
     test_webhook_endpoint = changed_by(webhooks.test_webhook_endpoint)
     update_coupon = changed_by(coupons.update_coupon)
     update_delivery_mode = changed_by(deliveries.update_delivery_mode)

@@ -16,8 +16,8 @@ from store.attempts import LIVE, AttemptRow, AttemptState
 from store.codes import normal
 from store.coupon_rules import is_running
 from store.coupons import CouponRow
+from store.gift_card_states import spendable
 from store.gift_cards import GiftCardRow, UsableCard
-from store.holds import spendable
 from store.shop import SoldProduct
 
 

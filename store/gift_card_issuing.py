@@ -9,14 +9,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.coupon import ReceptionMode
-from schema.event import EventType
-from schema.gift_card import GiftCardStatus
+from schema.gift_card import GiftCardMovementKind, GiftCardStatus
 from store.codes import draw, normal
 from store.constraints import broken
 from store.customer_rows import Person
-from store.event_data import told_moment, told_money
-from store.events import emit
-from store.gift_cards import GiftCardEntryKind, GiftCardEntryRow, GiftCardRow
+from store.gift_card_events import tell_of_issue
+from store.gift_cards import GiftCardEntryRow, GiftCardRow
 
 DRAWS = 5
 """How often another code is drawn where one is taken."""
@@ -24,7 +22,7 @@ DRAWS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewGiftCard:
-    """A gift card to be issued, paid for."""
+    """A gift card to be issued."""
 
     partner_id: int
     value: Decimal
@@ -40,6 +38,8 @@ class NewGiftCard:
     expires_on: dt.datetime | None = None
     """When it stops working; None: never."""
     order_id: int | None = None
+    status: GiftCardStatus = GiftCardStatus.PAID
+    """`PAID`, or `DRAFT`: it cannot be spent before it is activated."""
 
 
 async def issue_gift_card(db: AsyncSession, new: NewGiftCard, now: dt.datetime) -> GiftCardRow:
@@ -59,31 +59,17 @@ async def issue_gift_cards(db: AsyncSession, new: Sequence[NewGiftCard], now: dt
         GiftCardEntryRow(
             partner_id=row.partner_id,
             gift_card_id=row.id,
-            kind=GiftCardEntryKind.ISSUE,
+            kind=GiftCardMovementKind.ISSUE,
             amount=row.value_amount,
+            currency=row.currency,
             created_on=now,
         )
         for row in rows
     )
     await db.flush()
     for row in rows:
-        await _tell(db, row)
+        await tell_of_issue(db, row)
     return rows
-
-
-async def _tell(db: AsyncSession, card: GiftCardRow) -> None:
-    """Tell that a gift card was issued. Its code is money, and is not told."""
-    data = {
-        "id": card.id,
-        "order_id": card.order_id,
-        "status": card.status.value,
-        "value": told_money(card.value_amount, card.currency),
-        "language": card.language,
-        "reception_mode": card.reception_mode.value,
-        "created_on": told_moment(card.created_on),
-        "expires_on": None if card.expires_on is None else told_moment(card.expires_on),
-    }
-    await emit(db, EventType.GIFT_CARD_ISSUED, partner_id=card.partner_id, subject=str(card.id), data=data)
 
 
 def _row(new: NewGiftCard, now: dt.datetime) -> GiftCardRow:
@@ -91,7 +77,7 @@ def _row(new: NewGiftCard, now: dt.datetime) -> GiftCardRow:
         partner_id=new.partner_id,
         code="",
         normal_code="",
-        status=GiftCardStatus.PAID,
+        status=new.status,
         created_on=now,
         expires_on=new.expires_on,
         value_amount=new.value,

@@ -18,18 +18,18 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout import ShopKind
 from schema.errors import CheckoutChanged
-from schema.gift_card import GiftCardStatus
 from store.attempts import AttemptRow
 from store.catalogue import VoucherPrototypeRow
 from store.coupon_rules import is_running
 from store.coupons import CouponRow
-from store.gift_cards import GiftCardEntryKind, GiftCardEntryRow, GiftCardRow
+from store.gift_card_money import put_back, spend_held, take_off
+from store.gift_card_states import capturable, spendable
+from store.gift_cards import GiftCardRow
 from store.products import ProductRow, ProductVariantRow
 from store.voucher_sales import zone_of
 from store.voucher_shop import is_sold
 
 R = TypeVar("R", ProductRow, ProductVariantRow, CouponRow, GiftCardRow)
-SPENDABLE = (GiftCardStatus.PAID, GiftCardStatus.USING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ async def take(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
         card, amount = locked.cards.get(part["id"]), Decimal(part["amount"])
         if card is None or not spendable(card, now) or card.remaining_amount < amount:
             raise CheckoutChanged
-        _enter(db, card, attempt, GiftCardEntryKind.HOLD, -amount)
+        take_off(db, card, attempt, amount)
     attempt.held = True
 
 
@@ -94,24 +94,20 @@ async def release(db: AsyncSession, attempt: AttemptRow) -> None:
     for use in attempt.coupons:
         locked.coupons[use["id"]].usage_count -= 1
     for part in attempt.cards:
-        card = locked.cards[part["id"]]
-        _enter(db, card, attempt, GiftCardEntryKind.RELEASE, Decimal(part["amount"]))
-        if card.status is GiftCardStatus.USED:
-            card.status = GiftCardStatus.USING
+        put_back(db, locked.cards[part["id"]], attempt, Decimal(part["amount"]))
 
 
-async def spend(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
-    """Make the holds final. Raises CheckoutChanged when a gift card has been cancelled or has expired since."""
-    for card in (await _rows(db, GiftCardRow, (part["id"] for part in attempt.cards))).values():
-        if not spendable(card, now, held=True):
-            raise CheckoutChanged
-        card.status = GiftCardStatus.USING if card.remaining_amount else GiftCardStatus.USED
+async def spend(db: AsyncSession, attempt: AttemptRow) -> None:
+    """Make the holds final. Raises CheckoutChanged when a gift card has been cancelled since.
 
-
-def spendable(card: GiftCardRow, now: dt.datetime, *, held: bool = False) -> bool:
-    """Whether a gift card can pay at all; for whoever has `held` a part of it, also when others have spent the rest."""
-    good = card.status in SPENDABLE or (held and card.status is GiftCardStatus.USED)
-    return good and (card.expires_on is None or now < card.expires_on)
+    One that has expired since was held in time, and pays.
+    """
+    cards = await _rows(db, GiftCardRow, (part["id"] for part in attempt.cards))
+    if not all(map(capturable, cards.values())):
+        raise CheckoutChanged
+    for part in attempt.cards:
+        amount = Decimal(part["amount"])
+        spend_held(db, cards[part["id"]], attempt, amount, amount)
 
 
 async def _rows(db: AsyncSession, table: type[R], ids: Iterable[int]) -> dict[int, R]:
@@ -153,17 +149,3 @@ def _take_stock(locked: Locked, sold: set[int], line: Mapping[str, Any]) -> bool
         raise CheckoutChanged
     stocked.stock -= line["quantity"]
     return True
-
-
-def _enter(db: AsyncSession, card: GiftCardRow, attempt: AttemptRow, kind: GiftCardEntryKind, amount: Decimal) -> None:
-    card.remaining_amount += amount
-    db.add(
-        GiftCardEntryRow(
-            partner_id=card.partner_id,
-            gift_card_id=card.id,
-            kind=kind,
-            amount=amount,
-            attempt_id=attempt.id,
-            round=attempt.round,
-        )
-    )

@@ -16,7 +16,7 @@ from schema.cart import Cart, CartItem
 from schema.checkout import Agreed, Buyer, Checkout, CheckoutKey, Choice, PaymentStarted
 from schema.coupon import CouponTarget
 from schema.delivery import DeliveryKind
-from schema.gift_card import GiftCardStatus
+from schema.gift_card import GiftCardMovementKind, GiftCardStatus
 from schema.permission import NAMED
 from schema.values import Text
 from store.carts import Carts
@@ -24,9 +24,9 @@ from store.clock import clock
 from store.codes import draw, normal
 from store.coupons import CouponRow
 from store.db import Database
-from store.files import FileStore
 from store.delivery import DeliveryModeRow, DeliveryRateRow
-from store.gift_cards import GiftCardEntryKind, GiftCardEntryRow, GiftCardRow
+from store.files import FileStore
+from store.gift_cards import GiftCardEntryRow, GiftCardRow
 from store.kv import KeyValue
 from store.products import ProductRow, ProductVariantRow
 from store.providers.mangopay import Mangopay
@@ -143,7 +143,7 @@ class Shop:
         )
         await self.add(
             GiftCardEntryRow(
-                partner_id=self.partner.id, gift_card_id=card.id, kind=GiftCardEntryKind.ISSUE, amount=amount
+                partner_id=self.partner.id, gift_card_id=card.id, kind=GiftCardMovementKind.ISSUE, amount=amount
             )
         )
         return card

@@ -5,14 +5,14 @@ import datetime as dt
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.coupon import CouponTarget
-from schema.gift_card import GiftCardStatus
+from schema.gift_card import GiftCardMovementKind, GiftCardStatus
 from schema.tenancy import PartnerStatus
 from schema.values import Text
 from store.codes import draw, normal
 from store.coupons import CouponRow
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.demo.content import DemoAttribute, DemoCoupon, DemoDelivery, DemoGiftCard, DemoPartner, DemoProduct
-from store.gift_cards import GiftCardEntryKind, GiftCardEntryRow, GiftCardRow
+from store.gift_cards import GiftCardEntryRow, GiftCardRow
 from store.pictures import keep
 from store.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 from store.tenancy import MarketplaceRow, PartnerRow
@@ -187,7 +187,7 @@ async def _gift_card(
         GiftCardEntryRow(
             partner_id=partner.id,
             gift_card_id=card.id,
-            kind=GiftCardEntryKind.ISSUE,
+            kind=GiftCardMovementKind.ISSUE,
             amount=content.value,
             created_on=issued_on,
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from rest_compat.body import Accepts
-from rest_compat.resources import auth, cart, coupon, kyc, partner, voucher
+from rest_compat.resources import auth, cart, coupon, gift_card, kyc, partner, voucher
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA
@@ -45,9 +45,6 @@ OPTION = (
 
 NOT_YET = frozenset(
     [
-        "list_giftcards",
-        "get_giftcard",
-        "get_giftcard_by_code",
         "create_network_giftcard",
         "get_network_giftcard_deprecated",
         "get_network_giftcard",
@@ -143,6 +140,7 @@ DOCUMENTED: Mapping[Shape, str] = {
     "activate_for_flashsales activate_for_moneypot activate_for_network_giftcards activate_for_network_vouchers "
     "offer_delivery_cost_clickandcollect print_at_home_reception_mode expedition_reception_mode "
     "giftee_email_reception_mode postal_mail_to_beneficiary_reception_mode on_site_expedition_mode partner",
+    gift_card.GIFT_CARD: "id code status created_on expires_on value remaining_value gifter_first_name gifter_last_name",
     MEDIA: "id uuid name created_on archived_on",
     cart.CART: "id items return_url funnel_url last_modified",
     cart.CART_ITEM: "product_id quantity variant_id attribute_values",

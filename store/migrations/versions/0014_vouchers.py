@@ -1,4 +1,4 @@
-"""Vouchers: what they are searched by."""
+"""Vouchers and gift cards: what they are searched by."""
 
 from alembic import op
 
@@ -25,15 +25,23 @@ INDEX = """
         search_grams('n', name_text) || search_grams('g', gifter_text) || search_grams('r', giftee_text) || search_grams('o', origin_text)
     ))
 """
+GIFT_CARD_TEXTS = {name: TEXTS[name] for name in ("gifter_text", "giftee_text")}
+GIFT_CARD_INDEX = """
+    CREATE INDEX gift_card_search_idx ON gift_card USING gin ((
+        search_grams('g', gifter_text) || search_grams('r', giftee_text)
+    ))
+"""
 
 
 def upgrade() -> None:
     op.execute(GRAMS)
-    made = ", ".join(
-        f"ADD COLUMN {name} text NOT NULL GENERATED ALWAYS AS ({sql}) STORED" for name, sql in TEXTS.items()
-    )
-    op.execute(f"ALTER TABLE voucher {made}")
+    for table, texts in (("voucher", TEXTS), ("gift_card", GIFT_CARD_TEXTS)):
+        made = ", ".join(
+            f"ADD COLUMN {name} text NOT NULL GENERATED ALWAYS AS ({sql}) STORED" for name, sql in texts.items()
+        )
+        op.execute(f"ALTER TABLE {table} {made}")
     op.execute(INDEX)
+    op.execute(GIFT_CARD_INDEX)
     op.create_index("voucher_ending_idx", "voucher", ["expires_on", "id"], unique=False)
     op.create_index("voucher_newest_idx", "voucher", ["created_on", "id"], unique=False)
 
@@ -41,6 +49,9 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_index("voucher_newest_idx", table_name="voucher")
     op.drop_index("voucher_ending_idx", table_name="voucher")
+    op.execute("DROP INDEX gift_card_search_idx")
+    for name in GIFT_CARD_TEXTS:
+        op.drop_column("gift_card", name)
     op.execute("DROP INDEX voucher_search_idx")
     for name in TEXTS:
         op.drop_column("voucher", name)

@@ -1,0 +1,38 @@
+"""Gift cards and holds whose time is over. Whoever asks whether a card can be spent is told so by its day already."""
+
+import datetime as dt
+from collections.abc import Awaitable, Callable
+
+import structlog
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.context import Services
+from store import gift_card_holds
+
+log = structlog.get_logger(__name__)
+AT_ONCE = 200
+"""Rows moved in one transaction, so that none is locked for long."""
+
+
+async def expire_gift_cards(services: Services) -> int:
+    """Expire the gift cards whose time is over; answers how many. Safe to run at any time, and at once."""
+    return await _all(services, gift_card_holds.expire_cards, "gift cards have expired")
+
+
+async def expire_gift_card_holds(services: Services) -> int:
+    """Put back what was held too long; answers how many holds. Safe to run at any time, and at once."""
+    return await _all(services, gift_card_holds.expire_holds, "holds of gift cards have expired")
+
+
+async def _all(
+    services: Services, expire: Callable[[AsyncSession, dt.datetime, int], Awaitable[int]], said: str
+) -> int:
+    """Whoever holds a row at the moment is left alone, and seen to the next time."""
+    now, count, found = services.clock.now(), 0, AT_ONCE
+    while found == AT_ONCE:
+        async with services.db.sessions() as db, db.begin():
+            found = await expire(db, now, AT_ONCE)
+        count += found
+    if count:
+        log.info(said, count=count)
+    return count

@@ -1,0 +1,41 @@
+"""Gift cards, as older shops read them."""
+
+import resolvers.gift_cards  # noqa: F401 - whether a gift card can be spent
+from rest_compat.keys import Key, decimal_string
+from rest_compat.parameters import Ordering, between, since, until
+from rest_compat.shapes import Shape
+from schema.gift_card import GiftCard
+
+GIFT_CARD = Shape(
+    "GiftCard",
+    GiftCard,
+    {
+        "id": "id",
+        "code": "code",
+        "status": "status",
+        "created_on": "created_on",
+        "expires_on": Key("expires_on", description="When it stops working; empty: never."),
+        "value": decimal_string("value.amount"),
+        "remaining_value": decimal_string("remaining_value.amount"),
+        "gifter_first_name": "gifter_details.first_name",
+        "gifter_last_name": "gifter_details.last_name",
+    },
+    example={
+        "id": 77,
+        "code": "7Q4C-KX9M-2H8R-TDWE",
+        "status": "using",
+        "created_on": "2026-05-02T09:29:41.204155Z",
+        "expires_on": "2027-05-02T21:59:59.000000Z",
+        "value": "55.00",
+        "remaining_value": "35.00",
+        "gifter_first_name": "Ada",
+        "gifter_last_name": "Martin",
+    },
+)
+
+QUERY = (
+    since("created_on__gte", "created_from", "Issued at this time or later."),
+    until("created_on__lte", "created_until", "Issued at this time or earlier."),
+    between("created_on__range", "created_from", "created_until", "Issued within this period."),
+)
+ORDERING = Ordering({"created_on": "created_on", "expires_on": "expires_on"})
