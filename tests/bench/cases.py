@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from tests.bench import connection
+from tests.bench import connection, vouchers
 from tests.bench.drive import Call
 from tests.bench.floors import PATH, Bare, Floor, Query, RedisRead, RedisWrite, Rows
+from tests.bench.voucher_floors import Vouchers
 from tests.bench.world import World
 
 CARTS = "/api/v2/ecommerce/cart/"
@@ -121,6 +122,43 @@ async def graphql_connection(world: World) -> Case:
     return Case("GraphQL 100 × 15", call, [connection.floor(world.partner_with_many, answer)], Aim(Rows, 30))
 
 
+VOUCHERS = 2000
+"""That the large partner has here; see `tests.bench.scale` for what more of them cost."""
+
+
+async def rest_vouchers(world: World) -> Case:
+    """A numbered page of 100 whole vouchers, with its count."""
+    partner_id, zone, token = await vouchers.lay(world, VOUCHERS)
+    headers = {"authorization": f"Token {token}"}
+    call = Call(world.app, "GET", "/api/vouchers/", headers, query=f"page_size={vouchers.LENGTH}")
+    floor = vouchers.rest_floor(world, partner_id, zone, (await call.once()).body)
+    return Case("REST vouchers, 100 whole", call, [floor], Aim(Vouchers, 35))
+
+
+async def graphql_vouchers(world: World) -> Case:
+    """100 vouchers of 15 values."""
+    partner_id, _, token = await vouchers.lay(world, VOUCHERS)
+    headers = {"authorization": f"Token {token}", "content-type": "application/json"}
+    body = orjson.dumps({"query": vouchers.QUERY, "variables": {"first": vouchers.LENGTH}})
+    call = Call(world.app, "POST", GRAPHQL, headers, body)
+    return Case(
+        "GraphQL vouchers, 100 × 15",
+        call,
+        [vouchers.graphql_floor(partner_id, (await call.once()).body)],
+        Aim(Rows, 45),
+    )
+
+
+async def voucher_by_code(world: World) -> Case:
+    """A whole voucher by its code."""
+    _, _, token = await vouchers.lay(world, VOUCHERS)
+    headers = {"authorization": f"Token {token}"}
+    page = orjson.loads((await Call(world.app, "GET", "/api/vouchers/", headers).once()).body)
+    call = Call(world.app, "GET", f"/api/vouchers/{page['results'][0]['code']}/", headers)
+    answer = (await call.once()).body
+    return Case("REST voucher by code", call, [Bare(answer), Query(answer)])
+
+
 async def funnel_page(world: World) -> Case:
     """The first page of the checkout, for a customer who comes with a cart of three lines."""
     cart = orjson.loads((await (await cart_create(world)).call.once()).body)
@@ -139,5 +177,8 @@ CASES: Sequence[Callable[[World], Awaitable[Case]]] = (
     graphql_cart,
     graphql_product,
     graphql_connection,
+    graphql_vouchers,
+    rest_vouchers,
+    voucher_by_code,
     funnel_page,
 )

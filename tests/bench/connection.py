@@ -12,7 +12,7 @@ from schema.values import Text
 from store.db import Database
 from store.products import ProductRow
 from store.tenancy import PartnerRow
-from tests.bench.floors import Rows
+from tests.bench.floors import Rows, moment
 
 LENGTH = 100
 QUERY = """
@@ -79,8 +79,8 @@ def written(extensions: Any, rows: Sequence[Any]) -> bytes:
                 "isActive": r["is_active"],
                 "ranking": r["ranking"],
                 "pictureUrl": r["picture_url"],
-                "createdOn": r["created_on"],
-                "updatedOn": r["updated_on"],
+                "createdOn": moment(r["created_on"]),
+                "updatedOn": moment(r["updated_on"]),
             }
         }
         for r in rows[:LENGTH]

@@ -1,5 +1,6 @@
 """What a request costs at least: Starlette answering ready bytes, after no trip or one to Redis or to PostgreSQL."""
 
+import datetime as dt
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -129,3 +130,8 @@ class Rows(Floor):
     async def bring(self, means: Means, request: Request) -> bytes:
         """The rows as JSON."""
         return self.write(await means.pool.fetch(self.statement, *self.arguments))
+
+
+def moment(value: dt.datetime | None) -> str | None:
+    """A moment as both interfaces write it."""
+    return None if value is None else value.isoformat(timespec="microseconds")[:26] + "Z"
