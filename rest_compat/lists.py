@@ -13,7 +13,7 @@ from resolvers.listing import Connection, Filter, Listing, Rows, Window
 from resolvers.time_zone import UTC, time_zone
 from rest_compat.answers import JSON, Answer, Streamed
 from rest_compat.endpoint import ContextOf, Endpoint, query_of
-from rest_compat.page import LARGEST_PAGE, Page, Wanted, wanted
+from rest_compat.page import LARGEST_PAGE, PARAMETERS, Page, Wanted, wanted
 from rest_compat.parameters import Parameters
 from rest_compat.path_values import PathValues
 from rest_compat.route import Envelope, Route
@@ -40,7 +40,7 @@ class ListEndpoint(Endpoint):
         self.listing: Listing[Any] = route.operation
         self.parameters = Parameters(*route.query)
         self.orders = {str(order): order for order in self.listing.order}
-        self.known = ("page", "page_size", "ordering", *self.parameters.all)
+        self.known = (*PARAMETERS, "ordering", *self.parameters.all)
         self.cut = route.envelope is Envelope.PAGE
         _check(route, self.listing, names)
         super().__init__(route, context_of, PathValues((), {}))

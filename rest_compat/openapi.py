@@ -184,7 +184,9 @@ class _Operation:
 
     def _query_parameters(self) -> list[Json]:
         if isinstance(self.operation, Listing):
-            return self._list_parameters(self.operation)
+            return [*self._list_parameters(self.operation), *self._page_parameters()]
+        if self.route.through:
+            return self._page_parameters()
         if self.verb != "GET" or self.reader is None:
             return []
         schema = self.components.input(self.reader, frozenset(self.in_path))
@@ -194,10 +196,6 @@ class _Operation:
         ]
 
     def _list_parameters(self, listing: Listing[Any]) -> list[Json]:
-        page = {"type": "integer", "minimum": 1, "default": 1}
-        size: Json = {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}
-        if self.route.envelope is Envelope.PAGE:
-            size["default"] = PAGE_SIZE
         fields = listing.filter.model_json_schema()
         made = []
         for parameter in self.route.query:
@@ -206,8 +204,14 @@ class _Operation:
         if self.route.ordering is not None:
             choices = self.route.ordering.choices({str(order): order for order in listing.order})
             made.append({"name": "ordering", "in": "query", "schema": {"type": "string", "enum": choices}})
+        return made
+
+    def _page_parameters(self) -> list[Json]:
+        page = {"type": "integer", "minimum": 1, "default": 1}
+        size: Json = {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}
+        if self.route.envelope is Envelope.PAGE:
+            size["default"] = PAGE_SIZE
         return [
-            *made,
             {"name": "page", "in": "query", "schema": page},
             {"name": "page_size", "in": "query", "schema": size},
         ]
@@ -272,7 +276,7 @@ class _Operation:
             400: writes or self.reader is None or self._has_body(),
             401: named is not Rule.PUBLIC,
             403: named not in {Rule.PUBLIC, Rule.AUTHENTICATED},
-            404: bool(self.in_path) or self.route.envelope is Envelope.PAGE or self._finds(),
+            404: bool(self.in_path) or isinstance(self.operation, Listing) or self._finds(),
             409: writes and self.route.repeatable,
             413: writes,
             415: writes,

@@ -19,10 +19,11 @@ from rest_compat.endpoint import WRITES, ContextOf, Endpoint, idempotency_key, q
 from rest_compat.errors import refusal, snake_case
 from rest_compat.inputs import InputReader
 from rest_compat.keys import Nested
+from rest_compat.page import PARAMETERS, Page, wanted
 from rest_compat.path_values import PathValues
 from rest_compat.route import Envelope, Route, Status
 from rest_compat.shapes import Shape
-from schema.errors import AppError, Path, Problem
+from schema.errors import AppError, InvalidInput, NotFound, Path, Problem
 from schema.values import Invalid
 
 
@@ -109,7 +110,7 @@ class OperationEndpoint(Endpoint):
 class LookupEndpoint(Endpoint):
     """Looks one row up, by the one parameter of its path; selects only the columns that the shape wants.
 
-    Answers it, or what is found through a relation of it.
+    Answers it, or what is found through a relation of it: all of that, unless the caller asks for a page.
     """
 
     def __init__(self, route: Route, context_of: ContextOf, names: Sequence[str]) -> None:
@@ -126,13 +127,29 @@ class LookupEndpoint(Endpoint):
         kind = self.lookup.table.model_fields[self.lookup.by].annotation
         super().__init__(route, context_of, PathValues(names, {names[0]: kind}))
 
-    async def answer(self, request: Request, context: Context, given: Sequence[str]) -> Answer:  # noqa: ARG002
+    async def answer(self, request: Request, context: Context, given: Sequence[str]) -> Answer:
         """Find and write."""
         (value,) = self.path_values(context, given).values()
         found, columns = await self.lookup(context, value), self.shape.columns
         row = await (found.object() if columns is None else found.page(columns))
         (written,) = await self.shape.render([row], context.load.level, columns=columns is not None)
-        return Answer(orjson.dumps(written[self.route.through] if self.route.through else written))
+        return (
+            self.several(request, written[self.route.through]) if self.route.through else Answer(orjson.dumps(written))
+        )
+
+    def several(self, request: Request, everything: Sequence[Any]) -> Answer:
+        """The whole array, or the page of it that is asked for."""
+        query, wrong = query_of(request, PARAMETERS)
+        asked, of_page = wanted(query)
+        if wrong or of_page:
+            raise InvalidInput(*wrong, *of_page)
+        if "page_size" not in query:
+            return Answer(orjson.dumps(everything))
+        rows = everything[asked.offset : asked.offset + asked.size]
+        if asked.number > 1 and not rows:
+            raise NotFound(thing="page")
+        page = Page(request.url, asked.number, asked.size, len(everything))
+        return Answer(orjson.dumps(rows), 200, [JSON, page.link()])
 
 
 def arguments_of(operation: Operation[Any, Any]) -> dict[str, Any]:

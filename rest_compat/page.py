@@ -11,6 +11,8 @@ from schema.errors import Problem
 
 PAGE_SIZE = 20
 LARGEST_PAGE = 100
+PARAMETERS = ("page", "page_size")
+"""Of the query."""
 WINDOW = 100
 LAST_CONCEIVABLE = 20_000_000
 """No list has more pages; the offset of many more would not fit PostgreSQL's integers."""

@@ -1,7 +1,7 @@
 """The documented keys of a resource, in order, each with the path it is read from; checked when the program starts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rest_compat import writers
@@ -124,7 +124,8 @@ class Shape:
         step = spec.path.partition(".")[0]
         if isinstance(found.where, Inline):
             column = self._kept(key, spec.path)
-            return self._leaf(key, spec, self._inside(key, found, rest), column, nullable=True)
+            inner = self._inside(key, found, rest)
+            return self._leaf(key, spec, inner, column, nullable=inner.holds.nullable)
         if isinstance(found.where, Derived):
             leaf = self._leaf(key, spec, found, step, nullable=found.holds.nullable)
             return Made(key, found.where.columns, found.where.made_by, leaf.write, asks=True)
@@ -135,8 +136,7 @@ class Shape:
         if not rest:
             return self._leaf(key, spec, found, found.where, nullable=found.holds.nullable)
         inner = self._inside(key, found, rest)
-        nullable = found.holds.nullable or inner.holds.nullable
-        return self._leaf(key, spec, inner, f"{found.where}.{rest}", nullable=nullable)
+        return self._leaf(key, spec, inner, f"{found.where}.{rest}", nullable=inner.holds.nullable)
 
     def _leaf(self, key: str, spec: Key, found: Source, path: str, *, nullable: bool) -> Leaf:
         writer = self._writer(key, spec, found)
@@ -232,7 +232,8 @@ class Shape:
         return self._column(key, step, at, rest) if isinstance(at, Inline) else ".".join(filter(None, (at, rest)))
 
     def _inside(self, key: str, found: Source, rest: str) -> Source:
-        """What a dotted path ends at, inside a value."""
+        """What a dotted path ends at, inside a value; perhaps null where anything on the way is."""
+        nullable = found.holds.nullable
         for step in rest.split("."):
             inner = source(found.holds.type, step)
             if inner is None:
@@ -240,8 +241,8 @@ class Shape:
                 raise ShapeError(
                     f"{self._named(key)} reads {step!r} of {found.holds.type.__name__}, which has {offers}."
                 )
-            found = inner
-        return found
+            found, nullable = inner, nullable or inner.holds.nullable
+        return replace(found, holds=replace(found.holds, nullable=nullable))
 
     def _writer(self, key: str, spec: Key, found: Source) -> Writer:
         kind = found.holds.type

@@ -314,15 +314,12 @@ async def test_where_there_is_nothing_a_string_is_empty_and_the_rest_is_null(
     client: httpx.AsyncClient, database: Database
 ) -> None:
     async with database.engine.begin() as connection:
-        await connection.execute(
-            text("update house_card set balance_amount = null, issuer_id = 99, expires_at = null where id = 1")
-        )
+        await connection.execute(text("update house_card set issuer_id = 99, expires_at = null where id = 1"))
         await connection.execute(text("update house_issuer set name = null where id = 2"))
     row = (await client.get("/api/cards/1/")).json()
     assert list(row) == list(CARD.keys)
     assert (row["message"], row["note"]) == ("", None)
     assert (row["ends"], row["expiration_date"]) == ("", None)
-    assert (row["value"], row["price"]) == ("", None)
     assert (row["issuer"], row["issuer_name"]) == ("", "")
     assert (await client.get("/api/cards/2/")).json()["issuer_name"] == ""
 

@@ -135,6 +135,19 @@ def test_the_parameters_of_a_list_are_shown() -> None:
     assert set(shown) >= {"created_on__gte", "created_on__lte", "created_on__range", "page"}
 
 
+def test_the_parameters_of_an_array_that_can_be_cut_are_shown() -> None:
+    shown = DOCUMENT["paths"]["/api/voucher_prototypes/{id}/options/"]["get"]["parameters"]
+    assert [p["name"] for p in shown] == ["id", "page", "page_size"]
+    assert "404" in DOCUMENT["paths"]["/api/medias/"]["get"]["responses"]  # a page beyond the last
+
+
+def test_amounts_are_null_only_where_they_may_be() -> None:
+    prototype = DOCUMENT["components"]["schemas"]["VoucherPrototype"]["properties"]
+    option = DOCUMENT["components"]["schemas"]["VoucherOption"]["properties"]
+    assert (prototype["stay_price"]["type"], option["selling_price"]["type"]) == ("number", "number")
+    assert prototype["adults_price"]["type"] == ["number", "null"]
+
+
 def test_names_of_the_graph_are_told_as_those_of_rest() -> None:
     assert rest_words("Send to `funnelUrl`, not `Token` or aB.") == "Send to `funnel_url`, not `Token` or aB."
 
