@@ -57,6 +57,10 @@ def _at_least(column: Column[Any], value: Any) -> Condition:
     return Condition.on(column, ">=", (value,), (column.type,), lambda tested, bind: tested >= bind)
 
 
+def _below(column: Column[Any], value: Any) -> Condition:
+    return Condition.on(column, "<", (value,), (column.type,), lambda tested, bind: tested < bind)
+
+
 def _at_most(column: Column[Any], value: Any) -> Condition:
     return Condition.on(column, "<=", (value,), (column.type,), lambda tested, bind: tested <= bind)
 
@@ -77,6 +81,7 @@ TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "=": Condition.equal,
     ">=": _at_least,
     "<=": _at_most,
+    "<": _below,
     "in": _among,
     "contains": _contains,
     "has": _has,
@@ -94,7 +99,7 @@ def _seen(caller: Caller, table: Any) -> tuple[Condition, ...]:
 
 @dataclass(frozen=True)
 class Where:
-    """How a filter field tests a column: `=`, `>=`, `<=`, `in` (a list), `contains` (text, whatever the case), `has` (of a
+    """How a filter field tests a column: `=`, `>=`, `<=`, `<`, `in` (a list), `contains` (text, whatever the case), `has` (of a
     list, all of these), `says` (of a translated text, in some language, whatever the case), `set` (whether it is not null) or `search`
     (`contains`, of a column declared by `store.search.searched`, along its index)."""
 

@@ -59,6 +59,9 @@ class VoucherPrototypeFilter(Filter):
     price_at_most: Annotated[MoneyAmount | None, Where("stay_price_amount", "<=")] = Field(
         default=None, description="Which cost this or less."
     )
+    price_below: Annotated[MoneyAmount | None, Where("stay_price_amount", "<")] = Field(
+        default=None, description="Which cost less than this, such as the `maximum` of a price range."
+    )
     ids: Annotated[list[RowId] | None, Where("id", "in")] = Field(default=None, description="Those with these ids.")
 
 
@@ -154,7 +157,8 @@ async def _check(call: Call, row: VoucherPrototypeRow, partner: PartnerRow, sort
     for name in sorted(sorted_anew):
         id = getattr(row, name)
         if id is not None and not await _is_there(call, kinds[name], id, partner):
-            wrong.append(Problem((name,), "INVALID", "The marketplace has no such one that is active."))
+            kind = name.removesuffix("_id")
+            wrong.append(Problem((name,), "INVALID", f"The marketplace has no active {kind} with this id."))
     if wrong:
         raise InvalidInput(*wrong)
 

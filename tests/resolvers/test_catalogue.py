@@ -141,6 +141,7 @@ async def test_a_filter_finds_what_it_says(tenants: Tenants) -> None:
         ({"environmentId": 1}, []),
         ({"priceAtLeast": "29.00"}, [0, 1]),
         ({"priceAtMost": "29.00", "isActive": True}, [1, 2]),
+        ({"priceAtLeast": "28.00", "priceBelow": "30.00"}, [1, 2]),
         ({"ids": [rows[2].id, rows[0].id]}, [0, 2]),
         ({"nameContains": "meer"}, [0]),
         ({"nameContains": "DÎNER"}, [1]),
