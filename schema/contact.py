@@ -104,16 +104,16 @@ def up_to(longest: int) -> StringConstraints:
     return StringConstraints(strip_whitespace=True, max_length=longest)
 
 
-Email = Annotated[str, NothingIsEmpty, up_to(254), _unless_empty(email_address)]
+Email = Annotated[str, up_to(254), NothingIsEmpty, _unless_empty(email_address)]
 FilledEmail = Annotated[str, up_to(254), Filled, AfterValidator(email_address)]
-WebAddress = Annotated[str, NothingIsEmpty, up_to(2048), _unless_empty(_web_address)]
+WebAddress = Annotated[str, up_to(2048), NothingIsEmpty, _unless_empty(_web_address)]
 FilledWebAddress = Annotated[str, up_to(2048), Filled, AfterValidator(_web_address)]
-Phone = Annotated[str, NothingIsEmpty, up_to(40)]
-Iban = Annotated[str, NothingIsEmpty, up_to(60), _unless_empty(_iban)]
+Phone = Annotated[str, up_to(40), NothingIsEmpty]
+Iban = Annotated[str, up_to(60), NothingIsEmpty, _unless_empty(_iban)]
 """Sent with blanks or without; kept without."""
-Bic = Annotated[str, NothingIsEmpty, up_to(20), _unless_empty(_bic)]
-Country = Annotated[str, NothingIsEmpty, up_to(100), _unless_empty(_known_country)]
+Bic = Annotated[str, up_to(20), NothingIsEmpty, _unless_empty(_bic)]
+Country = Annotated[str, up_to(100), NothingIsEmpty, _unless_empty(_known_country)]
 """An ISO 3166 code, or a name in one of our languages; kept as it was sent."""
 FilledCountry = Annotated[str, up_to(100), Filled, AfterValidator(_known_country)]
-CountryCode = Annotated[str, NothingIsEmpty, up_to(20), _unless_empty(_country_code)]
+CountryCode = Annotated[str, up_to(20), NothingIsEmpty, _unless_empty(_country_code)]
 """ISO 3166 alpha-2."""

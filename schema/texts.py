@@ -15,7 +15,8 @@ Wrong: TypeAlias = Mapping[str, PydanticCustomError]
 """Language -> what is wrong with the text in it."""
 
 MOST_MARKUP, MOST_TAGS = 5, 1000
-"""HTML is sent at most so many times as long as it may be kept, with at most so many tags: cleaning takes time."""
+"""HTML is sent at most so many times as long as it may be kept, with at most so many tags, those that close others included:
+cleaning takes time."""
 
 
 def up_to_each(longest: int) -> AfterValidator:
@@ -30,7 +31,8 @@ def html_up_to_each(longest: int) -> AfterValidator:
         said = _said(sent)
         _refuse(sent, _too_long(said, longest * MOST_MARKUP) or _too_much_markup(said))
         kept = TextInput(**{at: _cleaned(getattr(sent, at)) for at in LANGUAGES if getattr(sent, at) is not None})
-        _refuse(sent, _too_long(_said(kept), longest))
+        left = _said(kept)
+        _refuse(sent, _too_long(left, longest) or _too_much_markup(left))  # or it could not be sent back
         return kept
 
     return AfterValidator(cleaned)

@@ -27,7 +27,7 @@ Limit = Annotated[int, Whole(ge=0, le=1_000_000)]
 Count = Annotated[int, Whole(ge=1, le=1_000_000)]
 MaybeLimit = Annotated[Limit | None, EmptyIsNothing]
 MaybeId = Annotated[RowId | None, EmptyIsNothing]
-SourceId = Annotated[str, NothingIsEmpty, up_to(80)]
+SourceId = Annotated[str, up_to(80), NothingIsEmpty]
 Prototypes = Annotated[list[RowId], Field(max_length=MOST_PROTOTYPES)]
 
 

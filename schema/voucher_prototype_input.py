@@ -8,6 +8,7 @@ import strawberry
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from schema.contact import EmptyIsNothing
 from schema.numbers import MoneyAmount, RowId, Whole
 from schema.shop_input import FOR_WHOM, STANDARD_VAT, VatRate
 from schema.texts import html_up_to_each, up_to_each
@@ -41,6 +42,9 @@ Position = Annotated[int, Whole(ge=1, le=MOST_IMAGES)]
 Ranking = Annotated[int, Whole(ge=0, le=1_000_000_000)]
 Images = Annotated[list[RowId], Field(max_length=MOST_IMAGES)]
 Day = Annotated[dt.date, BeforeValidator(_written)]
+MaybeDay = Annotated[Day | None, EmptyIsNothing]
+MaybePrice = Annotated[MoneyAmount | None, EmptyIsNothing]
+MaybeId = Annotated[RowId | None, EmptyIsNothing]
 
 
 @writable_as(VoucherPrototype)
@@ -57,9 +61,9 @@ class CreateVoucherPrototype(Fields):
     min_capacity: Persons = 1
     nb_nights: Nights | None = Field(default=None, description=NIGHTS)
     stay_price: MoneyAmount
-    adults_price: MoneyAmount | None = None
-    children_price: MoneyAmount | None = None
-    baby_price: MoneyAmount | None = None
+    adults_price: MaybePrice = None
+    children_price: MaybePrice = None
+    baby_price: MaybePrice = None
     vat_rate: VatRate = STANDARD_VAT
     description: Description
     long_description: LongText
@@ -67,9 +71,9 @@ class CreateVoucherPrototype(Fields):
     how_to_book_html: Html | None = None
     pdf_description: PdfDescription | None = None
     universe_id: RowId
-    environment_id: RowId | None = None
+    environment_id: MaybeId = None
     validity_months: Months = 12
-    last_active_day: Day | None = None
+    last_active_day: MaybeDay = None
     ranking: Ranking = 1
     image_ids: Images = Field(default_factory=list, description=IMAGES)
     cover_image: Position = Field(default=1, description=COVER)
@@ -90,9 +94,9 @@ class UpdateVoucherPrototype(Fields):
     min_capacity: strawberry.Maybe[Persons]
     nb_nights: strawberry.Maybe[Nights] = Field(description=NIGHTS)
     stay_price: strawberry.Maybe[MoneyAmount]
-    adults_price: strawberry.Maybe[MoneyAmount | None]
-    children_price: strawberry.Maybe[MoneyAmount | None]
-    baby_price: strawberry.Maybe[MoneyAmount | None]
+    adults_price: strawberry.Maybe[MaybePrice]
+    children_price: strawberry.Maybe[MaybePrice]
+    baby_price: strawberry.Maybe[MaybePrice]
     vat_rate: strawberry.Maybe[VatRate]
     description: strawberry.Maybe[Description]
     long_description: strawberry.Maybe[LongText]
@@ -100,9 +104,9 @@ class UpdateVoucherPrototype(Fields):
     how_to_book_html: strawberry.Maybe[Html]
     pdf_description: strawberry.Maybe[PdfDescription]
     universe_id: strawberry.Maybe[RowId]
-    environment_id: strawberry.Maybe[RowId | None]
+    environment_id: strawberry.Maybe[MaybeId]
     validity_months: strawberry.Maybe[Months]
-    last_active_day: strawberry.Maybe[Day | None]
+    last_active_day: strawberry.Maybe[MaybeDay]
     ranking: strawberry.Maybe[Ranking]
     image_ids: strawberry.Maybe[Images] = Field(description=IMAGES)
     cover_image: strawberry.Maybe[Position] = Field(description=COVER)

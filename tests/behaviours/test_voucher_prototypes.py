@@ -15,7 +15,7 @@ from store.catalogue import EnvironmentRow, UniverseRow, VoucherOptionLinkRow, V
 from store.media import MediaRow
 from tests.prototype_transports import PATH, TEXTS, Prototypes, PrototypesOverRest, prototypes_over
 from tests.tenants import Tenants
-from tests.transports import BAD_TOKEN, NO_TOKEN, Transport
+from tests.transports import BAD_TOKEN, NO_TOKEN, OverRest, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -236,6 +236,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"rent_conditions_nl": "x" * 10_001}, "rent_conditions_nl"),
     ({"how_to_book_html_it": "x" * 10_001}, "how_to_book_html_it"),
     ({"how_to_book_html_it": "<b>" * 1001}, "how_to_book_html_it"),
+    ({"how_to_book_html_it": "<b>" * 501}, "how_to_book_html_it"),  # closed, it could not be sent back
     ({"pdf_description_ca": "é" * 301}, "pdf_description_ca"),
     ({"stay_price": -1}, "stay_price"),
     ({"stay_price": 10.001}, "stay_price"),
@@ -401,3 +402,37 @@ async def test_the_options_of_a_prototype_are_listed_best_ranked_first(
         link = await tenants.add(VoucherOptionLinkRow(**of, **linked, count=ranking, included=included))
         links.append((link.id, ranking, included, option.id))
     assert (await prototypes.options("a1", result["id"])).result == links[::-1]
+
+
+async def test_the_array_of_options_is_whole_unless_its_page_is_asked_for(
+    tenants: Tenants, catalogue: Catalogue
+) -> None:
+    prototypes = PrototypesOverRest(OverRest(tenants))
+    result = await made(prototypes, least(catalogue))
+    of: dict[str, Any] = {"partner_id": tenants.partners["a1"].id}
+    for _ in range(3):
+        option = await tenants.add(VoucherOptionRow(**of, name=Text(en="Wine"), description=Text(), selling_price_amount=Decimal(9)))  # fmt: skip
+        await tenants.add(VoucherOptionLinkRow(**of, voucher_prototype_id=result["id"], option_id=option.id))
+    path = f"{PATH}{result['id']}/options/"
+    whole = (await prototypes.ask("GET", path, "a1")).result
+    assert len(whole) == 3
+    assert (await prototypes.ask("GET", f"{path}?page=2", "a1")).result == whole
+    headers = prototypes.transport.headers("a1")
+    first, second = [await tenants.client.get(f"{path}?page_size=2&page={at}", headers=headers) for at in (1, 2)]
+    assert (first.json(), second.json()) == (whole[:2], whole[2:])
+    assert 'page=2>; rel="next"' in first.headers["link"]
+    assert 'page=1>; rel="prev"' in second.headers["link"]
+    for query, status in (("page_size=2&page=3", 404), ("page_size=101", 400), ("page_size=x", 400), ("page=0", 400)):
+        assert (await prototypes.ask("GET", f"{path}?{query}", "a1")).status == status, query
+    assert (await prototypes.ask("GET", f"{path}?page_size=0", "a2")).status == 404
+
+
+async def test_what_older_shops_send_empty_clears(tenants: Tenants, catalogue: Catalogue) -> None:
+    prototypes = PrototypesOverRest(OverRest(tenants))
+    result = await made(prototypes, full(catalogue))
+    clearable = ("adults_price", "children_price", "baby_price", "environment", "last_active_day")
+    assert all(result[key] is not None for key in clearable)
+    changed = await prototypes.update("a1", result["id"], dict.fromkeys(clearable, ""))
+    assert changed.result == {**result, **dict.fromkeys(clearable)}
+    bare = await made(prototypes, {**least(catalogue), **dict.fromkeys(clearable, "")})
+    assert [bare[key] for key in clearable] == [None] * 5
