@@ -18,6 +18,8 @@ from store.media import MediaRow, key_of, path_of, read_path
 from tests.behaviours.test_media import new_prototype
 from tests.kyc_world import upload
 from tests.media_transports import drawn, files_of
+from tests.resolvers.test_once import statements
+from tests.resolvers.test_voucher_options import counted
 from tests.tenants import Tenants
 
 WEEK = 7 * 86_400
@@ -113,20 +115,27 @@ def test_paths_are_read_as_they_are_written() -> None:
         assert read_path(other) is None, other
 
 
-async def test_pictures_are_read_with_as_many_statements_however_many_there_are(tenants: Tenants) -> None:
-    """A prototype's pictures, and their addresses, come with the rows of a level."""
-    prototype = await new_prototype(tenants, "a1")
-    for position in (1, 2, 3):
-        row = await uploaded(tenants)
-        await tenants.add(
-            PrototypeImageRow(
-                partner_id=prototype.partner_id, voucher_prototype_id=prototype.id, media_id=row.id, position=position
-            )
-        )
-    query = "query ($id: Int!) { voucherPrototype(id: $id) { images { position media { cardUrl } } } }"
-    images = (await tenants.graphql("a1", query, id=prototype.id))["data"]["voucherPrototype"]["images"]
-    assert [image["position"] for image in images] == [1, 2, 3]
-    assert len({image["media"]["cardUrl"] for image in images}) == 3
+@pytest.mark.parametrize("many", [1, 4])
+async def test_pictures_are_read_with_as_many_statements_however_many_there_are(tenants: Tenants, many: int) -> None:
+    """The prototypes, their covers, their pictures, and the media of these: one statement each."""
+    shown = [await uploaded(tenants) for _ in range(many)]
+    for _ in range(many):
+        prototype = await new_prototype(tenants, "a1")
+        of = {"partner_id": prototype.partner_id, "voucher_prototype_id": prototype.id}
+        for position, row in enumerate(shown, 1):
+            await tenants.add(PrototypeImageRow(**of, media_id=row.id, position=position))
+    query = "{ voucherPrototypes { nodes { cover { cardUrl } images { position media { cardUrl } } } } }"
+    with statements(tenants.services.db) as seen:
+        number, body = await counted(tenants, lambda: tenants.graphql("a1", query))
+    nodes = body["data"]["voucherPrototypes"]["nodes"]
+    assert len(nodes) == many
+    for node in nodes:
+        assert [image["position"] for image in node["images"]] == list(range(1, many + 1))
+        assert len({image["media"]["cardUrl"] for image in node["images"]}) == many
+        assert node["cover"] == {"cardUrl": node["images"][0]["media"]["cardUrl"]}
+    assert number + sum("voucher_prototype_image" in sql for sql in seen) == 4  # covers are read apart from the rest
+    number, body = await counted(tenants, lambda: tenants.graphql("a1", "{ media { nodes { thumbUrl fullUrl } } }"))
+    assert (number, len(body["data"]["media"]["nodes"])) == (1, many)
 
 
 # ---- files and rows
