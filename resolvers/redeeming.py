@@ -113,8 +113,8 @@ async def _options(context: Context, row: VoucherRow) -> list[tuple[Text, int]]:
     came = select(included).where(col(included.voucher_id) == row.id).order_by(col(included.id))
     bought = select(chosen).where(col(chosen.voucher_id) == row.id).order_by(col(chosen.id))
     async with context.services.db.sessions() as db:
-        rows = [*(await db.exec(came)).all(), *(await db.exec(bought)).all()]
-    return [(option.name, option.count) for option in rows]
+        found = [(option.name, option.count) for option in (await db.exec(came)).all()]
+        return found + [(option.name, option.count) for option in (await db.exec(bought)).all()]
 
 
 async def _card(context: Context, card: GiftCardRow) -> RedeemableCard:

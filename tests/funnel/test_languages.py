@@ -36,7 +36,7 @@ def in_the_source() -> set[MessageId]:
     return {message for _, _, message, _, _ in found}
 
 
-INSIDE = {"funnel", "onboarding", "steps", "templates"}
+INSIDE = {"funnel", "onboarding", "redeem", "steps", "templates"}
 
 
 def forms(message: Message) -> list[str]:

@@ -176,16 +176,13 @@ async def test_what_is_wrong_with_a_log_in(venue: Venue) -> None:
     assert customer.errors == ["Enter your user name.", "Enter your password."]
     check_controls(customer.page)
     wrong = ["User name or password are not right, or they are not for this shop."]
-    for _ in range(5):
+    for _ in range(30):  # pauses double, so that one is met however slow this runs
         await customer.send(LOG_IN, {"username": name, "password": "nonsense"})
-        said = (customer.response.status_code, customer.errors)
-        if said != (400, wrong):
+        if customer.response.status_code != 400:
             break
-    await customer.send(LOG_IN, {"username": name, "password": PASSWORD})
-    assert (customer.response.status_code, customer.errors) == (
-        429,
-        ["Too many attempts. Wait a few minutes, then try again."],
-    )
+        assert customer.errors == wrong
+    held = ["Too many attempts. Wait a few minutes, then try again."]
+    assert (customer.response.status_code, customer.errors) == (429, held)
     assert int(customer.response.headers["retry-after"]) > 0
     assert "coffret-staff" not in customer.http.cookies
 
