@@ -189,6 +189,7 @@ async def _gift_card(
             gift_card_id=card.id,
             kind=GiftCardMovementKind.ISSUE,
             amount=content.value,
+            currency=currency,
             created_on=issued_on,
         )
     )

@@ -144,7 +144,7 @@ async def test_cancelling_keeps_what_was_left(tenants: Tenants, ask: Transport) 
 def test_there_is_no_other_move() -> None:
     for old in S:
         for new in S:
-            card = GiftCardRow(status=old)
+            card = GiftCardRow(partner_id=1, code="", normal_code="", status=old)
             try:
                 changed = move(card, new)
             except InvalidTransition:
