@@ -14,7 +14,7 @@ SENTENCES: Mapping[str, str] = {
     "missing": REQUIRED,
     "string_type": "Send a text.",
     "string_unicode": "This text holds characters that are no characters.",
-    "string_too_short": "Use at least {min_length} characters.",
+    "string_too_short": "Use {min_length} or more characters.",
     "string_too_long": "Use at most {max_length} characters.",
     "string_pattern_mismatch": "This does not have the right form.",
     "bool_type": "Send true or false.",
