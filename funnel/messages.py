@@ -144,6 +144,7 @@ ERRORS = {
     "DELIVERY_REQUIRED": N_("Choose how you would like to receive your order."),
     "DELIVERY_NOT_AVAILABLE": N_("This delivery is not available for your order. Choose another one."),
     "INVALID": N_("Check this field."),
+    **{code: told.title for code, told in REFUSALS.items()},
 }
 """What is wrong with a field, by the code of the error."""
 

@@ -43,8 +43,8 @@ class Formats:
         return format_currency(amount, currency, pattern, locale=self.locale, currency_digits=False)
 
     def less(self, amount: Decimal, currency: str) -> str:
-        """An amount taken off, with the minus sign that screen readers know."""
-        return f"\N{MINUS SIGN}{self.money(amount, currency)}"
+        """An amount taken off, with the minus sign that screen readers know; nothing has none."""
+        return f"\N{MINUS SIGN}{self.money(amount, currency)}" if amount else self.money(amount, currency)
 
     def percent(self, rate: Decimal) -> str:
         """`5,5 %`, from the number of per cent."""

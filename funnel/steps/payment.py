@@ -17,6 +17,8 @@ from schema.errors import AppError, InvalidInput, NotFound, TooManyRequests
 
 STEP = Step.PAYMENT
 LEAVING = "payment/leaving"
+PLACE = "main"
+"""Where it is told why a payment could not begin; another step, where that leads back to one, tells it among what is wrong."""
 LONGEST_CODE = 100
 AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,4})?")
 
@@ -27,8 +29,8 @@ async def show(visit: Visit) -> Response:
     if back := visit.sent_back(checkout, STEP):
         return back
     flash = await visit.flashes.take(visit.place)
-    refusal = next((REFUSALS[code] for place, code in flash.problems if place == "pay"), None)
-    shown = Flash(tuple(problem for problem in flash.problems if problem[0] != "pay"), flash.fields)
+    refusal = next((REFUSALS[code] for place, code in flash.problems if place == PLACE), None)
+    shown = Flash(tuple(problem for problem in flash.problems if problem[0] != PLACE), flash.fields)
     return visit.page(
         "payment.html",
         checkout=checkout,
@@ -49,7 +51,7 @@ async def start(visit: Visit) -> Response:
     except AppError as error:
         if error.code() not in REFUSALS:
             raise
-        return await visit.refused(STEP, Flash((("pay", error.code()),)))
+        return await visit.refused(STEP, Flash(((PLACE, error.code()),)))
     if started.status is AttemptStatus.COMPLETED:
         return visit.to(Step.SUMMARY)
     return visit.redirect(visit.below(LEAVING) if started.redirect_url else visit.return_path(started.attempt_id))

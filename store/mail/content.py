@@ -8,11 +8,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from schema.coupon import ReceptionMode
 from schema.delivery import DeliveryKind
 from schema.mail import MailKind
 from schema.values import Text
 from store.attempts import AttemptRow
 from store.orders import OrderRow
+
+TO_GIFTEES = (ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 
 
 class Content(BaseModel):
@@ -56,6 +59,8 @@ class Delivery(Content):
     """The lines above the country."""
     country: str
     """ISO 3166 code; empty without an address."""
+    to_giftees: bool = False
+    """Whether it goes to those it is for, whose addresses are not told here."""
 
 
 class OrderContent(Content):
@@ -227,4 +232,5 @@ def _delivery(order: OrderRow, attempt: AttemptRow) -> Delivery:
         description=Text(**attempt.delivery["description"]),
         address=tuple(line for line in lines if line),
         country=order.country or "",
+        to_giftees=attempt.delivery.get("reception") in TO_GIFTEES,
     )

@@ -337,6 +337,21 @@ async def test_a_voucher_is_bought_for_somebody(shop: Shop, customer: Customer, 
     assert await shop.one("SELECT count(*) FROM voucher") == 1
 
 
+async def test_what_is_taken_off_sale_while_its_price_is_read_is_told(
+    shop: Shop, customer: Customer, sold: Experiences
+) -> None:
+    await chosen_massage(customer, sold)
+    await identified(customer, WINDOW)
+    assert customer.step == "payment"
+    await shop.execute("UPDATE voucher_prototype SET is_active = false")
+    await customer.send(f"{WINDOW}payment/?")
+    assert customer.step == "customization"
+    (error,) = customer.page.one(id="errors").all("a")
+    assert (error.text, error.attributes["href"]) == ("Your order has changed since you saw it", "#main")
+    assert "This is no longer on sale." in customer.page.text
+    assert await shop.one("SELECT count(*) FROM checkout_attempt") == 0
+
+
 async def test_a_gift_card_is_sent_by_post_to_the_buyer(shop: Shop, customer: Customer) -> None:
     await customer.open(GIFT_CARDS)
     home = shop.modes[DeliveryKind.HOME_DELIVERY]

@@ -18,7 +18,7 @@ from schema.mail import MailKind
 from store.mail.content import CONTENTS as CLASSES
 from store.mail.content import EndpointContent, GiftRole, content_of
 from store.mail.render import SUBJECTS, TEST, TEXTS
-from tests.store.mail.examples import CONTENTS, KINDS, PUBLIC_URL, SHOP, example, gift, order
+from tests.store.mail.examples import CONTENTS, KINDS, PUBLIC_URL, SHOP, delivery, example, gift, order
 
 ROOT = Path(__file__).parents[3]
 TRANSLATED = [language for language in LANGUAGES if language != "en"]
@@ -149,6 +149,17 @@ def test_each_delivery_has_its_words(kind: DeliveryKind) -> None:
     for words, own in zip((buyer, shop), told[kind], strict=True):
         assert own in words
         assert ("1 rue des Lilas" in words) is ("France" in words) is (kind is DeliveryKind.HOME_DELIVERY)
+
+
+@pytest.mark.parametrize("kind", [MailKind.ORDER_CONFIRMATION, MailKind.NEW_ORDER])
+def test_what_goes_to_its_giftees_is_not_said_to_go_to_the_buyer(kind: MailKind) -> None:
+    for way in (DeliveryKind.DIGITAL, DeliveryKind.HOME_DELIVERY):
+        to_giftees = delivery(way).model_copy(update={"to_giftees": True, "address": (), "country": ""})
+        made = example(kind, content=order(way, delivery=to_giftees))
+        for words in (made.text, Seen(made.html).text):
+            assert "Delivery mode" in words
+            for untrue in ("Everything goes to", "o be sent to", "It goes to this address"):
+                assert untrue not in words
 
 
 def test_amounts_and_dates_are_written_as_the_language_does() -> None:
