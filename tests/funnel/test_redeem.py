@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
+from funnel.cookies import Cookies
 from resolvers.accounts import NewUser, create_user
 from resolvers.context import Role
 from resolvers.staff import LIFE
@@ -168,6 +169,19 @@ async def test_only_who_sees_the_partner_gets_in(venue: Venue) -> None:
     foreign = await issued(other, (await experiences(other)).massage)
     known = await venue.staff(foreign.normal_code, role=Role.MASTER)
     assert (known.response.status_code, known.errors) == (404, ["No voucher or gift card of this shop has this code."])
+
+
+async def test_the_log_in_is_a_token_that_ends_in_a_cookie_that_no_script_reads(venue: Venue) -> None:
+    customer, name = await venue.browsers().open(LOG_IN), await venue.user()
+    form = customer.form(LOG_IN)
+    fields = {i.attributes["name"]: i.attributes.get("value", "") for i in form.all("input")}
+    answer = await customer.http.post(LOG_IN, data=fields | {"username": name, "password": PASSWORD})
+    (cookie,) = [c for c in answer.headers.get_list("set-cookie") if c.startswith("coffret-staff=")]
+    said = {part.strip().lower() for part in cookie.split(";")[1:]}
+    assert said == {"httponly", "samesite=lax", "path=/", f"max-age={12 * 60 * 60}"}
+    assert Cookies(secure=True).name("staff") == "__Host-coffret-staff"
+    expires = await venue.shop.one("SELECT expires_on FROM token")
+    assert dt.timedelta(hours=11) < expires - clock.now() <= LIFE
 
 
 async def test_what_is_wrong_with_a_log_in(venue: Venue) -> None:
