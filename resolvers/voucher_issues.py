@@ -9,7 +9,7 @@ from resolvers.operation import Call, operation
 from resolvers.tenancy import visible
 from schema.coupon import ReceptionMode
 from schema.errors import InvalidInput, Path, Problem
-from schema.numbers import CENT
+from schema.numbers import CENT, LARGEST_AMOUNT
 from schema.permission import Permission
 from schema.sale import VoucherChoice
 from schema.voucher import Voucher, VoucherGiftee, VoucherGifter, VoucherState
@@ -125,6 +125,8 @@ def _new(partner_id: int, sold: SoldPrototype, input: IssueVoucher) -> NewVouche
     rent = rent_price(sold.offered, sold.rates, party_of(choice))
     options = chosen_options(choice, sold.offered.categories)
     total = rent + sum((chosen.total for chosen in options), Decimal("0.00"))
+    if total > LARGEST_AMOUNT:
+        raise InvalidInput.at("voucher_prototype_id", f"A voucher costs at most {LARGEST_AMOUNT}.", "OUT_OF_RANGE")
     paid = total if input.purchase_price is None else input.purchase_price
     return NewVoucher(
         partner_id=partner_id,

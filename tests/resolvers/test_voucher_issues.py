@@ -134,6 +134,17 @@ async def test_what_the_shop_would_not_sell_is_refused(tenants: Tenants, ask: Tr
     assert {table for table in before if after[table] != before[table]} == {"voucher_prototype"}
 
 
+async def test_more_than_can_be_kept_is_refused(tenants: Tenants, ask: Transport) -> None:
+    sold = await sell(tenants, "a1")
+    await tenants.execute(
+        "UPDATE voucher_prototype SET stay_price_amount = 9999999999.99 WHERE id = :id", id=sold.stay.id
+    )
+    before = await tenants.snapshot()
+    outcome = await ask.change("a1", voucher_issues.issue_voucher, **wanted(sold))
+    assert {at for at, _ in outcome.wrong} == {"voucher_prototype_id"}
+    assert await tenants.snapshot() == before
+
+
 async def test_a_code_that_is_taken_is_drawn_again(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
     sold = await sell(tenants, "a1")
     there = await tenants.add(voucher_of(sold))
