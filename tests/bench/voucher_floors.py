@@ -5,6 +5,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
@@ -15,7 +16,6 @@ from starlette.requests import Request
 from tests.bench.floors import Floor, Means, moment
 
 LANGUAGES = ("en", "fr", "es", "it", "de", "nl", "ca", "pt")
-TEXTS = {"voucher_prototype_name": "prototype_name", "voucher_prototype_description": "prototype_description", "voucher_prototype_rent_conditions": "prototype_rent_conditions"}  # fmt: skip
 TYPES = {"stay": 1, "standard": 2, "fixed_stay": 3}
 MODES = {"print_at_home": (1, "Print at home"), "expedition": (2, "Expedition to the buyer"), "giftee_email": (3, "E-mail to the giftee"), "postal_mail_to_beneficiary": (4, "Post to the beneficiary"), "on_site": (5, "On site")}  # fmt: skip
 TARGETS = ("vouchers", "giftcards", "clickandcollect", "ecommerce", "experiences", "tickets_events", "workshops", "flashsales", "moneypot", "network_giftcards", "network_vouchers")  # fmt: skip
@@ -26,17 +26,18 @@ def _in_languages(column: str, name: str) -> str:
     return ", ".join(f"{column}->>'{at}' AS {name}_{at}" for at in LANGUAGES)
 
 
-PAGE = f"""
-SELECT id, code, summary, origin, voucher_prototype_id, {", ".join(_in_languages(column, name) for name, column in TEXTS.items())},
+PAGE = """
+SELECT id, code, summary, origin, voucher_prototype_id, prototype_name, prototype_description,
+  prototype_rent_conditions,
   prototype_type, nb_nights, nb_babies, nb_children, nb_adults, reception_mode, gifter_civility, gifter_first_name,
   gifter_last_name, gifter_address, gifter_email, gifter_city, gifter_country, gifter_postal_code, gifter_wired_phone,
   gifter_mobile_phone, self_gifted, giftee_first_name, giftee_last_name, giftee_email, giftee_phone_number, recipient_address,
   message, total_price_amount, purchase_price_amount, rent_price_amount, bought_rent_price_amount, created_on, activated_on,
   used_on, expires_on, gifter_id, giftee_id, state, document_token, coupon_id, kind, to_giftee, from_gifter,
   expedition_status, expedition_date, cover_letter_url, language, is_group_payment, payment_type, imported_from
-FROM voucher WHERE partner_id = $1 ORDER BY created_on DESC, id DESC LIMIT $2
+FROM voucher WHERE partner_id = $1 AND {condition} ORDER BY created_on DESC, id DESC LIMIT $2
 """
-COUNT = "SELECT count(*) FROM voucher WHERE partner_id = $1"
+COUNT = "SELECT count(*) FROM voucher WHERE partner_id = $1 AND {condition}"
 CHOSEN = f"""
 SELECT c.voucher_id, c.count, c.total_price_amount, o.id, {_in_languages("o.name", "name")},
   {_in_languages("o.description", "description")}, o.selling_price_amount, o.is_active, o.countable, o.is_global, o.ranking,
@@ -68,14 +69,15 @@ class Vouchers(Floor):
     size: int = 100
     zone: str = "UTC"
     public_url: str = ""
+    condition: str = "true"
 
     name: ClassVar[str] = "Starlette + asyncpg + orjson"
 
     async def bring(self, means: Means, request: Request) -> bytes:
         """The page."""
         fetch = means.pool.fetch
-        rows = await fetch(PAGE, self.partner_id, self.size)
-        count = await means.pool.fetchval(COUNT, self.partner_id)
+        rows = await fetch(PAGE.format(condition=self.condition), self.partner_id, self.size)
+        count = await means.pool.fetchval(COUNT.format(condition=self.condition), self.partner_id)
         ids = [row["id"] for row in rows]
         chosen = await fetch(CHOSEN, ids)
         links = await fetch(LINKS, [row["id"] for row in chosen])
@@ -96,8 +98,12 @@ class Vouchers(Floor):
             _voucher(r, now, zone, self.public_url, options.get(r["id"], []), included.get(r["id"], ()), rentals.get(r["id"], ()), discounts.get(r["coupon_id"]))
             for r in rows
         ]  # fmt: skip
-        envelope = {name: value for name, value in orjson.loads(self.answer).items() if name != "results"}
-        return orjson.dumps({**envelope, "count": count, "results": results})
+        return orjson.dumps({**self.envelope, "count": count, "results": results})
+
+    @cached_property
+    def envelope(self) -> Mapping[str, Any]:
+        """What stands around the rows."""
+        return {name: value for name, value in orjson.loads(self.answer).items() if name != "results"}
 
 
 def _by(rows: Sequence[asyncpg.Record], name: str) -> Mapping[int, Sequence[asyncpg.Record]]:
@@ -111,8 +117,9 @@ def _number(value: Any) -> orjson.Fragment:
     return orjson.Fragment(str(value).encode())
 
 
-def _names(row: asyncpg.Record, name: str = "name") -> dict[str, Any]:
-    return {f"{name}_{at}": row[f"{name}_{at}"] for at in LANGUAGES}
+def _names(text: str, name: str) -> dict[str, Any]:
+    said = orjson.loads(text)
+    return {f"{name}_{at}": said.get(at) for at in LANGUAGES}
 
 
 def _texts(row: asyncpg.Record, name: str) -> dict[str, Any]:
@@ -203,6 +210,7 @@ def _rental(r: asyncpg.Record) -> dict[str, Any]:
 def _voucher(
     r: asyncpg.Record, now: dt.datetime, zone: ZoneInfo, public_url: str, options: Any, included: Any, rentals: Any, coupon: Any
 ) -> dict[str, Any]:  # fmt: skip
+    names = _names(r["prototype_name"], "voucher_prototype_name")
     state, ends = r["state"], r["expires_on"]
     alive, over = state in {"paid", "using"}, ends is not None and ends <= now
     number, called = MODES[r["reception_mode"]]
@@ -213,10 +221,10 @@ def _voucher(
         "summary": r["summary"],
         "origin": r["origin"],
         "voucher_prototype": r["voucher_prototype_id"],
-        "voucher_prototype_name": r[f"voucher_prototype_name_{r['language']}"] or r["voucher_prototype_name_en"],
-        **_names(r, "voucher_prototype_name"),
-        **_names(r, "voucher_prototype_description"),
-        **_names(r, "voucher_prototype_rent_conditions"),
+        "voucher_prototype_name": names[f"voucher_prototype_name_{r['language']}"] or names["voucher_prototype_name_en"],
+        **names,
+        **_names(r["prototype_description"], "voucher_prototype_description"),
+        **_names(r["prototype_rent_conditions"], "voucher_prototype_rent_conditions"),
         "voucher_prototype_type": TYPES[r["prototype_type"]],
         **{name: r[name] for name in AS_STORED},
         "options": options,

@@ -1,5 +1,6 @@
 """Vouchers as lists of them are read: whole over REST, 15 values over GraphQL, each beside the same written by hand."""
 
+import datetime as dt
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -8,6 +9,8 @@ import orjson
 from sqlmodel import col, select
 
 from resolvers.accounts import create_token
+from resolvers.vouchers import VoucherSort
+from resolvers.vouchers import vouchers as listing
 from store.clock import clock
 from store.demo.large import enlarge
 from store.demo.large_shelf import USERNAME
@@ -51,9 +54,17 @@ async def lay(world: World, rows: int) -> tuple[int, str, str]:
     return partner_id, zone, token
 
 
-def rest_floor(world: World, partner_id: int, zone: str, answer: bytes, size: int = LENGTH) -> Vouchers:
-    """The page of whole vouchers."""
-    return Vouchers(answer, partner_id=partner_id, size=size, zone=zone, public_url=world.settings.public_url)
+def rest_floor(
+    world: World, partner_id: int, zone: str, answer: bytes, size: int = LENGTH, condition: str = "true"
+) -> Vouchers:
+    """The page of whole vouchers, of those that a condition in SQL is true of."""
+    public_url = world.settings.public_url
+    return Vouchers(answer, partner_id=partner_id, size=size, zone=zone, public_url=public_url, condition=condition)
+
+
+def cursor(created_on: dt.datetime, id: int) -> str:
+    """Where a voucher stands among the newest."""
+    return listing.orders[VoucherSort.NEWEST].cursor(created_on, id)
 
 
 def graphql_floor(partner_id: int, answer: bytes) -> Rows:

@@ -1,0 +1,130 @@
+"""`python -m tests.bench.scale 10000 1000000`: what lists of vouchers cost as they grow, in one database, beside their floors."""
+
+import pathlib
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Annotated, Any
+
+import orjson
+import typer
+import uvloop
+from rich.console import Console
+from rich.table import Table
+from starlette.requests import Request
+
+from store.embedded import EmbeddedPostgres
+from store.logs import set_up_logging
+from store.settings import Settings
+from tests.bench import vouchers
+from tests.bench.cases import GRAPHQL
+from tests.bench.drive import Call
+from tests.bench.world import World, open_world
+
+ROUNDS = 25
+PAGE = 20
+DEEP = 10_000
+"""Which page is read by its cursor, where there are so many."""
+FILTERS: Mapping[str, Mapping[str, Any]] = {
+    "no filter": {},
+    "state: used": {"state": "USED"},
+    "states: paid, using": {"states": ["PAID", "USING"]},
+    "kind: imported": {"kind": "IMPORTED"},
+    "prototype": {"voucherPrototypeId": 0},
+    "prototype's name, of many": {"prototypeName": "lavender"},
+    "gifter, of all": {"gifter": "mail.example"},
+    "gifter, of few": {"gifter": "fr123@"},
+    "gifter, of none": {"gifter": "nobody at all"},
+    "giftee, of few": {"giftee": "g123@"},
+    "origin, of many": {"origin": "newsletter"},
+    "customer": {"gifterId": 0},
+    "made in a month": {"createdFrom": "2025-03-01T00:00:00Z", "createdUntil": "2025-03-31T00:00:00Z"},
+    "ends after a day": {"expiresFrom": "2026-01-01T00:00:00Z"},
+}
+COUNTED = {
+    "count of all": ("", "true"),
+    "count of a year": ("&creation_date__gte=2025-01-01&creation_date__lte=2025-12-31", "created_on >= '2025-01-01' AND created_on < '2026-01-01'"),
+    "count of a gifter, of few": ("&gifter=fr123@", "gifter_text LIKE '%fr123@%'"),
+    "count of a gifter, of all": ("&gifter=mail.example", "gifter_text LIKE '%mail.example%'"),
+}  # fmt: skip
+
+
+async def milliseconds(*ask: Callable[[], Awaitable[Any]]) -> list[float]:
+    """The median of each, in turns."""
+    taken: list[list[float]] = [[] for _ in ask]
+    for at in range(ROUNDS + 3):
+        for one, all_ in zip(ask, taken, strict=True):
+            begun = time.perf_counter()
+            await one()
+            if at > 2:
+                all_.append((time.perf_counter() - begun) * 1e3)
+    return [statistics.median(each) for each in taken]
+
+
+async def measured(world: World, rows: int) -> dict[str, float]:
+    """Milliseconds of everything with so many vouchers; ratios have keys of their own."""
+    partner_id, zone, token = await vouchers.lay(world, rows)
+    headers = {"authorization": f"Token {token}", "content-type": "application/json"}
+    pool, found = world.means.pool, {}
+    one = await pool.fetchrow("SELECT * FROM voucher WHERE partner_id = $1 ORDER BY id DESC LIMIT 1", partner_id)
+
+    def page(filter: Mapping[str, Any], after: str | None = None) -> Call:
+        own = {"voucherPrototypeId": one["voucher_prototype_id"], "gifterId": one["gifter_id"]}
+        asked = {name: own.get(name) if value == 0 else value for name, value in filter.items()}
+        variables = {"first": PAGE, "after": after, "filter": asked}
+        body = orjson.dumps({"query": vouchers.QUERY, "variables": variables})
+        return Call(world.app, "POST", GRAPHQL, headers, body)
+
+    def rest(path: str, query: str = "") -> Call:
+        return Call(world.app, "GET", path, headers, query=query)
+
+    (found["by code"],) = await milliseconds(rest(f"/api/vouchers/{one['code']}/").once)
+    for name, filter in FILTERS.items():
+        answer = orjson.loads((await page(filter).once()).body)
+        if "errors" in answer:
+            raise RuntimeError(f"{name}: {answer['errors']}")
+        (found[name],) = await milliseconds(page(filter).once)
+    if rows > DEEP * PAGE:
+        place = await pool.fetchrow("SELECT created_on, id FROM voucher WHERE partner_id = $1 ORDER BY created_on DESC, id DESC OFFSET $2 LIMIT 1", partner_id, (DEEP - 1) * PAGE - 1)  # fmt: skip
+        deep = page({}, vouchers.cursor(place["created_on"], place["id"]))
+        first, last = await milliseconds(page({}).once, deep.once)
+        found[f"page {DEEP:,} by cursor"], found[f"× page {DEEP:,} of page 1"] = last, last / first
+    for name, (query, condition) in COUNTED.items():
+        call = rest("/api/vouchers/", f"page_size={PAGE}{query}")
+        floor = vouchers.rest_floor(world, partner_id, zone, (await call.once()).body, PAGE, condition)
+        own, lowest = await milliseconds(call.once, partial(floor.bring, world.means, Request({"type": "http"})))
+        found[f"REST page, {name}"], found[f"× {name}, of count(*) and rows"] = own, own / lowest
+    return found
+
+
+async def _run(database_url: str, folder: pathlib.Path, rows: list[int]) -> list[dict[str, float]]:
+    async with open_world(database_url, "", folder) as world:
+        return [await measured(world, each) for each in rows]
+
+
+def main(
+    rows: list[int], folder: Annotated[pathlib.Path | None, typer.Option(help="A data folder to keep.")] = None
+) -> None:
+    """Measure with so many vouchers, then with more."""
+    set_up_logging(Settings(log_level="WARNING"))
+    with tempfile.TemporaryDirectory(prefix="coffret-scale-") as scratch:
+        where = folder or pathlib.Path(scratch)
+        with EmbeddedPostgres(where) as database_url:
+            found = uvloop.run(_run(database_url, where, rows))
+    table = Table(title="Milliseconds with so many vouchers", title_justify="left")
+    table.add_column("")
+    for count in rows:
+        table.add_column(f"{count:,}", justify="right")
+    if len(rows) > 1:
+        table.add_column("times", justify="right")
+    for name, last in found[-1].items():
+        each = [measured.get(name) for measured in found]
+        times = [f"{last / each[0]:.2f}" if each[0] and not name.startswith("×") else ""] if len(rows) > 1 else []
+        table.add_row(name, *("" if value is None else f"{value:.2f}" for value in each), *times)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)
