@@ -28,10 +28,17 @@ class Group:
 
 class InputReader:
     """Reads one kind of input. Translated texts are flat in REST (`name_en`, `name_fr`), at every depth; so are groups of
-    fields that `renamed` says the keys of. An input within another one has its own `renamed`, on its class.
+    fields that `renamed` says the keys of. An input within another one has its own `renamed`, on its class. REST has no key
+    for the `keyless` fields: whatever is sent under their names is unknown, and ignored.
     """
 
-    def __init__(self, model: type[BaseModel], renamed: Renamed | None = None, required: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        model: type[BaseModel],
+        renamed: Renamed | None = None,
+        required: Sequence[str] = (),
+        keyless: Sequence[str] = (),
+    ) -> None:
         self.model = model
         self.renamed = renamed or {}
         self.texts = [name for name, kind in _kinds(model) if kind is TextInput]
@@ -45,10 +52,14 @@ class InputReader:
             for name, kind in _kinds(model)
             if name not in self.groups and (reader := _nested(kind)) is not None
         }
-        self._taken = (frozenset(self.renamed.values()) | frozenset(self.groups)) - frozenset(self.renamed)
-        self.as_sent = not (self.renamed or self.texts or self.nested)
+        self.keyless = frozenset(keyless)
+        if unknown := self.keyless - frozenset(model.model_fields):
+            raise LookupError(f"{model.__name__} has no {', '.join(sorted(unknown))}.")
+        ours = (frozenset(self.renamed.values()) | frozenset(self.groups)) - frozenset(self.renamed)
+        self._taken = ours | self.keyless
+        self.as_sent = not (self.renamed or self.texts or self.nested or self.keyless)
         """Whether keys and fields are the same."""
-        plain = frozenset(model.model_fields) - frozenset(self.groups)
+        plain = frozenset(model.model_fields) - frozenset(self.groups) - self.keyless
         self.keys = frozenset(self.key_of(name) for name in plain) | frozenset(self._flat)
         self.wanted = tuple(key for field in required for key in self._keys_of(field))
         """The keys of the fields that are `required` of what is whole: a text in each language."""

@@ -40,7 +40,7 @@ class OperationEndpoint(Endpoint):
         self.operation = operation
         self.takes_input = "input" in kinds
         model = (route.body or kinds["input"]) if self.takes_input else _model_of(operation, kinds, names)
-        self.reader = InputReader(model, route.renamed, route.required)
+        self.reader = InputReader(model, route.renamed, route.required, route.keyless)
         self.path_only = not self.takes_input and not model.model_fields
         in_path = {name: _kind_in_path(route, name, kinds, model, takes_input=self.takes_input) for name in names}
         super().__init__(route, context_of, PathValues(names, in_path))

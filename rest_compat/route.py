@@ -53,9 +53,10 @@ class Route:
     """One line of the route table.
 
     `body` is the REST form of the operation's input where it is not the input itself. `required` are the fields whose keys a
-    POST or a PUT must send even where the input lets them be left out, a text in every language; a PATCH need not. `missing`
-    is the answer to a parameter of the path that cannot be the id of anything. `through` is the relation of the row that is
-    looked up whose resources are answered, all of them, in its stead.
+    POST or a PUT must send even where the input lets them be left out, a text in every language; a PATCH need not. `keyless`
+    are those that REST has no key for: one of that name is unknown, and without effect. `missing` is the answer to a parameter
+    of the path that cannot be the id of anything. `through` is the relation of the row that is looked up whose resources are
+    answered, all of them, in its stead.
     """
 
     methods: str
@@ -68,6 +69,7 @@ class Route:
     accepts: Accepts = Accepts.JSON
     renamed: Mapping[str, str] = field(default_factory=dict)
     required: tuple[str, ...] = ()
+    keyless: tuple[str, ...] = ()
     through: str = ""
     query: tuple[Parameter, ...] = ()
     ordering: Ordering | None = None

@@ -108,7 +108,7 @@ class Components:
                 needed += wanted
                 continue
             key = reader.key_of(field)
-            if key in left_out:
+            if key in left_out or field in reader.keyless:
                 continue
             if field in reader.texts:
                 text = {"type": ["string", "null"]} if field not in required else {"type": "string"}

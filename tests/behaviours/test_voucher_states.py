@@ -68,6 +68,25 @@ async def test_the_answer_is_the_voucher(transport: Transport, tenants: Tenants,
     assert moment(back.result["usage_date"]) is None
 
 
+async def test_where_it_was_seen_is_no_key_of_rest(tenants: Tenants, sold: Sold) -> None:
+    row = await tenants.add(voucher_of(sold))
+    over = OverRest(tenants)
+    for state, seen in (("using", "used"), ("used", "nowhere")):
+        said = json.dumps({"state": state, "from_state": seen})
+        path = f"/api/vouchers/{row.code}/"
+        response = await tenants.client.request("PATCH", path, content=said, headers=over.headers("a1", None))
+        assert (response.status_code, response.json()["state"]) == (200, state)
+
+
+async def test_where_it_was_seen_counts_over_graphql(tenants: Tenants, sold: Sold) -> None:
+    row = await tenants.add(voucher_of(sold))
+    over = OverGraphQL(tenants)
+    for seen, code, left in (("USED", "state_changed", "paid"), ("PAID", "", "using")):
+        answer = await over.changed(CHANGE, "a1", {"code": row.code, "state": "USING", "fromState": seen}, None)
+        assert (answer.code.lower(), set(answer.wrong)) == (code, {"from_state"} if code else set())
+        assert (await tenants.row("voucher", row.id))["state"] == left
+
+
 REFUSED = {NO_TOKEN: 401, BAD_TOKEN: 401, "powerless": 403}
 
 

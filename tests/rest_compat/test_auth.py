@@ -2,8 +2,11 @@
 
 import httpx
 import pytest
+from sqlmodel import col, select
 
 from schema.permission import NAMED
+from store.credentials import digest_of
+from store.tenancy import TokenRow
 from tests.rest_compat.conftest import PASSWORD, World, client_of
 
 TOKEN = "/api-token-auth/"
@@ -33,6 +36,19 @@ async def test_a_log_in_may_be_a_form(world: World) -> None:
     async with client_of(world.app) as client:
         assert (await client.post(TOKEN, data=sent)).status_code == 200
         assert (await client.post(TOKEN, files={k: (None, v) for k, v in sent.items()})).status_code == 200
+
+
+async def test_keys_that_are_none_over_rest_are_without_effect(world: World) -> None:
+    sent = {"username": world.user.username, "password": PASSWORD, "label": "till", "hours": 1}
+    query = select(TokenRow).where(col(TokenRow.user_id) == world.user.id).order_by(col(TokenRow.id).desc()).limit(1)
+    async with client_of(world.app) as client:
+        for more in ({}, {"hours": "soon", "label": 5}):
+            answer = await client.post(TOKEN, json=sent | more)
+            assert answer.status_code == 200, answer.text
+            async with world.services.db.sessions() as db:
+                token = (await db.exec(query)).one()
+            assert (token.expires_on, token.label) == (None, "")
+            assert token.digest == digest_of(answer.json()["token"])
 
 
 async def test_wrong_user_and_wrong_password_are_the_same_answer(world: World) -> None:
