@@ -58,7 +58,7 @@ async def capture(
 ) -> bool:
     """Spend what is held, or a part of it; False for the same again, which changes nothing. HoldOver when the hold is over."""
     spent = row.held_amount if amount is None else amount
-    if row.state is CAPTURED and amount in (None, row.captured_amount):
+    if row.state is CAPTURED and spent == row.captured_amount:
         return False
     if row.state is not RUNNING or now >= row.expires_on:
         raise HoldOver

@@ -71,11 +71,13 @@ async def test_what_is_held_is_spent_in_part_and_the_rest_is_back(tenants: Tenan
         ("release", "30.00"),
         ("capture", "-12.50"),
     ]
-    assert (await ask.change("a1", capture_gift_card, hold_id=id)).done, "the same again, whatever was spent"
     for operation, more in ((capture_gift_card, {"amount": "12.51"}), (release_gift_card, {})):
         assert (await ask.change("a1", operation, hold_id=id, **more)).wrong == {("", "HOLD_OVER")}
+    all_of_it = await ask.change("a1", capture_gift_card, hold_id=id)
+    assert all_of_it.wrong == {("", "HOLD_OVER")}, "only a part was spent"
     rest = await held(tenants, card, "37.50")
-    assert (await ask.change("a1", capture_gift_card, hold_id=rest)).done
+    for more in ({}, {}, {"amount": "37.50"}):
+        assert (await ask.change("a1", capture_gift_card, hold_id=rest, **more)).done
     assert await left(tenants, card) == ("used", "0.00")
     assert (await ask.change("a1", hold_gift_card, id=card.id, amount="1.00")).wrong == {
         ("", "GIFT_CARD_NOT_SPENDABLE")
