@@ -25,14 +25,16 @@ from schema.voucher_input import UpdateVoucher
 
 STATES = frozenset(VoucherState)
 LONGEST_REFERENCE = 80
+NOT_OURS = "This form was not sent from a page."
 AMOUNT = re.compile(r"[0-9]{1,9}([.,][0-9]{1,2})?")
 
 
 async def move_voucher(staff: Staff) -> Response:
     """Move a voucher from where it was seen."""
+    check_code(staff)
     to, seen = staff.form.get("to", ""), staff.form.get("from", "")
     if to not in STATES or seen not in STATES:
-        raise InvalidInput.at("to", "This form was not sent from a page.")
+        raise InvalidInput.at("to", NOT_OURS)
     moved = UpdateVoucher(code=staff.code, state=VoucherState(to), from_state=VoucherState(seen))
     try:
         await once(staff, lambda: update_voucher(staff.context, moved))
@@ -45,6 +47,7 @@ async def move_voucher(staff: Staff) -> Response:
 
 async def take(staff: Staff) -> Response:
     """Take an amount off a gift card."""
+    check_code(staff)
     typed = {name: staff.form.get(name, "").strip()[:LONGEST_REFERENCE] for name in ("amount", "reference")}
     amount = amount_in(typed["amount"])
     if amount is None:
@@ -64,8 +67,8 @@ async def take(staff: Staff) -> Response:
 async def put_back(staff: Staff) -> Response:
     """Put back on a gift card what was taken off it."""
     hold = staff.form.get("hold", "")
-    if not re.fullmatch("[0-9]{1,9}", hold):
-        raise InvalidInput.at("hold", "This form was not sent from a page.")
+    if not re.fullmatch("[1-9][0-9]{0,8}", hold):
+        raise InvalidInput.at("hold", NOT_OURS)
     try:
         await once(staff, lambda: reverse_gift_card_capture(staff.context, ReverseGiftCardCapture(hold_id=int(hold))))
     except (HoldOver, GiftCardNotSpendable):
@@ -73,6 +76,12 @@ async def put_back(staff: Staff) -> Response:
     except NotFound:
         return staff.redirect(staff.to_code())
     return await staff.leave(Flash(fields={"hold": hold}))
+
+
+def check_code(staff: Staff) -> None:
+    """InvalidInput for a form about no code: each page of ours that sends one is about a code."""
+    if not staff.code:
+        raise InvalidInput.at("code", NOT_OURS)
 
 
 def amount_in(typed: str) -> Decimal | None:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from secrets import token_urlsafe
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode
 
 from starlette.responses import Response
 
@@ -123,6 +123,7 @@ def code_in(given: str) -> str:
     Empty where there is none, or what is given is longer than any code.
     """
     if "code=" in given:
-        given = parse_qs(urlsplit(given.strip()).query).get("code", [""])[0]
+        query = given.strip().partition("?")[2].partition("#")[0]
+        given = parse_qs(query).get("code", [""])[0]
     code = normal(given[: 4 * LONGEST_CODE])
     return code if len(code) <= LONGEST_CODE else ""

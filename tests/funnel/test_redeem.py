@@ -318,6 +318,28 @@ async def test_permissions_are_those_of_the_user(venue: Venue) -> None:
     assert (nothing.response.status_code, nothing.h1) == (403, "You are not allowed to do this")
 
 
+async def test_what_no_page_of_ours_sends_is_refused_and_changes_nothing(venue: Venue) -> None:
+    card, row = await venue.shop.gift_card("50.00"), await venue.voucher()
+    staff = await venue.staff(card.code)
+    form = staff.page.one("form", class_="take")
+    for action, changes in (
+        ("/redeem/gift-card/", {"code": "", "amount": "5"}),
+        ("/redeem/gift-card/", {"code": "A" * 41, "amount": "5"}),
+        ("/redeem/gift-card/", {"code": card.code, "amount": "5", "once": ""}),
+        ("/redeem/gift-card/back/", {"code": card.code, "hold": "0"}),
+        ("/redeem/voucher/", {"code": "", "to": "used", "from": "paid"}),
+        ("/redeem/voucher/", {"code": row.code, "to": "lost", "from": "paid"}),
+    ):
+        fields = {i.attributes["name"]: i.attributes.get("value", "") for i in form.all("input")} | changes
+        await staff.post(action, fields)
+        assert staff.response.status_code == 400, (action, changes)
+        assert (await venue.left(card.id), await venue.state(row)) == (Decimal("50.00"), "paid")
+    for pasted in ("http://[::1?code=x", "https://[bad/?code=", "code=", "?code=%ff"):
+        await staff.open(f"{ROOT}?code={quote(pasted)}")
+        assert staff.response.status_code in {400, 404}, pasted
+    assert (await staff.open(f"{ROOT}?code={quote(f'http://[x/?code={card.code}#top')}")).h1 == "€50.00 left"
+
+
 # ---- gift cards ------------------------------------------------------------------------------------------------------------
 
 
