@@ -58,8 +58,9 @@ async def name_of(services: Services, caller: Caller) -> str:
 
 
 async def _renew(services: Services, caller: Caller) -> None:
-    """Give a log-in that is used the whole of its life again. A token without an end is left without one."""
+    """Give a log-in that is used the whole of its life again. Any other token keeps the end that it was given."""
     until = services.clock.now() + LIFE
+    ours = col(TokenRow.id) == caller.token_id, col(TokenRow.label) == LABEL
     due = col(TokenRow.expires_on) < until - RENEWED_AFTER
     async with services.db.sessions() as db, db.begin():
-        await db.exec(update(TokenRow).where(col(TokenRow.id) == caller.token_id, due).values(expires_on=until))
+        await db.exec(update(TokenRow).where(*ours, due).values(expires_on=until))

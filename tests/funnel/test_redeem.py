@@ -12,11 +12,13 @@ import pytest
 
 from funnel.cookies import Cookies
 from resolvers.accounts import NewUser, create_user
-from resolvers.context import Role
+from resolvers.auth import obtain_token
+from resolvers.context import Context, Role
 from resolvers.staff import LIFE
 from schema.gift_card import GiftCardStatus
 from schema.permission import Permission
 from schema.values import Text
+from schema.viewer import ObtainToken
 from schema.voucher import VoucherState
 from store.clock import clock
 from store.codes import draw
@@ -223,6 +225,19 @@ async def test_a_log_in_ends(venue: Venue) -> None:
         assert staff.path == f"{LOG_IN}?code={row.normal_code}"
         assert "You were logged out" in note(staff)
     assert (await moved.open(f"{ROOT}?code={row.normal_code}")).h1 == "Massage by the fire"
+
+
+async def test_only_a_log_in_of_the_page_is_made_to_last(venue: Venue) -> None:
+    """A token that was made for an hour is none for longer by being shown here."""
+    services, customer = venue.shop.services, venue.browsers()
+    asked = ObtainToken(username=await venue.user(), password=PASSWORD, label="till", hours=1)
+    issued_token = await obtain_token(Context(services), asked)
+    ends = await venue.shop.one("SELECT expires_on FROM token")
+    customer.http.cookies.set("coffret-staff", issued_token.token)
+    assert (await customer.open(ROOT)).path == ROOT
+    assert await venue.shop.one("SELECT expires_on FROM token") == ends
+    clock.advance(dt.timedelta(hours=1, seconds=1))
+    assert (await customer.open(ROOT)).path == LOG_IN
 
 
 # ---- vouchers ------------------------------------------------------------------------------------------------------------
