@@ -254,6 +254,22 @@ async def test_a_token_is_obtained_used_and_revoked_over_graphql(tenants: Tenant
     assert await tenants.one("SELECT count(*) FROM token WHERE revoked_on IS NOT NULL") == 1
 
 
+async def test_how_long_and_for_what_a_token_is_over_graphql(tenants: Tenants) -> None:
+    began = clock.now()
+    sent = {"username": NAME, "password": PASSWORD, "label": "till", "hours": 2}
+    body = await tenants.graphql(None, LOG_IN, i=sent)
+    tenants.tokens["short"] = body["data"]["obtainToken"]["issuedToken"]["token"]
+    made = (await tenants.rows("SELECT label, expires_on FROM token ORDER BY id DESC LIMIT 1"))[0]
+    assert made[0] == "till"
+    assert dt.timedelta(hours=2) <= made[1] - began < dt.timedelta(hours=3)
+    assert not await tenants.refuses(tenants.tokens["short"])
+    for hours in (0, 8761):
+        wrong = (await tenants.graphql(None, LOG_IN, i=sent | {"hours": hours}))["data"]["obtainToken"]
+        assert (wrong["issuedToken"], wrong["userErrors"][0]["field"]) == (None, ["hours"])
+    clock.advance(dt.timedelta(hours=2, seconds=1))
+    assert await tenants.refuses(tenants.tokens["short"])
+
+
 async def test_a_wrong_log_in_is_data_over_graphql(tenants: Tenants) -> None:
     answers = [
         await tenants.graphql(None, LOG_IN, i={"username": username, "password": password})
