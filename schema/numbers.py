@@ -28,7 +28,8 @@ CENT = Decimal("0.01")
 FLOAT_TOLERANCE = Decimal("0.000001")
 """How far from a cent a JSON number may be: other languages print 0.1 + 0.2 as 0.30000000000000004."""
 
-_DECIMAL = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,4})?", re.ASCII)
+DECIMAL = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,4})?", re.ASCII)
+"""A decimal number as it is sent. `Decimal` itself reads `1_0` as ten, and the digits of every script."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def exact_amount(value: object) -> Decimal:
         return _from_float(value)
     if isinstance(value, str):
         text = value.strip()
-        if not _DECIMAL.fullmatch(text):
+        if not DECIMAL.fullmatch(text):
             raise PydanticCustomError("amount", "Send an amount, such as 12.50.")
         value = Decimal(text)
     if isinstance(value, int):

@@ -12,6 +12,8 @@ import orjson
 from strawberry.exceptions import StrawberryInputCoercionError
 from strawberry.types.scalar import ScalarDefinition
 
+from schema.numbers import DECIMAL
+
 LARGEST_EXPONENT = 40
 YEARS = range(1000, 9999)
 """Of a time that is sent. In the years 1 and 9999 there are times that some zones cannot tell: kept, they break what shows them."""
@@ -64,16 +66,9 @@ def _read_uuid(value: object) -> uuid.UUID:
 def _read_decimal(value: object) -> decimal.Decimal:
     """A JSON number is what it prints as; how many decimals it may have is the field's to say."""
     if isinstance(value, str | int | float) and not isinstance(value, bool):
-        try:
-            read = decimal.Decimal(str(value))
-            if (
-                read.is_finite()
-                and abs(read.adjusted()) <= LARGEST_EXPONENT
-                and len(str(value)) <= 2 * LARGEST_EXPONENT
-            ):
-                return read
-        except decimal.InvalidOperation:
-            pass
+        text = str(value).strip()
+        if DECIMAL.fullmatch(text) and abs((read := decimal.Decimal(text)).adjusted()) <= LARGEST_EXPONENT:
+            return read
     raise _unreadable("Decimal", 'a decimal number, such as "12.50"')
 
 
