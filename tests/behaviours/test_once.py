@@ -51,6 +51,7 @@ def sample(kind: Any, name: str, owned: Owned) -> Any:
     if isinstance(wanted, GraphQLEnumType):
         return next(iter(wanted.values))
     samples = {"Int": 1, "Float": 1.0, "Boolean": True, "Decimal": "1.00", "UUID": str(uuid.uuid4())}
+    samples |= {"Date": "2100-01-31", "DateTime": "2100-01-31T12:00:00Z"}
     return samples.get(wanted.name, f"https://shop.example/{name}-{next(_numbers)}" if "url" in name.lower() else name)
 
 
