@@ -142,7 +142,8 @@ def test_it_reduces_only_products_dear_enough() -> None:
 )
 def test_a_coupon_with_nothing_to_reduce_is_not_used(fields: dict[str, Any]) -> None:
     result = reduced(coupon(free_click_and_collect=True, **fields), kind=COLLECT)
-    assert (result.total, result.by_line, result.by_coupon) == (0, (0,), {})
+    assert (result.total, result.by_line) == (Decimal(0), (Decimal(0),))
+    assert not result.by_coupon
     assert not result.free_collection
     assert result.coupons == ((),)
 
