@@ -4,7 +4,7 @@ import dataclasses
 import datetime as dt
 import enum
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -151,22 +151,30 @@ def _text(value: str) -> str:
     if PREFIX in text:
         text = _TOKEN.sub(PREFIX + HIDDEN, text)
     if len(text) >= min(SHORTEST_IBAN, LENGTH):
-        text = _ends_only(_ends_only(text, _ACCOUNT, _is_account), _CODE, looks_right)
+        text = _ends_only(text)
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… ({len(text)} characters)"
 
 
-def _ends_only(text: str, shape: re.Pattern[str], right: Callable[[str], bool]) -> str:
-    """A text in which only the ends are left of what has a shape, begins and ends with a word, and is `right`."""
+def _ends_only(text: str) -> str:
+    """A text in which only the ends are left of codes of ours and of account numbers; where both are seen, of both at once."""
+    hidden: list[tuple[int, int]] = []
+    for start, end in sorted([*_found(text, _ACCOUNT, _is_account), *_found(text, _CODE, looks_right)]):
+        begun, ended = hidden.pop() if hidden and start < hidden[-1][1] else (start, end)
+        hidden.append((begun, max(ended, end)))
     written, after = "", 0
+    for start, end in hidden:
+        written += text[after:start] + _end(text[start:end])
+        after = end
+    return written + text[after:]
+
+
+def _found(text: str, shape: re.Pattern[str], right: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+    """Where a text has what is of a shape, begins and ends with a word, and is `right`."""
     for found in shape.finditer(text):
-        if found.start() < after:
-            continue
         ends = (at.start() for at in _WORD_END.finditer(found[1]))
         length = next((end for end in ends if right(found[1][:end])), 0)
         if length:
-            written += text[after : found.start()] + _end(found[1][:length])
-            after = found.start() + length
-    return written + text[after:]
+            yield found.start(), found.start() + length
 
 
 def _is_account(found: str) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import gc
 import os
 import pathlib
 import tempfile
@@ -26,6 +27,9 @@ pytest_plugins = ["tests.programs", "tests.chromium", "tests.mail_servers", "tes
 # How long one example takes says nothing on a machine that does other things as well.
 hypothesis.settings.register_profile("ours", deadline=None)
 hypothesis.settings.load_profile("ours")
+
+# Collections of garbage after every 700 objects walk through all that thousands of tests have imported and kept.
+gc.set_threshold(100_000)
 
 # Nor does how long a server of ours takes to answer; tests of servers that hang have little patience of their own.
 connect.PATIENCE = dt.timedelta(minutes=1)
