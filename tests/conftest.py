@@ -25,7 +25,7 @@ from tests.shop_world import Shop, open_shop, sandbox_and_provider, services_ove
 pytest_plugins = ["tests.programs", "tests.chromium", "tests.mail_servers", "tests.redis_servers", "tests.s3_servers"]
 
 # How long one example takes says nothing on a machine that does other things as well.
-hypothesis.settings.register_profile("ours", deadline=None)
+hypothesis.settings.register_profile("ours", deadline=None, max_examples=50)
 hypothesis.settings.load_profile("ours")
 
 # Collections of garbage after every 700 objects walk through all that thousands of tests have imported and kept.

@@ -212,7 +212,7 @@ def test_worker_processes_end_with_the_one_that_started_them(data: pathlib.Path,
     assert again.end(signal.SIGTERM) == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGTERM])
 def test_a_worker_beside_it_starts_and_ends_in_order(
     data: pathlib.Path, number: signal.Signals, redis_server: RedisServer
 ) -> None:
