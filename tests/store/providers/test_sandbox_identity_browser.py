@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, ViewportSize, async_playwright
 
-from tests.chromium import launched, needs_chromium, sound
+from tests.chromium import launched, needs_chromium, reached, sound
 from tests.store.providers.sandbox_owners import level, owner
 from tests.store.providers.sandbox_served import BACK, served
 from tests.store.providers.sandbox_world import Json, World
@@ -52,18 +52,18 @@ async def test_every_state_is_sound(desk: Desk, scheme: str, language: str) -> N
     ):
         session = await desk.opened(kind)
         await page.goto(session["HostedUrl"])
-        await sound(page, f"identity {kind} {scheme}")
+        await sound(page, f"identity {kind} {scheme}", desk=scheme == "light")
         await page.click(f'button[value="{choice}"]')
         await page.wait_for_url(f"**{BACK}")
         await page.goto(session["HostedUrl"])
-        await sound(page, f"identity {choice} {scheme}")
+        await sound(page, f"identity {choice} {scheme}", desk=scheme == "light")
     session = await desk.opened()
     await desk.world.advance(7 * 24 * 3600)
     desk.world.token = ""
     await page.goto(session["HostedUrl"])
-    await sound(page, f"identity expired {scheme}")
+    await sound(page, f"identity expired {scheme}", desk=scheme == "light")
     await page.goto(f"{desk.origin}/_provider/identity/unknown")
-    await sound(page, f"identity unknown {scheme}")
+    await sound(page, f"identity unknown {scheme}", desk=scheme == "light")
     assert problems == []
     await context.close()
 
@@ -98,6 +98,6 @@ async def test_whoever_leaves_can_come_back(desk: Desk) -> None:
     assert await desk.status(session) == "PENDING"
     await page.go_back()
     await page.dblclick('button[value="validate"]')
-    await page.wait_for_url(f"**{BACK}")
+    await reached(page, f"**{BACK}")
     assert await desk.status(session) == "VALIDATED"
     assert await level(desk.world, session["UserId"]) == "REGULAR"

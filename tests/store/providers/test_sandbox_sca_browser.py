@@ -58,11 +58,11 @@ async def test_every_step_is_sound(desk: Desk, scheme: str, language: str) -> No
     await page.goto(desk.page_of(made))
     for name, _ in STEPS:
         await page.locator(f'[name="stage"][value="{name}"]').wait_for(state="attached")
-        await sound(page, f"sca {name} {scheme}")
+        await sound(page, f"sca {name} {scheme}", desk=scheme == "light")
         if name != "passkey":
             await page.click("#form button.main")
             await page.locator(".problems").wait_for()
-            await sound(page, f"sca {name} refused {scheme}")
+            await sound(page, f"sca {name} refused {scheme}", desk=scheme == "light")
             assert await page.evaluate("document.activeElement.className") == "problems"
             await page.click(".aids a.plain")
             await page.wait_for_url("**fill=1*")
@@ -72,12 +72,12 @@ async def test_every_step_is_sound(desk: Desk, scheme: str, language: str) -> No
     await page.wait_for_url(f"**{BACK}")
     assert await desk.status(made) == "ACTIVE"
     await page.goto(desk.page_of(made))
-    await sound(page, f"sca used {scheme}")
+    await sound(page, f"sca used {scheme}", desk=scheme == "light")
     await page.click("a.main")
     await page.wait_for_url(f"**{BACK}")
     for address in (made["PendingUserAction"]["RedirectUrl"], f"{desk.origin}/_provider/sca?token=none"):
         await page.goto(address)
-        await sound(page, f"sca no way back {scheme}")
+        await sound(page, f"sca no way back {scheme}", desk=scheme == "light")
     assert problems == []
     await context.close()
 
