@@ -48,7 +48,7 @@ def serve(
         if value is not None:
             os.environ[variable] = str(value)
     from coffret.commands import serve as command
-    from coffret.installation import read_settings
+    from coffret.environment import read_settings
 
     command.serve(read_settings())
 

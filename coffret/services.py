@@ -17,7 +17,8 @@ from resolvers.worker import work
 from store import tracing
 from store.carts import Carts
 from store.clock import clock
-from store.db import Database, dsn
+from store.db import Database
+from store.dsn import dsn
 from store.files import open_store
 from store.kv import open_kv
 from store.mail.mailer import Folder, Mailer

@@ -17,6 +17,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.errors import Unavailable
 from store import tracing
+from store.dsn import dsn
 from store.outages import ABSENT, DATABASE, database_outage, unavailable
 from store.statements import Statements
 
@@ -177,11 +178,3 @@ def _taken(_connection: Any, record: Any, _proxy: Any) -> None:
 def _given_back(_connection: Any, record: Any) -> None:
     if record.record_info.pop("taken", False):  # one that died on its way out was never taken
         IN_USE.dec()
-
-
-def dsn(url: str) -> str:
-    """Any PostgreSQL address as the driver reads it, options such as `?sslmode=require` included."""
-    scheme, separator, rest = url.partition("://")
-    if not separator or scheme.split("+")[0] not in {"postgres", "postgresql"}:
-        raise ValueError(f"DATABASE_URL must start with postgresql://, not {scheme!r}.")
-    return f"postgresql://{rest}"

@@ -7,10 +7,9 @@ import json
 import pathlib
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+import urllib.parse
+from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-
-from sqlalchemy import URL
 
 from store import embedded_supervisor
 
@@ -33,8 +32,11 @@ class EmbeddedPostgres:
         self.fast = fast
         self._supervisor: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> str:
-        """Start or join the server and answer the address of its database, `postgresql+asyncpg://…`."""
+    def start(self, meanwhile: Callable[[], object] = lambda: None) -> str:
+        """Start or join the server and answer the address of its database, `postgresql+asyncpg://…`.
+
+        `meanwhile` is called while it comes up.
+        """
         try:
             self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -45,6 +47,11 @@ class EmbeddedPostgres:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
         assert self._supervisor.stdout is not None
+        try:
+            meanwhile()
+        except BaseException:
+            self.stop()
+            raise
         line = self._supervisor.stdout.readline()
         answer = json.loads(line) if line else {"error": "the program that starts it ended without a word."}
         if "error" in answer:
@@ -83,8 +90,8 @@ async def embedded_postgres(data_dir: pathlib.Path, *, fast: bool = False) -> As
 
 def address(socket_dir: str) -> str:
     """The address of the database on a server whose socket is in a folder."""
-    query = {"host": socket_dir, "port": str(embedded_supervisor.PORT)}
-    return URL.create("postgresql+asyncpg", "postgres", database="coffret", query=query).render_as_string()
+    query = urllib.parse.urlencode({"host": socket_dir, "port": embedded_supervisor.PORT})
+    return f"postgresql+asyncpg://postgres@/coffret?{query}"
 
 
 def binaries() -> pathlib.Path:

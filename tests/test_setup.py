@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 
-from coffret.installation import variable
+from coffret.environment import variable
 from store.settings import Settings
 
 ROOT = pathlib.Path(__file__).parent.parent

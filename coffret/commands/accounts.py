@@ -13,7 +13,8 @@ from rich.table import Table
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from coffret.command_error import CommandError
-from coffret.installation import opened, read_settings
+from coffret.environment import read_settings
+from coffret.installation import opened
 from resolvers import accounts
 from resolvers.accounts import NewUser
 from schema.errors import AppError

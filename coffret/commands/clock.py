@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from rich.console import Console
 
 from coffret.command_error import CommandError
-from coffret.installation import opened, read_settings
+from coffret.environment import read_settings
+from coffret.installation import opened
 from store import shared_clock
 from store.clock import clock, duration
 from store.db import Database

@@ -5,7 +5,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from coffret.command_error import CommandError
 from coffret.commands.welcome import Demo, tell
-from coffret.installation import opened, read_settings
+from coffret.environment import read_settings
+from coffret.installation import opened
 from coffret.services import make_sandbox
 from resolvers.accounts import create_token
 from store.clock import clock

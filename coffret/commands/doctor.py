@@ -16,13 +16,8 @@ from redis.exceptions import NoPermissionError
 from sqlalchemy import text
 
 from coffret.command_error import CommandError
-from coffret.installation import (
-    OLDEST_POSTGRES,
-    connected,
-    database_address,
-    read_settings,
-    unknown_variables,
-)
+from coffret.environment import database_address, read_settings, unknown_variables
+from coffret.installation import OLDEST_POSTGRES, connected
 from schema.errors import Unavailable
 from store import tracing
 from store.clock import clock

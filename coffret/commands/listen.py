@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from coffret.command_error import CommandError
-from coffret.installation import read_settings
+from coffret.environment import read_settings
 from coffret.listening.api import Api, Away
 from coffret.listening.feed import Feed, Happened
 from coffret.listening.forwarding import Forwarder, Receipt

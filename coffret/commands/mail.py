@@ -5,7 +5,7 @@ from uuid import uuid4
 from rich.console import Console
 
 from coffret.command_error import CommandError
-from coffret.installation import read_settings
+from coffret.environment import read_settings
 from coffret.services import make_mailer
 from resolvers.mail_delivery import house_brand
 from schema.languages import LANGUAGES

@@ -2,7 +2,8 @@
 
 from rich.console import Console
 
-from coffret.installation import connected, database_address, read_settings
+from coffret.environment import database_address, read_settings
+from coffret.installation import connected
 from store.migrate import current, head
 from store.migrate import migrate as bring_up_to_date
 

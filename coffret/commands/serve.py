@@ -1,8 +1,12 @@
-"""`coffret serve`: everything in one process, or several processes on one port."""
+"""`coffret serve`: everything in one process, or several processes on one port.
+
+Little is imported here: the database is started first, and the program is imported while it comes up.
+"""
 
 import asyncio
 import contextlib
 import http.client
+import importlib
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -19,16 +23,9 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from coffret.command_error import CommandError
-from coffret.commands.demo import prepared
-from coffret.commands.welcome import Demo, show
-from coffret.installation import connected, database_address, export
-from coffret.metrics import shared_metrics
-from store import tracing
-from store.clock import clock
+from coffret.environment import database_address, export
 from store.logs import set_up_logging
-from store.migrate import migrate
-from store.settings import ProviderName, Settings
-from store.shared_clock import follow
+from store.settings import Settings
 
 GRACE = 10
 """Seconds that requests may take to end after the program was told to stop."""
@@ -40,23 +37,23 @@ def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Embedded PostgreSQL is started before, and stopped after, all else."""
     with stopping_in_order(), listening(settings) as listener:
         settings.port = listener.getsockname()[1]
-        with database_address(settings) as url:
+        with database_address(settings, meanwhile=whole_program) as url:
             settings.database_url = url
             export(settings)
             set_up_logging(settings)
+            from coffret.commands.prepare import prepare
+            from coffret.commands.welcome import show
+            from coffret.metrics import shared_metrics
+
             demo = asyncio.run(prepare(settings))
             with shared_metrics(settings), announced(settings, lambda: show(settings, demo)):
                 run(settings, listener)
 
 
-async def prepare(settings: Settings) -> Demo | None:
-    """Bring the database up to date, and fill an empty one with demo data where that is wanted."""
-    async with connected(settings.database_url) as db:
-        await migrate(db)
-        if settings.development:
-            await follow(db, clock)
-        wanted = settings.demo and settings.provider is ProviderName.SANDBOX
-        return await prepared(db, settings) if wanted else None
+def whole_program() -> None:
+    """Import everything, which takes about as long as the database takes to come up."""
+    for name in ("coffret.commands.prepare", "coffret.app"):
+        importlib.import_module(name)
 
 
 def run(settings: Settings, listener: socket.socket) -> None:
@@ -91,6 +88,7 @@ def run(settings: Settings, listener: socket.socket) -> None:
 def application() -> Starlette:
     """The application of one process, made from the environment that `serve` has prepared."""
     from coffret.app import create_app
+    from store import tracing
 
     settings = Settings()
     set_up_logging(settings)

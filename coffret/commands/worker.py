@@ -12,7 +12,8 @@ from starlette.applications import Starlette
 
 from coffret import watching
 from coffret.command_error import CommandError
-from coffret.installation import connected, database_address, read_settings
+from coffret.environment import database_address, read_settings
+from coffret.installation import connected
 from coffret.services import House, background, make_sandbox, open_house
 from store import tracing
 from store.logs import set_up_logging

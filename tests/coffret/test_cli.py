@@ -10,7 +10,7 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from coffret.cli import app
-from coffret.installation import unknown_variables
+from coffret.environment import unknown_variables
 from schema.root import sdl
 
 

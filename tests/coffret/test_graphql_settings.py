@@ -10,7 +10,7 @@ from coffret.app import create_app, graph
 from coffret.command_error import CommandError
 from coffret.commands import doctor
 from coffret.commands.doctor import State
-from coffret.installation import read_settings
+from coffret.environment import read_settings
 from store.settings import Settings
 from tests.coffret.conftest import PRODUCTION, running
 

@@ -18,7 +18,8 @@ from coffret.commands.doctor import State
 from resolvers.worker import work
 from schema.checkout import Choice
 from store import tracing
-from store.db import Database, dsn
+from store.db import Database
+from store.dsn import dsn
 from store.settings import Settings
 from store.telemetry import Telemetry
 from tests.coffret.conftest import running

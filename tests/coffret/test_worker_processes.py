@@ -17,7 +17,8 @@ import asyncpg
 import httpx
 import pytest
 
-from store.db import Database, dsn
+from store.db import Database
+from store.dsn import dsn
 from store.jobs import Job, enqueue
 from tests.redis_servers import RedisServer, free_port
 

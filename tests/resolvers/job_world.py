@@ -12,7 +12,8 @@ from sqlalchemy import text
 from resolvers import worker
 from resolvers.context import Services
 from resolvers.tasks import Handler, Task, Work
-from store.db import Database, dsn
+from store.db import Database
+from store.dsn import dsn
 from store.jobs import Job, Retries, enqueue
 from tests.house import services
 

@@ -8,7 +8,8 @@ from prometheus_client import REGISTRY
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from store.db import Database, dsn
+from store.db import Database
+from store.dsn import dsn
 
 
 async def test_an_address_may_have_the_options_of_libpq(database_url: str) -> None:
