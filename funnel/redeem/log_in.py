@@ -36,6 +36,7 @@ async def log_in(staff: Staff) -> Response:
         response = _form(staff, Flash((("username", "TOO_MANY_REQUESTS"),), {"username": username[:LONGEST]}), 429)
         response.headers["Retry-After"] = str(error.retry_after)
         return response
+    staff.begin_anew()
     response = staff.redirect(staff.to_code())
     staff.cookies.keep(response, KEPT, secret, int(sessions.LIFE.total_seconds()))
     return response
@@ -45,6 +46,7 @@ async def log_out(staff: Staff) -> Response:
     """End the log-in, here and wherever its token was taken to."""
     if staff.caller is not None:
         await sessions.log_out(staff.context)
+    staff.begin_anew()
     response = staff.redirect(LOG_IN)
     staff.cookies.forget(response, KEPT)
     return response

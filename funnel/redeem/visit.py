@@ -18,6 +18,7 @@ from funnel.static_files import brand_path
 from resolvers.context import Caller, Context, Transport
 from resolvers.staff import name_of
 from store.codes import normal
+from store.sessions import new_session_id
 
 ROOT = "/redeem/"
 LOG_IN = f"{ROOT}log-in/"
@@ -80,6 +81,10 @@ class Staff(Guest):
     def to_log_in(self) -> Response:
         """Lead to the log-in, and from there back to this code."""
         return self.redirect(self.to_code(LOG_IN))
+
+    def begin_anew(self) -> None:
+        """Go on in another session: nobody who knew the one before, or left it in this browser, knows what comes after a log-in."""
+        self.session_id = new_session_id()
 
     def once(self) -> str:
         """A new name for what a form of this page does, so that it is done once."""

@@ -186,6 +186,27 @@ async def test_the_log_in_is_a_token_that_ends_in_a_cookie_that_no_script_reads(
     assert dt.timedelta(hours=11) < expires - clock.now() <= LIFE
 
 
+async def test_a_session_that_somebody_else_knows_ends_with_the_log_in(venue: Venue) -> None:
+    """Its forms are worth nothing afterwards, and the session of who logged in is not known to whoever comes next."""
+    row, planted = await venue.voucher(), "S" * 43
+    attacker, victim = venue.browsers(), venue.browsers()
+    for browser in (attacker, victim):
+        browser.http.cookies.set("coffret-session", planted, domain=venue.shop.partner.site_domain)
+        await browser.open(LOG_IN)
+        assert browser.http.cookies["coffret-session"] == planted
+    known = attacker.form(LOG_IN).one("input", name="csrf").attributes["value"]
+    await log_in(victim, "nobody", row.normal_code)
+    assert victim.http.cookies["coffret-session"] == planted
+    await log_in(victim, await venue.user(), row.normal_code)
+    during = victim.http.cookies["coffret-session"]
+    assert during != planted
+    await press(victim, "Start using it", csrf=known)
+    assert (victim.response.status_code, await venue.state(row)) == (403, "paid")
+    await victim.open(ROOT)
+    await victim.send(f"{ROOT}log-out/")
+    assert victim.http.cookies["coffret-session"] not in {planted, during}
+
+
 async def test_what_is_wrong_with_a_log_in(venue: Venue) -> None:
     name = await venue.user()
     customer = await log_in(venue.browsers(), " ", "", "")
