@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 import asyncpg
 import sqlmodel
 import strawberry
-from sqlalchemy import ColumnElement, Integer, bindparam, exists, func, literal_column, or_, select, union_all
+from sqlalchemy import ColumnElement, Integer, any_, bindparam, exists, func, literal_column, or_, select, union_all
 
 from resolvers.watch import Reading
 from schema.errors import InvalidInput, NotFound
@@ -71,14 +71,23 @@ class Rows(Generic[T]):
             limit = bindparam("size", type_=Integer)
             ordered = select(*wanted).where(*own).order_by(*self.order.clauses(turned=self.turned)).limit(limit)
             found = [ordered.where(*(next(ranges) for _ in branch)) for branch in branches]
+            if self.offset:
+                return self._counted_off(wanted, found[0])
             if len(found) == 1:
-                return found[0].offset(bindparam("offset", type_=Integer)) if self.offset else found[0]
+                return found[0]
             direction = " DESC" if self.order.down is not self.turned else ""
             return union_all(*found).order_by(*(literal_column(f"{n}{direction}") for n in (1, 2))).limit(limit)
 
         key = ("page", self.order, self.turned, tuple(columns), bool(self.offset), tuple(map(len, branches)))
         values = {"size": self.size + 1} | ({"offset": self.offset} if self.offset else {})
         return self._cut(await self._run(key, build, values, [t for b in branches for t in b]))
+
+    def _counted_off(self, wanted: Sequence[Any], found: Any) -> Statement:
+        """A numbered page: the rows before it are passed over in the index, and only its own are read."""
+        id = self.order.columns[1]
+        ids = found.with_only_columns(id).offset(bindparam("offset", type_=Integer))
+        own = select(*wanted).where(id == any_(func.array(ids.scalar_subquery())))
+        return own.order_by(*self.order.clauses(turned=self.turned))
 
     def _cut(self, rows: Sequence[Any]) -> Cut:
         """What was read, as the page that it is: a row more was asked for."""
