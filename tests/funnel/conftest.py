@@ -14,7 +14,9 @@ from coffret.middleware import RequestId
 from funnel.routes import routes
 from store.settings import Settings
 from tests.activation_world import Newcomer
+from tests.funnel.bag_world import experiences
 from tests.funnel.customer import Customer
+from tests.funnel.redeem_world import Venue
 from tests.shop_world import Shop
 
 HOST = "http://shop.localhost"
@@ -74,3 +76,9 @@ async def representatives(newcomer: Newcomer) -> AsyncIterator[Callable[[], Cust
 def representative(representatives: Callable[[], Customer]) -> Customer:
     """Somebody who opens that link."""
     return representatives()
+
+
+@pytest.fixture
+async def venue(shop: Shop, visitors: Callable[[], Customer]) -> Venue:
+    """A venue."""
+    return Venue(shop, await experiences(shop), visitors)

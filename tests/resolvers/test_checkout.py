@@ -10,28 +10,19 @@ from typing import Any
 import pytest
 
 from resolvers import checkout, payment
-from resolvers.checkout import MOST_CODES, MOST_LINES
+from resolvers.checkout import MOST_LINES
 from resolvers.context import Caller, Context, Role
 from schema.cart import CartItem
-from schema.checkout import AttemptStatus, Buyer, CheckoutKey, Choice, CodeKind, LineProblem, Notice, Step
-from schema.delivery import DeliveryKind
-from schema.errors import CartNotFound, CheckoutChanged, Forbidden, InvalidInput, Unauthenticated
-from schema.gift_card import GiftCardStatus
+from schema.checkout import AttemptStatus, CheckoutKey, Choice, CodeKind, LineProblem, Notice, Step
+from schema.errors import CartNotFound, CheckoutChanged, Forbidden, Unauthenticated
 from schema.values import Text
 from store.clock import clock
-from store.codes import grouped, normal
+from store.codes import normal
 from store.products import AttributeValueRow, ProductAttributeRow
+from tests.resolvers.checkout_world import COLLECT, DIGITAL, HOME, refused
 from tests.shop_world import BUYER, DECLINED_CARD, Shop, open_shop
 
-HOME, COLLECT, DIGITAL = DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT, DeliveryKind.DIGITAL
 NOBODY = CheckoutKey(uuid.UUID(int=1), "x")
-
-
-async def refused(code: str, call: Any) -> InvalidInput:
-    with pytest.raises(InvalidInput) as error:
-        await call
-    assert {problem.code for problem in error.value.problems} == {code}
-    return error.value
 
 
 # ---- looking
@@ -281,193 +272,6 @@ async def test_a_replacement_nobody_has_edited_before_needs_no_notice(shop: Shop
     await shop.services.carts.replace(shop.partner.id, cart.id, [CartItem(candle.id, 2)], "")
     seen = await checkout.open_checkout(shop.context, key)
     assert (seen.notices, seen.lines[0].choice.quantity) == ((), 2)
-
-
-# ---- who buys
-
-
-async def test_a_buyer_is_kept_in_the_session_and_never_in_the_cart(shop: Shop) -> None:
-    cart, key, _ = await shop.opened(CartItem((await shop.product()).id, 1))
-    seen = await checkout.identify_buyer(shop.context, key, dataclasses.replace(BUYER, first_name="  Ada "))
-    assert seen.buyer == BUYER
-    assert (await checkout.open_checkout(shop.context, shop.key(cart))).buyer is None
-    next_cart = await shop.cart(CartItem(1, 1))
-    assert (await checkout.open_checkout(shop.context, shop.key(next_cart, key.session_id))).buyer == BUYER
-    other = await open_shop(shop.services, shop.sandbox, "other.localhost")
-    theirs = other.key(await other.cart(), key.session_id)
-    assert (await checkout.open_checkout(other.context, theirs)).buyer is None
-
-
-async def test_a_buyer_that_cannot_be_used_is_not_kept(shop: Shop) -> None:
-    candle = await shop.product()
-    _, key, _ = await shop.opened(CartItem(candle.id, 1))
-    await checkout.choose_items(shop.context, key, [Choice(candle.id, 1)], shop.modes[HOME], "FR")
-    before = await checkout.open_checkout(shop.context, key)
-    error = await refused("REQUIRED", checkout.identify_buyer(shop.context, key, Buyer(first_name="Ada")))
-    assert {problem.path[0] for problem in error.problems} == {
-        "last_name", "email", "address_line_1", "postal_code", "city", "country",
-    }  # fmt: skip
-    far = dataclasses.replace(BUYER, country="US")
-    await refused("NOT_DELIVERED", checkout.identify_buyer(shop.context, key, far))
-    assert await checkout.open_checkout(shop.context, key) == before
-
-
-async def test_delivery_is_priced_for_the_buyers_country(shop: Shop) -> None:
-    candle = await shop.product("20.00")
-    _, key, _ = await shop.opened(CartItem(candle.id, 1))
-    await checkout.choose_items(shop.context, key, [Choice(candle.id, 1)], shop.modes[HOME], "FR")
-    belgian = dataclasses.replace(BUYER, country="BE", postal_code="1000", city="Bruxelles")
-    seen = await checkout.identify_buyer(shop.context, key, belgian)
-    assert (seen.country, seen.totals.delivery, seen.reached) == ("BE", Decimal("12.00"), Step.PAYMENT)
-
-
-async def test_a_parcel_too_heavy_for_the_buyers_country_is_refused_there(shop: Shop) -> None:
-    await shop.execute("UPDATE delivery_rate SET max_weight_grams = 900 WHERE country = 'BE'")
-    candle = await shop.product("20.00", weight_grams=1000)
-    _, key, _ = await shop.opened(CartItem(candle.id, 1))
-    await checkout.choose_items(shop.context, key, [Choice(candle.id, 1)], shop.modes[HOME], "FR")
-    belgian = dataclasses.replace(BUYER, country="BE")
-    error = await refused("NOT_DELIVERED", checkout.identify_buyer(shop.context, key, belgian))
-    assert [problem.path for problem in error.problems] == [("country",)]
-    assert (await checkout.open_checkout(shop.context, key)).buyer is None
-
-
-# ---- how far one has come
-
-
-async def test_steps_are_reached_one_after_the_other(shop: Shop) -> None:
-    candle, card = await shop.product("20.00", stock=2), await shop.product("5.00", is_physical=False)
-    _, key, seen = await shop.opened(CartItem(candle.id, 1))
-    one = [Choice(candle.id, 1)]
-
-    async def choosing(items: list[Choice], mode: DeliveryKind | None, country: str = "") -> Step:
-        chosen = shop.modes[mode] if mode else None
-        return (await checkout.choose_items(shop.context, key, items, chosen, country)).reached
-
-    assert seen.reached is Step.CUSTOMIZATION
-    assert await choosing(one, None) is Step.CUSTOMIZATION
-    assert await choosing([], COLLECT) is Step.CUSTOMIZATION
-    assert await choosing([Choice(candle.id, 0)], COLLECT) is Step.CUSTOMIZATION
-    assert await choosing([Choice(candle.id, 3)], COLLECT) is Step.CUSTOMIZATION
-    assert await choosing(one, DIGITAL) is Step.CUSTOMIZATION
-    assert await choosing(one, HOME, "US") is Step.CUSTOMIZATION
-    assert await choosing(one, HOME) is Step.INFORMATION
-    assert await choosing(one, HOME, "FR") is Step.INFORMATION
-    assert await choosing([Choice(card.id, 1)], DIGITAL) is Step.INFORMATION
-    person = Buyer(first_name="Ada", last_name="Martin", email="ada@example.com")
-    assert (await checkout.identify_buyer(shop.context, key, person)).reached is Step.PAYMENT
-    assert await choosing(one, COLLECT) is Step.PAYMENT
-    assert await choosing(one, HOME, "FR") is Step.INFORMATION, "where to is still missing"
-    assert (await checkout.identify_buyer(shop.context, key, BUYER)).reached is Step.PAYMENT
-    await shop.execute("UPDATE product SET stock = 0 WHERE id = :id", id=candle.id)
-    assert (await checkout.open_checkout(shop.context, key)).reached is Step.CUSTOMIZATION
-
-
-async def test_more_than_an_order_can_hold_is_refused(shop: Shop) -> None:
-    palace = await shop.product("9999999999.99")
-    key, seen = await shop.ready(Choice(palace.id, 1))
-    await refused("TOO_MANY", checkout.choose_items(shop.context, key, [Choice(palace.id, 2)], shop.modes[COLLECT]))
-    assert await checkout.open_checkout(shop.context, key) == seen
-    assert seen.reached is Step.PAYMENT
-    cart, session = await shop.cart(CartItem(palace.id, 2)), key.session_id
-    two = shop.key(cart, session)
-    assert (await checkout.open_checkout(shop.context, two)).reached is Step.CUSTOMIZATION
-
-
-async def test_an_order_that_became_more_than_can_be_held_is_not_begun(shop: Shop) -> None:
-    palace = await shop.product("1.00")
-    key, seen = await shop.ready(Choice(palace.id, 2))
-    await shop.execute("UPDATE product SET price_amount = 9999999999.99")
-    again = await checkout.open_checkout(shop.context, key)
-    assert again.reached is Step.CUSTOMIZATION
-    for shown in (seen, again):
-        with pytest.raises(CheckoutChanged):
-            await shop.start(key, shown)
-    assert await shop.count("checkout_attempt") == 0
-
-
-# ---- codes
-
-
-async def test_codes_are_added_once_and_taken_off_again_however_they_are_typed(shop: Shop) -> None:
-    candle = await shop.product("20.00")
-    coupon, card = await shop.coupon(), await shop.gift_card("5.00")
-    _, key, _ = await shop.opened(CartItem(candle.id, 1))
-    for typed in ("welcome10", " Welcome-10 ", "WEL COME 10"):
-        seen = await checkout.apply_code(shop.context, key, typed)
-        assert [(c.code, c.kind, c.amount, c.applies) for c in seen.codes] == [
-            (coupon.code, CodeKind.COUPON, Decimal("2.00"), True)
-        ]
-    seen = await checkout.apply_code(shop.context, key, normal(card.code).lower())
-    assert [(c.code, c.amount) for c in seen.codes] == [(coupon.code, Decimal("2.00")), (card.code, Decimal("5.00"))]
-    assert seen.codes[1].code == grouped(card.code)
-    assert (seen.totals.discount, seen.totals.by_card) == (Decimal("2.00"), Decimal("13.00"))
-    seen = await checkout.remove_code(shop.context, key, "welcome 10")
-    assert [c.code for c in seen.codes] == [card.code]
-    seen = await checkout.remove_code(shop.context, key, card.code.lower())
-    assert (seen.codes, seen.totals.by_card) == ((), Decimal("20.00"))
-    assert await checkout.remove_code(shop.context, key, "never there") == seen
-
-
-async def test_every_code_that_cannot_be_used_gets_one_answer(shop: Shop) -> None:
-    now, day = clock.now(), dt.timedelta(days=1)
-    other = await open_shop(shop.services, shop.sandbox, "other.localhost")
-    _, key, before = await shop.opened(CartItem((await shop.product()).id, 1))
-    cards = [
-        await shop.gift_card(expires_on=now - day),
-        await shop.gift_card(status=GiftCardStatus.CANCELLED),
-        await shop.gift_card(status=GiftCardStatus.DRAFT),
-        await shop.gift_card(status=GiftCardStatus.USED),
-        await shop.gift_card(status=GiftCardStatus.EXPIRED),
-        await shop.gift_card("0.00"),
-        await other.gift_card(),
-    ]
-    coupons = [
-        await shop.coupon("ENDED", ends_on=now - day),
-        await shop.coupon("LATER", starts_on=now + day),
-        await other.coupon("THEIRS"),
-        await shop.coupon("ELSEWHERE", targets=[]),
-    ]
-    typed = ["", "   ", "---", "UNKNOWN", "\x00", "A\x00B", "\ud800", "a" * 100_000, "%", "' OR 1=1 --"]
-    messages = set()
-    for code in [*typed, *(card.code for card in cards), *(coupon.code for coupon in coupons)]:
-        error = await refused("CODE_NOT_USABLE", checkout.apply_code(shop.context, key, code))
-        messages |= {(problem.path, problem.message) for problem in error.problems}
-    assert len(messages) == 1
-    assert await checkout.open_checkout(shop.context, key) == before
-
-
-async def test_there_is_room_for_ten_codes(shop: Shop) -> None:
-    _, key, _ = await shop.opened(CartItem((await shop.product("500.00")).id, 1))
-    cards = [await shop.gift_card("1.00") for _ in range(MOST_CODES + 1)]
-    for card in cards[:-1]:
-        seen = await checkout.apply_code(shop.context, key, card.code)
-    await refused("TOO_MANY", checkout.apply_code(shop.context, key, cards[-1].code))
-    await refused("TOO_MANY", checkout.apply_code(shop.context, key, "UNKNOWN"))
-    assert await checkout.apply_code(shop.context, key, cards[0].code) == seen
-    await checkout.remove_code(shop.context, key, cards[0].code)
-    assert len((await checkout.apply_code(shop.context, key, cards[-1].code)).codes) == MOST_CODES
-
-
-async def test_a_code_that_stops_working_is_told_and_takes_nothing(shop: Shop) -> None:
-    coupon = await shop.coupon(ends_on=clock.now() + dt.timedelta(minutes=30))
-    _, key, _ = await shop.opened(CartItem((await shop.product("20.00")).id, 1))
-    assert (await checkout.apply_code(shop.context, key, coupon.code)).notices == ()
-    clock.advance(dt.timedelta(minutes=31))
-    seen = await checkout.open_checkout(shop.context, key)
-    assert seen.notices == (Notice.CODE_NO_LONGER_VALID,)
-    assert (seen.codes, seen.totals.total) == ((), Decimal("20.00"))
-    assert (await checkout.remove_code(shop.context, key, coupon.code)).notices == ()
-
-
-async def test_a_code_whose_conditions_do_not_hold_waits(shop: Shop) -> None:
-    candle = await shop.product("20.00")
-    coupon = await shop.coupon(minimum_basket_amount=Decimal("30.00"))
-    _, key, _ = await shop.opened(CartItem(candle.id, 1))
-    seen = await checkout.apply_code(shop.context, key, coupon.code)
-    assert [(c.applies, c.amount) for c in seen.codes] == [(False, Decimal(0))]
-    seen = await checkout.choose_items(shop.context, key, [Choice(candle.id, 2)], None)
-    assert [(c.applies, c.amount) for c in seen.codes] == [(True, Decimal("4.00"))]
 
 
 # ---- a payment that is running
