@@ -11,10 +11,10 @@ from starlette.responses import HTMLResponse, Response
 from funnel.bag_messages import PROBLEMS, WAYS, rule_of
 from funnel.html import plain, rich
 from funnel.languages import NAMES, translations
-from funnel.messages import GOODS, LINE_PROBLEMS, NOTICES, OFFERED, STEPS, Told
+from funnel.messages import LINE_PROBLEMS, NOTICES, OFFERED, STEPS, Told
 from funnel.static_files import Assets, accepts_gzip
 from store.formats import Formats
-from store.sale_texts import GIFT_CARD, RECEPTIONS
+from store.sale_texts import GIFT_CARD, GOODS, RECEPTIONS
 
 HEADERS = {
     "Cache-Control": "no-store",

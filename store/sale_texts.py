@@ -1,7 +1,10 @@
-"""What orders call vouchers and gift cards, and how they are received, in every language: kept with the order of the day."""
+"""What vouchers and gift cards are called, and how they are received, in every language: for pages, for mail, and to be kept
+with the order of the day.
+"""
 
 from collections.abc import Mapping
 
+from schema.checkout import ShopKind
 from schema.coupon import ReceptionMode
 from schema.languages import LANGUAGES
 from schema.values import Text
@@ -16,6 +19,40 @@ GIFT_CARD = Text(
     ca="Targeta regal",
     pt="Cartão-presente",
 )
+
+GOODS: Mapping[ShopKind, Text] = {
+    ShopKind.PRODUCTS: Text(
+        en="Products",
+        fr="Produits",
+        es="Productos",
+        it="Prodotti",
+        de="Produkte",
+        nl="Producten",
+        ca="Productes",
+        pt="Produtos",
+    ),
+    ShopKind.VOUCHERS: Text(
+        en="Vouchers",
+        fr="Bons cadeaux",
+        es="Bonos regalo",
+        it="Buoni regalo",
+        de="Erlebnisgutscheine",
+        nl="Belevenisbonnen",
+        ca="Vals regal",
+        pt="Vales-presente",
+    ),
+    ShopKind.GIFT_CARDS: Text(
+        en="Gift cards",
+        fr="Cartes cadeaux",
+        es="Tarjetas regalo",
+        it="Carte regalo",
+        de="Geschenkkarten",
+        nl="Cadeaukaarten",
+        ca="Targetes regal",
+        pt="Cartões-presente",
+    ),
+}
+"""What a list of what is sold at a counter is called."""
 
 RECEPTIONS: Mapping[ReceptionMode, Text] = {
     ReceptionMode.PRINT_AT_HOME: Text(

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from schema.checkout import ShopKind
 from schema.coupon import ReceptionMode
 from schema.delivery import DeliveryKind
 from schema.mail import MailKind
@@ -77,6 +78,8 @@ class OrderContent(Content):
     message: str
     lines: tuple[Line, ...]
     delivery: Delivery
+    kind: ShopKind = ShopKind.PRODUCTS
+    """What was bought. Messages that were written before this was told are of products."""
     products_amount: Decimal
     coupons: tuple[Taken, ...]
     delivery_amount: Decimal
@@ -198,6 +201,7 @@ def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> Order
         message=order.message,
         lines=lines_of(attempt),
         delivery=_delivery(order, attempt),
+        kind=attempt.kind,
         products_amount=order.products_amount,
         coupons=tuple(Taken(code=c["code"], amount=Decimal(c["amount"])) for c in attempt.coupons),
         delivery_amount=order.delivery_amount,

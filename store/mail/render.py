@@ -14,6 +14,7 @@ from store.formats import Formats
 from store.mail.content import Content
 from store.mail.gift_words import GiftWords
 from store.mail.subjects import SUBJECTS, TEST, subject_of
+from store.sale_texts import GOODS
 from store.texts import Texts
 
 __all__ = ["SUBJECTS", "TEST", "TEXTS", "Rendered", "rendered"]
@@ -80,5 +81,5 @@ def _environment(language: str) -> Environment:
     formats = Formats(language)
     made.filters.update(said=formats.said)
     made.globals.update(formats=formats, language=language, less=formats.less, money=formats.money)
-    made.globals.update(words=GiftWords(formats, texts))
+    made.globals.update(goods_named=GOODS, words=GiftWords(formats, texts))
     return made

@@ -18,6 +18,7 @@ from schema.mail import MailKind
 from store.mail.content import CONTENTS as CLASSES
 from store.mail.content import EndpointContent, GiftRole, content_of
 from store.mail.render import SUBJECTS, TEST, TEXTS
+from store.sale_texts import GOODS
 from tests.store.mail.examples import CONTENTS, KINDS, PUBLIC_URL, SHOP, delivery, example, gift, order
 
 ROOT = Path(__file__).parents[3]
@@ -160,6 +161,18 @@ def test_what_goes_to_its_giftees_is_not_said_to_go_to_the_buyer(kind: MailKind)
             assert "Delivery mode" in words
             for untrue in ("Everything goes to", "o be sent to", "It goes to this address"):
                 assert untrue not in words
+
+
+@pytest.mark.parametrize("kind", [MailKind.ORDER_CONFIRMATION, MailKind.NEW_ORDER])
+def test_what_was_bought_is_called_what_it_is(kind: MailKind) -> None:
+    for goods, named in GOODS.items():
+        for language in LANGUAGES:
+            made = example(kind, language, content=order().model_copy(update={"kind": goods}))
+            for words in (made.text, Seen(made.html).text):
+                assert named.in_language(language) in words
+                assert not [n for other, n in GOODS.items() if other is not goods and n.in_language(language) in words]
+    before = order().model_dump(mode="json", exclude={"kind"})
+    assert "Products" in example(kind, content=content_of(kind, before)).text, "written before it was told"
 
 
 def test_amounts_and_dates_are_written_as_the_language_does() -> None:
