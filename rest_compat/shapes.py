@@ -10,7 +10,8 @@ from rest_compat.keys import Key, Nested, Plucked, ShapeError, Spec, Worked, pat
 from rest_compat.writers import Schema, Writer
 from schema.derived import Derived
 from schema.values import Inline, Relation
-from store.projection import Each, Leaf, Link, Load, Made, Part, Projection, Same, Wanted
+from store.projection import Projection
+from store.wanted import Each, Leaf, Link, Load, Made, Part, Same, Wanted
 
 
 @dataclass(frozen=True)

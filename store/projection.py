@@ -6,141 +6,34 @@ of plain data, as `Rows.page` and `Loaders.level` give them: closed sets as the 
 
 import enum
 import itertools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from strawberry.types.field import StrawberryField
 
 from schema.derived import Derived
 from schema.guard import Guard
 from schema.values import Computed, Inline, Itself, Relation
-
-
-class _Asking(enum.Enum):
-    ASKING = enum.auto()
-
-
-ASKING: Final = _Asking.ASKING
-"""What is loaded to know who asks."""
-Loaded: TypeAlias = Relation | Computed | Guard | _Asking
-Load: TypeAlias = Callable[[Loaded, Sequence[Any], Sequence[str] | None], Awaitable[Mapping[Any, Any]]]
-"""Answers what belongs to each key: related rows, values worked out, owners whose rows are shown (a guard), or who asks."""
-Steps: TypeAlias = tuple[str, ...]
-Write: TypeAlias = Callable[[Any], Any] | Mapping[Any, Any] | None
-"""What makes JSON-ready data of a value that is there: a function, a table of answers, or nothing."""
-
-
-class CannotCompile(Exception):
-    """This selection is for graphql-core; the message says because of what."""
-
-
-class MissingValue(ValueError):
-    """There is nothing where the type promises something."""
-
-
-class _AsWritten(enum.Enum):
-    AS_WRITTEN = enum.auto()
-
-
-AS_WRITTEN: Final = _AsWritten.AS_WRITTEN
-
-
-@dataclass(frozen=True)
-class Same:
-    """The same value for every row."""
-
-    key: str
-    value: str | None
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """One value. `path` leads to it: `title`, `title.en`, or `shown()` for a method (of objects only).
-
-    `in_rows` is false where only objects have it, as for a Python property.
-    """
-
-    key: str
-    path: str
-    write: Write = None
-    required: bool = False
-    stored: Write | _AsWritten = AS_WRITTEN
-    """How it is written from a row, where the column's type already promises part of what `write` does."""
-    in_rows: bool = True
-
-
-@dataclass(frozen=True)
-class Made:
-    """One value made of what stands behind several paths, and (`asks`) of whoever asks, who comes first."""
-
-    key: str
-    paths: Steps
-    make: Callable[..., Any]
-    write: Write = None
-    required: bool = False
-    asks: bool = False
-    in_rows: bool = True
-
-
-@dataclass(frozen=True)
-class Cursor:
-    """The place of the row in its list."""
-
-    key: str
-
-
-@dataclass(frozen=True)
-class Part:
-    """An embedded object: behind `path`, or (None) made of the same row's columns, absent when `presence` is null."""
-
-    key: str
-    path: str | None
-    wanted: "tuple[Wanted, ...]"
-    required: bool = False
-    presence: str | None = None
-    in_rows: bool = True
-    guard: Guard | None = None
-
-
-@dataclass(frozen=True)
-class Each:
-    """A list of embedded objects behind `path`; of rows only where that is a JSON column, which `in_rows` says."""
-
-    key: str
-    path: str
-    wanted: "tuple[Wanted, ...]"
-    required: bool = False
-    item_required: bool = True
-    in_rows: bool = False
-
-
-@dataclass(frozen=True)
-class Link:
-    """Related resources, or values worked out, for the whole level at once. `spread`: their keys are written among ours."""
-
-    key: str
-    relation: Relation | Computed
-    inner: "Projection"
-    required: bool = False
-    at: Steps = ()
-    """The keys under which it is written."""
-    owner: Steps = ()
-    """The attributes that lead from an object to the one whose relation it is."""
-    spread: bool = False
-
-
-@dataclass(frozen=True)
-class Veil:
-    """A part that is taken out again of rows that are not the caller's to see."""
-
-    key: str
-    guard: Guard
-    at: Steps
-    owner: Steps
-
-
-Wanted: TypeAlias = Same | Leaf | Made | Cursor | Part | Each | Link
+from store.wanted import (
+    AS_WRITTEN,
+    ASKING,
+    CannotCompile,
+    Cursor,
+    Each,
+    Leaf,
+    Link,
+    Load,
+    Made,
+    MissingValue,
+    Part,
+    Same,
+    Steps,
+    Veil,
+    Wanted,
+    Write,
+)
 
 
 def _missing(key: str) -> Any:
@@ -163,6 +56,7 @@ class Writer:
         code = f"def many(source, cursor=None, asking=None): return [{made} for {target} in source]"
         exec(code, self._names)  # noqa: S102 - made of names in our own schema and of quoted keys
         self.many: Callable[..., list[Any]] = self._names["many"]
+        self.reads = _reads(self.links)
 
     def _variable(self) -> str:
         return f"v{next(self._number)}"
@@ -214,7 +108,7 @@ class Writer:
                 return self._link(w, at, owner)
 
     def _leaf(self, w: Leaf, var: str) -> str:
-        write = w.stored if self.from_rows and not isinstance(w.stored, _AsWritten) else w.write
+        write = w.stored if self.from_rows and w.stored is not AS_WRITTEN else w.write
         return self._written(w, self._read(var, w.path), write)
 
     def _made(self, w: Made, var: str) -> str:
@@ -258,7 +152,7 @@ class Writer:
         if w.relation.guard is not None:
             self._owner(w.key, w.relation.guard, owner)
         if self.from_rows:
-            self._column(_held(w))
+            self._column(_held(w.relation))
         return "None"
 
     def _owner(self, key: str, guard: Guard, owner: Steps | None) -> Steps:
@@ -274,12 +168,12 @@ class Writer:
         absent = f"missing({w.key!r})" if w.required else "None"
         return f"({absent} if ({v} := {source}) is None else {written})"
 
-    async def keys(self, link: Link, source: Sequence[Any], load: Load) -> list[Any]:
+    async def keys(self, read: "Read", source: Sequence[Any], load: Load) -> list[Any]:
         """What each row or object holds to find its related ones by; None where they are not the caller's to see."""
-        keys = self._values(_held(link), source, link.owner)
-        if link.relation.guard is None:
+        keys = self._values(_held(read.relation), source, read.owner)
+        if read.relation.guard is None:
             return keys
-        shown = await self.shown(link.relation.guard, source, link.owner, load)
+        shown = await self.shown(read.relation.guard, source, read.owner, load)
         return [key if seen else None for key, seen in zip(keys, shown, strict=True)]
 
     async def shown(self, guard: Guard, source: Sequence[Any], owner: Steps, load: Load) -> list[bool]:
@@ -337,8 +231,8 @@ class Projection:
             for target, seen in zip(_at(out, veil.at), shown, strict=True):
                 if target is not None and not seen:
                     target[veil.key] = None
-        for link in writer.links:
-            await _follow(link, await writer.keys(link, source, load), _at(out, link.at), load)
+        for read in writer.reads:
+            await read.follow(await writer.keys(read, source, load), out, load)
         return out
 
 
@@ -349,16 +243,40 @@ def _at(out: list[Any], steps: Steps) -> list[Any]:
     return out
 
 
-async def _follow(link: Link, keys: list[Any], targets: list[Any], load: Load) -> None:
-    inner = None if isinstance(link.relation, Computed) else link.inner.rows
-    found = await load(link.relation, keys, None if inner is None else inner.columns)
-    written: dict[Any, Any]
-    if link.relation.many:
-        flat = [row for related in found.values() for row in related]
-        done = iter(await link.inner.render(flat, load, inner is not None))
-        written = {key: list(itertools.islice(done, len(related))) for key, related in found.items()}
-    else:
-        written = dict(zip(found, await link.inner.render(list(found.values()), load, inner is not None), strict=True))
+class Read:
+    """A relation that is read once for a level, whatever is wanted through it under however many keys."""
+
+    def __init__(self, links: Sequence[Link]) -> None:
+        self.links = links
+        self.relation, self.owner = links[0].relation, links[0].owner
+        wanted = [link.inner.rows.columns for link in links if link.inner.rows is not None and _of_rows(link)]
+        self.columns = list(dict.fromkeys(itertools.chain(*wanted))) if wanted else None
+        """What to select; None for whole objects, and for values that are worked out."""
+
+    async def follow(self, keys: list[Any], out: list[Any], load: Load) -> None:
+        """Load what belongs to the keys, and write it into the objects that hold them."""
+        found = await load(self.relation, keys, self.columns)
+        for link in self.links:
+            written = await self._written(link, found, load)
+            _put(link, keys, written, _at(out, link.at))
+
+    async def _written(self, link: Link, found: Mapping[Any, Any], load: Load) -> Mapping[Any, Any]:
+        """What a link wants of what was found, by key."""
+        rows = itertools.chain.from_iterable(found.values()) if self.relation.many else found.values()
+        done = iter(await link.inner.render(self._part(link, list(rows)), load, self.columns is not None))
+        if self.relation.many:
+            return {key: list(itertools.islice(done, len(related))) for key, related in found.items()}
+        return dict(zip(found, done, strict=True))
+
+    def _part(self, link: Link, rows: list[Any]) -> list[Any]:
+        """The rows with the columns of one link only."""
+        if self.columns is None or link.inner.rows is None or link.inner.rows.columns == self.columns:
+            return rows
+        places = (self.columns.index(name) + 2 for name in link.inner.rows.columns)
+        return list(map(operator.itemgetter(0, 1, *places), rows))
+
+
+def _put(link: Link, keys: list[Any], written: Mapping[Any, Any], targets: list[Any]) -> None:
     absent: Any = [] if link.relation.many and isinstance(link.relation, Relation) else None
     for target, key in zip(targets, keys, strict=True):
         if target is None:
@@ -372,8 +290,21 @@ async def _follow(link: Link, keys: list[Any], targets: list[Any], load: Load) -
             target[link.key] = value
 
 
-def _held(link: Link) -> str:
-    return "id" if isinstance(link.relation, Computed) or link.relation.many else link.relation.by
+def _reads(links: Sequence[Link]) -> list[Read]:
+    """One for all links that follow one relation from one place, and want rows alike or objects alike."""
+    together: dict[Any, list[Link]] = {}
+    for link in links:
+        together.setdefault((link.relation, link.owner, _of_rows(link)), []).append(link)
+    return [Read(same) for same in together.values()]
+
+
+def _of_rows(link: Link) -> bool:
+    """Whether what it wants is written from rows: not what only objects have, nor values that are worked out."""
+    return isinstance(link.relation, Relation) and link.inner.rows is not None
+
+
+def _held(relation: Relation | Computed) -> str:
+    return "id" if isinstance(relation, Computed) or relation.many else relation.by
 
 
 def _local(column: str) -> str:

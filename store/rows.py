@@ -11,8 +11,8 @@ from strawberry.types import get_object_definition
 
 from schema.guard import Guard
 from schema.values import Computed, Relation
-from store.projection import ASKING, Loaded
 from store.statements import Statement
+from store.wanted import ASKING, Loaded
 from store.within import Reads
 
 

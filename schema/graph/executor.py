@@ -18,7 +18,8 @@ from resolvers.listing import Connection, Found
 from schema.errors import AppError, NotFound
 from schema.graph.pages import PagePlan, plan_page
 from schema.graph.selection import Details, Selection, is_connection, strip
-from store.projection import CannotCompile, Projection
+from store.projection import Projection
+from store.wanted import CannotCompile
 
 log = structlog.get_logger(__name__)
 FALLBACKS = Counter("coffret_graphql_fallbacks", "Selections left to graphql-core.", ["type", "reason"])

@@ -9,7 +9,8 @@ from graphql import GraphQLObjectType
 
 from resolvers.connection import Cut, Rows
 from schema.graph.selection import Details, Selection, Source, strip
-from store.projection import Cursor, Load, Part, Projection, Same, Wanted
+from store.projection import Projection
+from store.wanted import Cursor, Load, Part, Same, Wanted
 
 ENDS = {"startCursor": 0, "endCursor": -1}
 

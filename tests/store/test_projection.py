@@ -8,20 +8,8 @@ from typing import Any
 import pytest
 
 from schema.values import Relation
-from store.projection import (
-    CannotCompile,
-    Cursor,
-    Each,
-    Leaf,
-    Link,
-    Loaded,
-    MissingValue,
-    Part,
-    Projection,
-    Same,
-    Wanted,
-    names_of,
-)
+from store.projection import Projection, names_of
+from store.wanted import CannotCompile, Cursor, Each, Leaf, Link, Loaded, MissingValue, Part, Same, Wanted
 from tests.house import CardStatus, Issuer, Use
 
 ISSUER = Relation(Issuer, "issuer_id")
@@ -180,6 +168,43 @@ async def test_one_load_for_a_whole_level() -> None:
         (USES, ["label", "issuer_id"]),
         (ISSUER, ["slug"]),
     ]
+
+
+async def test_what_is_wanted_twice_through_one_relation_is_loaded_once() -> None:
+    """From rows each takes its columns out of what was loaded for all; related objects have everything."""
+    wanted: list[Wanted] = [
+        Link("name", ISSUER, Projection([Leaf("name", "slug"), Leaf("id", "id")]), spread=True),
+        Part("at", None, (Link("issuer", ISSUER, Projection([Leaf("tag", "tag"), Leaf("slug", "slug")])),)),
+        Link("labels", USES, Projection([Leaf("label", "label")], bare=True)),
+        Link("uses", USES, Projection([Leaf("count", "count")])),
+    ]
+    answer = [
+        {
+            "name": "one",
+            "id": 1,
+            "at": {"issuer": {"tag": "t", "slug": "one"}},
+            "labels": ["a", "b"],
+            "uses": [{"count": 3}, {"count": 4}],
+        }
+    ]
+    from_rows = Loads({ISSUER: {1: (1, 1, "one", 1, "t")}, USES: {10: [(10, 1, "a", 3), (10, 2, "b", 4)]}})
+    assert await Projection(wanted).render([(0, 10, 1, 10)], from_rows.level, columns=True) == answer
+    assert [(link, columns) for link, _, columns in from_rows.asked] == [
+        (ISSUER, ["slug", "id", "tag"]),
+        (USES, ["label", "count"]),
+    ]
+    only_objects: list[Wanted] = [*wanted, Link("shown", ISSUER, Projection([Leaf("shown", "shown()")]))]
+    issuer = SimpleNamespace(slug="one", id=1, tag="t", shown=lambda: "One")
+    both = Loads({ISSUER: {1: issuer}, USES: {10: []}})
+    seen: list[Any] = []
+
+    async def load(link: Loaded, keys: Sequence[Any], columns: Sequence[str] | None) -> Mapping[Any, Any]:
+        seen.append((link, columns))
+        return await (both if columns is None else from_rows).level(link, keys, columns)
+
+    shown = [{**answer[0], "shown": {"shown": "One"}}]
+    assert await Projection(only_objects).render([SimpleNamespace(id=10, issuer_id=1)], load) == shown
+    assert seen == [(ISSUER, ["slug", "id", "tag"]), (USES, ["label", "count"]), (ISSUER, None)]
 
 
 async def test_a_required_relation_must_be_there() -> None:
