@@ -1,7 +1,6 @@
 """The REST routes, served in process: the real ones over a real database, and those that a test makes up."""
 
-import dataclasses
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +8,6 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.types import ASGIApp
 
 from coffret.app import context_of
 from coffret.middleware import RequestId
@@ -18,43 +15,18 @@ from coffret.services import House
 from resolvers.auth import issue_token
 from resolvers.callers import Callers
 from resolvers.context import Caller, Context, Role, Services
-from rest_compat.route import Route
-from rest_compat.routes import ROUTES, RestRoutes, endpoint, rest_routes
+from rest_compat.routes import ROUTES, rest_routes
 from schema.tenancy import UserRole
 from store.carts import Carts
 from store.clock import clock
 from store.credentials import hashed
 from store.db import Database
 from store.kv import open_kv
-from store.settings import Settings
 from store.tenancy import MarketplaceRow, PartnerRow, UserRow
+from tests.rest_compat import things
+from tests.rest_compat.served import client_of, made_up, services_with
 
 PASSWORD = "correct horse battery staple"
-
-
-def client_of(app: ASGIApp, token: str | None = None) -> httpx.AsyncClient:
-    """A client of an application in this process."""
-    headers = {} if token is None else {"Authorization": f"Token {token}"}
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://api.test", headers=headers)
-
-
-def made_up(routes: Sequence[Route], context: Callable[[], Context]) -> Starlette:
-    """An application of these routes, all of whose requests have this context."""
-
-    async def of(request: Request) -> Context:
-        made = context()
-        made.request_id = request.state.request_id
-        return made
-
-    return Starlette(
-        routes=[RestRoutes([(route, endpoint(route, of)) for route in routes])], middleware=[Middleware(RequestId)]
-    )
-
-
-def services_with(**parts: Any) -> Services:
-    """What a process holds, as far as a test needs it."""
-    held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services) if part.init}
-    return Services(**(held | {"settings": Settings(), "clock": clock} | parts))
 
 
 @dataclass(frozen=True)
@@ -154,4 +126,22 @@ async def shops() -> AsyncIterator[Shops]:
 async def shop(shops: Shops) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the first partner's shop."""
     async with shops.client() as client:
+        yield client
+
+
+@pytest.fixture
+async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the made-up things, who may do everything there."""
+    things.MADE.clear()
+    services = services_with(db=database)
+    async with client_of(made_up(things.ROUTES, lambda: Context(services, things.CALLER))) as client:
+        yield client
+
+
+@pytest.fixture
+async def stranger() -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the made-up things, with a token that may do nothing."""
+    things.MADE.clear()
+    nobody = Caller(Role.PARTNER, frozenset(), token_id=2, partner_id=2)
+    async with client_of(made_up(things.ROUTES, lambda: Context(things.SERVICES, nobody))) as client:
         yield client

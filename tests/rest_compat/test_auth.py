@@ -7,7 +7,8 @@ from sqlmodel import col, select
 from schema.permission import NAMED
 from store.credentials import digest_of
 from store.tenancy import TokenRow
-from tests.rest_compat.conftest import PASSWORD, World, client_of
+from tests.rest_compat.conftest import PASSWORD, World
+from tests.rest_compat.served import client_of
 
 TOKEN = "/api-token-auth/"
 

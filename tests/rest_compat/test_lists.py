@@ -22,7 +22,7 @@ from schema.permission import Permission
 from store.db import Database
 from store.tenancy import MarketplaceRow
 from tests.house import Card, CardStatus, Use, card, cards, context, fill
-from tests.rest_compat.conftest import client_of, made_up
+from tests.rest_compat.served import client_of, made_up
 
 USE = Shape("Use", Use, {"id": "id", "label": "label", "by": "issuer.slug"})
 CARD = Shape(

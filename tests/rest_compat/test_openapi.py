@@ -14,9 +14,10 @@ from rest_compat.openapi import document
 from rest_compat.route import Route
 from rest_compat.routes import GROUPS, ROUTES, endpoint
 from rest_compat.schemas import rest_words, sample
-from tests.rest_compat.conftest import PASSWORD, World, client_of
+from tests.rest_compat.conftest import PASSWORD, World
+from tests.rest_compat.served import client_of
 from tests.rest_compat.test_lists import ROUTES as LISTS
-from tests.rest_compat.test_requests import ROUTES as THINGS
+from tests.rest_compat.things import ROUTES as THINGS
 
 CART = "/api/v2/ecommerce/cart/"
 

@@ -1,0 +1,43 @@
+"""Applications of REST routes in this process, and clients of them."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import httpx
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.types import ASGIApp
+
+from coffret.middleware import RequestId
+from resolvers.context import Context, Services
+from rest_compat.route import Route
+from rest_compat.routes import RestRoutes, endpoint
+from store.clock import clock
+from store.settings import Settings
+
+
+def client_of(app: ASGIApp, token: str | None = None) -> httpx.AsyncClient:
+    """A client of an application in this process."""
+    headers = {} if token is None else {"Authorization": f"Token {token}"}
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://api.test", headers=headers)
+
+
+def made_up(routes: Sequence[Route], context: Callable[[], Context]) -> Starlette:
+    """An application of these routes, all of whose requests have this context."""
+
+    async def of(request: Request) -> Context:
+        made = context()
+        made.request_id = request.state.request_id
+        return made
+
+    return Starlette(
+        routes=[RestRoutes([(route, endpoint(route, of)) for route in routes])], middleware=[Middleware(RequestId)]
+    )
+
+
+def services_with(**parts: Any) -> Services:
+    """What a process holds, as far as a test needs it."""
+    held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services) if part.init}
+    return Services(**(held | {"settings": Settings(), "clock": clock} | parts))
