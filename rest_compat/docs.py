@@ -1,9 +1,11 @@
 """The documentation as a page: the OpenAPI description, rendered here, without scripts and without anybody else's servers."""
 
+import asyncio
+import functools
 import pathlib
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,16 +68,21 @@ class Entry:
     errors: list[Shown]
 
 
-def documentation(document: Json) -> list[BaseRoute]:
-    """`/openapi.json`, and `/docs/` that shows it."""
-    as_json, page = orjson.dumps(document), rendered(document)
+def documentation(document: Callable[[], Json]) -> list[BaseRoute]:
+    """`/openapi.json`, and `/docs/` that shows it. The document is made when somebody first asks, beside other requests: most
+    processes are never asked.
+    """
+    described = functools.cache(document)
+    as_json = functools.cache(lambda: orjson.dumps(described()))
+    page = functools.cache(lambda: rendered(described()))
     style = (HERE / "static" / "docs.css").read_bytes()
 
     async def openapi(_request: Request) -> Response:
-        return Response(as_json, media_type="application/json", headers={"Cache-Control": "no-cache"})
+        body = await asyncio.to_thread(as_json)
+        return Response(body, media_type="application/json", headers={"Cache-Control": "no-cache"})
 
     async def docs(_request: Request) -> Response:
-        return Response(page, media_type="text/html", headers=HEADERS)
+        return Response(await asyncio.to_thread(page), media_type="text/html", headers=HEADERS)
 
     async def css(_request: Request) -> Response:
         return Response(style, media_type="text/css", headers=HEADERS)

@@ -316,4 +316,4 @@ def rest_routes(context_of: ContextOf) -> list[BaseRoute]:
     """All there is to mount. `context_of` makes the context of a request; it refuses a token that is not good."""
     answering = {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in GROUPS.items()}
     rest = RestRoutes([pair for pairs in answering.values() for pair in pairs])
-    return [rest, *documentation(document(answering))]
+    return [rest, *documentation(lambda: document(answering))]
