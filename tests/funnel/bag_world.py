@@ -99,13 +99,8 @@ async def _option(
     return made
 
 
-async def experiences(shop: Shop) -> Experiences:
-    """Fill the shop window."""
-    universe = await shop.add(
-        UniverseRow(marketplace_id=shop.partner.marketplace_id, name=Text(en="Spa", fr="Bien-être"))
-    )
-
-    massage = await _prototype(
+async def _massage(shop: Shop, universe: UniverseRow) -> VoucherPrototypeRow:
+    return await _prototype(
         shop,
         universe,
         Text(en="Massage by the fire", fr="Massage au coin du feu"),
@@ -116,7 +111,10 @@ async def experiences(shop: Shop) -> Experiences:
         adults_price_amount=Decimal("80.00"),
         children_price_amount=Decimal("40.00"),
     )
-    stay = await _prototype(
+
+
+async def _stay(shop: Shop, universe: UniverseRow) -> VoucherPrototypeRow:
+    return await _prototype(
         shop,
         universe,
         Text(en="Nights above the lake"),
@@ -128,7 +126,10 @@ async def experiences(shop: Shop) -> Experiences:
         baby_price_amount=Decimal("0.00"),
         ranking=2,
     )
-    meal = await _prototype(
+
+
+async def _meal(shop: Shop, universe: UniverseRow) -> VoucherPrototypeRow:
+    return await _prototype(
         shop,
         universe,
         Text(en="Table for two"),
@@ -140,6 +141,14 @@ async def experiences(shop: Shop) -> Experiences:
         ranking=3,
     )
 
+
+async def experiences(shop: Shop) -> Experiences:
+    """Fill the shop window."""
+    universe = await shop.add(
+        UniverseRow(marketplace_id=shop.partner.marketplace_id, name=Text(en="Spa", fr="Bien-être"))
+    )
+    massage = await _massage(shop, universe)
+    stay, meal = await _stay(shop, universe), await _meal(shop, universe)
     oils = await _category(shop, Text(en="Your oil", fr="Votre huile"), 1, 1, 1)
     extras = await _category(shop, Text(en="Extras"), None, 2, 2)
     return Experiences(

@@ -14,7 +14,7 @@ from coffret.middleware import RequestId
 from funnel.routes import routes
 from store.settings import Settings
 from tests.activation_world import Newcomer
-from tests.funnel.bag_world import experiences
+from tests.funnel.bag_world import Experiences, experiences
 from tests.funnel.customer import Customer
 from tests.funnel.redeem_world import Venue
 from tests.shop_world import Shop
@@ -79,6 +79,12 @@ def representative(representatives: Callable[[], Customer]) -> Customer:
 
 
 @pytest.fixture
-async def venue(shop: Shop, visitors: Callable[[], Customer]) -> Venue:
+async def sold(shop: Shop) -> Experiences:
+    """What the shop sells, besides products."""
+    return await experiences(shop)
+
+
+@pytest.fixture
+def venue(shop: Shop, sold: Experiences, visitors: Callable[[], Customer]) -> Venue:
     """A venue."""
-    return Venue(shop, await experiences(shop), visitors)
+    return Venue(shop, sold, visitors)
