@@ -1,5 +1,6 @@
 """A marketplace, a partner with a shop, a customer and the provider's sandbox: what tests of selling start from."""
 
+import asyncio
 import uuid
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -205,6 +206,12 @@ class Shop:
     async def one(self, statement: str, **parameters: Any) -> Any:
         """One value out of the database."""
         return (await self.services.db.rows(text(statement), parameters))[0][0]
+
+    async def until(self, statement: str, wanted: object) -> None:
+        """Wait until the database says so."""
+        async with asyncio.timeout(60):
+            while await self.one(statement) != wanted:
+                await asyncio.sleep(0.02)
 
     async def execute(self, statement: str, **parameters: Any) -> None:
         """Change something behind the back of the program."""

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 
 from resolvers import webhook_delivery
 from resolvers.context import Services
+from schema.errors import InvalidInput
 from schema.event import EXAMPLES, EventType
 from store.clock import clock
 from store.events import emit
@@ -19,6 +21,7 @@ from store.webhooks.signing import new_salt, secret_of
 from tests.shop_world import Shop
 
 HERE = Settings(funnel_scheme="http", webhook_networks_allowed=["127.0.0.0/8"])
+URL = "https://8.8.8.8/hooks"
 
 
 @dataclass
@@ -101,3 +104,8 @@ class Hooks:
         """The endpoint as it is now."""
         async with self.services.db.sessions() as db:
             return await db.get_one(WebhookEndpointRow, endpoint.id)
+
+
+def refused(raised: pytest.ExceptionInfo[InvalidInput]) -> set[str]:
+    """The fields that something is wrong with."""
+    return {".".join(map(str, problem.path)) for problem in raised.value.problems}

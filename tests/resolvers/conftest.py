@@ -5,13 +5,37 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.receivers import Receiver, receiving
+from tests.resolvers.job_world import working
+from tests.shop_world import Shop
 from tests.tenants import Direct, OverGraphQL, Tenants, Transport, open_tenants
+from tests.webhook_world import Hooks
 
 
 @pytest.fixture
 async def tenants(database_url: str, tmp_path: pathlib.Path) -> AsyncIterator[Tenants]:
     """Two marketplaces with three partners, and whoever works for them."""
     async with open_tenants(database_url, tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+async def workers(shop: Shop, database_url: str) -> AsyncIterator[None]:
+    """Two workers on the database of the shop."""
+    async with working(shop.services, database_url, 2):
+        yield
+
+
+@pytest.fixture
+def hooks(shop: Shop) -> Hooks:
+    """The webhooks of a shop, which may be sent to this machine."""
+    return Hooks.of(shop)
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    """A receiver of webhooks."""
+    async with receiving() as found:
         yield found
 
 

@@ -24,6 +24,18 @@ THRICE = Retries(
 )
 
 
+@contextlib.asynccontextmanager
+async def working(services: Services, url: str, number: int = 1) -> AsyncIterator[list[asyncio.Task[None]]]:
+    """Workers on one database, stopped at the end as a process that ends stops its own."""
+    tasks = [asyncio.create_task(worker.work(services, dsn(url))) for _ in range(number)]
+    try:
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 class Queued:
     """A job queue, and the workers that a test starts."""
 
@@ -72,16 +84,9 @@ class Queued:
         """Wait until all is done."""
         await self.until("SELECT count(*) FROM pgqueuer", 0)
 
-    @contextlib.asynccontextmanager
-    async def workers(self, number: int = 1) -> AsyncIterator[list[asyncio.Task[None]]]:
+    def workers(self, number: int = 1) -> contextlib.AbstractAsyncContextManager[list[asyncio.Task[None]]]:
         """Workers, stopped at the end as a process that ends stops its own."""
-        tasks = [asyncio.create_task(worker.work(self.services, self.dsn)) for _ in range(number)]
-        try:
-            yield tasks
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        return working(self.services, self.dsn, number)
 
 
 async def waited(condition: Callable[[], bool], seconds: float = 60) -> None:

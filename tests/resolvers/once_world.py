@@ -1,274 +1,57 @@
-"""Operations to repeat, behind both transports: of one transaction, of several around a call to somebody else, of none.
+"""The operations to repeat behind both transports, and whoever asks for them.
 
 `python -m tests.resolvers.once_world ADDRESS TOKEN TRANSPORT OPERATION FIELDS KEY` sends one request from a process of its
 own. What the operation waits for never comes there: it prints "waiting" and stays until it is killed.
 """
 
 import asyncio
+import contextlib
 import json
 import sys
-import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import Annotated, Any
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import httpx
 import strawberry
-from sqlalchemy import MetaData, func, table
-from sqlmodel import Field, col, select
-from sqlmodel.ext.asyncio.session import AsyncSession
+from sqlalchemy import func, table
+from sqlmodel import select
 from starlette.applications import Starlette
-from starlette.datastructures import UploadFile
 from starlette.middleware import Middleware
-from strawberry.file_uploads import Upload
 
 from coffret.app import context_of
 from coffret.middleware import RequestId
 from coffret.services import House
 from resolvers.callers import Callers
 from resolvers.context import Services
-from resolvers.operation import Call, operation
 from rest_compat.body import Accepts
 from rest_compat.keys import Nested, decimal_string
 from rest_compat.route import Route
 from rest_compat.routes import RestRoutes, endpoint
 from rest_compat.shapes import Shape
-from schema.errors import NotFound, OutOfStock, PaymentDeclined, ProviderTimedOut
 from schema.graph.fields import answered_by, changed_by
 from schema.graph.schema import schema_of
 from schema.graph.server import Graph
 from schema.graph.view import View
-from schema.permission import Permission
 from schema.product import AttributeValue, Product, ProductAttribute
-from schema.values import Fields, Text, writable
 from store.carts import Carts
 from store.clock import clock
 from store.db import Database
 from store.kv import open_kv
-from store.products import AttributeValueRow, ProductAttributeRow, ProductRow
-from tests.rest_compat.conftest import filled, services_with
-
-METADATA = MetaData()
-
-
-class Own(Fields):
-    """The base of tables that only these tests have."""
-
-    metadata = METADATA
-
-
-@dataclass
-class Turns:
-    """Where operations wait for a test: `here` tells that one does, `go` lets it go on."""
-
-    here: asyncio.Event = field(default_factory=asyncio.Event)
-    go: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def wait(self) -> None:
-        """Wait for `go`."""
-        self.here.set()
-        await self.go.wait()
-
-
-turns = Turns()
-ran: list[str] = []
-"""What ran, in order."""
-
-
-async def come_to(outcome: str) -> None:
-    """End as the input wants."""
-    match outcome:
-        case "wait":
-            await turns.wait()
-        case "refused":
-            raise OutOfStock
-        case "missing":
-            raise NotFound(thing="thing")
-        case "declined":
-            raise PaymentDeclined
-        case "bug":
-            raise RuntimeError("password=hunter2")
-
-
-# ---- one transaction
-
-
-@writable
-class MakeThing(Fields):
-    """A thing to make."""
-
-    name: str = Field(description="Its name.", min_length=1)
-    outcome: str = Field(default="", description="How it is to end.")
-
-
-@operation(Permission.MANAGE_CATALOGUE)
-async def make_thing(call: Call, input: MakeThing) -> Product:
-    """Make a product with an attribute of two values."""
-    ran.append(f"make {input.name}")
-    owner = call.caller.partner_id
-    assert owner is not None
-    row = ProductRow(partner_id=owner, name=Text(en=input.name), description=Text(), price_amount=Decimal("1.50"))
-    call.db.add(row)
-    await call.db.flush()
-    attribute = ProductAttributeRow(partner_id=owner, product_id=row.id, name=Text(en="Colour"))
-    call.db.add(attribute)
-    await call.db.flush()
-    for value in ("red", "blue"):  # not flushed: that is left to who commits
-        call.db.add(AttributeValueRow(partner_id=owner, attribute_id=attribute.id, value=value, label=Text(en=value)))
-    await come_to(input.outcome)
-    if input.outcome == "unwritable":
-        await call.db.flush()
-        call.db.expunge(row)
-        row.price_amount = row.ranking = object()  # type: ignore[assignment]
-    return row
-
-
-# ---- several transactions, around a call to somebody else
-
-
-class TransferRow(Own, table=True):
-    """Money to send: written down before anybody is asked, one for a request."""
-
-    __tablename__ = "test_transfer"
-    id: int = Field(default=None, primary_key=True)
-    request: uuid.UUID = Field(unique=True)
-    provider_key: uuid.UUID
-    cents: int
-    state: str = "begun"
-
-
-@strawberry.type(description="Money that was sent.")
-class Transfer:
-    """Money that was sent."""
-
-    id: int = strawberry.field(description="Its id.")
-    cents: int = strawberry.field(description="How much.")
-    state: str = strawberry.field(description="How it ended.")
-
-
-@dataclass
-class Provider:
-    """Somebody else, who does what has one key once."""
-
-    sent: dict[uuid.UUID, int] = field(default_factory=dict)
-    calls: int = 0
-    lose_answers: int = 0
-
-    async def send(self, key: uuid.UUID, cents: int) -> None:
-        """Send money; PaymentDeclined for thirteen, ProviderTimedOut when the answer gets lost."""
-        self.calls += 1
-        if cents == 13:
-            raise PaymentDeclined
-        self.sent[key] = cents
-        if self.lose_answers:
-            self.lose_answers -= 1
-            raise ProviderTimedOut
-
-
-provider = Provider()
-
-
-@writable
-class SendMoney(Fields):
-    """Money to send."""
-
-    cents: int = Field(description="How much.")
-    outcome: str = Field(default="", description="How it is to end.")
-
-
-@operation(Permission.CREATE_PAYMENT, transaction=False)
-async def send_money(call: Call, input: SendMoney) -> Transfer:
-    """Send money, once for a request however often it is repeated."""
-    ran.append(f"send {input.cents}")
-    sessions, request = call.services.db.sessions, call.request or uuid.uuid4()
-    async with sessions() as db, db.begin():
-        row = await _transfer(db, request)
-        if row is None:
-            row = TransferRow(request=request, provider_key=uuid.uuid4(), cents=input.cents)
-            db.add(row)
-    if row.state == "begun":
-        try:
-            await provider.send(row.provider_key, row.cents)
-        except PaymentDeclined as declined:
-            await _end(call, row.request, "declined", declined)
-            raise
-    await come_to(input.outcome)
-    return await _end(call, row.request, "sent")
-
-
-async def _end(call: Call, request: uuid.UUID, state: str, error: Exception | None = None) -> Transfer:
-    async with call.services.db.sessions() as db, db.begin():
-        row = await _transfer(db, request)
-        assert row is not None
-        row.state = state
-        result = Transfer(id=row.id, cents=row.cents, state=row.state)
-        await call.keep(db, error or result)
-    return result
-
-
-async def _transfer(db: AsyncSession, request: uuid.UUID) -> TransferRow | None:
-    return (
-        await db.exec(select(TransferRow).where(col(TransferRow.request) == request).with_for_update())
-    ).one_or_none()
-
-
-# ---- none, and one that keeps nothing itself
-
-
-@writable
-class Greet(Fields):
-    """Whom to greet."""
-
-    name: str = Field(description="Who.")
-    outcome: str = Field(default="", description="How it is to end.")
-
-
-@strawberry.type(description="A greeting.")
-class Greeting:
-    """A greeting."""
-
-    words: str = strawberry.field(description="What is said.")
-
-
-@operation(Permission.VIEW_ORDER, transaction=False)
-async def greet(call: Call, input: Greet) -> Greeting:
-    """Greet somebody, counting."""
-    ran.append(f"greet {input.name}")
-    await come_to(input.outcome)
-    if input.outcome == "unwritable":
-        return Greeting(words=object())  # type: ignore[arg-type]
-    return Greeting(words=f"Hello {input.name}, {len(ran)}")
-
-
-@writable
-class Picture(Fields):
-    """A picture to take in."""
-
-    model_config = {"arbitrary_types_allowed": True}
-    name: str = Field(description="Its name.")
-    file: Annotated[UploadFile, strawberry.field(graphql_type=Upload)]
-
-
-@operation(Permission.MANAGE_CATALOGUE)
-async def take_picture(call: Call, input: Picture) -> Product:
-    """Make a product of a picture, as heavy as the file is large."""
-    ran.append(f"picture {input.name}")
-    weight, owner = len(await input.file.read()), call.caller.partner_id
-    assert owner is not None
-    row = ProductRow(partner_id=owner, name=Text(en=input.name), description=Text(), weight_grams=weight)
-    row.price_amount = Decimal(0)
-    call.db.add(row)
-    return row
-
-
-@operation(Permission.VIEW_ORDER, transaction=False)
-async def how_many(call: Call) -> int:
-    """How many operations ran."""
-    return len(ran)
-
-
-# ---- both transports
+from tests.resolvers import once_operations
+from tests.resolvers.once_operations import (
+    METADATA,
+    Greeting,
+    Transfer,
+    begin_anew,
+    greet,
+    how_many,
+    make_thing,
+    send_money,
+    take_picture,
+)
+from tests.rest_compat.conftest import filled
+from tests.rest_compat.served import services_with
 
 VALUE = Shape("Value", AttributeValue, {"id": "id", "value": "value"})
 ATTRIBUTE = Shape("Attribute", ProductAttribute, {"id": "id", "values": Nested("values", VALUE)})
@@ -399,11 +182,49 @@ async def counted(db: Database) -> dict[str, int]:
     return {name: (await db.rows(select(func.count()).select_from(table(name))))[0][0] for name in tables}
 
 
+LAMP = {"name": "Lamp"}
+OPERATIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "make": (LAMP, {"name": "Chair"}),
+    "send": ({"cents": 500}, {"cents": 501}),
+    "greet": ({"name": "Ada"}, {"name": "Eve"}),
+}
+"""Of each kind of operation two requests."""
+
+
+@dataclass
+class World:
+    """A transport, and what is behind it."""
+
+    ask: Asker
+    db: Database
+    other_token: str
+    url: str
+
+    @property
+    def code(self) -> Any:
+        """What came of a response."""
+        return self.ask.code
+
+    async def count(self) -> dict[str, int]:
+        """How much there is."""
+        return await counted(self.db)
+
+
+@contextlib.asynccontextmanager
+async def open_world(transport: str, db: Database, url: str) -> AsyncIterator[World]:
+    """Two partners, asking over a transport; nothing ran, and nobody waits."""
+    begin_anew()
+    found = await prepared(db)
+    app = httpx.ASGITransport(application(services_over(db)), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=app, base_url="http://api.test") as client:
+        yield World(Asker(transport, client, found["token"]), db, found["other_token"], url)
+
+
 async def _killed(address: str, token: str, transport: str, operation: str, fields: str, key: str) -> None:
     db = Database(address)
 
     async def told() -> None:
-        await turns.here.wait()
+        await once_operations.turns.here.wait()
         sys.stdout.write("waiting\n")
         sys.stdout.flush()
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers import attempt_watch, mail_delivery, settlement, worker
+from resolvers import attempt_watch, mail_delivery, settlement
 from resolvers.mail_delivery import CLAIM, PAUSES
 from schema.checkout import Choice
 from schema.mail import MailKind
@@ -20,7 +20,7 @@ from store.mail.outbox import post
 from store.mail.server import read_server
 from store.mail.smtp import SmtpMailer
 from tests.mail_servers import RealMailServer
-from tests.resolvers.test_worker import until
+from tests.resolvers.job_world import working
 from tests.shop_world import BUYER, Shop
 from tests.store.mail.examples import CONTENTS
 
@@ -160,20 +160,14 @@ async def test_without_a_mail_server_messages_wait(shop: Shop, mail_server: Real
 async def test_two_workers_bring_an_order_to_both_and_nothing_twice(
     mailing: Shop, mail_server: RealMailServer, database_url: str
 ) -> None:
-    dsn = "postgresql://" + database_url.partition("://")[2]
     mail_server.data_answers = ["451 Later"]
-    workers = [asyncio.create_task(worker.work(mailing.services, dsn)) for _ in range(2)]
-    try:
+    async with working(mailing.services, database_url, 2):
         await ordered(mailing)
-        await until(mailing, "SELECT count(*) FROM mail WHERE state = 'sent'", 1)
-        await until(mailing, "SELECT count(*) FROM mail WHERE state = 'queued' AND tries = 1", 1)  # its pause has begun
+        await mailing.until("SELECT count(*) FROM mail WHERE state = 'sent'", 1)
+        await mailing.until("SELECT count(*) FROM mail WHERE state = 'queued' AND tries = 1", 1)  # its pause has begun
         clock.advance(PAUSES[0])
         await mail_delivery.sweep(mailing.services)
-        await until(mailing, "SELECT count(*) FROM mail WHERE state = 'sent'", 2)
-    finally:
-        for task in workers:
-            task.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+        await mailing.until("SELECT count(*) FROM mail WHERE state = 'sent'", 2)
     assert sorted(received.recipients[0] for received in mail_server.letters) == [BUYER.email, "hello@shop.example"]
 
 

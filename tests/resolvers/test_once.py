@@ -1,74 +1,32 @@
 """Requests with an Idempotency-Key, over both transports: what is kept, for whom, how long, and what of it a crash leaves."""
 
 import asyncio
-import contextlib
 import datetime as dt
 import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from resolvers.once import prune
 from store import kept_answers
 from store.clock import clock
 from store.db import Database
-from tests.resolvers import once_world
-from tests.resolvers.once_world import Asker, application, counted, prepared, provider, ran, replayed, services_over
-
-THING = {"name": "Lamp"}
-OPERATIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "make": (THING, {"name": "Chair"}),
-    "send": ({"cents": 500}, {"cents": 501}),
-    "greet": ({"name": "Ada"}, {"name": "Eve"}),
-}
-"""Of each kind of operation two requests."""
-
-
-@dataclass
-class World:
-    """A transport, and what is behind it."""
-
-    ask: Asker
-    db: Database
-    other_token: str
-    url: str
-
-    @property
-    def code(self) -> Any:
-        """What came of a response."""
-        return self.ask.code
-
-    async def count(self) -> dict[str, int]:
-        """How much there is."""
-        return await counted(self.db)
+from tests.resolvers import once_operations
+from tests.resolvers.once_operations import provider, ran
+from tests.resolvers.once_world import LAMP, OPERATIONS, Asker, World, application, open_world, replayed, services_over
 
 
 @pytest.fixture(params=["rest", "graphql"])
 async def world(request: pytest.FixtureRequest, database: Database, database_url: str) -> AsyncIterator[World]:
     """Two partners, asking over a transport."""
-    found = await prepared(database)
-    app = application(services_over(database))
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app, raise_app_exceptions=False), base_url="http://api.test"
-    ) as client:
-        ask = Asker(request.param, client, found["token"])
-        yield World(ask, database, found["other_token"], database_url)
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> None:
-    """Nothing ran, and nobody waits."""
-    ran.clear()
-    once_world.turns = once_world.Turns()
-    provider.sent.clear()
-    provider.calls = provider.lose_answers = 0
+    async with open_world(request.param, database, database_url) as found:
+        yield found
 
 
 # ---- again
@@ -100,13 +58,13 @@ async def test_an_answer_with_a_key_is_the_one_without(world: World, operation: 
 
 
 async def test_an_answer_tells_what_was_written_but_not_yet_committed(world: World) -> None:
-    answer = await world.ask("make", THING, "key")
+    answer = await world.ask("make", LAMP, "key")
     for value in ("red", "blue"):
         assert f'"value":"{value}"' in answer.text
 
 
 async def test_after_24_hours_a_key_is_new(world: World) -> None:
-    first = await world.ask("make", THING, "key")
+    first = await world.ask("make", LAMP, "key")
     clock.advance(dt.timedelta(hours=24, seconds=1))
     other = await world.ask("make", {"name": "Chair"}, "key")
     assert (world.code(other), replayed(other)) == ("DONE", False)
@@ -132,10 +90,10 @@ async def test_another_request_with_the_same_key_is_refused(world: World, operat
 
 
 async def test_keys_of_another_token_are_other_keys(world: World) -> None:
-    first = await world.ask("make", THING, "key")
+    first = await world.ask("make", LAMP, "key")
     theirs = await world.ask("make", {"name": "Chair"}, "key", world.other_token)
     assert (world.code(theirs), replayed(theirs)) == ("DONE", False)
-    assert (await world.ask("make", THING, "key")).content == first.content
+    assert (await world.ask("make", LAMP, "key")).content == first.content
 
 
 async def test_without_a_key_nothing_is_kept(world: World) -> None:
@@ -147,14 +105,12 @@ async def test_without_a_key_nothing_is_kept(world: World) -> None:
 
 
 async def test_who_may_no_longer_do_it_is_refused_also_again(world: World) -> None:
-    await world.ask("make", THING, "key")
+    await world.ask("make", LAMP, "key")
     async with world.db.engine.begin() as connection:
         await connection.execute(text("UPDATE app_user SET permissions = '{}'"))
     once_world_app = application(services_over(world.db))  # one that does not remember the caller
     async with httpx.AsyncClient(transport=httpx.ASGITransport(once_world_app), base_url="http://api.test") as client:
-        assert (
-            world.code(await Asker(world.ask.transport, client, world.ask.token)("make", THING, "key")) == "FORBIDDEN"
-        )
+        assert world.code(await Asker(world.ask.transport, client, world.ask.token)("make", LAMP, "key")) == "FORBIDDEN"
 
 
 # ---- refused, failed, declined
@@ -249,14 +205,14 @@ async def test_twenty_at_once_have_one_effect(world: World, operation: str) -> N
 async def test_while_it_runs_a_repetition_is_told_to_wait(world: World, operation: str) -> None:
     sent = OPERATIONS[operation][0] | {"outcome": "wait"}
     running = asyncio.create_task(world.ask(operation, sent, "key"))
-    await once_world.turns.here.wait()
+    await once_operations.turns.here.wait()
     early = await world.ask(operation, sent, "key")
     assert world.code(early) == "IDEMPOTENCY_IN_PROGRESS"
     if world.ask.transport == "rest":
         assert (early.status_code, early.headers["retry-after"]) == (409, "1")
     else:
         assert early.json()["errors"][0]["extensions"]["retryAfter"] == 1
-    once_world.turns.go.set()
+    once_operations.turns.go.set()
     first = await running
     assert (await world.ask(operation, sent, "key")).content == first.content
     assert len(ran) == 1
@@ -276,7 +232,7 @@ async def test_a_request_whose_process_was_killed_is_done_once(world: World, ope
     assert await process.stdout.readline() == b"waiting\n"
     os.kill(process.pid, signal.SIGKILL)
     await process.wait()
-    once_world.turns.go.set()
+    once_operations.turns.go.set()
     if operation != "make":  # nobody can tell at once that it has died
         assert world.code(await world.ask(operation, sent, "key")) == "IDEMPOTENCY_IN_PROGRESS"
         clock.advance(kept_answers.HELD_FOR)
@@ -290,13 +246,13 @@ async def test_a_request_whose_process_was_killed_is_done_once(world: World, ope
 async def test_a_lost_connection_rolls_back_and_the_repetition_does_it(world: World) -> None:
     sent = {"name": "Lamp", "outcome": "wait"}
     running = asyncio.create_task(world.ask("make", sent, "key"))
-    await once_world.turns.here.wait()
+    await once_operations.turns.here.wait()
     waits = "FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'"
     await world.db.rows(text(f"SELECT pg_terminate_backend(pid) {waits}"))
     while await world.db.rows(text(f"SELECT 1 {waits}")):
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.1)  # until the driver has read it
-    once_world.turns.go.set()
+    once_operations.turns.go.set()
     assert world.code(await running) == "UNAVAILABLE"
     assert (await world.count())["product"] == 0
     assert world.code(await world.ask("make", sent, "key")) == "DONE"
@@ -306,130 +262,16 @@ async def test_a_lost_connection_rolls_back_and_the_repetition_does_it(world: Wo
 async def test_who_lost_its_right_to_a_slower_one_commits_nothing(world: World) -> None:
     sent = {"cents": 500, "outcome": "wait"}
     slow = asyncio.create_task(world.ask("send", sent, "key"))
-    await once_world.turns.here.wait()
+    await once_operations.turns.here.wait()
     clock.advance(kept_answers.HELD_FOR)
-    once_world.turns.here.clear()
+    once_operations.turns.here.clear()
     quick = asyncio.create_task(world.ask("send", sent, "key"))
-    await once_world.turns.here.wait()
-    once_world.turns.go.set()
+    await once_operations.turns.here.wait()
+    once_operations.turns.go.set()
     answers = await asyncio.gather(slow, quick)
     assert [world.code(answer) for answer in answers] == ["IDEMPOTENCY_IN_PROGRESS", "DONE"]
     assert len(provider.sent) == 1
     assert (await world.ask("send", sent, "key")).content == answers[1].content
-
-
-# ---- keys and bodies
-
-
-@pytest.mark.parametrize("key", ["", "x" * 256, "tab\there", "clé", "\x7f"])
-async def test_a_key_that_is_none_is_refused(world: World, key: str) -> None:
-    before = await world.count()
-    answer = await world.ask("make", THING, key.encode())  # type: ignore[arg-type]  # httpx sends bytes as they are
-    assert answer.status_code == 400
-    assert ran == []
-    assert await world.count() == before
-
-
-async def test_of_two_keys_neither_counts(world: World) -> None:
-    async def with_another(request: httpx.Request) -> None:
-        request.headers = httpx.Headers([*request.headers.raw, (b"Idempotency-Key", b"another")])
-
-    world.ask.client.event_hooks["request"].append(with_another)
-    before = await world.count()
-    assert (await world.ask("make", THING, "key")).status_code == 400
-    assert ran == []
-    assert await world.count() == before
-
-
-@pytest.mark.parametrize("key", ["x" * 255, " ", 'it\'s "mine"; DROP TABLE token', "a" * 254 + "~"])
-async def test_a_key_has_up_to_255_printable_characters(world: World, key: str) -> None:
-    first = await world.ask("make", THING, key)
-    assert (await world.ask("make", THING, key)).content == first.content
-    assert len(ran) == 1
-
-
-async def test_uploads_are_compared_by_their_parts(world: World) -> None:
-    first = await world.ask.picture("cat", b"meow", "key")
-    assert world.code(first) == "DONE"
-    assert '"weight":4' in first.text or '"weightGrams":4' in first.text
-    again = await world.ask.picture("cat", b"meow", "key")  # with another boundary between the parts
-    assert (again.content, replayed(again)) == (first.content, True)
-    for other in (
-        world.ask.picture("cat", b"woof", "key"),
-        world.ask.picture("dog", b"meow", "key"),
-        world.ask.picture("cat", b"meow", "key", filename="b.png"),
-        world.ask.picture("cat", b"meow", "key", kind="image/jpeg"),
-    ):
-        assert world.code(await other) == "IDEMPOTENCY_MISMATCH"
-    assert ran == ["picture cat"]
-
-
-async def test_bodies_are_compared_by_what_they_say(database: Database) -> None:
-    found = await prepared(database)
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(application(services_over(database))), base_url="http://api.test"
-    ) as client:
-        headers = {"Authorization": f"Token {found['token']}", "Idempotency-Key": "key"}
-
-        async def post(path: str, body: str, method: str = "POST") -> httpx.Response:
-            return await client.request(method, path, content=body, headers=headers)
-
-        first = await post("/api/things/", '{"name": "Lamp", "outcome": ""}')
-        assert first.status_code == 201
-        assert replayed(await post("/api/things", '{ "outcome":"",\n"name":"\\u004camp"}'))
-        for path, body, method in (
-            ("/api/things/", '{"name": "Lamp"}', "POST"),
-            ("/api/things/Lamp/", '{"name": "Lamp", "outcome": ""}', "PUT"),
-            ("/api/things/Lamp/", '{"name": "Lamp", "outcome": ""}', "PATCH"),
-        ):
-            assert (await post(path, body, method)).json()["code"] == "idempotency_mismatch"
-        deep = '{"name": "Lamp", "unknown": ' + "[" * 1000 + "]" * 1000 + "}"
-        assert (await post("/api/things/", deep)).status_code == 400
-        assert (await post("/api/things/", '{"name": "Lamp", "unknown": "\\ud800"}')).status_code == 409
-        assert ran == ["make Lamp"]
-
-
-async def test_a_query_needs_no_key_and_ignores_one(database: Database) -> None:
-    found = await prepared(database)
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(application(services_over(database))), base_url="http://api.test"
-    ) as client:
-        headers = {"Authorization": f"Token {found['token']}", "Idempotency-Key": "key"}
-        for number in range(3):
-            response = await client.post("/graphql/", json={"query": "{ howMany }"}, headers=headers)
-            assert response.json()["data"] == {"howMany": number}
-            ran.append("something")
-    assert (await counted(database))["kept_answer"] == 0
-
-
-@pytest.mark.parametrize(("operation", "more"), [("make", 2), ("send", 3), ("greet", 3)])
-async def test_a_key_costs_few_statements(world: World, operation: str, more: int) -> None:
-    sent, _ = OPERATIONS[operation]
-    counts = []
-    for key in ("warm", None, "key"):
-        with statements(world.db) as seen:
-            await world.ask(operation, sent, key)
-        counts.append(len(seen))
-    assert counts[2] - counts[1] == more
-    with statements(world.db) as seen:
-        assert replayed(await world.ask(operation, sent, "key"))
-    assert len(seen) == 1
-
-
-@contextlib.contextmanager
-def statements(db: Database) -> Iterator[list[str]]:
-    """What SQLAlchemy sends to the database, but for the audit log."""
-    seen: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if "audit_entry" not in statement:
-            seen.append(statement)
-
-    event.listen(db.engine.sync_engine, "before_cursor_execute", note)
-    try:
-        yield seen
-    finally:
-        event.remove(db.engine.sync_engine, "before_cursor_execute", note)
 
 
 # ---- upkeep

@@ -13,7 +13,8 @@ from sqlalchemy import text
 
 from store.clock import clock
 from store.db import Database
-from tests.resolvers.once_world import Asker, application, prepared, ran, replayed, services_over
+from tests.resolvers.once_operations import ran
+from tests.resolvers.once_world import Asker, application, prepared, replayed, services_over
 
 CODES = {"": "DONE", "refused": "OUT_OF_STOCK", "missing": "NOT_FOUND", "declined": "PAYMENT_DECLINED"}
 ENDED = {"DONE", "PAYMENT_DECLINED"}

@@ -3,12 +3,11 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator
 
 import pytest
 
 from resolvers import webhook_delivery
-from tests.receivers import Receiver, answers, hangs, receiving
+from tests.receivers import Receiver, answers, hangs
 from tests.shop_world import Shop
 from tests.webhook_world import Hooks
 
@@ -32,12 +31,6 @@ async def main(url, endpoint_id):
 
 asyncio.run(main(sys.argv[1], int(sys.argv[2])))
 """
-
-
-@pytest.fixture
-async def receiver() -> AsyncIterator[Receiver]:
-    async with receiving() as found:
-        yield found
 
 
 @pytest.mark.parametrize("answered", [False, True])

@@ -1,36 +1,21 @@
 """Messages reach their endpoints: in order, once each unless somebody dies, for three days, and nobody waits for others."""
 
 import asyncio
-import contextlib
 import datetime as dt
-import itertools
-import time
-from collections.abc import AsyncIterator
 
 import orjson
 import pytest
 
-from resolvers import webhook_delivery, worker
+from resolvers import webhook_delivery
 from schema.event import EXAMPLES, EventType
 from store.clock import clock
 from store.events import emit
 from store.tenancy import MarketplaceRow, PartnerRow
-from store.webhooks import courier, line
+from store.webhooks import courier
 from store.webhooks.line import PAUSES
-from tests.receivers import Received, Receiver, answers, closes, hangs, receiving
+from tests.receivers import Received, Receiver, answers, closes, hangs
 from tests.shop_world import Shop
 from tests.webhook_world import Hooks
-
-
-@pytest.fixture
-def hooks(shop: Shop) -> Hooks:
-    return Hooks.of(shop)
-
-
-@pytest.fixture
-async def receiver() -> AsyncIterator[Receiver]:
-    async with receiving() as found:
-        yield found
 
 
 def told(request: Received) -> tuple[str, str]:
@@ -334,100 +319,3 @@ async def test_an_endpoint_deleted_while_it_is_sent_to_is_nothing_to_note(hooks:
     await hooks.deliver(endpoint)
     assert len(receiver.received) == 1
     assert await hooks.shop.count("webhook_delivery") == await hooks.shop.count("webhook_attempt") == 0
-
-
-# ---- with workers
-
-
-@pytest.fixture
-async def workers(hooks: Hooks, database_url: str) -> AsyncIterator[None]:
-    """Two workers on one database."""
-    dsn = "postgresql://" + database_url.partition("://")[2]
-    tasks = [asyncio.create_task(worker.work(hooks.services, dsn)) for _ in range(2)]
-    yield
-    for task in tasks:
-        task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await asyncio.gather(*tasks)
-
-
-async def until(hooks: Hooks, statement: str, wanted: object) -> None:
-    """Wait until the database says so."""
-    async with asyncio.timeout(60):
-        while await hooks.shop.one(statement) != wanted:
-            await asyncio.sleep(0.05)
-
-
-async def test_a_storm_of_events_reaches_every_endpoint_in_order(
-    hooks: Hooks, workers: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Subjects change one after another, each change in a transaction of its own; all of them at once."""
-    monkeypatch.setattr(line, "PAUSES", (dt.timedelta(seconds=0.05),) * 9)
-
-    async def changes(subject: str) -> None:
-        for _ in range(6):
-            await hooks.tell(subject=subject)
-
-    async with receiving() as steady, receiving() as moody, receiving() as hanging:
-        moody.script = [answers(500) if number % 4 == 3 else answers(204) for number in range(60)]
-        hanging.otherwise = hangs
-        endpoints = [await hooks.endpoint(each.url) for each in (steady, moody)]
-        await hooks.endpoint(hanging.url)
-        await asyncio.gather(*(changes(f"s{number}") for number in range(8)))
-        await until(hooks, "SELECT count(*) FROM webhook_delivery WHERE state = 'delivered'", 2 * 48)
-        assert len(steady.received) == 48
-        assert len(moody.received) > 48
-        for receiver, endpoint in zip((steady, moody), endpoints, strict=True):
-            assert receiver.most_at_once == 1
-            told_in_order = [key for key, _again in itertools.groupby(receiver.ids)]
-            assert len(told_in_order) == len(set(told_in_order)) == 48, "something came after what follows it"
-            subjects = {
-                request.event["id"]: request.verified(hooks.secret(endpoint))["subject"]
-                for request in receiver.received
-            }
-            for subject in set(subjects.values()):
-                rows = await hooks.rows("SELECT key FROM event WHERE subject = :subject ORDER BY id", subject=subject)
-                assert [key for key in told_in_order if subjects[key] == subject] == [row[0] for row in rows]
-
-
-async def test_a_slow_endpoint_keeps_no_other_waiting(hooks: Hooks, workers: None) -> None:
-    async with receiving() as slow, receiving() as quick:
-        slow.otherwise = hangs
-        for _ in range(3):
-            await hooks.endpoint(slow.url)
-        endpoint = await hooks.endpoint(quick.url, host="quick")
-        began = time.monotonic()
-        await hooks.tell(20)
-        await until(hooks, "SELECT count(*) FROM webhook_delivery WHERE state = 'delivered'", 20)
-        assert await hooks.states(endpoint) == ["delivered"] * 20
-        assert time.monotonic() - began < courier.WHOLE_TRY.total_seconds() - 2
-
-
-async def test_a_lost_job_is_made_up_for(hooks: Hooks, receiver: Receiver) -> None:
-    endpoint = await hooks.endpoint(receiver.url)
-    await hooks.tell(3)
-    await hooks.shop.execute("DELETE FROM pgqueuer")
-    assert await webhook_delivery.sweep(hooks.services) == 1
-    assert await hooks.states(endpoint) == ["waiting"] * 3
-    assert webhook_delivery.WAITING._value.get() == 3
-    await hooks.shop.execute("DELETE FROM pgqueuer")
-    assert await webhook_delivery.sweep(hooks.services) == 1
-    await hooks.deliver(endpoint)
-    assert await hooks.states(endpoint) == ["delivered"] * 3
-    assert await webhook_delivery.sweep(hooks.services) == 0
-    assert webhook_delivery.WAITING._value.get() == 0
-
-
-async def test_events_are_forgotten_after_a_while_with_their_log(hooks: Hooks, receiver: Receiver) -> None:
-    endpoint = await hooks.endpoint(receiver.url)
-    await hooks.tell(2)
-    await hooks.deliver(endpoint)
-    clock.advance(dt.timedelta(days=89))
-    (key,) = await hooks.tell()
-    await hooks.sort()
-    assert await webhook_delivery.forget(hooks.services) == 0
-    clock.advance(dt.timedelta(days=2))
-    assert await webhook_delivery.forget(hooks.services) == 2
-    assert await hooks.rows("SELECT key FROM event") == [(key,)]
-    assert await hooks.states(endpoint) == ["waiting"]
-    assert await hooks.shop.count("webhook_attempt") == 0

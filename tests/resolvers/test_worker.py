@@ -1,35 +1,10 @@
 """The worker: jobs are run by PgQueuer from the same database, whichever process put them there."""
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator
-
-import pytest
-
-from resolvers import attempt_watch, worker
+from resolvers import attempt_watch
 from schema.checkout import Choice
 from store.jobs import Job, enqueue
 from store.providers.base import Subject, TransactionKind
 from tests.shop_world import Shop
-
-
-async def until(shop: Shop, statement: str, wanted: object) -> None:
-    """Wait until the database says so."""
-    async with asyncio.timeout(60):
-        while await shop.one(statement) != wanted:
-            await asyncio.sleep(0.02)
-
-
-@pytest.fixture
-async def workers(shop: Shop, database_url: str) -> AsyncIterator[None]:
-    """Two workers on one database."""
-    dsn = "postgresql://" + database_url.partition("://")[2]
-    tasks = [asyncio.create_task(worker.work(shop.services, dsn)) for _ in range(2)]
-    yield
-    for task in tasks:
-        task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await asyncio.gather(*tasks)
 
 
 async def test_a_notification_becomes_an_order_and_the_cart_goes(shop: Shop, workers: None) -> None:
@@ -40,8 +15,8 @@ async def test_a_notification_becomes_an_order_and_the_cart_goes(shop: Shop, wor
     for _ in range(3):
         async with shop.services.db.sessions() as db, db.begin():
             await enqueue(db, Job.PROVIDER_HINT, {"subject": Subject.PAYIN, "id": payin})
-    await until(shop, "SELECT count(*) FROM shop_order", 1)
-    await until(shop, "SELECT count(*) FROM pgqueuer", 0)
+    await shop.until("SELECT count(*) FROM shop_order", 1)
+    await shop.until("SELECT count(*) FROM pgqueuer", 0)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is None
     assert await shop.count("shop_order") == 1
 
@@ -57,7 +32,7 @@ async def test_lost_notifications_are_caught_up(shop: Shop, workers: None) -> No
     started = await shop.start(key, seen)
     await shop.pay(started)
     assert await attempt_watch.catch_up(shop.services) > 0
-    await until(shop, "SELECT count(*) FROM shop_order", 1)
+    await shop.until("SELECT count(*) FROM shop_order", 1)
 
 
 async def test_a_replaced_cart_outlives_the_order(shop: Shop) -> None:

@@ -9,17 +9,15 @@ from pgqueuer.core.qm import QueueManager
 from pgqueuer.domain.errors import FailingListenerError
 from sqlalchemy import text
 
-from resolvers import attempt_watch, worker
+from resolvers import attempt_watch
 from schema.checkout import Choice, PaymentStarted
 from schema.errors import Unavailable
 from store.clock import clock
 from store.jobs import Job, enqueue
 from store.kv import KeyValue
 from store.providers.base import Subject
-from tests.resolvers.test_worker import until, workers
+from tests.resolvers.job_world import working
 from tests.shop_world import Shop
-
-__all__ = ["workers"]
 
 
 async def begun(shop: Shop) -> PaymentStarted:
@@ -46,7 +44,7 @@ async def test_a_cart_is_deleted_once_the_store_is_back(
     monkeypatch.setattr(type(shop.services.kv), "delete", twice_away)
     await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is not None
-    await until(shop, "SELECT count(*) FROM pgqueuer", 0)
+    await shop.until("SELECT count(*) FROM pgqueuer", 0)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is None
     assert calls == 3
 
@@ -61,7 +59,7 @@ async def test_a_notification_is_followed_once_the_provider_is_back(shop: Shop, 
         down = {"method": "GET", "path": f"/payins/{payin}", "kind": "drop", "times": 7}
         await shop.control("POST", "/faults", down)
         await enqueue(db, Job.PROVIDER_HINT, {"subject": Subject.PAYIN, "id": payin})
-    await until(shop, "SELECT count(*) FROM shop_order", 1)
+    await shop.until("SELECT count(*) FROM shop_order", 1)
 
 
 async def test_looks_that_fail_do_not_keep_others_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,16 +84,12 @@ async def test_a_queue_that_ends_begins_anew(shop: Shop, database_url: str, monk
         raise FailingListenerError
 
     monkeypatch.setattr(QueueManager, "listener_healthy", once_deaf)
-    task = asyncio.create_task(worker.work(shop.services, "postgresql://" + database_url.partition("://")[2]))
-    try:
+    async with working(shop.services, database_url) as (task,):
         await ended.wait()
         started = await begun(shop)
         await shop.pay(started)
         async with shop.services.db.sessions() as db, db.begin():
             await enqueue(db, Job.SETTLE_ATTEMPT, {"id": started.attempt_id})
-        await until(shop, "SELECT count(*) FROM shop_order", 1)
+        await shop.until("SELECT count(*) FROM shop_order", 1)
         await asyncio.sleep(1.5)
         assert not task.done()
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

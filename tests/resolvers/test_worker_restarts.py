@@ -1,22 +1,18 @@
 """The worker goes on whatever happens to its connection."""
 
-import asyncio
-import contextlib
-
 import asyncpg
 
-from resolvers import attempt_watch, worker
+from resolvers import attempt_watch
 from schema.checkout import Choice
-from tests.resolvers.test_worker import until
+from store.dsn import dsn
+from tests.resolvers.job_world import working
 from tests.shop_world import Shop
 
 
 async def test_it_goes_on_after_all_its_connections_were_cut(shop: Shop, database_url: str) -> None:
-    dsn = "postgresql://" + database_url.partition("://")[2]
-    task = asyncio.create_task(worker.work(shop.services, dsn))
-    try:
-        await until(shop, "SELECT count(*) > 0 FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'", True)
-        breaker = await asyncpg.connect(dsn)
+    async with working(shop.services, database_url):
+        await shop.until("SELECT count(*) > 0 FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'", True)
+        breaker = await asyncpg.connect(dsn(database_url))
         cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
         assert await breaker.fetch(cut)
         await breaker.close()
@@ -24,8 +20,4 @@ async def test_it_goes_on_after_all_its_connections_were_cut(shop: Shop, databas
         started = await shop.start(key, seen)
         await shop.pay(started)
         assert await attempt_watch.catch_up(shop.services) > 0
-        await until(shop, "SELECT count(*) FROM shop_order", 1)
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        await shop.until("SELECT count(*) FROM shop_order", 1)
