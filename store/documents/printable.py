@@ -6,7 +6,7 @@ import unicodedata
 from store.documents.glyphs import printable_characters
 
 HOLE = "\N{WHITE SQUARE}"
-"""Stands for what no font has."""
+"""Stands for what no font has, however many characters it is."""
 JOINERS = frozenset("\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\N{SOFT HYPHEN}\N{VARIATION SELECTOR-16}")
 """What cannot be seen and does something that is wanted: it joins emoji and letters. What turns lines around is not."""
 MARKS = 3
@@ -14,11 +14,33 @@ MARKS = 3
 LONGEST_WORD = 24
 PIECE = 12
 BREAK = "\N{ZERO WIDTH SPACE}"
-_LONG = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+HYPHEN = "\N{SOFT HYPHEN}"
+TIED = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
+"""Spaces that hold together what stands on both sides, such as a price and its currency."""
+_LONG = re.compile(rf"[^\s\-–—]{{{LONGEST_WORD + 1},}}")
+_SPACES = re.compile(rf"[^\S{TIED}]+")
+_HOLES = re.compile(rf"{HOLE}(?: ?{HOLE})+")
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u31ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef]")
+"""Letters of Thai, Chinese, Japanese and Korean, whose lines are broken by rules of their own."""
+_SCRIPTS = {
+    "ar": "\u0600-\u06ff\u0750-\u077f",
+    "el": "\u0370-\u03ff",
+    "he": "\u0590-\u05ff",
+    "hi": "\u0900-\u097f",
+    "ja": "\u3040-\u30ff",
+    "ko": "\u1100-\u11ff\uac00-\ud7ff",
+    "th": "\u0e00-\u0e7f",
+    "zh": "\u3400-\u9fff\uf900-\ufaff",
+}
+"""The letters that tell a language, as far as letters can."""
+_TOLD = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS.items()}
 
 
 def printable(text: str) -> str:
-    """A text in one line: what cannot be printed stands as a square, very long words can be broken."""
+    """A text in one line: what cannot be printed stands as a square, very long words can be broken.
+
+    Nothing is left of a text that holds nothing but what cannot be printed: a row of squares says no name.
+    """
     return _breakable(exact(text))
 
 
@@ -30,14 +52,26 @@ def printable_lines(text: str) -> str:
 
 def exact(text: str) -> str:
     """A text that is not broken: a code, an address that is copied."""
-    line = " ".join(_characters(text).split())
-    return line if set(line) - JOINERS - {" "} else ""
+    line = _HOLES.sub(HOLE, _SPACES.sub(" ", _characters(text)).strip())
+    return line if set(line) - JOINERS - {" ", *TIED, HOLE} else ""
 
 
 def is_rtl(text: str) -> bool:
     """Whether a text is read from right to left, by its first letter that says so."""
     ways = (unicodedata.bidirectional(character) for character in text)
     return next((way for way in ways if way in {"L", "R", "AL"}), "L") != "L"
+
+
+def language_told(text: str) -> str:
+    """The language that a text's letters tell, for breaking lines and reading aloud; empty where most tell none.
+
+    Japanese mixes its own letters with Chinese ones: the few decide.
+    """
+    counted = {language: len(letters.findall(text)) for language, letters in _TOLD.items()}
+    if counted["ja"]:
+        counted["ja"] += counted.pop("zh")
+    language, most = max(counted.items(), key=lambda pair: pair[1])
+    return language if most * 2 > sum(map(str.isalpha, text)) else ""
 
 
 def _characters(text: str) -> str:
@@ -73,10 +107,13 @@ def _breakable(text: str) -> str:
 
 
 def _pieces(word: str) -> str:
-    """A long word with places to break it, between letters and digits only: what belongs together stays so."""
-    written, since = "", 0
+    """A long word with places to break it, between letters and digits only: what belongs together stays so.
+
+    A hyphen shows where a word of nothing but letters is broken; in an address or a number it would be taken for one of its own.
+    """
+    written, since, sign = "", 0, HYPHEN if word.isalpha() else BREAK
     for before, character in zip(" " + word, word, strict=False):
-        if since >= PIECE and before.isalnum() and character.isalnum():
-            written, since = written + BREAK, 0
+        if since >= PIECE and before.isalnum() and character.isalnum() and not _UNSPACED.match(character):
+            written, since = written + sign, 0
         written, since = written + character, since + 1
     return written

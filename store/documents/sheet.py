@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from schema.checkout import Brand
-from store.documents.printable import exact, is_rtl, printable, printable_lines
+from store.documents.printable import exact, is_rtl, language_told, printable, printable_lines
 from store.documents.rich import Block, words_of
 
 
@@ -20,17 +20,18 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Directed:
-    """Somebody's words, and whether they are read from right to left."""
+class Line:
+    """A line of somebody's words, whether it is read from right to left, and the language that its letters tell, if any."""
 
     text: str
     rtl: bool
+    language: str
 
-    @classmethod
-    def of(cls, text: str) -> "Directed":
-        """Words as they can be printed."""
-        lines = printable_lines(text)
-        return cls(lines, is_rtl(lines))
+
+def lines_of(text: str) -> list[Line]:
+    """Somebody's words as they can be printed; none where nothing of them can."""
+    lines = printable_lines(text)
+    return [Line(line, is_rtl(line), language_told(line)) for line in lines.split("\n")] if lines else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +97,10 @@ class Sheet:
             "facts": self.facts,
             "description": printable(words_of(self.description)),
             "included": [printable(entry) for entry in self.included],
-            "to": Directed.of(self.to),
-            "sender": Directed.of(self.sender),
-            "message": (message := Directed.of(self.message)),
-            "message_size": _size(len(message.text), (120, 15), (280, 13), (600, 11.5), smallest=10.5),
+            "to": lines_of(self.to),
+            "sender": lines_of(self.sender),
+            "message": (message := lines_of(self.message)),
+            "message_size": _size(_length(message), (120, 15), (280, 13), (600, 11.5), smallest=10.5),
             "code": code,
             "code_size": _size(len(code), (20, 21), (28, 16), smallest=12),
             "validity": self.validity,
@@ -113,3 +114,8 @@ class Sheet:
 def _size(length: int, *steps: tuple[int, float], smallest: float) -> float:
     """A size in points: of the first step that is long enough."""
     return next((size for most, size in steps if length <= most), smallest)
+
+
+def _length(lines: list[Line]) -> int:
+    """How many characters wide and high it is: a line that is ended early takes as much room as half a full one."""
+    return sum(max(len(line.text), 40) for line in lines)

@@ -23,26 +23,22 @@ class Party:
 
 def voucher_words(language: str, code: str) -> Words:
     """The captions of a voucher."""
-    said = TEXTS.translations(language)
-    return Words(
-        included=said.gettext("Included"),
-        to=said.gettext("For"),
-        sender=said.gettext("From"),
-        code=said.gettext("Code"),
-        hint=said.gettext("Show this voucher, on paper or on a phone, when you arrive."),
-        qr=said.gettext("QR code of %(code)s") % {"code": code},
-    )
+    return _words(language, code, N_("Show this voucher, on paper or on a phone, when you arrive."))
 
 
 def gift_card_words(language: str, code: str) -> Words:
     """The captions of a gift card."""
+    return _words(language, code, N_("Type this code when you pay, or show this gift card."))
+
+
+def _words(language: str, code: str, hint: str) -> Words:
     said = TEXTS.translations(language)
     return Words(
         included=said.gettext("Included"),
         to=said.gettext("For"),
         sender=said.gettext("From"),
         code=said.gettext("Code"),
-        hint=said.gettext("Type this code when you pay, or show this gift card."),
+        hint=said.gettext(hint),
         qr=said.gettext("QR code of %(code)s") % {"code": code},
     )
 

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.documents.glyphs import printable_characters
-from store.documents.printable import BREAK, HOLE, JOINERS, exact, is_rtl, printable, printable_lines
+from store.documents.printable import (
+    BREAK,
+    HOLE,
+    HYPHEN,
+    JOINERS,
+    exact,
+    is_rtl,
+    language_told,
+    printable,
+    printable_lines,
+)
 from store.documents.rich import BULLET, Run, blocks_of_html, blocks_of_text, words_of
 
 
@@ -18,6 +28,8 @@ from store.documents.rich import BULLET, Run, blocks_of_html, blocks_of_text, wo
         "€ £ ₺ № ™ “„«»” – — … ½ × ÷ ±",
         "Привет, Ελλάδα, שלום, مرحبا",
         "🎉 ❤ 🥂 👩\u200d👧 ☺",
+        "陈晓明，生日快乐！ 山田太郎さま 이순신",
+        "สุขสันต์วันเกิด, अमित कुमार, Ծնունդդ, შენ",
     ],
 )
 def test_what_people_write_is_kept(text: str) -> None:
@@ -30,8 +42,10 @@ def test_what_people_write_is_kept(text: str) -> None:
         ("a\x00b\x07c\td", "a b c d"),
         ("  two \u2003 words\u00ad ", "two words\u00ad"),
         ("pay \u202eelpoep\u202c\u2066!\u2069", "pay elpoep!"),
-        ("𝓕𝓪𝓷𝓬𝔂 Ｗｉｄｅ", "Fancy Wide"),
-        ("生日快乐", HOLE * 4),
+        ("𝓕𝓪𝓷𝓬𝔂 Ｗｉｄｅ", "Fancy Ｗｉｄｅ"),
+        ("ለ ሰላም, ልዑል!", f"{HOLE}, {HOLE}!"),
+        ("ሰላም ልዑል", ""),
+        ("180,00\xa0€ \xa0 1\u202f234", "180,00\xa0€ \xa0 1\u202f234"),
         ("\ue000\ud800\ufeff", ""),
         (" \u200d \u00ad\ufe0f", ""),
         ("Z" + "\u0301" * 50, "\u0179" + "\u0301" * 3),
@@ -43,11 +57,37 @@ def test_what_cannot_be_printed_is_something_else(text: str, printed: str) -> No
 
 def test_a_very_long_word_can_be_broken_and_a_code_is_not() -> None:
     word = "Donaudampfschifffahrtsgesellschaftskapitän"
-    assert BREAK in printable(word)
-    assert printable(word).replace(BREAK, "") == word
-    assert max(map(len, printable("W" * 500).split(BREAK))) <= 12
-    assert BREAK not in printable("Straßenbahnhaltestelle")
+    assert HYPHEN in printable(word)
+    assert printable(word).replace(HYPHEN, "") == word
+    assert max(map(len, printable("W" * 500).split(HYPHEN))) <= 12
     assert exact(word) == word
+    address = "https://valserene.example/" + "very" * 12
+    assert printable(address).replace(BREAK, "") == address  # a hyphen would be taken for one of its own
+    for whole in (
+        "Straßenbahnhaltestelle",
+        "Hohenlohe-Waldenburg-Schillingsfürst",
+        "祝你们在湖边度过美好的周末" * 3,
+        "สุขสันต์วันเกิด" * 4,
+    ):
+        assert printable(whole) == whole, whole
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Claire Dubois", ""),
+        ("Claire 明", ""),
+        ("陈晓明", "zh"),
+        ("山田太郎さま", "ja"),
+        ("이순신", "ko"),
+        ("ณัฐวุฒิ", "th"),
+        ("משה כהן (Paris)", "he"),
+        ("123 🎉", ""),
+        ("", ""),
+    ],
+)
+def test_letters_tell_a_language(text: str, language: str) -> None:
+    assert language_told(text) == language
 
 
 def test_lines_are_kept_and_empty_ones_are_few() -> None:
@@ -76,9 +116,7 @@ def test_html_becomes_paragraphs_and_lists() -> None:
     blocks = blocks_of_html(html)
     assert ["".join(run.text for run in block.runs).strip() for block in blocks] == [
         "Booking",
-        "Call us or write at our site.".replace("our site", "our\xa0site")
-        if False
-        else "Call us or write at our site.",
+        "Call us or write at our\xa0site.",
         "One",
         "Two",
         "Dot",
