@@ -7,12 +7,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import event
 
 from schema.permission import Permission
 from store.clock import clock
 from store.tenancy import PartnerRow
 from tests.activation_world import COMPLETE
+from tests.statements import executed
 from tests.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, Answer, OverGraphQL, OverRest, Transport
 
@@ -147,15 +147,8 @@ async def statements(tenants: Tenants, partners: int) -> int:
     await tenants.client.post(
         "/graphql/", content=body, headers=headers
     )  # who asks, and the query, are known afterwards
-    seen: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        seen.append(statement)
-
-    engine = tenants.services.db.engine.sync_engine
-    event.listen(engine, "before_cursor_execute", note)
-    answer = (await tenants.client.post("/graphql/", content=body, headers=headers)).json()
-    event.remove(engine, "before_cursor_execute", note)
+    with executed(tenants.services.db) as seen:
+        answer = (await tenants.client.post("/graphql/", content=body, headers=headers)).json()
     assert len(answer["data"]["partners"]["edges"]) == partners, answer
     return len(seen)
 

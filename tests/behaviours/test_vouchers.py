@@ -21,6 +21,7 @@ from store.clock import clock
 from store.coupons import CouponRow
 from store.customer_rows import CustomerRow
 from store.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
+from tests.statements import fetched
 from tests.tenants import Tenants
 from tests.transports import NO_TOKEN
 from tests.voucher_world import Sold, sell, voucher_of
@@ -244,23 +245,12 @@ async def test_where_there_is_nothing(world: World) -> None:
     assert (shown["is_usable"], shown["is_extendable"], shown["is_refundable"]) == (False, False, False)
 
 
-async def test_a_page_takes_the_same_statements_however_many_rows_it_has(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ran: list[str] = []
-    db = world.tenants.services.db
-    fetch = db.kept.fetch
-
-    async def counted(sql: str, *arguments: Any) -> Any:
-        ran.append(sql)
-        return await fetch(sql, *arguments)
-
-    monkeypatch.setattr(db.kept, "fetch", counted)
+async def test_a_page_takes_the_same_statements_however_many_rows_it_has(world: World) -> None:
     counts = []
     for size in (2, 100):
-        ran.clear()
-        assert len((await world.get("/api/vouchers/", page_size=size)).json()["results"]) == size
-        counts.append(len(ran))
+        with fetched(world.tenants.services.db) as seen:
+            assert len((await world.get("/api/vouchers/", page_size=size)).json()["results"]) == size
+        counts.append(len(seen))
     assert counts == [10, 10]
 
 

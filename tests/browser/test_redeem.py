@@ -7,7 +7,7 @@ from store.demo.seed import MASTER_USER, PASSWORD
 from tests.browser.conftest import NewCustomer
 from tests.browser.world import World
 from tests.chromium import needs_chromium, sound
-from tests.funnel.test_redeem import LOG_IN, ROOT
+from tests.funnel.redeem_world import LOG_IN, ROOT
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

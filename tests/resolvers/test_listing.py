@@ -15,6 +15,7 @@ from schema.permission import Permission
 from store.db import Database
 from store.rows import column
 from tests.house import Card, CardFilter, CardOrder, CardRow, card, cards, context, fill
+from tests.statements import fetched
 
 
 @pytest.fixture
@@ -205,21 +206,14 @@ async def test_page_10000_costs_what_page_1_costs(db: Database) -> None:
             )
         )
         await connection.execute(text("ANALYZE house_card"))
-    ran: list[tuple[str, tuple[Any, ...]]] = []
-    fetch = db.kept.fetch
-
-    async def told(sql: str, *arguments: Any) -> Any:
-        ran.append((sql, arguments))
-        return await fetch(sql, *arguments)
-
-    db.kept.fetch = told
-    for order in (CardOrder.NEWEST, CardOrder.EXPIRING_FIRST, CardOrder.EXPIRING_LAST):
-        (deep,) = await _row_at(db, order, 29_000)
-        await (await cards(context(db), Window(20, after=deep), order=order)).rows.page(("code",))
-        await (await cards(context(db), Window(last=20, before=deep), order=order)).rows.page(("code",))
+    with fetched(db) as ran:
+        for order in (CardOrder.NEWEST, CardOrder.EXPIRING_FIRST, CardOrder.EXPIRING_LAST):
+            (deep,) = await _row_at(db, order, 29_000)
+            await (await cards(context(db), Window(20, after=deep), order=order)).rows.page(("code",))
+            await (await cards(context(db), Window(last=20, before=deep), order=order)).rows.page(("code",))
     assert len(ran) == 6
     for sql, arguments in ran:
-        ((plan,),) = await fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", *arguments)
+        ((plan,),) = await db.fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", *arguments)
         plan = plan[0]
         assert "Index" in json.dumps(plan)
         assert _rows_touched(plan["Plan"]) < 200, json.dumps(plan, indent=1)

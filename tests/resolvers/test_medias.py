@@ -18,8 +18,7 @@ from store.media import MediaRow, key_of, path_of, read_path
 from tests.behaviours.test_media import new_prototype
 from tests.kyc_world import upload
 from tests.media_transports import drawn, files_of
-from tests.resolvers.test_once import statements
-from tests.resolvers.test_voucher_options import counted
+from tests.statements import executed, fetched
 from tests.tenants import Tenants
 
 WEEK = 7 * 86_400
@@ -125,17 +124,19 @@ async def test_pictures_are_read_with_as_many_statements_however_many_there_are(
         for position, row in enumerate(shown, 1):
             await tenants.add(PrototypeImageRow(**of, media_id=row.id, position=position))
     query = "{ voucherPrototypes { nodes { cover { cardUrl } images { position media { cardUrl } } } } }"
-    with statements(tenants.services.db) as seen:
-        number, body = await counted(tenants, lambda: tenants.graphql("a1", query))
+    with fetched(tenants.services.db) as of_lists, executed(tenants.services.db) as others:
+        body = await tenants.graphql("a1", query)
     nodes = body["data"]["voucherPrototypes"]["nodes"]
     assert len(nodes) == many
     for node in nodes:
         assert [image["position"] for image in node["images"]] == list(range(1, many + 1))
         assert len({image["media"]["cardUrl"] for image in node["images"]}) == many
         assert node["cover"] == {"cardUrl": node["images"][0]["media"]["cardUrl"]}
-    assert number + sum("voucher_prototype_image" in sql for sql in seen) == 4  # covers are read apart from the rest
-    number, body = await counted(tenants, lambda: tenants.graphql("a1", "{ media { nodes { thumbUrl fullUrl } } }"))
-    assert (number, len(body["data"]["media"]["nodes"])) == (1, many)
+    covers = sum("voucher_prototype_image" in sql for sql in others)  # which are read apart from the rest
+    assert len(of_lists) + covers == 4
+    with fetched(tenants.services.db) as of_lists:
+        body = await tenants.graphql("a1", "{ media { nodes { thumbUrl fullUrl } } }")
+    assert (len(of_lists), len(body["data"]["media"]["nodes"])) == (1, many)
 
 
 # ---- files and rows

@@ -1,15 +1,12 @@
 """Payments at their edges: presses that meet completions, what the provider says differently, what must not be a 500."""
 
 import asyncio
-import contextlib
 import dataclasses
 import datetime as dt
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from resolvers import attempt_watch, checkout, payment
 from resolvers.operation import Call
@@ -22,6 +19,7 @@ from store.kv import KeyValue
 from store.providers.base import MinorAmount, RefundRequest, TransactionKind, TransactionStatus, new_key
 from store.settings import ProviderName, Settings
 from tests.shop_world import DECLINED_CARD, Shop, open_shop
+from tests.statements import executed
 
 
 async def state_of(shop: Shop, attempt_id: object) -> str:
@@ -225,7 +223,7 @@ async def test_a_large_cart_takes_no_more_statements_than_a_small_one(shop: Shop
     card, counts = await shop.gift_card("500.00"), []
     for wanted in (choices[:3], choices):
         key, seen = await shop.ready(*wanted, codes=(card.code,))
-        with counted(shop) as statements:
+        with executed(shop.services.db) as statements:
             assert (await shop.start(key, seen)).status is AttemptStatus.COMPLETED
         counts.append(len(statements))
     assert counts[1] <= counts[0]
@@ -295,20 +293,6 @@ async def test_a_test_partner_takes_no_real_money(shop: Shop) -> None:
         await there.start(key, seen)
     assert await shop.count("checkout_attempt") == 0
     assert (await shop.start(key, seen)).redirect_url, "the sandbox takes none"
-
-
-@contextlib.contextmanager
-def counted(shop: Shop) -> Iterator[list[str]]:
-    """The statements that are sent to the database meanwhile."""
-    sent: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
-        sent.append(statement)
-
-    engine = shop.services.db.engine.sync_engine
-    event.listen(engine, "before_cursor_execute", note)
-    yield sent
-    event.remove(engine, "before_cursor_execute", note)
 
 
 async def execute(shop: Shop, statement: str, **parameters: object) -> None:

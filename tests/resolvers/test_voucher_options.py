@@ -1,7 +1,6 @@
 """Options, categories and links as GraphQL has them beyond REST: services, links of their own, filters, what a list costs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +19,7 @@ from store.catalogue import (
     VoucherOptionRow,
     VoucherPrototypeRow,
 )
+from tests.statements import fetched
 from tests.tenants import Tenants, Transport
 
 SERVICE = {"cost": "40.00", "buying_vat": "20.00", "selling_vat": "5.50", "price": "90.00"}
@@ -197,23 +197,6 @@ async def test_lists_are_filtered_and_ordered(tenants: Tenants) -> None:
     assert voucher_option_categories.voucher_option_categories.default_order == "ranking"
 
 
-async def counted(tenants: Tenants, run: Callable[[], Awaitable[Any]]) -> tuple[int, Any]:
-    """How many statements of lists and relations something runs, and what it answers."""
-    kept, seen = tenants.services.db.kept, []
-    raw = kept.fetch
-
-    async def told(sql: str, *arguments: Any) -> Any:
-        seen.append(sql)
-        return await raw(sql, *arguments)
-
-    kept.fetch = told
-    try:
-        answer = await run()
-    finally:
-        kept.fetch = raw
-    return len(seen), answer
-
-
 @pytest.mark.parametrize("many", [2, 7])
 async def test_what_a_list_costs_does_not_grow_with_it(tenants: Tenants, many: int) -> None:
     prototypes = [await prototype_of(tenants, "a1") for _ in range(many)]
@@ -225,14 +208,17 @@ async def test_what_a_list_costs_does_not_grow_with_it(tenants: Tenants, many: i
         return (await tenants.client.get(path, headers=headers)).json()
 
     # the page, partners and links
-    number, page = await counted(tenants, lambda: rest("/api/voucher_options/"))
-    assert (number, page["results"][0]["voucher_prototypes_ids"]) == (3, prototypes)
+    with fetched(tenants.services.db) as seen:
+        page = await rest("/api/voucher_options/")
+    assert (len(seen), page["results"][0]["voucher_prototypes_ids"]) == (3, prototypes)
     # the prototype, its links, options, and what an option is answered with
-    number, links = await counted(tenants, lambda: rest(f"/api/voucher_prototypes/{prototypes[0]}/options/"))
-    assert (number, [link["option"]["voucher_prototypes_ids"] for link in links]) == (5, [prototypes])
+    with fetched(tenants.services.db) as seen:
+        links = await rest(f"/api/voucher_prototypes/{prototypes[0]}/options/")
+    assert (len(seen), [link["option"]["voucher_prototypes_ids"] for link in links]) == (5, [prototypes])
     query = "{ voucherOptions { nodes { id prototypeLinks { count prototype { name { en } } } partner { id } } } }"
-    number, body = await counted(tenants, lambda: tenants.graphql("a1", query))
-    assert (number, len(body["data"]["voucherOptions"]["nodes"][0]["prototypeLinks"])) == (4, many)
+    with fetched(tenants.services.db) as seen:
+        body = await tenants.graphql("a1", query)
+    assert (len(seen), len(body["data"]["voucherOptions"]["nodes"][0]["prototypeLinks"])) == (4, many)
 
 
 async def test_within_a_voucher_an_option_tells_more(tenants: Tenants) -> None:

@@ -23,6 +23,7 @@ from store.db import Database
 from store.tenancy import MarketplaceRow
 from tests.house import Card, CardStatus, Use, card, cards, context, fill
 from tests.rest_compat.served import client_of, made_up
+from tests.statements import fetched
 
 USE = Shape("Use", Use, {"id": "id", "label": "label", "by": "issuer.slug"})
 CARD = Shape(
@@ -333,23 +334,7 @@ async def test_another_tenants_row_does_not_exist(client: httpx.AsyncClient) -> 
 async def test_a_page_costs_one_statement_a_level_however_many_keys(
     client: httpx.AsyncClient, database: Database
 ) -> None:
-    statements = await counted(database, lambda: client.get("/api/cards/?page_size=100&ordering=created_on"))
+    with fetched(database) as seen:
+        assert (await client.get("/api/cards/?page_size=100&ordering=created_on")).status_code == 200
     # the page, its count, issuers, uses, and the issuers of uses
-    assert statements == 5
-
-
-async def counted(database: Database, run: Callable[[], Any]) -> int:
-    """How many statements something runs."""
-    fetch, number = database.fetch, 0
-
-    async def counting(*arguments: Any) -> Any:
-        nonlocal number
-        number += 1
-        return await fetch(*arguments)
-
-    database.kept.fetch = counting
-    try:
-        assert (await run()).status_code == 200
-    finally:
-        database.kept.fetch = fetch
-    return number
+    assert len(seen) == 5

@@ -1,10 +1,8 @@
 """Searching a table of some size: along the index where few rows match, along the list where many do, and never through all."""
 
 import pathlib
-from typing import Any
 
-import pytest
-
+from tests.statements import fetched
 from tests.tenants import Tenants, open_tenants
 from tests.voucher_world import sell, voucher_of
 
@@ -27,31 +25,23 @@ SEARCHED = {
 
 
 async def test_whatever_is_searched_no_page_is_found_by_walking_through_the_table(
-    database_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    database_url: str, tmp_path: pathlib.Path
 ) -> None:
     async with open_tenants(database_url, tmp_path) as tenants:
         await _fill(tenants)
-        kept = tenants.services.db.kept
-        ran: list[tuple[str, Any]] = []
-        fetch = kept.fetch
-
-        async def noted(sql: str, *arguments: Any) -> Any:
-            ran.append((sql, arguments))
-            return await fetch(sql, *arguments)
-
-        monkeypatch.setattr(kept, "fetch", noted)
+        db = tenants.services.db
         headers = {"Authorization": f"Token {tenants.tokens['a1']}"}
         for term, (count, along_index) in SEARCHED.items():
-            ran.clear()
             query: dict[str, str | int] = {"gifter": term, "page_size": 5}
-            answer = (await tenants.client.get("/api/vouchers/", params=query, headers=headers)).json()
+            with fetched(db) as ran:
+                answer = (await tenants.client.get("/api/vouchers/", params=query, headers=headers)).json()
             assert answer["count"] == count, term
             wanted = [n for n in range(1, 20001) if term.lower() in f"x{n}@mail.example"][:5]
             assert [int(row["code"]) for row in answer["results"]] == wanted
             pages = [(sql, arguments) for sql, arguments in ran if "WITH " in sql]
             assert any("search_grams" in sql for sql, _ in pages) is along_index, term
             for sql, arguments in pages:
-                plan = "\n".join(row[0] for row in await fetch(f"EXPLAIN {sql}", *arguments))
+                plan = "\n".join(row[0] for row in await db.fetch(f"EXPLAIN {sql}", *arguments))
                 assert "Seq Scan on voucher" not in plan, plan
                 along = ["voucher_search_idx"] if "search_grams" in sql else LISTED
                 assert any(index in plan for index in along), plan

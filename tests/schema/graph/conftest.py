@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 import structlog
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from store.db import Database
 from tests.house import fill
+from tests.statements import sent
 
 
 @pytest.fixture(autouse=True)
@@ -39,18 +40,5 @@ async def holed(db: Database) -> Database:
 @pytest.fixture
 async def statements(db: Database) -> AsyncIterator[list[str]]:
     """Every statement that reaches PostgreSQL, whoever sends it."""
-    seen: list[str] = []
-    raw = db.kept.fetch
-
-    async def told(sql: str, *arguments: Any) -> Any:
-        seen.append(sql)
-        return await raw(sql, *arguments)
-
-    def listen(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        seen.append(statement)
-
-    db.kept.fetch = told
-    event.listen(db.engine.sync_engine, "before_cursor_execute", listen)
-    yield seen
-    event.remove(db.engine.sync_engine, "before_cursor_execute", listen)
-    db.kept.fetch = raw
+    with sent(db) as seen:
+        yield seen
