@@ -1,0 +1,62 @@
+"""What is sent to the database while something runs, by each of its two ways."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from sqlalchemy import event
+
+from store.db import Database
+
+Fetched: TypeAlias = list[tuple[str, tuple[Any, ...]]]
+
+
+@contextlib.contextmanager
+def fetched(db: Database) -> Iterator[Fetched]:
+    """The statements of lists and relations, which are kept prepared, with their arguments."""
+    seen: Fetched = []
+    with _fetching(db, lambda *statement: seen.append(statement)):
+        yield seen
+
+
+@contextlib.contextmanager
+def executed(db: Database) -> Iterator[list[str]]:
+    """The statements of sessions and transactions."""
+    seen: list[str] = []
+    with _executing(db, seen.append):
+        yield seen
+
+
+@contextlib.contextmanager
+def sent(db: Database) -> Iterator[list[str]]:
+    """All of them."""
+    seen: list[str] = []
+    with _fetching(db, lambda sql, _: seen.append(sql)), _executing(db, seen.append):
+        yield seen
+
+
+@contextlib.contextmanager
+def _fetching(db: Database, note: Callable[[str, tuple[Any, ...]], None]) -> Iterator[None]:
+    fetch = db.kept.fetch
+
+    async def told(sql: str, *arguments: Any) -> Any:
+        note(sql, arguments)
+        return await fetch(sql, *arguments)
+
+    db.kept.fetch = told
+    try:
+        yield
+    finally:
+        db.kept.fetch = fetch
+
+
+@contextlib.contextmanager
+def _executing(db: Database, note: Callable[[str], None]) -> Iterator[None]:
+    def told(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        note(statement)
+
+    event.listen(db.engine.sync_engine, "before_cursor_execute", told)
+    try:
+        yield
+    finally:
+        event.remove(db.engine.sync_engine, "before_cursor_execute", told)
