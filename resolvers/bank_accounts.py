@@ -2,14 +2,14 @@
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.activation_steps import barred
-from resolvers.changes import given_uuid
+from resolvers.changes import partner_if_named
 from resolvers.context import Services
 from resolvers.listing import Filter, Listing, Where
 from resolvers.operation import Call, operation
@@ -55,11 +55,6 @@ LOOK_AGAIN = dt.timedelta(hours=1)
 WAITED_FOR = dt.timedelta(days=1)
 
 
-async def _partner(call: Call, given: Any) -> None:
-    if (uuid := given_uuid(given)) is not None:
-        await find(call.db, call.caller, PartnerRow, "partner", uuid=uuid)
-
-
 @closed_set
 class BankAccountSort(ClosedSet):
     """How to order registered bank accounts."""
@@ -87,7 +82,7 @@ registered_bank_accounts = Listing(
 )
 
 
-@operation(Permission.UPDATE_PARTNER, transaction=False, exists=_partner)
+@operation(Permission.UPDATE_PARTNER, transaction=False, exists=partner_if_named)
 async def register_bank_account(call: Call, input: RegisterBankAccount) -> RegisteredBankAccount:
     """Have the payment provider know the IBAN of a partner, so that money can be sent to it.
 

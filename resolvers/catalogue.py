@@ -1,13 +1,12 @@
 """How a marketplace sorts what its partners sell: universes, environments, price ranges."""
 
-from typing import Annotated, Any
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from resolvers.changes import apply, given_id, marketplace_of, named, text_of, values_of
+from resolvers.changes import ById, apply, marketplace_of, named, text_of, values_of
 from resolvers.listing import Filter, Listing, Where
 from resolvers.operation import Call, operation
-from resolvers.tenancy import find
 from schema.catalogue import Environment, PriceRange, Universe
 from schema.catalogue_input import (
     CreateEnvironment,
@@ -22,6 +21,8 @@ from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
 from store.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow
 
+Named = TypeVar("Named", UniverseRow, EnvironmentRow)
+"""What has nothing but a name, a place in the list and whether it can be chosen."""
 NOT_COLUMNS = {"marketplace_uuid"}
 ACTIVE = "Whether it can be chosen."
 IDS = "Those with these ids."
@@ -95,54 +96,46 @@ price_ranges = Listing(
 )
 
 
-async def _universe(call: Call, given: Any, *, lock: bool = False) -> UniverseRow:
-    return await find(call.db, call.caller, UniverseRow, "universe", lock=lock, id=given_id(given))
-
-
-async def _environment(call: Call, given: Any, *, lock: bool = False) -> EnvironmentRow:
-    return await find(call.db, call.caller, EnvironmentRow, "environment", lock=lock, id=given_id(given))
-
-
-async def _price_range(call: Call, given: Any, *, lock: bool = False) -> PriceRangeRow:
-    return await find(call.db, call.caller, PriceRangeRow, "price range", lock=lock, id=given_id(given))
+_universe = ById(UniverseRow, "universe")
+_environment = ById(EnvironmentRow, "environment")
+_price_range = ById(PriceRangeRow, "price range")
 
 
 @operation(Permission.MANAGE_MARKETPLACE)
 async def create_universe(call: Call, input: CreateUniverse) -> Universe:
     """Add a universe to a marketplace, for the prototypes of all its partners."""
-    marketplace = await marketplace_of(call, input.marketplace_uuid)
-    named(text_of(input.name))
-    row = UniverseRow(marketplace_id=marketplace.id, **values_of(input, NOT_COLUMNS))
-    call.db.add(row)
-    await call.db.flush()
-    return row
+    return await _added(call, UniverseRow, input)
 
 
 @operation(Permission.MANAGE_MARKETPLACE, exists=_universe)
 async def update_universe(call: Call, input: UpdateUniverse) -> Universe:
     """Change a universe. One that is no longer active stays with the prototypes that name it."""
-    row = await _universe(call, {"id": input.id}, lock=True)
-    apply(row, input)
-    named(row.name)
-    await call.db.flush()
-    return row
+    return await _changed(call, _universe, input)
 
 
 @operation(Permission.MANAGE_MARKETPLACE)
 async def create_environment(call: Call, input: CreateEnvironment) -> Environment:
     """Add an environment to a marketplace, for the prototypes of all its partners."""
-    marketplace = await marketplace_of(call, input.marketplace_uuid)
-    named(text_of(input.name))
-    row = EnvironmentRow(marketplace_id=marketplace.id, **values_of(input, NOT_COLUMNS))
-    call.db.add(row)
-    await call.db.flush()
-    return row
+    return await _added(call, EnvironmentRow, input)
 
 
 @operation(Permission.MANAGE_MARKETPLACE, exists=_environment)
 async def update_environment(call: Call, input: UpdateEnvironment) -> Environment:
     """Change an environment. One that is no longer active stays with the prototypes that name it."""
-    row = await _environment(call, {"id": input.id}, lock=True)
+    return await _changed(call, _environment, input)
+
+
+async def _added(call: Call, table: type[Named], input: CreateUniverse | CreateEnvironment) -> Named:
+    marketplace = await marketplace_of(call, input.marketplace_uuid)
+    named(text_of(input.name))
+    row = table(marketplace_id=marketplace.id, **values_of(input, NOT_COLUMNS))
+    call.db.add(row)
+    await call.db.flush()
+    return row
+
+
+async def _changed(call: Call, which: ById[Named], input: UpdateUniverse | UpdateEnvironment) -> Named:
+    row = await which.find(call, input.id, lock=True)
     apply(row, input)
     named(row.name)
     await call.db.flush()
@@ -164,7 +157,7 @@ async def create_price_range(call: Call, input: CreatePriceRange) -> PriceRange:
 @operation(Permission.MANAGE_MARKETPLACE, exists=_price_range)
 async def update_price_range(call: Call, input: UpdatePriceRange) -> PriceRange:
     """Change a price range."""
-    row = await _price_range(call, {"id": input.id}, lock=True)
+    row = await _price_range.find(call, input.id, lock=True)
     apply(row, input)
     named(row.name)
     _sensible(row)

@@ -1,7 +1,8 @@
 """From an input to a row: what was sent is written, what was left out stays."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, get_origin
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, get_origin
 from uuid import UUID
 
 import strawberry
@@ -15,6 +16,8 @@ from schema.errors import InvalidInput
 from schema.numbers import LARGEST_ID
 from schema.values import Fields, Inline, Money, Text, TextInput, place_of
 from store.tenancy import MarketplaceRow, PartnerRow
+
+T = TypeVar("T")
 
 NOT_COLUMNS = frozenset({"id", "partner_uuid"})
 
@@ -106,13 +109,33 @@ async def currency_of(call: Call, partner: PartnerRow) -> str:
     return (await call.db.get_one(MarketplaceRow, partner.marketplace_id)).currency
 
 
+@dataclass(frozen=True)
+class ById(Generic[T]):
+    """The row that an input names by its `id`, among those that the caller sees; NotFound, saying which `thing`, otherwise."""
+
+    row: type[T]
+    thing: str
+
+    async def __call__(self, call: Call, given: Any) -> T:
+        """For `exists=` of an operation: from the input as it was sent. One without an id that could be one finds nothing."""
+        return await self.find(call, given_id(given))
+
+    async def find(self, call: Call, id: int, *, lock: bool = False) -> T:
+        """The row with this id, locked when asked."""
+        return await find(call.db, call.caller, self.row, self.thing, lock=lock, id=usable_id(id))
+
+
+def usable_id(id: object) -> int:
+    """An id as it was sent; 0, which no row has, for what cannot be one: no column takes every number."""
+    return id if type(id) is int and 0 < id <= LARGEST_ID else 0
+
+
 def given_id(given: Any) -> int:
     """The id in an input that could not be used otherwise; 0, which no row has, when even that is missing.
 
     `given` has the names of GraphQL or the fields of the input, whichever transport it came through: both say `id`.
     """
-    found = given.get("id") if isinstance(given, Mapping) else None
-    return found if type(found) is int and 0 < found <= LARGEST_ID else 0
+    return usable_id(given.get("id") if isinstance(given, Mapping) else None)
 
 
 def given_uuid(given: Any, name: str = "partner_uuid") -> UUID | None:
@@ -123,3 +146,12 @@ def given_uuid(given: Any, name: str = "partner_uuid") -> UUID | None:
         return found if isinstance(found, UUID) else UUID(str(found))
     except ValueError:
         return None
+
+
+async def partner_if_named(call: Call, given: Any) -> None:
+    """For `exists=` of an operation: refuse a `partner_uuid` that the caller sees no partner of.
+
+    An input without one that could be one is left to the checks of its fields, which say so.
+    """
+    if (uuid := given_uuid(given)) is not None:
+        await find(call.db, call.caller, PartnerRow, "partner", uuid=uuid)

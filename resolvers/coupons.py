@@ -4,12 +4,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from resolvers.changes import apply, currency_of, given_id, owner_of, values_of
+from resolvers.changes import ById, apply, currency_of, owner_of, values_of
 from resolvers.computed import derives
 from resolvers.context import Context
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
-from resolvers.tenancy import find
 from schema.coupon import Coupon
 from schema.coupon_input import CreateCoupon, UpdateCoupon
 from schema.errors import InvalidInput
@@ -41,8 +40,7 @@ class CouponFilter(Filter):
 coupons = Listing(Coupon, CouponFilter, CouponSort, Permission.VIEW_CATALOGUE, "The coupons you see, newest first.")
 
 
-async def _coupon(call: Call, given: Any, *, lock: bool = False) -> CouponRow:
-    return await find(call.db, call.caller, CouponRow, "coupon", lock=lock, id=given_id(given))
+_coupon = ById(CouponRow, "coupon")
 
 
 coupon = Lookup(Coupon, "id", "coupon", Permission.VIEW_CATALOGUE, "A coupon by its id.")
@@ -67,7 +65,7 @@ async def create_coupon(call: Call, input: CreateCoupon) -> Coupon:
 @operation(Permission.MANAGE_CATALOGUE, exists=_coupon)
 async def update_coupon(call: Call, input: UpdateCoupon) -> Coupon:
     """Change a coupon. What has been used stays used."""
-    row = await _coupon(call, {"id": input.id}, lock=True)
+    row = await _coupon.find(call, input.id, lock=True)
     apply(row, input)
     _sensible(row)
     await call.db.flush()

@@ -1,14 +1,13 @@
 """How a shop delivers."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from sqlmodel import col, delete
 
-from resolvers.changes import apply, currency_of, given_id, named, owner_of, text_of, values_of
+from resolvers.changes import ById, apply, currency_of, named, owner_of, text_of, values_of
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
-from resolvers.tenancy import find
 from schema.delivery import DeliveryKind, DeliveryMode
 from schema.permission import Permission
 from schema.shop_input import CreateDeliveryMode, DeliveryRateInput, UpdateDeliveryMode
@@ -36,8 +35,7 @@ delivery_modes = Listing(
 )
 
 
-async def _mode(call: Call, given: Any, *, lock: bool = False) -> DeliveryModeRow:
-    return await find(call.db, call.caller, DeliveryModeRow, "delivery mode", lock=lock, id=given_id(given))
+_mode = ById(DeliveryModeRow, "delivery mode")
 
 
 delivery_mode = Lookup(DeliveryMode, "id", "delivery mode", Permission.VIEW_CATALOGUE, "A delivery mode by its id.")
@@ -59,7 +57,7 @@ async def create_delivery_mode(call: Call, input: CreateDeliveryMode) -> Deliver
 @operation(Permission.MANAGE_CATALOGUE, exists=_mode)
 async def update_delivery_mode(call: Call, input: UpdateDeliveryMode) -> DeliveryMode:
     """Change a way to deliver."""
-    row = await _mode(call, {"id": input.id}, lock=True)
+    row = await _mode.find(call, input.id, lock=True)
     apply(row, input, skip={"rates"})
     named(row.name)
     if input.rates is not None:

@@ -2,11 +2,10 @@
 
 import datetime as dt
 from collections.abc import Collection, Sequence
-from typing import Any
 from uuid import uuid4
 
 from resolvers.activation_steps import barred
-from resolvers.changes import given_uuid
+from resolvers.changes import partner_if_named
 from resolvers.context import Services
 from resolvers.kyc_changes import Told
 from resolvers.operation import Call, operation
@@ -25,12 +24,7 @@ from store.tenancy import PartnerRow
 LOOKED_AT = dt.timedelta(hours=1)
 
 
-async def _partner(call: Call, given: Any) -> None:
-    if (uuid := given_uuid(given)) is not None:
-        await find(call.db, call.caller, PartnerRow, "partner", uuid=uuid)
-
-
-@operation(Permission.UPDATE_PARTNER, transaction=False, exists=_partner)
+@operation(Permission.UPDATE_PARTNER, transaction=False, exists=partner_if_named)
 async def open_identity_verification(call: Call, input: OpenIdentityVerification) -> IdentityVerification:
     """A page of the payment provider on which the legal representative proves an identity.
 

@@ -1,13 +1,12 @@
 """Passing documents on to the payment provider: each step is written down, so that a repetition goes on where one died."""
 
 import datetime as dt
-from typing import Any
 from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.activation_steps import barred
-from resolvers.changes import given_uuid
+from resolvers.changes import partner_if_named
 from resolvers.context import Services
 from resolvers.files import FileFacts, content_of, facts_of
 from resolvers.operation import Call, operation
@@ -39,12 +38,7 @@ DONE_WITH = frozenset({KycCheckStatus.REFUSED, KycCheckStatus.OUT_OF_DATE, KycCh
 """After which the same file may be handed in as another document."""
 
 
-async def _partner(call: Call, given: Any) -> None:
-    if (uuid := given_uuid(given)) is not None:
-        await find(call.db, call.caller, PartnerRow, "partner", uuid=uuid)
-
-
-@operation(Permission.UPDATE_PARTNER, transaction=False, exists=_partner)
+@operation(Permission.UPDATE_PARTNER, transaction=False, exists=partner_if_named)
 async def push_kyc_document(call: Call, input: PushKycDocument) -> KycDocument:
     """Pass a document on to the payment provider. Its file is not kept here.
 

@@ -1,13 +1,13 @@
 """Marketplaces, and the domains that their partners' checkouts are found at."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from babel.numbers import list_currencies
 from pydantic import Field
 from sqlmodel import col, select
 
-from resolvers.changes import apply, given_id
+from resolvers.changes import ById, apply
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
@@ -63,14 +63,13 @@ async def create_marketplace(call: Call, input: CreateMarketplace) -> Marketplac
     return row
 
 
-async def _marketplace(call: Call, given: Any, *, lock: bool = False) -> MarketplaceRow:
-    return await find(call.db, call.caller, MarketplaceRow, "marketplace", lock=lock, id=given_id(given))
+_marketplace = ById(MarketplaceRow, "marketplace")
 
 
 @operation(Permission.MANAGE_MARKETPLACE, exists=_marketplace)
 async def update_marketplace(call: Call, input: UpdateMarketplace) -> Marketplace:
     """Change a marketplace. Times that were written without an offset keep the meaning they had when they came."""
-    row = await _marketplace(call, {"id": input.id}, lock=True)
+    row = await _marketplace.find(call, input.id, lock=True)
     apply(row, input)
     row.domain = _site(row.domain)
     await call.db.flush()

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID, uuid4
 
 from pydantic import Field
@@ -11,12 +11,11 @@ from sqlalchemy import exists
 from sqlmodel import col, select
 from starlette.datastructures import UploadFile
 
-from resolvers.changes import given_id, owner_of
+from resolvers.changes import ById, owner_of
 from resolvers.computed import derives
 from resolvers.context import Context
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
-from resolvers.tenancy import find
 from schema.errors import InvalidInput, MediaInUse
 from schema.media import ArchiveMedia, CreateMedia, Media, MediaSize, UpdateMedia
 from schema.permission import Permission
@@ -63,8 +62,7 @@ for _size in MediaSize:
     derives(Media, f"{_size}_url")(_address(_size))
 
 
-async def _media(call: Call, given: Any, *, lock: bool = False) -> MediaRow:
-    return await find(call.db, call.caller, MediaRow, "media", lock=lock, id=given_id(given))
+_media = ById(MediaRow, "media")
 
 
 @operation(Permission.MANAGE_CATALOGUE, transaction=False)
@@ -127,7 +125,7 @@ async def archive_media(call: Call, input: ArchiveMedia) -> Media:
 
 async def _unused(call: Call, media_id: int) -> MediaRow:
     """A picture, locked so that no product takes it meanwhile. MediaInUse where one does already."""
-    row = await _media(call, {"id": media_id}, lock=True)
+    row = await _media.find(call, media_id, lock=True)
     paths = [path_of(row.uuid, size) for size in MediaSize]
     image = exists().where(col(PrototypeImageRow.media_id) == row.id)
     shown = exists().where(col(ProductRow.partner_id) == row.partner_id, col(ProductRow.picture_url).in_(paths))

@@ -1,15 +1,14 @@
 """The products of a shop."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from sqlmodel import col, delete, select
 
-from resolvers.changes import apply, currency_of, given_id, named, owner_of, text_of, values_of
+from resolvers.changes import ById, apply, currency_of, named, owner_of, text_of, values_of
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.medias import check_picture
 from resolvers.operation import Call, operation
-from resolvers.tenancy import find
 from schema.errors import InvalidInput
 from schema.permission import Permission
 from schema.product import Product, ProductAttribute, ProductVariant
@@ -56,16 +55,9 @@ products = Listing(
 )
 
 
-async def _product(call: Call, given: Any, *, lock: bool = False) -> ProductRow:
-    return await find(call.db, call.caller, ProductRow, "product", lock=lock, id=given_id(given))
-
-
-async def _variant(call: Call, given: Any, *, lock: bool = False) -> ProductVariantRow:
-    return await find(call.db, call.caller, ProductVariantRow, "variant", lock=lock, id=given_id(given))
-
-
-async def _attribute(call: Call, given: Any, *, lock: bool = False) -> ProductAttributeRow:
-    return await find(call.db, call.caller, ProductAttributeRow, "attribute", lock=lock, id=given_id(given))
+_product = ById(ProductRow, "product")
+_variant = ById(ProductVariantRow, "variant")
+_attribute = ById(ProductAttributeRow, "attribute")
 
 
 product = Lookup(Product, "id", "product", Permission.VIEW_CATALOGUE, "A product by its id.")
@@ -88,7 +80,7 @@ async def create_product(call: Call, input: CreateProduct) -> Product:
 @operation(Permission.MANAGE_CATALOGUE, exists=_product)
 async def update_product(call: Call, input: UpdateProduct) -> Product:
     """Change a product. Orders keep the name and the price of their day."""
-    row = await _product(call, {"id": input.id}, lock=True)
+    row = await _product.find(call, input.id, lock=True)
     apply(row, input)
     named(row.name)
     if input.picture_url is not None:
@@ -100,7 +92,7 @@ async def update_product(call: Call, input: UpdateProduct) -> Product:
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_product_variant(call: Call, input: CreateProductVariant) -> ProductVariant:
     """Add a version to a product. From then on it is versions that are sold, at their own price and from their own stock."""
-    owner = await find(call.db, call.caller, ProductRow, "product", id=input.product_id)
+    owner = await _product.find(call, input.product_id)
     named(text_of(input.name))
     row = ProductVariantRow(partner_id=owner.partner_id, currency=owner.currency, **values_of(input))
     call.db.add(row)
@@ -111,7 +103,7 @@ async def create_product_variant(call: Call, input: CreateProductVariant) -> Pro
 @operation(Permission.MANAGE_CATALOGUE, exists=_variant)
 async def update_product_variant(call: Call, input: UpdateProductVariant) -> ProductVariant:
     """Change a version of a product."""
-    row = await _variant(call, {"id": input.id}, lock=True)
+    row = await _variant.find(call, input.id, lock=True)
     apply(row, input)
     named(row.name)
     await call.db.flush()
@@ -121,7 +113,7 @@ async def update_product_variant(call: Call, input: UpdateProductVariant) -> Pro
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_product_attribute(call: Call, input: CreateProductAttribute) -> ProductAttribute:
     """Add something to choose about a product."""
-    owner = await find(call.db, call.caller, ProductRow, "product", id=input.product_id)
+    owner = await _product.find(call, input.product_id)
     named(text_of(input.name))
     row = ProductAttributeRow(partner_id=owner.partner_id, **values_of(input, skip={"values"}))
     call.db.add(row)
@@ -133,7 +125,7 @@ async def create_product_attribute(call: Call, input: CreateProductAttribute) ->
 @operation(Permission.MANAGE_CATALOGUE, exists=_attribute)
 async def update_product_attribute(call: Call, input: UpdateProductAttribute) -> ProductAttribute:
     """Change something to choose about a product."""
-    row = await _attribute(call, {"id": input.id}, lock=True)
+    row = await _attribute.find(call, input.id, lock=True)
     apply(row, input, skip={"values"})
     named(row.name)
     if input.values is not None:
@@ -145,7 +137,7 @@ async def update_product_attribute(call: Call, input: UpdateProductAttribute) ->
 @operation(Permission.MANAGE_CATALOGUE, exists=_attribute)
 async def delete_product_attribute(call: Call, input: DeleteProductAttribute) -> ProductAttribute:
     """Stop asking about something. Orders keep what was chosen."""
-    row = await _attribute(call, {"id": input.id}, lock=True)
+    row = await _attribute.find(call, input.id, lock=True)
     await call.db.exec(delete(AttributeValueRow).where(col(AttributeValueRow.attribute_id) == row.id))
     await call.db.delete(row)
     await call.db.flush()

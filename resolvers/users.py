@@ -1,19 +1,18 @@
 """Users, as those manage them who may: nobody makes or changes a user who may do more than they may themselves."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 from pydantic import Field
 from sqlmodel import col, select
 
 from resolvers.callers import permissions_of
-from resolvers.changes import apply, given_id, marketplace_of, owner_of
+from resolvers.changes import ById, apply, marketplace_of, owner_of
 from resolvers.computed import computes
 from resolvers.context import Context, Role
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
-from resolvers.tenancy import find
 from schema.account_input import ChangePassword, CreateUser, UpdateUser
 from schema.errors import InvalidInput
 from schema.permission import Permission, Rule
@@ -79,14 +78,13 @@ async def create_user(call: Call, input: CreateUser) -> User:
     return row
 
 
-async def _user(call: Call, given: Any, *, lock: bool = False) -> UserRow:
-    return await find(call.db, call.caller, UserRow, "user", lock=lock, id=given_id(given))
+_user = ById(UserRow, "user")
 
 
 @operation(Permission.MANAGE_USER, exists=_user)
 async def update_user(call: Call, input: UpdateUser) -> User:
     """Change a user. Who is made inactive is refused everywhere within five seconds."""
-    row = await _user(call, {"id": input.id}, lock=True)
+    row = await _user.find(call, input.id, lock=True)
     if permissions_of(row) - _own(call):
         raise InvalidInput.at("id", "This user may do more than you may.")
     if row.id == call.caller.user_id and (input.permissions is not None or input.is_active == strawberry.Some(False)):

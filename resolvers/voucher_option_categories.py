@@ -1,13 +1,12 @@
 """Categories of options: how many of what a buyer must and may choose."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from resolvers.changes import apply, given_id, named, owner_of, stays_with_owner, text_of, values_of
+from resolvers.changes import ById, apply, named, owner_of, stays_with_owner, text_of, values_of
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
-from resolvers.tenancy import find
 from schema.errors import InvalidInput
 from schema.permission import Permission
 from schema.values import ClosedSet, Text, closed_set, writable_as
@@ -51,10 +50,7 @@ voucher_option_category = Lookup(
 )
 
 
-async def _category(call: Call, given: Any, *, lock: bool = False) -> VoucherOptionCategoryRow:
-    return await find(
-        call.db, call.caller, VoucherOptionCategoryRow, voucher_option_category.thing, lock=lock, id=given_id(given)
-    )
+_category = ById(VoucherOptionCategoryRow, voucher_option_category.thing)
 
 
 @operation(Permission.MANAGE_CATALOGUE)
@@ -72,7 +68,7 @@ async def create_voucher_option_category(call: Call, input: CreateVoucherOptionC
 @operation(Permission.MANAGE_CATALOGUE, exists=_category)
 async def update_voucher_option_category(call: Call, input: UpdateVoucherOptionCategory) -> VoucherOptionCategory:
     """Change a category of options. How few and how many must fit together, whichever of them is sent."""
-    row = await _category(call, {"id": input.id}, lock=True)
+    row = await _category.find(call, input.id, lock=True)
     await stays_with_owner(call, row, input.partner_uuid)
     apply(row, input)
     named(row.name)

@@ -1,8 +1,6 @@
 """Which options go with which prototypes, how many of them, and whether they are in the price."""
 
-from typing import Any
-
-from resolvers.changes import apply, given_id
+from resolvers.changes import ById, apply
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from resolvers.voucher_options import change_option, voucher_option
@@ -20,16 +18,15 @@ from store.catalogue import VoucherOptionLinkRow, VoucherOptionRow, VoucherProto
 LINK, PROTOTYPE = "voucher option link", "voucher prototype"
 
 
-async def _link(call: Call, given: Any, *, lock: bool = False) -> VoucherOptionLinkRow:
-    return await find(call.db, call.caller, VoucherOptionLinkRow, LINK, lock=lock, id=given_id(given))
+_link = ById(VoucherOptionLinkRow, LINK)
 
 
 async def _locked(call: Call, id: int) -> tuple[VoucherOptionLinkRow, VoucherOptionRow]:
     """A link and its option, locked. The option goes first, as it does where its links are set through it."""
-    seen = await _link(call, {"id": id})
+    seen = await _link.find(call, id)
     option = await find(call.db, call.caller, VoucherOptionRow, voucher_option.thing, lock=True, id=seen.option_id)
     call.db.expunge(seen)
-    return await _link(call, {"id": id}, lock=True), option
+    return await _link.find(call, id, lock=True), option
 
 
 @operation(Permission.MANAGE_CATALOGUE)

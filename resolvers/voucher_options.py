@@ -1,15 +1,14 @@
 """Options: what buyers can add to vouchers."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from sqlmodel import col, select
 
-from resolvers.changes import apply, currency_of, given_id, named, owner_of, stays_with_owner, text_of, values_of
+from resolvers.changes import ById, apply, currency_of, named, owner_of, stays_with_owner, text_of, values_of
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
-from resolvers.tenancy import find
 from schema.errors import InvalidInput, Problem
 from schema.permission import Permission
 from schema.values import ClosedSet, Money, Text, closed_set, writable_as
@@ -61,8 +60,7 @@ voucher_options = Listing(
 voucher_option = Lookup(VoucherOption, "id", "voucher option", Permission.VIEW_CATALOGUE, "An option by its id.")
 
 
-async def _option(call: Call, given: Any, *, lock: bool = False) -> VoucherOptionRow:
-    return await find(call.db, call.caller, VoucherOptionRow, voucher_option.thing, lock=lock, id=given_id(given))
+_option = ById(VoucherOptionRow, voucher_option.thing)
 
 
 @operation(Permission.MANAGE_CATALOGUE)
@@ -87,7 +85,7 @@ async def create_voucher_option(call: Call, input: CreateVoucherOption) -> Vouch
 @operation(Permission.MANAGE_CATALOGUE, exists=_option)
 async def update_voucher_option(call: Call, input: UpdateVoucherOption) -> VoucherOption:
     """Change an option. Vouchers that were sold with it keep its name and price of their day."""
-    row = await _option(call, {"id": input.id}, lock=True)
+    row = await _option.find(call, input.id, lock=True)
     await change_option(call, row, input)
     return row
 

@@ -7,12 +7,11 @@ from pydantic import Field
 from sqlalchemy import and_
 from sqlmodel import col, select
 
-from resolvers.changes import apply, currency_of, given_id, owner_of, values_of
+from resolvers.changes import ById, apply, currency_of, owner_of, values_of
 from resolvers.computed import computes
 from resolvers.context import Context
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
-from resolvers.tenancy import find
 from schema.errors import InvalidInput, Problem
 from schema.numbers import MoneyAmount, RowId
 from schema.permission import Permission
@@ -77,8 +76,7 @@ voucher_prototype = Lookup(
 )
 
 
-async def _prototype(call: Call, given: Any, *, lock: bool = False) -> VoucherPrototypeRow:
-    return await find(call.db, call.caller, VoucherPrototypeRow, "voucher prototype", lock=lock, id=given_id(given))
+_prototype = ById(VoucherPrototypeRow, "voucher prototype")
 
 
 @operation(Permission.MANAGE_CATALOGUE)
@@ -104,7 +102,7 @@ async def create_voucher_prototype(call: Call, input: CreateVoucherPrototype) ->
 @operation(Permission.MANAGE_CATALOGUE, exists=_prototype)
 async def update_voucher_prototype(call: Call, input: UpdateVoucherPrototype) -> VoucherPrototype:
     """Change an experience. Vouchers that were sold keep the name, the texts and the price of their day."""
-    row = await _prototype(call, {"id": input.id}, lock=True)
+    row = await _prototype.find(call, input.id, lock=True)
     partner = await call.db.get_one(PartnerRow, row.partner_id)
     if input.partner_uuid is not None and input.partner_uuid.value != partner.uuid:
         raise InvalidInput.at("partner_uuid", "A prototype cannot be moved to another partner.")

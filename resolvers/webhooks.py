@@ -2,14 +2,14 @@
 
 import datetime as dt
 import socket
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID, uuid4
 
 from pydantic import Field
 from sqlalchemy import func
 from sqlmodel import col, select
 
-from resolvers.changes import apply, given_id, marketplace_of, owner_of
+from resolvers.changes import ById, apply, marketplace_of, owner_of
 from resolvers.context import Role
 from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
@@ -104,8 +104,7 @@ webhook_deliveries = Listing(
 )
 
 
-async def _endpoint(call: Call, given: Any, *, lock: bool = False) -> WebhookEndpointRow:
-    return await find(call.db, call.caller, WebhookEndpointRow, "webhook endpoint", lock=lock, id=given_id(given))
+_endpoint = ById(WebhookEndpointRow, "webhook endpoint")
 
 
 @operation(Permission.MANAGE_WEBHOOK)
@@ -132,11 +131,11 @@ async def create_webhook_endpoint(call: Call, input: CreateWebhookEndpoint) -> I
 @operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
 async def update_webhook_endpoint(call: Call, input: UpdateWebhookEndpoint) -> WebhookEndpoint:
     """Change an endpoint. Its secret stays."""
-    row = await _endpoint(call, {"id": input.id})
+    row = await _endpoint.find(call, input.id)
     if input.event_types is not None:
         _subscribable(input.event_types.value)
     host = None if input.url is None else await _reachable(call, input.url.value)
-    row = await _endpoint(call, {"id": input.id}, lock=True)
+    row = await _endpoint.find(call, input.id, lock=True)
     apply(row, input)
     if input.is_active is not None:
         row.disabled_reason = None
@@ -152,13 +151,13 @@ async def update_webhook_endpoint(call: Call, input: UpdateWebhookEndpoint) -> W
 @operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
 async def delete_webhook_endpoint(call: Call, input: DeleteWebhookEndpoint) -> None:
     """Delete an endpoint, with what waits for it and with its log."""
-    await call.db.delete(await _endpoint(call, {"id": input.id}, lock=True))
+    await call.db.delete(await _endpoint.find(call, input.id, lock=True))
 
 
 @operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
 async def rotate_webhook_secret(call: Call, input: RotateWebhookSecret) -> IssuedWebhookEndpoint:
     """Give an endpoint a new secret. Unless told otherwise, messages are signed with both for a day."""
-    row = await _endpoint(call, {"id": input.id}, lock=True)
+    row = await _endpoint.find(call, input.id, lock=True)
     overlap = dt.timedelta(hours=call.services.settings.webhook_secret_hours)
     row.previous_secret_salt = row.previous_secret_until = None
     if overlap and not input.revoke_previous:
@@ -176,7 +175,7 @@ async def replay_webhooks(call: Call, input: ReplayWebhooks) -> int:
     Each keeps its `webhook-id`. Events that the endpoint was never told of, from before it was made for example, are
     told as well; what waits already waits on.
     """
-    row = await _endpoint(call, {"id": input.id}, lock=True)
+    row = await _endpoint.find(call, input.id, lock=True)
     call.concerns(row)
     if (input.event_ids is None) is (input.since is None):
         raise InvalidInput.at("since", "Send `eventIds` or `since`.")
