@@ -5,19 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from sqlalchemy.exc import IntegrityError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.coupon import ReceptionMode
 from schema.gift_card import GiftCardMovementKind, GiftCardStatus
-from store.codes import draw, normal
-from store.constraints import broken
 from store.customer_rows import Person
+from store.fresh_codes import add_with_fresh_code
 from store.gift_card_events import tell_of_issue
 from store.gift_cards import GiftCardEntryRow, GiftCardRow
-
-DRAWS = 5
-"""How often another code is drawn where one is taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,22 +49,24 @@ async def issue_gift_cards(db: AsyncSession, new: Sequence[NewGiftCard], now: dt
     """
     rows = [_row(each, now) for each in new]
     for row in rows:
-        await _add(db, row)
-    db.add_all(
-        GiftCardEntryRow(
-            partner_id=row.partner_id,
-            gift_card_id=row.id,
-            kind=GiftCardMovementKind.ISSUE,
-            amount=row.value_amount,
-            currency=row.currency,
-            created_on=now,
-        )
-        for row in rows
-    )
+        await add_with_fresh_code(db, row, "gift_card_code_key")
+    db.add_all(first_entry(row) for row in rows)
     await db.flush()
     for row in rows:
         await tell_of_issue(db, row)
     return rows
+
+
+def first_entry(card: GiftCardRow) -> GiftCardEntryRow:
+    """What is written of a card that was issued, and has its id: the money that was put on it."""
+    return GiftCardEntryRow(
+        partner_id=card.partner_id,
+        gift_card_id=card.id,
+        kind=GiftCardMovementKind.ISSUE,
+        amount=card.value_amount,
+        currency=card.currency,
+        created_on=card.created_on,
+    )
 
 
 def _row(new: NewGiftCard, now: dt.datetime) -> GiftCardRow:
@@ -95,19 +92,3 @@ def _row(new: NewGiftCard, now: dt.datetime) -> GiftCardRow:
         language=new.language,
         order_id=new.order_id,
     )
-
-
-async def _add(db: AsyncSession, row: GiftCardRow) -> None:
-    """Put a gift card into the database, under a code that nobody has."""
-    for left in reversed(range(DRAWS)):
-        row.code = draw()
-        row.normal_code = normal(row.code)
-        try:
-            async with db.begin_nested():
-                db.add(row)
-                await db.flush()
-        except IntegrityError as error:
-            if left == 0 or broken(error) != "gift_card_code_key":
-                raise
-        else:
-            return

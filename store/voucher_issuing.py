@@ -6,23 +6,19 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.coupon import ReceptionMode
 from schema.voucher import ExpeditionStatus, VoucherGiftee, VoucherGifter, VoucherState
 from store.catalogue import VoucherOptionLinkRow, VoucherOptionRow, VoucherPrototypeRow
-from store.codes import draw, normal
-from store.constraints import broken
 from store.customer_rows import Person, customers_for
+from store.fresh_codes import add_with_fresh_code
 from store.rows import among
 from store.voucher_events import tell_of_issue
 from store.voucher_sales import pay
 from store.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRow
 
-DRAWS = 5
-"""How often another code is drawn where one is taken; once in a million years is more often than to be expected."""
 ON_PAPER = (ReceptionMode.EXPEDITION, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 
 AS_GIVEN = (
@@ -110,7 +106,7 @@ async def issue_vouchers(db: AsyncSession, new: Sequence[NewVoucher], now: dt.da
     people = await customers_for(db, partner_id, (who for each in new for who in (each.gives, each.gets)))
     rows = [_row(each, prototypes[each.prototype_id], people, now) for each in new]
     for row in rows:
-        await _add(db, row)
+        await add_with_fresh_code(db, row, "voucher_code_key")
     await _add_options(db, new, rows)
     await pay(db, [row for row in rows if row.state is VoucherState.PAID], now)
     for row in rows:
@@ -168,22 +164,6 @@ def giftee_columns(giftee: VoucherGiftee) -> dict[str, Any]:
     """The columns that say whom a voucher is for."""
     columns = {"address": "recipient_address"}
     return {columns.get(name, f"giftee_{name}"): value for name, value in giftee.model_dump().items()}
-
-
-async def _add(db: AsyncSession, row: VoucherRow) -> None:
-    """Put a voucher into the database, under a code that nobody has."""
-    for left in reversed(range(DRAWS)):
-        row.code = draw()
-        row.normal_code = normal(row.code)
-        try:
-            async with db.begin_nested():
-                db.add(row)
-                await db.flush()
-        except IntegrityError as error:
-            if left == 0 or broken(error) != "voucher_code_key":
-                raise
-        else:
-            return
 
 
 async def _add_options(db: AsyncSession, new: Sequence[NewVoucher], rows: Sequence[VoucherRow]) -> None:

@@ -5,14 +5,16 @@ import datetime as dt
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.coupon import CouponTarget
-from schema.gift_card import GiftCardMovementKind, GiftCardStatus
+from schema.gift_card import GiftCardStatus
 from schema.tenancy import PartnerStatus
 from schema.values import Text
-from store.codes import draw, normal
+from store.codes import normal
 from store.coupons import CouponRow
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.demo.content import DemoAttribute, DemoCoupon, DemoDelivery, DemoGiftCard, DemoPartner, DemoProduct
-from store.gift_cards import GiftCardEntryRow, GiftCardRow
+from store.fresh_codes import add_with_fresh_code
+from store.gift_card_issuing import first_entry
+from store.gift_cards import GiftCardRow
 from store.pictures import keep
 from store.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 from store.tenancy import MarketplaceRow, PartnerRow
@@ -165,13 +167,13 @@ def _coupon(currency: str, partner: PartnerRow, content: DemoCoupon, now: dt.dat
 async def _gift_card(
     db: AsyncSession, currency: str, partner: PartnerRow, content: DemoGiftCard, now: dt.datetime
 ) -> None:
-    code, expires_on = draw(), now + dt.timedelta(days=content.expires_in_days)
+    expires_on = now + dt.timedelta(days=content.expires_in_days)
     expired = expires_on <= now
     issued_on = expires_on - A_YEAR if expired else now
     card = GiftCardRow(
         partner_id=partner.id,
-        code=code,
-        normal_code=normal(code),
+        code="",
+        normal_code="",
         status=GiftCardStatus.EXPIRED if expired else GiftCardStatus.PAID,
         created_on=issued_on,
         expires_on=expires_on,
@@ -181,15 +183,5 @@ async def _gift_card(
         gifter_first_name=content.gifter_first_name,
         gifter_last_name=content.gifter_last_name,
     )
-    db.add(card)
-    await db.flush()
-    db.add(
-        GiftCardEntryRow(
-            partner_id=partner.id,
-            gift_card_id=card.id,
-            kind=GiftCardMovementKind.ISSUE,
-            amount=content.value,
-            currency=currency,
-            created_on=issued_on,
-        )
-    )
+    await add_with_fresh_code(db, card, "gift_card_code_key")
+    db.add(first_entry(card))

@@ -13,7 +13,7 @@ from schema.event import DATA, EventType
 from schema.permission import NAMED, Permission
 from schema.voucher import VoucherState
 from schema.voucher_issue_input import IssueVoucher
-from store import voucher_issuing
+from store import fresh_codes
 from store.codes import draw, looks_right, normal
 from store.customer_rows import Person, customer_for, customers_for
 from tests.tenants import Tenants, Transport
@@ -150,7 +150,7 @@ async def test_a_code_that_is_taken_is_drawn_again(tenants: Tenants, monkeypatch
     there = await tenants.add(voucher_of(sold))
     fresh = draw()
     codes = iter([there.code, there.code, fresh])
-    monkeypatch.setattr(voucher_issuing, "draw", lambda: next(codes))
+    monkeypatch.setattr(fresh_codes, "draw", lambda: next(codes))
     given = IssueVoucher(**wanted(sold))
     made = await voucher_issues.issue_voucher(await tenants.context("a1"), given)
     assert made.code == fresh
