@@ -52,29 +52,6 @@ class FailureReason(StrEnum):
     PAYOUT_FAILED = "payout_failed"
     UNKNOWN = "unknown"
 
-    @property
-    def retryable(self) -> bool:
-        """Whether trying anew, perhaps with another card or later, can succeed."""
-        return self in _RETRYABLE
-
-
-_RETRYABLE = frozenset(
-    {
-        FailureReason.ISSUER_DECLINED,
-        FailureReason.LIMIT,
-        FailureReason.CARD_INVALID,
-        FailureReason.AUTHENTICATION_FAILED,
-        FailureReason.CANCELLED_BY_BUYER,
-        FailureReason.EXPIRED,
-        FailureReason.VELOCITY,
-        FailureReason.PROVIDER_TECHNICAL,
-        FailureReason.FEE_WALLET_EMPTY,
-        FailureReason.INSUFFICIENT_WALLET,
-        FailureReason.KYC_REQUIRED,
-        FailureReason.TRANSFER_AUTHENTICATION,
-    }
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:

@@ -12,7 +12,7 @@ from store.providers.keys import Key
 from store.providers.mangopay import hooks
 from store.providers.mangopay.client import segment
 from store.providers.mangopay.objects import Created, Json, Wire
-from store.providers.mangopay.part import Part, PendingAction, address_body, authentication, returning, tag
+from store.providers.mangopay.part import Part, PendingAction, address_body, returning, tag, to_authenticate
 
 _STATUSES = {
     "PENDING_USER_ACTION": AccountStatus.ACTION_REQUIRED,
@@ -96,9 +96,7 @@ class Accounts(Part):
         made = await self._client.create(_collection(request), body, User, key, sent_at)
         user = await self._read_again("/sca/users", made)
         pending = made.object.pending_user_action if user.user_status == "PENDING_USER_ACTION" else None
-        if pending is None:
-            return user.account()
-        return user.account(authentication(pending.redirect_url, back, sent_at if made.looked_up else begun))
+        return user.account(to_authenticate(pending, back, sent_at if made.looked_up else begun))
 
     async def update_account(self, account_id: str, request: AccountRequest) -> Account:
         """See `PaymentProvider`."""
@@ -116,8 +114,7 @@ class Accounts(Part):
         back, begun = returning(return_url), self._clock.now()
         path = f"/sca/users/{segment(account_id)}/enrollment"
         made = await self._client.create(path, None, EnrolmentSession, key, sent_at)
-        pending = made.object.pending_user_action
-        return authentication(pending.redirect_url, back, sent_at if made.looked_up else begun) if pending else None
+        return to_authenticate(made.object.pending_user_action, back, sent_at if made.looked_up else begun)
 
     async def get_enrolment(self, account_id: str) -> Enrolment | None:
         """See `PaymentProvider`."""

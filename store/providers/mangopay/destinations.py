@@ -10,7 +10,7 @@ from store.providers.errors import InvalidRequest
 from store.providers.keys import Key
 from store.providers.mangopay.client import segment
 from store.providers.mangopay.objects import Created, Id, Json, Wire
-from store.providers.mangopay.part import Part, PendingAction, address_body, authentication, returning
+from store.providers.mangopay.part import Part, PendingAction, address_body, returning, to_authenticate
 
 _STATUSES = {
     "PENDING": DestinationStatus.PENDING,
@@ -64,9 +64,7 @@ class Destinations(Part):
         made = await self._client.create(_of(request.account_id), _body(request), Recipient, key, sent_at)
         recipient = await self._read_again("/recipients", made)
         pending = made.object.pending_user_action if recipient.status == "PENDING" else None
-        if pending is None:
-            return recipient.told()
-        return recipient.told(authentication(pending.redirect_url, back, sent_at if made.looked_up else begun))
+        return recipient.told(to_authenticate(pending, back, sent_at if made.looked_up else begun))
 
     async def get_destination(self, id: str) -> Destination:
         """See `PaymentProvider`."""

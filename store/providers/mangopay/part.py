@@ -66,6 +66,11 @@ def authentication(url: str, parameter: str, begun: dt.datetime | None) -> UserA
     return UserAction(ActionKind.AUTHENTICATION, f"{url}{separator}{parameter}", expires_at)
 
 
+def to_authenticate(pending: PendingAction | None, parameter: str, begun: dt.datetime | None) -> UserAction | None:
+    """The authentication session that an answer tells of, if it does."""
+    return None if pending is None else authentication(pending.redirect_url, parameter, begun)
+
+
 def tag(reference: str) -> str:
     """Our name for an object, which the provider keeps with it."""
     if len(reference) > _TAG_LENGTH:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 from store.providers.sandbox.settings import SandboxSettings
+from store.providers.sandbox.wire.errors import ResourceNotFound
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,6 +41,13 @@ class Session:
         """The first row that a statement answers, or none."""
         rows = self.rows(sql, *values)
         return rows[0] if rows else None
+
+    def found(self, sql: str, *values: Value) -> sqlite3.Row:
+        """The first row that a statement answers. Raises ResourceNotFound where there is none."""
+        row = self.row(sql, *values)
+        if row is None:
+            raise ResourceNotFound
+        return row
 
     def integer(self, sql: str, *values: Value) -> int:
         """The one number that a statement answers; 0 for none or null."""

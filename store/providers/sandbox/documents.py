@@ -210,10 +210,7 @@ def unfinished(session: Session, call: Call) -> sqlite3.Row:
 
 def find(session: Session, id: str) -> sqlite3.Row:
     """The document's row."""
-    row = session.row("SELECT * FROM kyc_document WHERE id = ?", id)
-    if row is None:
-        raise ResourceNotFound
-    return row
+    return session.found("SELECT * FROM kyc_document WHERE id = ?", id)
 
 
 def pages(session: Session, id: str) -> list[Json]:

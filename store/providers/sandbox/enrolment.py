@@ -6,7 +6,7 @@ from store.providers.sandbox import events, sca, users
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.sca import Authentication, Outcome
 from store.providers.sandbox.wire.endpoints import Call, Endpoint, Json
-from store.providers.sandbox.wire.errors import ForbiddenResource, ParamError, ResourceNotFound
+from store.providers.sandbox.wire.errors import ForbiddenResource, ParamError
 
 SCOPES = ("ContactInformationUpdate", "RecipientRegistration", "Transfer", "ViewAccountInformation")
 ACCESS_LASTS = 180 * 24 * 3600
@@ -103,9 +103,7 @@ def consent(session: Session, call: Call) -> Json:
 def status(session: Session, call: Call) -> Json:
     """GET /sca/users/{id}/sca-status"""
     user = users.present(session, call.path["id"])
-    row = session.row("SELECT * FROM enrolment WHERE user_id = ?", user["Id"])
-    if row is None:
-        raise ResourceNotFound
+    row = session.found("SELECT * FROM enrolment WHERE user_id = ?", user["Id"])
     return {
         "UserStatus": user["UserStatus"],
         "IsEnrolled": row["enrolled_at"] is not None,

@@ -9,7 +9,7 @@ from store.providers.sandbox.database import Session
 from store.providers.sandbox.events import EVENT_TYPES
 from store.providers.sandbox.wire.bodies import Body, Email, Tag, Url
 from store.providers.sandbox.wire.endpoints import Call, Endpoint, Json, Page
-from store.providers.sandbox.wire.errors import ParamError, ResourceNotFound
+from store.providers.sandbox.wire.errors import ParamError
 from store.providers.sandbox.wire.paging import Listing
 
 HookUrl = Annotated[Url, StringConstraints(max_length=255)]
@@ -70,10 +70,7 @@ def update(session: Session, call: Call) -> Json:
 
 def find(session: Session, id: str) -> sqlite3.Row:
     """The hook's row."""
-    row = session.row("SELECT * FROM hook WHERE id = ?", id)
-    if row is None:
-        raise ResourceNotFound
-    return row
+    return session.found("SELECT * FROM hook WHERE id = ?", id)
 
 
 def read(session: Session, call: Call) -> Json:

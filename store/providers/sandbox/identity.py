@@ -13,7 +13,7 @@ from store.providers.sandbox.checks import Findings, Reason
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.wire.bodies import Body, Tag, Url
 from store.providers.sandbox.wire.endpoints import Call, Endpoint, Json, Page
-from store.providers.sandbox.wire.errors import ForbiddenResource, OutOfTurn, ParamError, ResourceNotFound
+from store.providers.sandbox.wire.errors import ForbiddenResource, OutOfTurn, ParamError
 from store.providers.sandbox.wire.paging import Listing, several
 
 OPEN_FOR = 7 * 24 * 3600
@@ -135,10 +135,7 @@ def create(session: Session, call: Call) -> Json:
 
 def find(session: Session, id: str) -> sqlite3.Row:
     """The session's row."""
-    row = session.row("SELECT * FROM identity_verification WHERE id = ?", id)
-    if row is None:
-        raise ResourceNotFound
-    return row
+    return session.found("SELECT * FROM identity_verification WHERE id = ?", id)
 
 
 def of_token(session: Session, token: str) -> sqlite3.Row | None:

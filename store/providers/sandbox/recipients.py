@@ -14,7 +14,7 @@ from store.providers.sandbox.payout_methods import INTERNATIONAL, LOCAL, NewRout
 from store.providers.sandbox.sca import Authentication, Outcome
 from store.providers.sandbox.wire.bodies import Address, Body, Tag, Text
 from store.providers.sandbox.wire.endpoints import Call, Empty, Endpoint, Json, Page
-from store.providers.sandbox.wire.errors import ForbiddenResource, ParamError, ResourceNotFound
+from store.providers.sandbox.wire.errors import ForbiddenResource, ParamError
 from store.providers.sandbox.wire.paging import Listing, several
 
 STRANGER = "DE25000000000000000004"
@@ -174,10 +174,7 @@ def payee_check(session: Session, account: IBAN) -> Json:
 
 def find(session: Session, id: str) -> sqlite3.Row:
     """The recipient's row."""
-    row = session.row("SELECT * FROM recipient WHERE id = ?", id)
-    if row is None:
-        raise ResourceNotFound
-    return row
+    return session.found("SELECT * FROM recipient WHERE id = ?", id)
 
 
 def present(row: sqlite3.Row) -> Json:

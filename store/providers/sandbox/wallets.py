@@ -10,7 +10,7 @@ from store.providers.sandbox import account_access, ledger, movements, users
 from store.providers.sandbox.database import Session
 from store.providers.sandbox.wire.bodies import Body, Currency, Id, Tag, Text
 from store.providers.sandbox.wire.endpoints import Call, Endpoint, Json, Page
-from store.providers.sandbox.wire.errors import ParamError, ResourceNotFound, WireError
+from store.providers.sandbox.wire.errors import ParamError, WireError
 from store.providers.sandbox.wire.paging import Listing
 
 
@@ -53,10 +53,7 @@ def add(session: Session, id: str, owner_id: str, currency: str, *, description:
 
 def find(session: Session, id: str) -> sqlite3.Row:
     """The wallet's row."""
-    row = session.row("SELECT * FROM wallet WHERE id = ?", id)
-    if row is None:
-        raise ResourceNotFound
-    return row
+    return session.found("SELECT * FROM wallet WHERE id = ?", id)
 
 
 def named(session: Session, field: str, id: str, currency: str) -> sqlite3.Row:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.providers.base import FailureReason, MinorAmount, exponent, new_key
+from store.providers.base import MinorAmount, exponent, new_key
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,3 @@ def test_every_key_is_one_that_providers_take() -> None:
     first, second = new_key(), new_key()
     assert first != second
     assert re.fullmatch("[A-Za-z0-9-]{16,36}", first)
-
-
-def test_a_refusal_for_fraud_is_not_to_be_tried_again_but_a_wrong_card_is() -> None:
-    assert not FailureReason.FRAUD_REFUSED.retryable
-    assert not FailureReason.UNKNOWN.retryable
-    assert FailureReason.CARD_INVALID.retryable
