@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from schema.characters import in_lines
 from schema.checkout import Buyer, DeliveryOption
 from schema.contact import email_address, phone_number
 from schema.countries import COUNTRIES
@@ -86,9 +87,8 @@ def tidy_person(
 def tidy(value: str, name: str) -> str:
     """Without characters that no form sends by intent; whatever separates words (a tab, a blank that does not break) as one
     blank, none at the ends."""
-    lines = [
-        " ".join("".join(c for c in line if c.isprintable() or c.isspace()).split()) for line in value.splitlines()
-    ]
+    sent = value.encode(errors="ignore").decode()  # half a character is none
+    lines = [" ".join(line.split()) for line in in_lines(sent).splitlines()]
     kept = ("\n" if name == "message" else " ").join(lines).strip()
     return kept.upper() if name == "country" else kept
 

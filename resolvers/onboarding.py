@@ -16,6 +16,7 @@ from resolvers.changes import given_uuid
 from resolvers.context import Caller, Services
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
+from schema.characters import in_one_line
 from schema.contact import Country, CountryCode, FilledEmail
 from schema.countries import country_code
 from schema.errors import Conflict, InvalidInput, NotFound, OnlyInSandbox, Problem, RepresentativeUnknown
@@ -211,7 +212,7 @@ async def complete_onboarding(call: Call, input: OnboardingDetails) -> Onboardin
 
 def _typed(fields: Iterable[OnboardingField], partner: PartnerRow, details: OnboardingDetails) -> Mapping[str, Any]:
     """What was typed into the fields that are asked for. Raises InvalidInput where one cannot be read, or is empty."""
-    given = {field: getattr(details, field).strip() for field in fields}
+    given = {field: in_one_line(getattr(details, field)) for field in fields}
     kind = given.get(OnboardingField.COMPANY_TYPE) or partner.company_type
     country = country_code(given.get(OnboardingField.HQ_COUNTRY, "")) or partner.hq_country_code
     required = needed(CompanyType(kind) if kind in set(CompanyType) else None, country)

@@ -10,6 +10,7 @@ from resolvers.changes import owner_of, text_of
 from resolvers.guessing import look_up
 from resolvers.operation import Call, operation
 from resolvers.voucher_issues import giftee_of, gifter_of
+from schema.characters import in_one_line
 from schema.errors import InvalidInput, Path, Problem
 from schema.permission import Permission
 from schema.voucher import Voucher, VoucherKind, VoucherState
@@ -94,7 +95,7 @@ async def _nothing() -> None:
 
 def _code_problems(sent: ImportedVoucher, taken: frozenset[str], times: Mapping[str, int]) -> Sequence[Problem]:
     code = normal(sent.code)
-    if "/" in sent.code or not sent.code.isprintable():
+    if "/" in sent.code or not sent.code.isprintable() or not in_one_line(sent.code):
         return (Problem(("code",), "INVALID", "A code has no `/` and nothing that cannot be seen."),)
     if not SHORTEST_CODE <= len(code) <= LONGEST_CODE or len(sent.code.strip()) > LONGEST_CODE:
         most = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."

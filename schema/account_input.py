@@ -8,6 +8,7 @@ import strawberry
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from schema.characters import up_to
 from schema.contact import Email
 from schema.permission import Permission
 from schema.tenancy import Marketplace, User, UserRole
@@ -24,10 +25,10 @@ def _time_zone(value: str) -> str:
 
 
 Password = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=1024)]
-Username = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, min_length=1, max_length=254)]
-FirstName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=80)]
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
-Domain = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, max_length=253)]
+Username = Annotated[str, up_to(254, least=1, lower=True)]
+FirstName = Annotated[str, up_to(80)]
+Name = Annotated[str, up_to(120, least=1)]
+Domain = Annotated[str, up_to(253, lower=True)]
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
 Permissions = Annotated[list[Permission], Field(max_length=len(Permission))]
 GRANTED = "What the user may do; null: what the role may do by default. Nobody grants what they may not do themselves."
@@ -97,6 +98,6 @@ class ChangeSiteDomain(Fields):
     """Where the checkout of a partner is to be found."""
 
     partner_uuid: UUID = Field(description="The partner.")
-    site_domain: Annotated[
-        str, StringConstraints(strip_whitespace=True, to_lower=True, min_length=1, max_length=253)
-    ] = Field(description="A host name that leads to this service, without a scheme: `checkout.shop.example`.")
+    site_domain: Annotated[str, up_to(253, least=1, lower=True)] = Field(
+        description="A host name that leads to this service, without a scheme: `checkout.shop.example`."
+    )

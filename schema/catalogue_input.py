@@ -8,10 +8,10 @@ from pydantic import Field
 
 from schema.catalogue import Environment, PriceRange, Universe
 from schema.numbers import MoneyAmount, Whole
-from schema.texts import up_to_each
+from schema.texts import line_up_to_each
 from schema.values import Fields, TextInput, writable_as
 
-Name = Annotated[TextInput, up_to_each(120)]
+Name = Annotated[TextInput, line_up_to_each(120)]
 Ranking = Annotated[int, Whole(ge=0, le=1_000_000_000)]
 MARKETPLACE = "The marketplace it is made in; only who sees several has to say."
 AMOUNT = "In the currency of the marketplace."

@@ -9,11 +9,12 @@ from typing import Annotated, Any
 
 import phonenumbers
 from email_validator import EmailNotValidError, validate_email
-from pydantic import AfterValidator, AnyHttpUrl, BeforeValidator, StringConstraints, TypeAdapter, ValidationError
+from pydantic import AfterValidator, AnyHttpUrl, BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 from schwifty import BIC, IBAN
 from schwifty.exceptions import SchwiftyException
 
+from schema.characters import up_to
 from schema.countries import COUNTRIES, country_code
 
 _URL = TypeAdapter(AnyHttpUrl)
@@ -97,11 +98,6 @@ EmptyIsNothing = BeforeValidator(_empty_is_nothing)
 """For what is no text and may be empty: older shops send back the "" that they were answered."""
 NothingIsEmpty = BeforeValidator(_nothing_is_empty)
 Filled = AfterValidator(_filled)
-
-
-def up_to(longest: int) -> StringConstraints:
-    """A text of at most so many characters, without blanks at its ends."""
-    return StringConstraints(strip_whitespace=True, max_length=longest)
 
 
 Email = Annotated[str, up_to(254), NothingIsEmpty, _unless_empty(email_address)]

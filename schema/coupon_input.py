@@ -8,11 +8,12 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
+from schema.characters import up_to
 from schema.coupon import Coupon, CouponConditions, CouponDiscount, CouponScope, CouponTarget, ReceptionMode
 from schema.numbers import Amount, MoneyAmount, PositiveAmount, RowId
 from schema.values import Fields, writable_as
 
-Code = Annotated[str, Field(min_length=3, max_length=40, pattern=r"^[^/\s](?:[^/]*[^/\s])?$")]
+Code = Annotated[str, Field(pattern=r"^[^/\s](?:[^/]*[^/\s])?$"), up_to(40, least=3)]
 Usages = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Percentage = Annotated[Decimal, Amount(positive=True, le=Decimal(100))]
 VALIDITY = (
@@ -50,7 +51,7 @@ class CouponScopeInput(Fields):
 class CouponConditionsInput(Fields):
     """What must be so for a coupon to work; amounts are in the partner's currency. Null takes a condition away."""
 
-    email: strawberry.Maybe[Annotated[str, Field(max_length=254)]]
+    email: strawberry.Maybe[Annotated[str, up_to(254)]]
     minimum_payment: strawberry.Maybe[MoneyAmount | None]
     minimum_basket: strawberry.Maybe[MoneyAmount | None]
     minimum_product_price: strawberry.Maybe[MoneyAmount | None]
@@ -65,7 +66,7 @@ class CreateCoupon(Fields):
     )
     code: Code
     discount: CouponDiscountInput
-    type: str = Field(default="discount", max_length=40)
+    type: Annotated[str, up_to(40)] = "discount"
     is_active: bool = True
     starts_on: dt.datetime | None = None
     ends_on: dt.datetime | None = None

@@ -10,6 +10,7 @@ from sqlmodel import Field
 from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 
+from schema.characters import lines_up_to
 from schema.kyc import KycCheckStatus, KycDocumentType
 from schema.tenancy import Partner
 from schema.values import Fields, choice, moment, relation, writable_as
@@ -44,7 +45,7 @@ class PushKycDocument(Fields):
     model_config = {"arbitrary_types_allowed": True}
     partner_uuid: UUID = Field(description="The uuid of the partner that it is about.")
     document_type: KycDocumentType
-    comment: str = Field(min_length=1, max_length=1000, description="What it is, for whoever looks at it here.")
+    comment: Annotated[str, lines_up_to(1000, least=1)] = Field(description="What it is, for whoever looks at it here.")
     file: Annotated[UploadFile, strawberry.field(graphql_type=Upload)] = Field(
         description="A PDF, PNG, JPEG or GIF of 1 kB to 7 MB."
     )

@@ -1,16 +1,17 @@
 """Pictures that a partner shows of what it sells."""
 
 import datetime as dt
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
 import strawberry
-from pydantic import StringConstraints
 from sqlmodel import Field
 from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 
+from schema.characters import up_to
 from schema.derived import derived
 from schema.values import Fields, moment, writable_as
 
@@ -24,6 +25,15 @@ class MediaSize(StrEnum):
     CARD = "card"
     COVER = "cover"
     FULL = "full"
+
+
+SIDES: Mapping[MediaSize, int] = {
+    MediaSize.FULL: 3840,
+    MediaSize.COVER: 1920,
+    MediaSize.CARD: 800,
+    MediaSize.THUMB: 320,
+}
+"""The longest side of each size, in pixels, largest first; what is smaller is not enlarged."""
 
 
 @strawberry.pydantic.type(description="A picture of what a partner sells.")
@@ -50,7 +60,7 @@ class Media(Fields):
     full_url = derived(str, ("uuid",), "Where it is found as large as it is kept, at most 3,840 pixels a side.")
 
 
-MediaName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+MediaName = Annotated[str, up_to(200, least=1)]
 
 
 @writable_as(Media)

@@ -8,6 +8,7 @@ import strawberry
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from schema.characters import up_to
 from schema.contact import (
     Bic,
     Country,
@@ -19,7 +20,6 @@ from schema.contact import (
     NothingIsEmpty,
     Phone,
     WebAddress,
-    up_to,
 )
 from schema.numbers import RowId
 from schema.partner_parts import (

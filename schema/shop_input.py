@@ -7,13 +7,16 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
+from schema.characters import up_to
 from schema.delivery import DeliveryKind, DeliveryMode, DeliveryRate
 from schema.media import MediaSize
 from schema.numbers import Amount, MoneyAmount
 from schema.product import AttributeValue, Product, ProductAttribute, ProductVariant
+from schema.texts import in_one_line_each
 from schema.values import Fields, TextInput, writable_as
 
 VatRate = Annotated[Decimal, Amount(ge=Decimal(0), le=Decimal(100))]
+Name = Annotated[TextInput, in_one_line_each]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Country = Annotated[str, Field(pattern="^([A-Z]{2})?$")]
 PicturePath = Annotated[
@@ -31,7 +34,7 @@ class CreateProduct(Fields):
     """A product to sell."""
 
     partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
-    name: TextInput
+    name: Name
     description: TextInput | None = None
     price: MoneyAmount = Field(description=PRICE)
     vat_rate: VatRate = STANDARD_VAT
@@ -48,7 +51,7 @@ class UpdateProduct(Fields):
     """What is left out stays as it is; null clears."""
 
     id: int
-    name: strawberry.Maybe[TextInput]
+    name: strawberry.Maybe[Name]
     description: strawberry.Maybe[TextInput]
     price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE)
     vat_rate: strawberry.Maybe[VatRate]
@@ -65,7 +68,7 @@ class CreateProductVariant(Fields):
     """A version of a product, with its own price and stock."""
 
     product_id: int = Field(description="The product it belongs to.")
-    name: TextInput
+    name: Name
     price: MoneyAmount = Field(description=PRICE)
     stock: Count | None = None
     weight_grams: Count = 0
@@ -78,7 +81,7 @@ class UpdateProductVariant(Fields):
     """What is left out stays as it is; null clears."""
 
     id: int
-    name: strawberry.Maybe[TextInput]
+    name: strawberry.Maybe[Name]
     price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE)
     stock: strawberry.Maybe[Count | None]
     weight_grams: strawberry.Maybe[Count]
@@ -90,7 +93,7 @@ class UpdateProductVariant(Fields):
 class AttributeValueInput(Fields):
     """One value that can be chosen."""
 
-    value: str = Field(min_length=1, max_length=120)
+    value: Annotated[str, up_to(120, least=1)]
     label: TextInput | None = None
 
 
@@ -99,7 +102,7 @@ class CreateProductAttribute(Fields):
     """Something to choose about a product, and the values there are, in their order."""
 
     product_id: int = Field(description="The product it belongs to.")
-    name: TextInput
+    name: Name
     values: list[AttributeValueInput] = Field(min_length=1, max_length=200)
     is_required: bool = False
     ranking: Count = 1
@@ -110,7 +113,7 @@ class UpdateProductAttribute(Fields):
     """What is left out stays as it is. Values, where given, replace those there are; one of the same value keeps its id."""
 
     id: int
-    name: strawberry.Maybe[TextInput]
+    name: strawberry.Maybe[Name]
     values: strawberry.Maybe[Annotated[list[AttributeValueInput], Field(min_length=1, max_length=200)]]
     is_required: strawberry.Maybe[bool]
     ranking: strawberry.Maybe[Count]
@@ -138,7 +141,7 @@ class CreateDeliveryMode(Fields):
 
     partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
     kind: DeliveryKind
-    name: TextInput
+    name: Name
     description: TextInput | None = None
     rates: list[DeliveryRateInput] = Field(default_factory=list, max_length=1000)
     free_above: MoneyAmount | None = Field(default=None, description=FREE_ABOVE)
@@ -152,7 +155,7 @@ class UpdateDeliveryMode(Fields):
     """What is left out stays as it is; null clears. Rates, where given, replace those there are."""
 
     id: int
-    name: strawberry.Maybe[TextInput]
+    name: strawberry.Maybe[Name]
     description: strawberry.Maybe[TextInput]
     rates: strawberry.Maybe[Annotated[list[DeliveryRateInput], Field(max_length=1000)]]
     free_above: strawberry.Maybe[MoneyAmount | None] = Field(description=FREE_ABOVE)

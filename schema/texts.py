@@ -7,6 +7,7 @@ import strawberry
 from pydantic import AfterValidator, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from schema.characters import in_one_line
 from schema.html import clean
 from schema.languages import LANGUAGES
 from schema.values import TextInput
@@ -24,13 +25,24 @@ def up_to_each(longest: int) -> AfterValidator:
     return AfterValidator(_checked(lambda said: _too_long(said, longest)))
 
 
+def line_up_to_each(longest: int) -> AfterValidator:
+    """A text in one line, of at most so many characters a language."""
+
+    def checked(sent: TextInput) -> TextInput:
+        written = _in_one_line(sent)
+        _refuse(sent, _too_long(_said(written), longest))
+        return written
+
+    return AfterValidator(checked)
+
+
 def html_up_to_each(longest: int) -> AfterValidator:
     """HTML, cleaned; of at most so many characters a language, tags included, once it is."""
 
     def cleaned(sent: TextInput) -> TextInput:
         said = _said(sent)
         _refuse(sent, _too_long(said, longest * MOST_MARKUP) or _too_much_markup(said))
-        kept = TextInput(**{at: _cleaned(getattr(sent, at)) for at in LANGUAGES if getattr(sent, at) is not None})
+        kept = _each(sent, clean)
         left = _said(kept)
         _refuse(sent, _too_long(left, longest) or _too_much_markup(left))  # or it could not be sent back
         return kept
@@ -68,5 +80,15 @@ def _refuse(sent: TextInput, wrong: Wrong) -> None:
         raise ValidationError.from_exception_data(type(sent).__name__, told)
 
 
-def _cleaned(sent: strawberry.Some[str | None]) -> strawberry.Some[str | None]:
-    return strawberry.Some(sent.value and clean(sent.value))
+def _each(sent: TextInput, change: Callable[[str], str]) -> TextInput:
+    """What was sent, with the text in each language changed."""
+    told = {at: said for at in LANGUAGES if (said := getattr(sent, at)) is not None}
+    return TextInput(**{at: strawberry.Some(said.value and change(said.value)) for at, said in told.items()})
+
+
+def _in_one_line(sent: TextInput) -> TextInput:
+    return _each(sent, in_one_line)
+
+
+in_one_line_each = AfterValidator(_in_one_line)
+"""A text in one line in each language, of any length."""

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar, get_origin
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin
 
 import pydantic
 import strawberry
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError
 from sqlalchemy import DateTime, Dialect, Enum, Numeric
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator
@@ -19,6 +19,7 @@ from strawberry.types import get_object_definition
 from strawberry.types.enum import StrawberryEnumDefinition
 
 from schema import later
+from schema.characters import in_lines
 from schema.errors import Problem
 from schema.guard import Guard
 from schema.languages import LANGUAGES
@@ -231,20 +232,24 @@ class Text(BaseModel):
         return self.model_copy(update={k: v if v and v.strip() else None for k, v in sent.items()})
 
 
+Written = Annotated[str, AfterValidator(in_lines)]
+"""A text in lines, with what may stand in it."""
+
+
 @strawberry.pydantic.input(
     description="One text, in as many languages as you have. A language left out stays as it is; null clears it."
 )
 class TextInput(BaseModel):
     """Not `TextInput(Text)`: its `= null` defaults are filled in by graphql-core, so that all languages look sent."""
 
-    en: strawberry.Maybe[str | None] = pydantic.Field(description="In English.")
-    fr: strawberry.Maybe[str | None] = pydantic.Field(description="In French.")
-    es: strawberry.Maybe[str | None] = pydantic.Field(description="In Spanish.")
-    it: strawberry.Maybe[str | None] = pydantic.Field(description="In Italian.")
-    de: strawberry.Maybe[str | None] = pydantic.Field(description="In German.")
-    nl: strawberry.Maybe[str | None] = pydantic.Field(description="In Dutch.")
-    ca: strawberry.Maybe[str | None] = pydantic.Field(description="In Catalan.")
-    pt: strawberry.Maybe[str | None] = pydantic.Field(description="In Portuguese.")
+    en: strawberry.Maybe[Written | None] = pydantic.Field(description="In English.")
+    fr: strawberry.Maybe[Written | None] = pydantic.Field(description="In French.")
+    es: strawberry.Maybe[Written | None] = pydantic.Field(description="In Spanish.")
+    it: strawberry.Maybe[Written | None] = pydantic.Field(description="In Italian.")
+    de: strawberry.Maybe[Written | None] = pydantic.Field(description="In German.")
+    nl: strawberry.Maybe[Written | None] = pydantic.Field(description="In Dutch.")
+    ca: strawberry.Maybe[Written | None] = pydantic.Field(description="In Catalan.")
+    pt: strawberry.Maybe[Written | None] = pydantic.Field(description="In Portuguese.")
 
 
 class TextColumn(TypeDecorator[Text]):

@@ -1,10 +1,12 @@
 """Who is asking, and the credential they ask with."""
 
+from typing import Annotated
 from uuid import UUID
 
 import strawberry
 from pydantic import Field
 
+from schema.characters import ONE_LINE
 from schema.permission import Permission
 from schema.tenancy import Marketplace, Partner, User
 from schema.values import Fields, writable
@@ -37,7 +39,7 @@ class ObtainToken(Fields):
 
     username: str = Field(description="The user name, in capitals or not.")
     password: str = Field(description="The password.")
-    label: str = Field(
+    label: Annotated[str, ONE_LINE] = Field(
         default="", description="What the token is for, in up to 80 characters; shown in lists of tokens."
     )
     hours: int | None = Field(

@@ -6,6 +6,7 @@ from typing import Annotated
 import strawberry
 from pydantic import Field
 
+from schema.characters import lines_up_to, up_to
 from schema.contact import Email, Phone
 from schema.numbers import RowId
 from schema.values import Fields, writable_as
@@ -13,9 +14,10 @@ from schema.voucher import ExpeditionStatus, Voucher, VoucherGiftee, VoucherRent
 
 VoucherCode = Annotated[str, Field(min_length=1, max_length=80)]
 TYPED = "Its code, in capitals or not, with or without hyphens and spaces."
-Name = Annotated[str, Field(max_length=80)]
-ShortText = Annotated[str, Field(max_length=160)]
-LongText = Annotated[str, Field(max_length=1000)]
+Name = Annotated[str, up_to(80)]
+ShortText = Annotated[str, up_to(160)]
+LongText = Annotated[str, lines_up_to(1000)]
+Address = Annotated[str, lines_up_to(600)]
 
 
 @writable_as(Voucher)
@@ -66,7 +68,7 @@ class VoucherGifteeInput(Fields):
     last_name: strawberry.Maybe[Name | None]
     email: strawberry.Maybe[Email | None]
     phone_number: strawberry.Maybe[Phone | None]
-    address: strawberry.Maybe[Annotated[str, Field(max_length=600)] | None]
+    address: strawberry.Maybe[Address | None]
 
 
 @writable_as(Voucher)

@@ -7,18 +7,19 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from schema.characters import lines_up_to, up_to
 from schema.contact import Email, Phone
 from schema.coupon import ReceptionMode
 from schema.languages import LANGUAGES
 from schema.numbers import MoneyAmount, RowId
 from schema.values import Fields, TextInput, writable_as
 from schema.voucher import Voucher, VoucherChosenOption, VoucherGiftee, VoucherGifter, VoucherState
-from schema.voucher_input import LongText, Name, ShortText
+from schema.voucher_input import Address, LongText, Name, ShortText
 
 MOST_IMPORTED = 500
 Persons = Annotated[int, Field(ge=0, le=999)]
 Nights = Annotated[int, Field(ge=0, le=365)]
-Word = Annotated[str, Field(max_length=40)]
+Word = Annotated[str, up_to(40)]
 
 
 def _language(value: str) -> str:
@@ -34,12 +35,12 @@ Language = Annotated[str, AfterValidator(_language)]
 class VoucherGifterInput(Fields):
     """Who gives a voucher. What is left out is not known."""
 
-    civility: Annotated[str, Field(max_length=20)] = ""
+    civility: Annotated[str, up_to(20)] = ""
     first_name: Name = ""
     last_name: Name = ""
     email: Email = ""
-    address: Annotated[str, Field(max_length=255)] = ""
-    postal_code: Annotated[str, Field(max_length=20)] = ""
+    address: Annotated[str, lines_up_to(255)] = ""
+    postal_code: Annotated[str, up_to(20)] = ""
     city: Name = ""
     country: Name = ""
     wired_phone: Phone | None = None
@@ -54,7 +55,7 @@ class NewVoucherGifteeInput(Fields):
     last_name: Name | None = None
     email: Email | None = None
     phone_number: Phone | None = None
-    address: Annotated[str, Field(max_length=600)] | None = None
+    address: Address | None = None
 
 
 @writable_as(VoucherChosenOption)
@@ -110,8 +111,8 @@ class ImportedVoucher(Given):
     )
     voucher_prototype_id: RowId
     state: VoucherState = VoucherState.PAID
-    imported_from: Annotated[str, Field(min_length=1, max_length=80)] = Field(description="The system it comes from.")
-    origin: Annotated[str, Field(max_length=300)] = ""
+    imported_from: Annotated[str, up_to(80, least=1)] = Field(description="The system it comes from.")
+    origin: Annotated[str, up_to(300)] = ""
     summary: LongText | None = None
     prototype_name: TextInput | None = Field(
         default=None, description="What it was called there; left out: the prototype's name."

@@ -6,10 +6,11 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from schema.contact import EmptyIsNothing, NothingIsEmpty, up_to
+from schema.characters import up_to
+from schema.contact import EmptyIsNothing, NothingIsEmpty
 from schema.numbers import MoneyAmount, RowId, Whole
 from schema.shop_input import FOR_WHOM, PRICE, VatRate
-from schema.texts import up_to_each
+from schema.texts import line_up_to_each, up_to_each
 from schema.values import Fields, TextInput, writable_as
 from schema.voucher_option import OptionService, VoucherOption, VoucherOptionCategory, VoucherOptionLink
 
@@ -20,7 +21,7 @@ PROTOTYPES = (
     "already keep what was set for them."
 )
 
-Name = Annotated[TextInput, up_to_each(LONGEST_NAME)]
+Name = Annotated[TextInput, line_up_to_each(LONGEST_NAME)]
 Description = Annotated[TextInput, up_to_each(LONGEST_DESCRIPTION)]
 Ranking = Annotated[int, Whole(ge=0, le=1_000_000_000)]
 Limit = Annotated[int, Whole(ge=0, le=1_000_000)]

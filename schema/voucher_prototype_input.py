@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from schema.contact import EmptyIsNothing
 from schema.numbers import MoneyAmount, RowId, Whole
 from schema.shop_input import FOR_WHOM, STANDARD_VAT, VatRate
-from schema.texts import html_up_to_each, up_to_each
+from schema.texts import html_up_to_each, line_up_to_each, up_to_each
 from schema.values import Fields, TextInput, writable_as
 from schema.voucher_prototype import VoucherPrototype, VoucherPrototypeType
 
@@ -29,7 +29,7 @@ def _written(value: Any) -> Any:
     return value
 
 
-Name = Annotated[TextInput, up_to_each(LONGEST_NAME)]
+Name = Annotated[TextInput, line_up_to_each(LONGEST_NAME)]
 Description = Annotated[TextInput, up_to_each(LONGEST_DESCRIPTION)]
 LongText = Annotated[TextInput, up_to_each(LONGEST_TEXT)]
 Html = Annotated[TextInput, html_up_to_each(LONGEST_TEXT)]

@@ -7,12 +7,13 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
+from schema.characters import up_to
 from schema.event import EventType
 from schema.values import Fields, writable, writable_as
 from schema.webhook import AttemptOutcome, WebhookEndpoint
 
-Url = Annotated[str, Field(max_length=2048)]
-Words = Annotated[str, Field(max_length=200)]
+Url = Annotated[str, up_to(2048)]
+Words = Annotated[str, up_to(200)]
 Types = Annotated[list[EventType], Field(max_length=len(EventType))]
 EventKeys = Annotated[list[str], Field(min_length=1, max_length=100)]
 
