@@ -7,7 +7,7 @@ from gettext import NullTranslations
 from funnel.messages import ERRORS, N_
 from resolvers.giftees import LENGTHS, WRITTEN
 from schema.coupon import ReceptionMode
-from schema.sale import BagProblem, GiftCardOffer, OfferedCategory, OfferedPrototype
+from schema.sale import BagProblem, OfferedCategory, OfferedGiftCards, OfferedPrototype
 from schema.voucher_prototype import VoucherPrototypeType
 from store.formats import Formats
 from store.voucher_prices import MOST_NIGHTS, fewest_nights
@@ -82,13 +82,13 @@ PLACE_ERRORS: Mapping[tuple[str, str], str] = {
 
 
 def bag_error(
-    place: str, code: str, formats: Formats, currency: str, offered: OfferedPrototype | GiftCardOffer | None
+    place: str, code: str, formats: Formats, currency: str, offered: OfferedPrototype | OfferedGiftCards | None
 ) -> tuple[str, dict[str, object]]:
     """What to say about a field of the form, and what its placeholders stand for."""
     known = BAG_ERRORS | {problem.name: text for problem, text in PROBLEMS.items()}
     text = PLACE_ERRORS.get((place, code)) or known.get(code) or ERRORS.get(code) or ERRORS["INVALID"]
     details: dict[str, object] = {"limit": (LENGTHS | WRITTEN).get(place.removeprefix("giftee-"), 0)}
-    if isinstance(offered, GiftCardOffer):
+    if isinstance(offered, OfferedGiftCards):
         details |= {
             "minimum": formats.money(offered.minimum, currency),
             "maximum": formats.money(offered.maximum, currency),

@@ -13,7 +13,7 @@ from funnel.visit import Visit
 from resolvers import payment
 from resolvers.context import Services
 from schema.checkout import AttemptStatus, Step
-from schema.errors import AppError, CartNotFound, NotFound
+from schema.errors import AppError, CartNotFound, GiftCardsNotSold, NotFound
 from store.settings import Settings
 
 
@@ -55,7 +55,11 @@ class Front(Desk[Visit]):
 
     async def refused(self, visit: Visit, error: AppError) -> Response:
         """What an error that no step has caught is answered."""
-        return await (gone(visit) if isinstance(error, CartNotFound) else super().refused(visit, error))
+        if isinstance(error, CartNotFound):
+            return await gone(visit)
+        if isinstance(error, GiftCardsNotSold):
+            return visit.ending(Ending.CLOSED, 404)
+        return await super().refused(visit, error)
 
     def ended(self, visit: Visit, ending: Ending, status: int) -> Response:
         """The page for an error."""

@@ -183,6 +183,7 @@ class Ending(StrEnum):
     NO_SHOP = "no_shop"
     NOT_FOUND = "not_found"
     NOT_SOLD = "not_sold"
+    CLOSED = "closed"
     OTHER_BROWSER = "other_browser"
     FOREIGN_FORM = "foreign_form"
     TOO_LARGE = "too_large"
@@ -206,6 +207,14 @@ ENDINGS = {
         N_("This experience is no longer on sale"),
         N_("It may be back one day. Until then there are others: have a look."),
         Tone.INFO,
+    ),
+    Ending.CLOSED: Told(
+        N_("There are no gift cards on sale at the moment"),
+        N_(
+            "Those that were bought can be used as before. What you had chosen is kept for a day, in case they are back."
+        ),
+        Tone.INFO,
+        "gift",
     ),
     Ending.OTHER_BROWSER: Told(
         N_("This payment belongs to another browser"),

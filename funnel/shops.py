@@ -21,6 +21,7 @@ class Shop:
     country: str
     """Where the partner is, ISO 3166; may be empty."""
     time_zone: str
+    sells_gift_cards: bool
 
 
 async def shop_at(db: Database, host: str) -> Shop | None:
@@ -42,4 +43,5 @@ async def shop_at(db: Database, host: str) -> Shop | None:
         brand=brand_of(partner),
         country=partner.hq_country_code,
         time_zone=marketplace.time_zone,
+        sells_gift_cards=partner.gift_card_offer_enabled,
     )

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from funnel.counters import Counter
+from funnel.counters import GIFT_CARDS, VOUCHERS, Counter
 from funnel.flash import Flash, Flashes
 from funnel.guest import Guest, WayOut
 from funnel.messages import AGAIN, BACK, ENDINGS, OFFERED, Ending
@@ -28,6 +28,14 @@ class Visit(Guest):
 
     shop: Shop = field(kw_only=True)
     counter: Counter = field(kw_only=True)
+
+    @property
+    def beginning(self) -> Counter | None:
+        """The counter at which customers can begin anew: this one; while no gift cards are sold, that of vouchers. None where
+        nobody begins without a cart."""
+        if self.counter is GIFT_CARDS and not self.shop.sells_gift_cards:
+            return VOUCHERS
+        return self.counter if self.counter.has_window else None
 
     @property
     def language_path(self) -> str:
@@ -129,8 +137,8 @@ class Visit(Guest):
     def ending(self, ending: Ending, status: int) -> Response:
         """A page that is nothing but a message, with the way back to the order or to the shop."""
         ways = [WayOut(self.step_url(Step.CUSTOMIZATION), AGAIN)] if self.cart_id and ending in TO_REPEAT else []
-        if self.counter.has_window:
-            ways.append(WayOut(self.counter.window, OFFERED[self.counter.kind]))
+        if self.beginning is not None:
+            ways.append(WayOut(self.beginning.window, OFFERED[self.beginning.kind]))
         if self.shop.brand.website:
             ways.append(WayOut(self.shop.brand.website, BACK))
         return self.message(ENDINGS[ending], ways, status)

@@ -7,11 +7,11 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.desks import Desk, shared_view
 from resolvers.operation import Call
 from schema.checkout import ShopKind
-from schema.sale import BagCheckout, VoucherChoice
+from schema.sale import BagCheckout, OfferedGiftCards, VoucherChoice
 from store.bag_pricing import BagBasket, price_bag
 from store.bags import BagEdits
 from store.customers import Customer
-from store.gift_card_offer import OFFER
+from store.gift_card_offer import offer_of
 from store.ordering import Source
 from store.quotes import BagQuote
 from store.shop import load_deliveries
@@ -38,6 +38,11 @@ class BagDesk(Desk):
         """What is in this customer's bag."""
         return self.edits_in(self.customer)
 
+    @property
+    def gift_cards(self) -> OfferedGiftCards | None:
+        """The gift cards that are sold; None in the shop of vouchers, and where there are none at the moment."""
+        return offer_of(self.partner) if self.key.kind is ShopKind.GIFT_CARDS else None
+
     async def prototypes(self, call: Call, db: AsyncSession, *, others: bool) -> dict[int, SoldPrototype]:
         """The experiences in the bag, and with `others` those of the shop window."""
         if self.key.kind is not ShopKind.VOUCHERS:
@@ -52,6 +57,7 @@ class BagDesk(Desk):
             kind=self.key.kind,
             choices=self.edits.lines,
             prototypes=await self.prototypes(call, db, others=others),
+            gift_cards=self.gift_cards,
             deliveries=await load_deliveries(db, self.partner.id),
             reception=self.edits.reception,
             delivery_id=self.edits.delivery_id,
@@ -76,5 +82,5 @@ class BagDesk(Desk):
             receptions=priced.receptions,
             reception=chosen,
             prototypes=tuple(sold.offered for sold in quote.basket.prototypes.values() if sold.is_sold),
-            gift_cards=OFFER if self.key.kind is ShopKind.GIFT_CARDS else None,
+            gift_cards=quote.basket.gift_cards,
         )

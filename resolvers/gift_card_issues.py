@@ -23,10 +23,9 @@ from store.gift_card_events import tell
 from store.gift_card_holds import cancel
 from store.gift_card_issuing import NewGiftCard
 from store.gift_card_issuing import issue_gift_card as issue
-from store.gift_card_offer import expires_on
 from store.gift_card_states import move
 from store.gift_cards import GiftCardEntryRow, GiftCardRow
-from store.voucher_sales import zone_of
+from store.voucher_sales import end_of_validity, zone_of
 
 ISSUED = (GiftCardStatus.PAID, GiftCardStatus.DRAFT)
 EXTENDABLE = (GiftCardStatus.DRAFT, GiftCardStatus.PAID, GiftCardStatus.USING, GiftCardStatus.EXPIRED)
@@ -60,7 +59,11 @@ async def issue_gift_card(call: Call, input: IssueGiftCard) -> GiftCard:
     problems = _problems(input, now)
     if problems:
         raise InvalidInput(*problems)
-    until = expires_on(now, await zone_of(call.db, partner.id)) if input.expires_on is None else input.expires_on.value
+    if input.expires_on is None:
+        zone = await zone_of(call.db, partner.id)
+        until: dt.datetime | None = end_of_validity(now, partner.gift_card_offer_validity_months, zone)
+    else:
+        until = input.expires_on.value
     gifter = GiftCardGifter() if input.gifter_details is None else input.gifter_details
     giftee = GiftCardGiftee() if input.giftee_details is None else input.giftee_details
     new = NewGiftCard(

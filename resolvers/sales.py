@@ -15,13 +15,12 @@ from resolvers.giftees import tidied
 from resolvers.operation import Call, operation
 from schema.checkout import CheckoutKey, ShopKind
 from schema.coupon import ReceptionMode
-from schema.errors import InvalidInput, NotFound, Problem
+from schema.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
 from schema.permission import Rule
 from schema.sale import BagCheckout, BagChoice, GiftCardChoice, OfferedPrototype
 from store.bag_lines import gift_card_problems, voucher_problems
 from store.bags import BagEdits
 from store.customers import Customer
-from store.gift_card_offer import OFFER
 from store.voucher_sales import zone_of
 from store.voucher_shop import SoldPrototype, load_prototypes
 
@@ -34,10 +33,10 @@ NOT_SOLD = Problem(("prototype_id",), "NOT_OFFERED", "This is not sold here.")
 async def open_bag(call: Call, key: CheckoutKey) -> BagCheckout:
     """Show a bag as it stands; an id that this browser has put nothing under is an empty bag.
 
-    Raises CartNotFound for one that has become an order.
+    Raises CartNotFound for one that has become an order, GiftCardsNotSold as long as the shop sells none.
     """
     async with call.services.db.sessions() as db:
-        return await (await bag_desk(call, db, key)).view(call, db)
+        return await (await _open(call, db, key)).view(call, db)
 
 
 @operation(Rule.CUSTOMER, transaction=False)
@@ -61,10 +60,10 @@ async def price_line(
 ) -> BagCheckout:
     """Show what the bag would come to with this line, received in this way, and keep nothing of it.
 
-    Without a line or a way to receive it, those that are kept. Raises InvalidInput as `put_line`.
+    Without a line or a way to receive it, those that are kept. Raises InvalidInput and GiftCardsNotSold as `put_line`.
     """
     async with call.services.db.sessions() as db:
-        desk = await bag_desk(call, db, key)
+        desk = await _open(call, db, key)
         edits = desk.edits
         if reception is not None:
             edits.reception, edits.delivery_id = reception
@@ -80,9 +79,10 @@ async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: Bag
 
     Raises InvalidInput with a problem for each field, by the names of the choice: `adults`, `nights`, `value`, `message`,
     `(options, <id>)`, `(categories, <id>)` (0 for options of no category), `(giftee, email)`; `items` for a full bag.
+    GiftCardsNotSold as long as the shop sells no gift cards.
     """
     async with call.services.db.sessions() as db:
-        desk = await bag_desk(call, db, key)
+        desk = await _open(call, db, key)
         checked = await _checked(call, db, desk, choice)
         _put(desk.edits, line_id, checked)
         refuse_too_much(await desk.view(call, db))
@@ -114,11 +114,11 @@ async def choose_reception(
 ) -> BagCheckout:
     """Keep how the bag reaches its recipients. `country` prices what goes by post to the buyer before the address is known.
 
-    InvalidInput on `reception` for a way that the shop does not offer, or not to that country.
+    InvalidInput on `reception` for a way that the shop does not offer, or not to that country; GiftCardsNotSold as `put_line`.
     """
 
     async with call.services.db.sessions() as db:
-        desk = await bag_desk(call, db, key)
+        desk = await _open(call, db, key)
 
         def change(customer: Customer) -> None:
             edits = desk.edits_in(customer)
@@ -130,6 +130,14 @@ async def choose_reception(
             raise InvalidInput.at("reception", "It cannot be received in this way. Choose another one.", "NOT_OFFERED")
         customer = await changed(call, desk, change)
         return await (await bag_desk(call, db, key, customer)).view(call, db)
+
+
+async def _open(call: Call, db: AsyncSession, key: CheckoutKey) -> BagDesk:
+    """A customer in a shop that is open."""
+    desk = await bag_desk(call, db, key)
+    if key.kind is ShopKind.GIFT_CARDS and desk.gift_cards is None:
+        raise GiftCardsNotSold
+    return desk
 
 
 def _put(edits: BagEdits, line_id: uuid.UUID, choice: BagChoice) -> None:
@@ -149,7 +157,7 @@ async def _checked(call: Call, db: AsyncSession, desk: BagDesk, choice: BagChoic
 
 async def _problems(call: Call, db: AsyncSession, desk: BagDesk, choice: BagChoice) -> Sequence[Problem]:
     if isinstance(choice, GiftCardChoice):
-        return gift_card_problems(choice, OFFER) if desk.key.kind is ShopKind.GIFT_CARDS else [NOT_SOLD]
+        return gift_card_problems(choice, desk.gift_cards) if desk.gift_cards else [NOT_SOLD]
     sold = await _prototype(call, db, desk.partner.id, choice.prototype_id)
     return voucher_problems(choice, sold) if sold and desk.key.kind is ShopKind.VOUCHERS else [NOT_SOLD]
 

@@ -148,6 +148,10 @@ class GiftCardNotSpendable(Conflict):
     """This gift card cannot be spent: it is not paid for, its time is over, it is used up, or it was cancelled."""
 
 
+class GiftCardsNotSold(Conflict):
+    """This shop does not sell gift cards at the moment."""
+
+
 class HoldOver(Conflict):
     """This hold is over: it was captured or released, or its time has run out."""
 

@@ -1,6 +1,7 @@
 """What it takes to issue gift cards, and to hold and spend what is on them."""
 
 import datetime as dt
+from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
@@ -10,13 +11,21 @@ from pydantic import Field
 from schema.contact import Email
 from schema.coupon import ReceptionMode
 from schema.gift_card import GiftCard, GiftCardGiftee, GiftCardGifter, GiftCardHold, GiftCardStatus
-from schema.numbers import MoneyAmount, RowId, Whole
+from schema.numbers import Amount, MoneyAmount, RowId, Whole
+from schema.partner_parts import GiftCardOffer
 from schema.values import Fields, writable_as
 from schema.voucher_input import LongText, Name
 from schema.voucher_issue_input import FOR_WHOM, Language
 
 MOST_MINUTES = 7 * 24 * 60
 MINUTES = 15
+MOST_SUGGESTED = 8
+LEAST_VALUE = Decimal("0.01")
+CEILING = Decimal("1000.00")
+"""The most that any partner sells a gift card for, in the currency of its marketplace."""
+LONGEST_VALIDITY = 120
+"""In months."""
+OfferedValue = Annotated[Decimal, Amount(ge=LEAST_VALUE, le=CEILING)]
 
 
 @writable_as(GiftCardGifter)
@@ -49,7 +58,7 @@ class IssueGiftCard(Fields):
         description="`PAID`: it can be spent at once. `DRAFT`: it cannot, until `activateGiftCard`.",
     )
     expires_on: strawberry.Maybe[dt.datetime | None] = Field(
-        description="When it stops working; null: never. Left out: as long as the shop's own, a year to the end of the day."
+        description="When it stops working; null: never. Left out: as long as those of the partner's shop."
     )
     gifter_details: GiftCardGifterInput | None = None
     giftee_details: GiftCardGifteeInput | None = None
@@ -82,6 +91,25 @@ class ExtendGiftCard(WhichGiftCard):
     """A gift card is valid for longer."""
 
     expires_on: dt.datetime = Field(description="When it is to stop working: later than now, and than it would have.")
+
+
+@writable_as(GiftCardOffer)
+class UpdateGiftCardOffer(Fields):
+    """Which gift cards a shop sells from now on. What is left out stays as it is; cards that were issued keep their end."""
+
+    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
+    enabled: strawberry.Maybe[bool]
+    suggested: strawberry.Maybe[Annotated[list[OfferedValue], Field(max_length=MOST_SUGGESTED)]] = Field(
+        description=f"The values that the shop proposes, in this order: at most {MOST_SUGGESTED}, none twice, each between "
+        "the minimum and the maximum."
+    )
+    minimum: strawberry.Maybe[OfferedValue]
+    maximum: strawberry.Maybe[OfferedValue] = Field(
+        description=f"The most that a customer may choose instead; at most {CEILING}."
+    )
+    validity_months: strawberry.Maybe[Annotated[int, Whole(ge=1, le=LONGEST_VALIDITY)]] = Field(
+        description=f"For how many months those that are issued from now on can be spent: 1 to {LONGEST_VALIDITY}."
+    )
 
 
 @writable_as(GiftCardHold)

@@ -8,7 +8,7 @@ from pydantic import Field as Part
 
 from schema.guard import Guard
 from schema.permission import Permission
-from schema.values import ClosedSet, closed_set
+from schema.values import ClosedSet, Money, closed_set
 
 OF_PARTNER = Guard(Permission.VIEW_PARTNER, owner=("id", "marketplace_id"))
 """For what is told of a partner only to those who may see partners, and this one, however they came to it."""
@@ -96,3 +96,17 @@ class NetworkLinks(BaseModel):
 
     vouchers: bool = Part(description="The vouchers of its network.")
     gift_cards: bool = Part(description="The gift cards of its network.")
+
+
+@strawberry.pydantic.type(description="Which gift cards a partner sells in its shop.")
+class GiftCardOffer(BaseModel):
+    """Which gift cards a partner sells in its shop."""
+
+    enabled: bool = Part(description="Whether it sells any. Those that were sold stay good, whatever this says.")
+    suggested: list[Money] = Part(description="The values that its shop proposes, in the order in which it shows them.")
+    minimum: Money = Part(description="The least that a customer may choose instead.")
+    maximum: Money = Part(description="The most that a customer may choose instead.")
+    validity_months: int = Part(
+        description="For how many months they can be spent, to the end of the last day, unless something else is said "
+        "when one is issued."
+    )

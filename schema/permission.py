@@ -15,7 +15,10 @@ class Permission(ClosedSet):
     CREATE_PARTNER = "create_partner", "Make partners, and begin the activation of their payments."
     CREATE_PAYMENT = "create_payment", "Take payments, change them, and ask for payment."
     MANAGE_CATALOGUE = "manage_catalogue", "Make and change all that is sold: products, delivery, coupons, prototypes."
-    MANAGE_GIFT_CARD = "manage_giftcard", "Issue gift cards, hold and spend what is on them, extend and cancel them."
+    MANAGE_GIFT_CARD = (
+        "manage_giftcard",
+        "Issue gift cards, hold and spend what is on them, extend and cancel them, decide which the shop sells.",
+    )
     MANAGE_MARKETPLACE = "manage_marketplace", "Change the marketplace itself: its name, its site, its time zone."
     MANAGE_MASTERADMIN = "manage_masteradmin", "Everything: it implies every other permission."
     MANAGE_USER = "manage_user", "Make users, and decide what they may do."

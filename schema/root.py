@@ -16,6 +16,7 @@ from resolvers import (
     events,
     gift_card_holds,
     gift_card_issues,
+    gift_card_offers,
     gift_card_spending,
     gift_cards,
     identity,
@@ -156,6 +157,7 @@ class Mutation:
     update_coupon = changed_by(coupons.update_coupon)
     update_delivery_mode = changed_by(deliveries.update_delivery_mode)
     update_environment = changed_by(catalogue.update_environment)
+    update_gift_card_offer = changed_by(gift_card_offers.update_gift_card_offer)
     update_marketplace = changed_by(marketplaces.update_marketplace)
     update_media = changed_by(medias.update_media)
     update_network_partner = changed_by(network_partners.update_network_partner)

@@ -104,7 +104,7 @@ class OfferedPrototype:
 
 
 @dataclass(frozen=True, slots=True)
-class GiftCardOffer:
+class OfferedGiftCards:
     """Gift cards as the shop sells them: the values proposed, and between which values any other may be."""
 
     suggested: tuple[Decimal, ...]
@@ -234,5 +234,5 @@ class BagCheckout(Checkout):
     """The one chosen, while it can be had."""
     prototypes: tuple[OfferedPrototype, ...] = ()
     """The shop window: highlights first, then by ranking. Empty for gift cards."""
-    gift_cards: GiftCardOffer | None = None
-    """What gift cards may be worth; None in the shop of vouchers."""
+    gift_cards: OfferedGiftCards | None = None
+    """What gift cards may be worth; None in the shop of vouchers, and where none are sold at the moment."""

@@ -13,6 +13,7 @@ from schema.partner_parts import (
     OF_PARTNER,
     BankDetails,
     CompanyType,
+    GiftCardOffer,
     HeadOffice,
     LegalRepresentative,
     NetworkLinks,
@@ -123,6 +124,7 @@ class Partner(Fields):
         inline(NetworkLinks, {"vouchers": "linked_to_nv_settings", "gift_cards": "linked_to_ngc_settings"}),
         "What it takes part in, of what its network sells.",
     )
+    gift_card_offer = computed(GiftCardOffer, "Which gift cards it sells in its shop.")
     kyc = computed(
         Kyc,
         "Whether it is identified, as its payment provider last said; null: not for you to see.",

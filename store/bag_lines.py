@@ -9,8 +9,8 @@ from schema.sale import (
     BagProblem,
     ChosenOption,
     GiftCardChoice,
-    GiftCardOffer,
     OfferedCategory,
+    OfferedGiftCards,
     VoucherChoice,
 )
 from store.coupon_rules import CENT, ZERO
@@ -38,8 +38,10 @@ def voucher_line(id: uuid.UUID, choice: VoucherChoice, sold: SoldPrototype | Non
     return BagLine(id, choice, offered, nights_of(sold.offered, party_of(choice)), rent, options, total, total)
 
 
-def gift_card_line(id: uuid.UUID, choice: GiftCardChoice, offer: GiftCardOffer) -> BagLine:
-    """A gift card, whose price is its value."""
+def gift_card_line(id: uuid.UUID, choice: GiftCardChoice, offer: OfferedGiftCards | None) -> BagLine:
+    """A gift card, whose price is its value; without an offer none are sold."""
+    if offer is None:
+        return BagLine(id, choice, None, 0, ZERO, (), ZERO, ZERO, BagProblem.NOT_SOLD)
     problem = BagProblem.CHOICE_CHANGED if gift_card_problems(choice, offer) else None
     price = ZERO if problem else choice.value.quantize(CENT)
     return BagLine(id, choice, None, 0, price, (), price, price, problem)
@@ -74,7 +76,7 @@ def voucher_problems(choice: VoucherChoice, sold: SoldPrototype) -> Sequence[Pro
     return problems
 
 
-def gift_card_problems(choice: GiftCardChoice, offer: GiftCardOffer) -> Sequence[Problem]:
+def gift_card_problems(choice: GiftCardChoice, offer: OfferedGiftCards) -> Sequence[Problem]:
     """What is wrong with the value of a gift card."""
     value = choice.value
     if not value.is_finite() or not offer.minimum <= value <= offer.maximum:

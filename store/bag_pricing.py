@@ -8,12 +8,11 @@ from decimal import Decimal
 from schema.checkout import AppliedCode, DeliveryOption, ShopKind, Totals
 from schema.coupon import ReceptionMode
 from schema.delivery import DeliveryKind
-from schema.sale import BagChoice, BagLine, BagProblem, Giftee, ReceptionOption, VoucherChoice
+from schema.sale import BagChoice, BagLine, BagProblem, Giftee, OfferedGiftCards, ReceptionOption, VoucherChoice
 from schema.values import Text
 from store.bag_lines import gift_card_line, voucher_line
 from store.coupon_rules import ZERO, Reduction, Terms, Ware, reduce
 from store.coupons import CouponRow
-from store.gift_card_offer import OFFER
 from store.gift_cards import UsableCard
 from store.pricing import Carriage, Parcel, Sold, bill, delivery_option
 from store.sale_texts import RECEPTIONS
@@ -40,6 +39,8 @@ class BagBasket:
     kind: ShopKind
     choices: Mapping[uuid.UUID, BagChoice]
     prototypes: Mapping[int, SoldPrototype]
+    gift_cards: OfferedGiftCards | None
+    """None where no gift cards are sold."""
     deliveries: Sequence[Delivery]
     reception: ReceptionMode | None
     delivery_id: int | None
@@ -92,7 +93,7 @@ def price_bag(basket: BagBasket) -> PricedBag:
 def _line(id: uuid.UUID, choice: BagChoice, basket: BagBasket) -> BagLine:
     if isinstance(choice, VoucherChoice):
         return voucher_line(id, choice, basket.prototypes.get(choice.prototype_id))
-    return gift_card_line(id, choice, OFFER)
+    return gift_card_line(id, choice, basket.gift_cards)
 
 
 def _needing(line: BagLine, reception: ReceptionMode | None) -> BagLine:

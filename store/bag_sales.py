@@ -9,24 +9,25 @@ from typing import Any
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.coupon import ReceptionMode
-from schema.sale import BagLine, GiftCardChoice, Giftee, VoucherChoice
+from schema.sale import BagLine, GiftCardChoice, Giftee, OfferedGiftCards, VoucherChoice
 from schema.voucher import VoucherGiftee, VoucherGifter
 from store.attempts import AttemptRow
 from store.coupon_rules import in_proportion
 from store.coupons import CouponRow
 from store.customer_rows import Person
 from store.gift_card_issuing import NewGiftCard, issue_gift_cards
-from store.gift_card_offer import expires_on
 from store.gift_cards import GiftCardRow
 from store.mail.gifts import tell_of_gift_cards, tell_of_vouchers
 from store.orders import OrderRow
 from store.sale_texts import GIFT_CARD, details
 from store.validity import validity_end
 from store.voucher_issuing import ChosenOption, NewVoucher, issue_vouchers
-from store.voucher_sales import zone_of
+from store.voucher_sales import end_of_validity, zone_of
 from store.vouchers import VoucherRow
 
 NO_VAT = "0.00"
+FORMER_VALIDITY = 12
+"""How many months gift cards were valid whose payment began before partners decided it: it does not say."""
 ADDRESS_LINES = ("address_line_1", "address_line_2")
 
 
@@ -34,7 +35,11 @@ ADDRESS_LINES = ("address_line_1", "address_line_2")
 
 
 def attempt_line(
-    line: BagLine, off: Decimal, coupons: Sequence[CouponRow], vat_rates: Mapping[int, Decimal]
+    line: BagLine,
+    off: Decimal,
+    coupons: Sequence[CouponRow],
+    vat_rates: Mapping[int, Decimal],
+    gift_cards: OfferedGiftCards | None,
 ) -> dict[str, Any]:
     """A line as it is bought, with its names and prices, and all that what it becomes is made from.
 
@@ -59,8 +64,9 @@ def attempt_line(
         "total": str(line.total),
     }
     if isinstance(choice, GiftCardChoice):
-        name = GIFT_CARD.model_dump(exclude_none=True)
-        return {**common, "name": name, "choices": None, "vat_rate": NO_VAT, "picture_url": "", "gift_card": given}
+        assert gift_cards is not None, "what is not sold is not bought"
+        name, sold = GIFT_CARD.model_dump(exclude_none=True), {**given, "validity_months": gift_cards.validity_months}
+        return {**common, "name": name, "choices": None, "vat_rate": NO_VAT, "picture_url": "", "gift_card": sold}
     return {**common, **_experience(line, choice, off, vat_rates, given)}
 
 
@@ -112,7 +118,8 @@ async def issue_all(
             until = validity_end(given["validity"], now, zone)
             vouchers.append(_voucher(given, order, attempt, origin, until))
         elif given := line.get("gift_card"):
-            until = validity_end(given["validity"], now, zone) or expires_on(now, zone)
+            months = given.get("validity_months", FORMER_VALIDITY)
+            until = validity_end(given["validity"], now, zone) or end_of_validity(now, months, zone)
             cards.append(_gift_card(given, order, attempt, until))
     made_vouchers, made_cards = await issue_vouchers(db, vouchers, now), await issue_gift_cards(db, cards, now)
     await tell_of_vouchers(db, made_vouchers)

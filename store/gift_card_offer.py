@@ -1,20 +1,37 @@
-"""Gift cards as every shop sells them."""
+"""Which gift cards a partner sells."""
 
-import datetime as dt
-from decimal import Decimal
-from zoneinfo import ZoneInfo
-
-from schema.sale import GiftCardOffer
-from store.voucher_sales import end_of_validity
-
-OFFER = GiftCardOffer(
-    suggested=tuple(Decimal(value).quantize(Decimal("0.01")) for value in (25, 50, 75, 100, 150, 200)),
-    minimum=Decimal("10.00"),
-    maximum=Decimal("1000.00"),
-    validity_months=12,
-)
+from schema.errors import InvalidInput, Problem
+from schema.sale import OfferedGiftCards
+from store.tenancy import PartnerRow
 
 
-def expires_on(now: dt.datetime, zone: ZoneInfo) -> dt.datetime:
-    """When a gift card that is sold now stops working: at the end of a day at its marketplace."""
-    return end_of_validity(now, OFFER.validity_months, zone)
+def offer_of(partner: PartnerRow) -> OfferedGiftCards | None:
+    """What its shop sells; None where it sells no gift cards at the moment."""
+    if not partner.gift_card_offer_enabled:
+        return None
+    return OfferedGiftCards(
+        suggested=tuple(partner.gift_card_offer_suggested),
+        minimum=partner.gift_card_offer_minimum,
+        maximum=partner.gift_card_offer_maximum,
+        validity_months=partner.gift_card_offer_validity_months,
+    )
+
+
+def check_offer(partner: PartnerRow) -> None:
+    """Refuse an offer whose parts do not fit together; InvalidInput names each as the input of an offer does."""
+    least, most = partner.gift_card_offer_minimum, partner.gift_card_offer_maximum
+    if least > most:
+        raise InvalidInput.at("maximum", f"Send at least the minimum, {least}.")
+    suggested = partner.gift_card_offer_suggested
+    problems = [
+        Problem(("suggested", place), "INVALID", f"{value} is not from {least} to {most}: propose another value.")
+        for place, value in enumerate(suggested)
+        if not least <= value <= most
+    ]
+    problems += [
+        Problem(("suggested", place), "INVALID", f"{value} is there already.")
+        for place, value in enumerate(suggested)
+        if value in suggested[:place]
+    ]
+    if problems:
+        raise InvalidInput(*problems)

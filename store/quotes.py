@@ -79,7 +79,7 @@ class BagQuote(Quote):
         reduction = self.priced.reduction
         rates = {id: sold.vat_rate for id, sold in self.basket.prototypes.items()}
         return [
-            attempt_line(line, off, coupons, rates)
+            attempt_line(line, off, coupons, rates, self.basket.gift_cards)
             for line, off, coupons in zip(self.priced.lines, reduction.by_line, reduction.coupons, strict=True)
         ]
 

@@ -1,16 +1,17 @@
 """Marketplaces, partners, users and tokens, as rows."""
 
 import datetime as dt
+from decimal import Decimal
 from uuid import UUID, uuid4
 
-from sqlalchemy import Column, Index, UniqueConstraint
+from sqlalchemy import CheckConstraint, Column, Index, Numeric, UniqueConstraint
 from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
 from sqlmodel import Field
 
 from schema.errors import CONSTRAINTS, AlreadyTaken
 from schema.partner_parts import PayoutFrequency
 from schema.tenancy import Marketplace, Partner, Token, User
-from schema.values import choice, json_column, moment
+from schema.values import amount, choice, json_column, moment
 from store.clock import now
 
 
@@ -34,6 +35,16 @@ class PartnerRow(Partner, table=True):
         Index("partner_source_id_list_idx", "marketplace_id", "source_id", "id"),
         Index("partner_siret_number_idx", "marketplace_id", "siret_number"),
         Index("partner_tags_idx", "tags", postgresql_using="gin"),
+        CheckConstraint(
+            "gift_card_offer_minimum > 0 AND gift_card_offer_minimum <= gift_card_offer_maximum",
+            name="gift_card_offer_bounds",
+        ),
+        CheckConstraint(
+            "gift_card_offer_minimum <= ALL (gift_card_offer_suggested) "
+            "AND gift_card_offer_maximum >= ALL (gift_card_offer_suggested)",
+            name="gift_card_offer_suggested",
+        ),
+        CheckConstraint("gift_card_offer_validity_months BETWEEN 1 AND 120", name="gift_card_offer_validity"),
     )
     id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
@@ -72,6 +83,14 @@ class PartnerRow(Partner, table=True):
     provider_user_id: str = Field(default="", max_length=128)
     provider_wallet_id: str = Field(default="", max_length=128)
     last_order_number: int = Field(default=0)
+    gift_card_offer_enabled: bool = Field(default=True)
+    gift_card_offer_suggested: list[Decimal] = Field(
+        default_factory=lambda: [Decimal(f"{value}.00") for value in (25, 50, 75, 100, 150, 200)],
+        sa_type=ARRAY(Numeric(12, 2)),
+    )
+    gift_card_offer_minimum: Decimal = amount(default=Decimal("10.00"))
+    gift_card_offer_maximum: Decimal = amount(default=Decimal("1000.00"))
+    gift_card_offer_validity_months: int = Field(default=12)
     created_on: dt.datetime = moment("When it was made.", default_factory=now)
 
 

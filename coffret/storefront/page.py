@@ -110,6 +110,7 @@ class Storefront:
                 currency=shop.currency,
                 order=order if NUMBER.fullmatch(order) else "",
                 products=shop.offered,
+                sells_gift_cards=shop.partner.gift_card_offer_enabled,
                 sheets=(self._checkout_sheet, brand_path(brand), self._sheet_path),
                 t=self._texts[language],
                 tagline=shop.tagline.in_language(language),

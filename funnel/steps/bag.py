@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from starlette.responses import Response
 
@@ -26,7 +25,7 @@ from schema.sale import (
     BagLine,
     BagProblem,
     GiftCardChoice,
-    GiftCardOffer,
+    OfferedGiftCards,
     OfferedPrototype,
     VoucherChoice,
 )
@@ -146,8 +145,9 @@ def _gift_card(
         return Opened(line.id, None, line.choice)
     if bag.bag and not begun:
         return None
-    suggested = bag.gift_cards.suggested if bag.gift_cards else ()
-    return Opened(uuid.uuid4(), None, GiftCardChoice(suggested[len(suggested) // 2] if suggested else Decimal(0)))
+    assert bag.gift_cards is not None, "a shop that sells none opens no bag"
+    suggested = bag.gift_cards.suggested or (bag.gift_cards.minimum,)
+    return Opened(uuid.uuid4(), None, GiftCardChoice(suggested[len(suggested) // 2]))
 
 
 def _number(given: str) -> int:
@@ -238,7 +238,7 @@ async def _page(
 ) -> Response:
     shown, wrong = await _priced(visit, bag, opened, flash.fields) if opened or flash.fields else (bag, ())
     problems = flash.problems or tuple(problem for problem in wrong if flash.fields and problem[1] not in MISSING)
-    offered: OfferedPrototype | GiftCardOffer | None = opened.prototype if opened else None
+    offered: OfferedPrototype | OfferedGiftCards | None = opened.prototype if opened else None
     offered = offered or bag.gift_cards
     formats = Formats(visit.language)
     errors = [
@@ -297,7 +297,7 @@ def _stands(bag: BagCheckout, place: str) -> bool:
 
 
 def _error(
-    bag: BagCheckout, place: str, code: str, formats: Formats, offered: OfferedPrototype | GiftCardOffer | None
+    bag: BagCheckout, place: str, code: str, formats: Formats, offered: OfferedPrototype | OfferedGiftCards | None
 ) -> FieldError:
     if code == CHANGE:
         line = bag.bag[int(place.removeprefix("line-"))]

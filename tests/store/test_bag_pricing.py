@@ -16,6 +16,7 @@ from schema.sale import (
     GiftCardChoice,
     Giftee,
     OfferedCategory,
+    OfferedGiftCards,
     OfferedOption,
     OfferedPrototype,
     VoucherChoice,
@@ -30,6 +31,7 @@ from store.shop import Delivery
 from store.voucher_shop import SoldPrototype
 from tests.store.baskets import card, coupon, mode
 
+OFFER = OfferedGiftCards((), Decimal("10.00"), Decimal("1000.00"), 12)
 TARGETS = [CouponTarget.VOUCHERS, CouponTarget.GIFT_CARDS]
 
 
@@ -79,6 +81,7 @@ def basket(
         "country": "FR",
         "email": "ada@example.com",
         "currency": "EUR",
+        "gift_cards": OFFER,
         **more,
     }
     return BagBasket(

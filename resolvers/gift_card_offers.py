@@ -1,0 +1,63 @@
+"""Which gift cards partners sell: reading it, changing it."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from sqlmodel import col, select
+
+from resolvers.changes import owner_of
+from resolvers.computed import computes
+from resolvers.context import Context
+from resolvers.operation import Call, operation
+from resolvers.tenancy import find
+from schema.gift_card_input import UpdateGiftCardOffer
+from schema.partner_parts import GiftCardOffer
+from schema.permission import Permission
+from schema.tenancy import Partner
+from schema.values import Money
+from store.gift_card_offer import check_offer
+from store.rows import among
+from store.tenancy import MarketplaceRow, PartnerRow
+
+PREFIX = "gift_card_offer_"
+"""Of the columns of a partner that its offer is kept in."""
+
+
+@computes(Partner, "gift_card_offer")
+async def gift_card_offer(context: Context, ids: Sequence[int]) -> Mapping[int, GiftCardOffer]:
+    """Which gift cards partners sell, in the currency of their marketplace."""
+    query = select(PartnerRow, MarketplaceRow.currency).join(
+        MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
+    )
+    async with context.db.sessions() as db:
+        found = (await db.exec(query.where(among(col(PartnerRow.id), ids)))).all()
+        return {partner.id: _told(partner, currency) for partner, currency in found}
+
+
+def _told(partner: PartnerRow, currency: str) -> GiftCardOffer:
+    def money(amount: Decimal) -> Money:
+        return Money(amount=amount, currency=currency)
+
+    return GiftCardOffer(
+        enabled=partner.gift_card_offer_enabled,
+        suggested=[money(value) for value in partner.gift_card_offer_suggested],
+        minimum=money(partner.gift_card_offer_minimum),
+        maximum=money(partner.gift_card_offer_maximum),
+        validity_months=partner.gift_card_offer_validity_months,
+    )
+
+
+@operation(Permission.MANAGE_GIFT_CARD)
+async def update_gift_card_offer(call: Call, input: UpdateGiftCardOffer) -> Partner:
+    """Decide which gift cards the shop of a partner sells: for which values, for how long they can be spent, or none at all.
+
+    What customers have chosen and not begun to pay is judged by the new offer; a payment that has begun is completed.
+    """
+    partner = await owner_of(call, input.partner_uuid)
+    row = await find(call.db, call.caller, PartnerRow, "partner", lock=True, id=partner.id)
+    for name in GiftCardOffer.model_fields:
+        if (sent := getattr(input, name)) is not None:
+            setattr(row, PREFIX + name, sent.value)
+    check_offer(row)
+    await call.db.flush()
+    return row
