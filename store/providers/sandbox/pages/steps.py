@@ -1,7 +1,7 @@
 """Each visit of a hosted page: what it does, and what the buyer sees or where the buyer goes next."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from store.providers.sandbox import checkout, results
 from store.providers.sandbox.cards import BY_NUMBER, CHALLENGE_CODE, Trouble, offered
@@ -23,11 +23,19 @@ def texts_of(visit: Visit, page: Checkout | None) -> Texts:
     return visit.texts(page.culture if page else "")
 
 
-def show_card(session: Session, visit: Visit) -> Answer:
+def of_payment(step: Callable[[Session, Visit, Checkout], Answer]) -> Callable[[Session, Visit], Answer]:
+    """A step of the payment that its address names, or what somebody sees whose address leads to none."""
+
+    def taken(session: Session, visit: Visit) -> Answer:
+        page = checkout.of_token(session, visit.token)
+        return unknown(visit) if page is None else step(session, visit, page)
+
+    return taken
+
+
+@of_payment
+def show_card(session: Session, visit: Visit, page: Checkout) -> Answer:
     """The card page, filled in with the test card that was chosen."""
-    page = checkout.of_token(session, visit.token)
-    if page is None:
-        return unknown(session, visit)
     if page.stage is not Stage.CARD:
         return ended(visit, page)
     card = BY_NUMBER.get(visit.query.get("card", ""))
@@ -35,11 +43,9 @@ def show_card(session: Session, visit: Visit) -> Answer:
     return card_page(session, visit, page, filled)
 
 
-def pay(session: Session, visit: Visit) -> Answer:
+@of_payment
+def pay(session: Session, visit: Visit, page: Checkout) -> Answer:
     """The card form was sent; sent again, it leads to where the first one led."""
-    page = checkout.of_token(session, visit.token)
-    if page is None:
-        return unknown(session, visit)
     if page.stage is not Stage.CARD:
         return onward(visit, page)
     form = CardForm.read(visit.typed, page.brand, today(session))
@@ -58,20 +64,16 @@ def pay(session: Session, visit: Visit) -> Answer:
             return onward(visit, page)
 
 
-def cancel(session: Session, visit: Visit) -> Answer:
+@of_payment
+def cancel(session: Session, visit: Visit, page: Checkout) -> Answer:
     """The buyer gives up and goes back to the shop."""
-    page = checkout.of_token(session, visit.token)
-    if page is None:
-        return unknown(session, visit)
     checkout.cancel(session, page)
     return onward(visit, checkout.of_token(session, visit.token) or page)
 
 
-def show_challenge(session: Session, visit: Visit) -> Answer:
+@of_payment
+def show_challenge(_session: Session, visit: Visit, page: Checkout) -> Answer:
     """The bank's page."""
-    page = checkout.of_token(session, visit.token)
-    if page is None:
-        return unknown(session, visit)
     match page.stage:
         case Stage.CHALLENGE:
             return challenge_page(visit, page)
@@ -81,11 +83,9 @@ def show_challenge(session: Session, visit: Visit) -> Answer:
             return ended(visit, page)
 
 
-def answer(session: Session, visit: Visit) -> Answer:
+@of_payment
+def answer(session: Session, visit: Visit, page: Checkout) -> Answer:
     """The bank's form was sent."""
-    page = checkout.of_token(session, visit.token)
-    if page is None:
-        return unknown(session, visit)
     choice = Choice.REFUSE if visit.typed.get("choice") == Choice.REFUSE else Choice.CONFIRM
     right = checkout.answer(session, page, choice, visit.typed.get("code", ""))
     page = checkout.of_token(session, visit.token) or page
@@ -96,17 +96,15 @@ def answer(session: Session, visit: Visit) -> Answer:
     return onward(visit, page)
 
 
-def show_left(session: Session, visit: Visit) -> Answer:
+@of_payment
+def show_left(_session: Session, visit: Visit, page: Checkout) -> Answer:
     """The buyer left the bank's page without an answer: nothing is decided."""
-    page = checkout.of_token(session, visit.token)
-    if page is None:
-        return unknown(session, visit)
     if page.stage is not Stage.CHALLENGE:
         return ended(visit, page)
     return notice(visit, page, "left", "wait", [Link(address(visit, "/challenge"), "resume"), Link(page.shop, "back")])
 
 
-def unknown(_session: Session, visit: Visit) -> Answer:
+def unknown(visit: Visit) -> Answer:
     """An address that leads to no payment."""
     return notice(visit, None, "unknown", "bad", [], status=404)
 
