@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from coffret.conditional import is_known
 from resolvers.context import Context, Services
 from resolvers.documents import find_document
 from store.documents.addresses import DocumentKind
@@ -28,7 +29,7 @@ async def document(kind: DocumentKind, request: Request) -> Response:
     found = await find_document(Context(services, address=address), kind, request.path_params["token"])
     tag = f'"{found.digest}"'
     headers = HEADERS | {"ETag": tag, "Content-Disposition": disposition(found.file_name)}
-    if tag in (name.strip() for name in request.headers.get("if-none-match", "").split(",")):
+    if is_known(request, tag):
         return Response(status_code=304, headers=headers)
     return Response(found.content, media_type="application/pdf", headers=headers)
 

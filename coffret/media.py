@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from coffret.conditional import is_known
 from resolvers.context import Services
 from store.images import CONTENT_TYPE
 from store.media import MediaRow, key_of, read_path
@@ -43,7 +44,7 @@ async def picture(request: Request) -> Response:
         return _missing()
     uuid, size = shown
     headers = {**HEADERS, "ETag": f'"{uuid.hex}-{size}"'}
-    if headers["ETag"] in request.headers.get("if-none-match", ""):
+    if is_known(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
     content = await services.files.get(key_of(uuid, size))
     if content is not None:

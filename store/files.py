@@ -1,7 +1,9 @@
 """The file store: pictures and documents under keys, in a folder, in S3 or in what else `obstore` speaks to."""
 
+import asyncio
 import contextlib
 import datetime as dt
+import os
 import pathlib
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -41,11 +43,12 @@ class StoredFile:
 class FileStore:
     """Files by key. A file is there wholly or not at all; writing a key again replaces what it held.
 
-    Every method raises Unavailable where the store cannot be reached or does not let us in, and ValueError for what is no key.
+    What was put lasts, whatever becomes of the machine afterwards. Every method raises Unavailable where the store cannot be reached or does not let us in, and ValueError for what is no key.
     """
 
-    def __init__(self, store: ObjectStore, place: str) -> None:
+    def __init__(self, store: ObjectStore, place: str, *, folder: pathlib.Path | None = None) -> None:
         self._store = store
+        self._folder = folder
         self.place = place
         """Where the files are, in words for people; without secrets."""
 
@@ -59,13 +62,18 @@ class FileStore:
         """A store in a folder, which is made where it is missing. UnusableStore where it cannot be made."""
         place = folder.expanduser().resolve()
         with _opening():
-            return cls(LocalStore(place, mkdir=True), str(place))
+            return cls(LocalStore(place, mkdir=True), str(place), folder=place)
 
-    async def put(self, key: str, content: bytes, content_type: str) -> None:
-        """Keep bytes under a key. Their type is told to stores that keep one, for whoever reads the bucket otherwise."""
-        attributes: Any = None if isinstance(self._store, LocalStore) else {"Content-Type": content_type}
+    async def put(self, key: str, content: bytes, content_type: str, *, lasting: bool = True) -> None:
+        """Keep bytes under a key. Their type is told to stores that keep one, for whoever reads the bucket otherwise.
+
+        `lasting=False` is quicker in a folder, for what can be made again: a power cut may lose it, or leave a part of it.
+        """
+        attributes: Any = {"Content-Type": content_type} if self._folder is None else None
         with _asking():
             await obstore.put_async(self._store, _good(key), content, attributes=attributes, use_multipart=False)
+            if lasting and self._folder is not None:
+                await asyncio.to_thread(_settle, self._folder / key, self._folder)
 
     async def get(self, key: str) -> bytes | None:
         """What a key holds; None where there is no such file."""
@@ -119,6 +127,16 @@ def open_store(settings: Settings) -> FileStore:
             **{name: value for name, value in options.items() if value},
         )
     return FileStore(store, url)
+
+
+def _settle(file: pathlib.Path, root: pathlib.Path) -> None:
+    """Have the disk itself keep a file, and its name in each folder on the way: `obstore` leaves both to the system's memory."""
+    for path in (file, *(folder for folder in file.parents if folder.is_relative_to(root))):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _good(key: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
-from schema.media import MediaSize
+from schema.media import SIDES, MediaSize
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "AVIF")
 LOSSLESS = frozenset({"PNG", "GIF"})
@@ -17,15 +17,13 @@ LOSSLESS = frozenset({"PNG", "GIF"})
 MOST_LOSSLESS = 1_000_000
 MOST_PIXELS = 50_000_000
 LONGEST_SIDE = 12_000
-SIDES: Mapping[MediaSize, int] = {
-    MediaSize.FULL: 3840,
-    MediaSize.COVER: 1920,
-    MediaSize.CARD: 800,
-    MediaSize.THUMB: 320,
-}
-"""The longest side of each size, in pixels, largest first; what is smaller is not enlarged."""
+MOST_SCANS = 100
+"""Of a JPEG: cameras and programs write one to a dozen, and each goes over the whole picture, however little it says."""
+SCAN = b"\xff\xda"
 CONTENT_TYPE = "image/webp"
 QUALITY = 85
+FILM_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"})
+"""What pictures of some telephones begin as, which no browser but theirs shows."""
 AT_ONCE = 2
 """Pictures being decoded: each can take 400 MB for a moment."""
 DAMAGED = (
@@ -80,7 +78,8 @@ def picture_of(content: bytes) -> Picture:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_many_pixels() from error
     except UnidentifiedImageError as error:
-        raise BadPicture("This file is no picture: send a PNG, JPEG, WebP, GIF or AVIF.") from error
+        found = "a HEIC" if content[8:12] in FILM_BRANDS else "no picture"
+        raise BadPicture(f"This file is {found}: send a PNG, JPEG, WebP, GIF or AVIF.") from error
     except BadPicture:
         raise
     except DAMAGED as error:
@@ -94,6 +93,8 @@ def _decoded(content: bytes) -> tuple[str, Image.Image]:
         if seen.width * seen.height > MOST_PIXELS or max(seen.size) > LONGEST_SIDE:
             raise _too_many_pixels()
         kind = seen.format or ""
+        if kind == "JPEG" and content.count(SCAN) > MOST_SCANS:
+            raise BadPicture("This JPEG is made to take long: save it anew.")
         seen.verify()
     with _opened(content) as image:  # verifying has used the first one up
         side = SIDES[MediaSize.FULL]
@@ -121,8 +122,12 @@ def _with_whole_colours(image: Image.Image) -> Image.Image:
 
 
 def _upright(image: Image.Image, side: int) -> Image.Image:
+    """The picture as it was held. What a camera wrote beside it counts as nothing where it cannot be read."""
     image.thumbnail((side, side), Image.Resampling.LANCZOS)
-    return ImageOps.exif_transpose(image)
+    try:
+        return ImageOps.exif_transpose(image)
+    except DAMAGED:
+        return image
 
 
 def _in_srgb(image: Image.Image) -> Image.Image:

@@ -103,7 +103,7 @@ async def lay_catalogue(
 async def _media(db: AsyncSession, files: FileStore, partner: PartnerRow, content: DemoMedia) -> MediaRow:
     full, uuid = content.files[MediaSize.FULL], uuid4()
     for size, file in content.files.items():
-        await files.put(key_of(uuid, size), file, CONTENT_TYPE)
+        await files.put(key_of(uuid, size), file, CONTENT_TYPE, lasting=False)
     with Image.open(io.BytesIO(full)) as image:
         width, height = image.size
     row = MediaRow(

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import orjson
 
 from schema.media import MediaSize
+from store.documents.printable import BREAK, HYPHEN
 from store.documents.source import Source
 from store.documents.typeset import edition, pdf_of
 from store.files import FileStore
@@ -33,7 +34,7 @@ async def document_of(source: Source, files: FileStore) -> Document:
     content = _if_current(await files.get(source.key), digest)
     if content is None:
         content = await pdf_of(source.sheet, await _pictures(files, source), source.made_on)
-        await files.put(source.key, digest.encode() + content, "application/octet-stream")
+        await files.put(source.key, digest.encode() + content, "application/octet-stream", lasting=False)
     return Document(content, digest, _file_name(source))
 
 
@@ -45,9 +46,13 @@ def _digest(source: Source) -> str:
 
 
 def _if_current(kept: bytes | None, digest: str) -> bytes | None:
-    """A kept document, if it shows what is to be shown: before its first byte stands the digest of what it does."""
+    """A kept document, if it shows what is to be shown: before its first byte stands the digest of what it does.
+
+    One without its end is what a power cut left of it.
+    """
     head = digest.encode()
-    return kept[len(head) :] if kept is not None and kept.startswith(head) else None
+    whole = kept is not None and kept.startswith(head) and kept.rstrip().endswith(b"%%EOF")
+    return kept[len(head) :] if kept is not None and whole else None
 
 
 async def _pictures(files: FileStore, source: Source) -> dict[str, bytes]:
@@ -58,9 +63,10 @@ async def _pictures(files: FileStore, source: Source) -> dict[str, bytes]:
 
 
 def _file_name(source: Source) -> str:
-    sheet = source.sheet
-    name = " ".join(f"{sheet.overline} {sheet.look.name}".replace("/", " ").split())
-    return f"{name[:100].strip()}.pdf"
+    """What a document is called when it is saved, without what a system takes no name with, or hides in one."""
+    name = f"{source.sheet.overline} {source.sheet.look.name}"
+    seen = "".join(" " if letter in '\\/:*?"<>|' else letter for letter in name if letter not in {BREAK, HYPHEN})
+    return f"{' '.join(seen.split())[:100].strip()}.pdf"
 
 
 def disposition(file_name: str) -> str:

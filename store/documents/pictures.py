@@ -8,6 +8,8 @@ from typing import TypeAlias
 import structlog
 from PIL import Image, ImageOps
 
+from store.images import DAMAGED
+
 log = structlog.get_logger(__name__)
 Pictures: TypeAlias = Mapping[str, bytes]
 """`cover` and `logo`, each as it is kept: JPEG, PNG, WebP, or SVG for a logo."""
@@ -34,7 +36,7 @@ def prepared(pictures: Pictures) -> dict[str, Picture]:
     for name, content in pictures.items():
         try:
             ready[name] = _prepared(name, content)
-        except (OSError, ValueError, Image.DecompressionBombError) as error:
+        except (*DAMAGED, Image.DecompressionBombError) as error:
             log.warning("a picture is left out of a document", picture=name, because=str(error)[:200])
     return ready
 

@@ -1,6 +1,8 @@
 """The file store, in a folder and in memory: what is put is got, whole, and nowhere else."""
 
 import asyncio
+import errno
+import os
 import pathlib
 
 import pytest
@@ -78,6 +80,40 @@ async def test_a_reader_sees_a_file_whole_while_it_is_written_again(tmp_path: pa
         seen.add(await files.get("a"))
     await writing
     assert seen <= {old, new}
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the disk was told to keep for good, as paths."""
+    told: list[str] = []
+    real = os.fsync
+
+    def noting(descriptor: int) -> None:
+        told.append(str(pathlib.Path(f"/proc/self/fd/{descriptor}").readlink()))
+        real(descriptor)
+
+    monkeypatch.setattr("store.files.os.fsync", noting)
+    return told
+
+
+async def test_what_was_put_outlasts_a_power_cut(tmp_path: pathlib.Path, settled: list[str]) -> None:
+    """A file's bytes, then its name in every folder on the way: a row that names it is written next."""
+    files = FileStore.in_folder(tmp_path)
+    await files.put("media/1/a.webp", b"pixels", "image/webp")
+    assert settled == [str(tmp_path / path) for path in ("media/1/a.webp", "media/1", "media", "")]
+    settled.clear()
+    await files.put("documents/1.pdf", b"%PDF", "application/pdf", lasting=False)
+    await FileStore.in_memory().put("a", b"x", "text/plain")
+    assert settled == []
+
+
+async def test_a_disk_that_does_not_keep_is_an_outage(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("store.files.os.fsync", failing)
+    with pytest.raises(Unavailable):
+        await FileStore.in_folder(tmp_path).put("a", b"x", "text/plain")
 
 
 async def test_what_a_folder_cannot_do_is_an_outage(tmp_path: pathlib.Path) -> None:

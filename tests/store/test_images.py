@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageCms, PngImagePlugin
 
-from schema.media import MediaSize
-from store.images import SIDES, BadPicture, Picture, picture_of
+from schema.media import SIDES, MediaSize
+from store.images import BadPicture, Picture, picture_of
 
 FULL, THUMB = MediaSize.FULL, MediaSize.THUMB
 SECRET = "48.8584 N 2.2945 E, taken by Ada"
@@ -75,7 +75,7 @@ def test_each_size_fits_its_side_and_keeps_its_shape() -> None:
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "AVIF"])
 def test_a_picture_is_turned_upright(orientation: int, kind: str) -> None:
     upright = drawn(40, 20)
     undo = {2: 0, 3: 3, 4: 1, 5: 5, 6: 2, 7: 6, 8: 4}  # how a camera held so has stored it
@@ -151,12 +151,13 @@ def lying() -> dict[str, bytes]:
         "a png whose sum is wrong": png[:-20] + bytes([png[-20] ^ 1]) + png[-19:],
         "half a webp": saved(drawn(400, 300), "WEBP", quality=95)[:300],
         "half an avif": saved(drawn(400, 300), "AVIF")[:300],
+        "heic": b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(200),
     }
 
 
 @pytest.mark.parametrize("name", lying())
 def test_what_is_no_whole_picture_is_refused(name: str) -> None:
-    with pytest.raises(BadPicture, match=r"no picture|damaged"):
+    with pytest.raises(BadPicture, match="a HEIC" if name == "heic" else r"no picture|damaged"):
         picture_of(lying()[name])
 
 
@@ -201,11 +202,43 @@ def test_a_bomb_is_refused_before_it_is_decoded(content: bytes, monkeypatch: pyt
             picture_of(content)
 
 
+def test_a_jpeg_that_goes_over_its_picture_without_end_is_refused() -> None:
+    jpeg = saved(drawn(400, 300), "JPEG", progressive=True)
+    last = jpeg.rindex(b"\xff\xda")
+    again = jpeg[last:-2]
+    assert shown(picture_of(jpeg[:last] + again * 20 + jpeg[-2:])).size == (400, 300)
+    with pytest.raises(BadPicture, match="take long"):
+        picture_of(jpeg[:last] + again * 100 + jpeg[-2:])
+
+
+def test_what_a_camera_wrote_wrong_costs_no_picture() -> None:
+    for kind in ("JPEG", "PNG", "WEBP"):
+        assert shown(picture_of(saved(drawn(), kind, exif=b"Exif\0\0nonsense"))).size == (40, 30)
+
+
 def test_of_what_moves_the_first_picture_is_kept() -> None:
     frames = [drawn(20, 20, colour=(0, 0, 0)), *(drawn(20, 20, colour=(shade, 255, shade)) for shade in range(40))]
     for kind in ("GIF", "WEBP", "PNG", "AVIF"):
         content = saved(frames[0], kind, save_all=True, append_images=frames[1:])
         assert alike(shown(picture_of(content)).convert("RGB").getpixel((15, 15)), (0, 0, 0), 40)
+
+
+def profile_of_other_colours() -> bytes:
+    """An sRGB profile whose red is blue and whose blue is red."""
+    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    (count,) = struct.unpack_from(">I", profile, 128)
+    tags = {
+        tag: (at, size) for tag, at, size in (struct.unpack_from(">4sII", profile, 132 + 12 * n) for n in range(count))
+    }
+    (red, size), (blue, _) = tags[b"rXYZ"], tags[b"bXYZ"]
+    profile[red : red + size], profile[blue : blue + size] = profile[blue : blue + size], profile[red : red + size]
+    return bytes(profile)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF"])
+def test_colours_of_another_profile_become_those_that_it_means(kind: str) -> None:
+    found = shown(picture_of(saved(drawn(), kind, icc_profile=profile_of_other_colours())))
+    assert alike(found.getpixel((38, 28)), (30, 30, 200), 12)
 
 
 def test_colours_are_those_of_every_screen() -> None:
