@@ -15,14 +15,13 @@ from resolvers import (
     audit_entries,
     bank_accounts,
     cart_expiry,
-    gift_card_expiry,
+    expiry,
     jobs,
     mail_delivery,
     media_sweep,
     once,
     provider_hints,
     settlement,
-    voucher_expiry,
     webhook_delivery,
 )
 from resolvers.context import Services
@@ -105,9 +104,9 @@ HANDLERS: Mapping[Job, Work] = {
     Job.WATCH_ACTIVATION: Work(_watch_activation, SOON),
 }
 SCHEDULES: Mapping[str, Task] = {
-    "expire_gift_card_holds": Task("* * * * *", gift_card_expiry.expire_gift_card_holds),
-    "expire_gift_cards": Task("3 * * * *", gift_card_expiry.expire_gift_cards),
-    "expire_vouchers": Task("2 * * * *", voucher_expiry.expire_vouchers),
+    "expire_gift_card_holds": Task("* * * * *", expiry.expire_gift_card_holds),
+    "expire_gift_cards": Task("3 * * * *", expiry.expire_gift_cards),
+    "expire_vouchers": Task("2 * * * *", expiry.expire_vouchers),
     "forget_events": Task("53 3 * * *", webhook_delivery.forget),
     "provider_catch_up": Task("*/15 * * * *", attempt_watch.catch_up),
     "prune_audit_entries": Task("17 3 * * *", audit_entries.prune_entries),

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resolvers.gift_card_expiry import expire_gift_card_holds, expire_gift_cards
+from resolvers.expiry import expire_gift_card_holds, expire_gift_cards
 from resolvers.gift_card_holds import capture_gift_card, hold_gift_card, release_gift_card
 from resolvers.gift_card_issues import cancel_gift_card, extend_gift_card
 from resolvers.tasks import SCHEDULES

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resolvers import voucher_updates
-from resolvers.voucher_expiry import expire_vouchers
+from resolvers.expiry import expire_vouchers
 from schema.errors import InvalidTransition
 from schema.permission import NAMED, Permission
 from schema.voucher import ExpeditionStatus, VoucherState

@@ -6,9 +6,9 @@ import datetime as dt
 import pytest
 from sqlalchemy import text
 
-from resolvers import voucher_expiry
+from resolvers import expiry
+from resolvers.expiry import expire_vouchers
 from resolvers.tasks import SCHEDULES
-from resolvers.voucher_expiry import expire_vouchers
 from schema.voucher import VoucherState
 from store.clock import clock
 from tests.tenants import Tenants
@@ -40,7 +40,7 @@ async def test_what_is_over_expires_and_nothing_else(tenants: Tenants) -> None:
 
 
 async def test_many_expire_once_each_however_many_look(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voucher_expiry, "AT_ONCE", 40)
+    monkeypatch.setattr(expiry, "AT_ONCE", 40)
     sold = await sell(tenants, "a1")
     over = clock.now() - dt.timedelta(days=3)
     await tenants.add(*(voucher_of(sold, expires_on=over) for _ in range(MANY)))

@@ -1,4 +1,4 @@
-"""Gift cards and holds whose time is over. Whoever asks whether a card can be spent is told so by its day already."""
+"""What is over: vouchers, gift cards and holds. Whoever asks whether one can be used is told so by its day already."""
 
 import datetime as dt
 from collections.abc import Awaitable, Callable
@@ -7,27 +7,32 @@ import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.context import Services
-from store import gift_card_holds
+from store import gift_card_holds, voucher_states
 
 log = structlog.get_logger(__name__)
 AT_ONCE = 200
 """Rows moved in one transaction, so that none is locked for long."""
 
 
+async def expire_vouchers(services: Services) -> int:
+    """Expire the vouchers whose time is over; answers how many. Days end when they end at the marketplace."""
+    return await _all(services, voucher_states.expire_due, "vouchers have expired")
+
+
 async def expire_gift_cards(services: Services) -> int:
-    """Expire the gift cards whose time is over; answers how many. Safe to run at any time, and at once."""
+    """Expire the gift cards whose time is over; answers how many."""
     return await _all(services, gift_card_holds.expire_cards, "gift cards have expired")
 
 
 async def expire_gift_card_holds(services: Services) -> int:
-    """Put back what was held too long; answers how many holds. Safe to run at any time, and at once."""
+    """Put back what was held too long; answers how many holds."""
     return await _all(services, gift_card_holds.expire_holds, "holds of gift cards have expired")
 
 
 async def _all(
     services: Services, expire: Callable[[AsyncSession, dt.datetime, int], Awaitable[int]], said: str
 ) -> int:
-    """Whoever holds a row at the moment is left alone, and seen to the next time."""
+    """Safe to run at any time, and at once: what somebody holds at the moment is left alone, and seen to the next time."""
     now, count, found = services.clock.now(), 0, AT_ONCE
     while found == AT_ONCE:
         async with services.db.sessions() as db, db.begin():
