@@ -37,6 +37,11 @@ class WayOut:
     text: str
 
 
+def address_of(request: Request) -> str:
+    """The address of whoever asks; empty where there is none."""
+    return request.client.host if request.client else ""
+
+
 @dataclass
 class Guest(ABC):
     """A request, with all that any page needs to know about it."""
@@ -60,7 +65,7 @@ class Guest(ABC):
     @property
     def address(self) -> str:
         """The address of whoever asks; empty where there is none."""
-        return self.request.client.host if self.request.client else ""
+        return address_of(self.request)
 
     @property
     @abstractmethod

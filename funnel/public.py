@@ -7,10 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from funnel.desk import BY_STATUS, Desk, G
-from funnel.guest import Guest, WayOut
+from funnel.guest import Guest, WayOut, address_of
 from funnel.messages import PUBLIC_ENDINGS, TRY_AGAIN, Ending
 from funnel.pages import Pages
 from funnel.static_files import colours_path
+from resolvers.context import Caller, Context, Services, Transport
 from store.settings import Settings
 
 LANGUAGE = "/onboarding/language/"
@@ -45,6 +46,11 @@ class PublicDesk(Desk[G]):
 
     def __init__(self, settings: Settings, pages: Pages) -> None:
         super().__init__(settings, pages, secure=urlsplit(settings.public_url).scheme == "https")
+
+    def context(self, request: Request, caller: Caller) -> Context:
+        """What operations are called with for whoever holds a link."""
+        services: Services = request.app.state.house.services
+        return Context(services, caller, request.state.request_id, address_of(request), Transport.ONBOARDING)
 
     def ended(self, guest: G, ending: Ending, status: int) -> Response:
         """The page for an error, with the way back to the page that the link leads to."""

@@ -14,7 +14,7 @@ from funnel.onboarding.way_back import way_back
 from funnel.pages import Pages
 from funnel.public import Holder, PublicDesk
 from resolvers import returns
-from resolvers.context import Context, Services, Transport
+from resolvers.context import Context, Services
 from schema.errors import Conflict
 from schema.kyc import Returned, ReturnedFrom, Stage, TryAgain
 from store.brand import branded
@@ -74,8 +74,7 @@ class ReturnDesk(PublicDesk[Back]):
         services: Services = request.app.state.house.services
         path = request.path_params["path"]
         caller = await returns.representative_at(services, path)
-        address = request.client.host if request.client else ""
-        context = Context(services, caller, request.state.request_id, address, Transport.ONBOARDING)
+        context = self.context(request, caller)
         found = await returns.returned(context, path)
         return Back(
             request,

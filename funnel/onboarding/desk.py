@@ -5,7 +5,7 @@ from starlette.requests import Request
 from funnel.onboarding.visit import Representative
 from funnel.public import PublicDesk
 from resolvers import onboarding as operations
-from resolvers.context import Context, Services, Transport
+from resolvers.context import Services
 from store.brand import branded
 
 
@@ -16,8 +16,7 @@ class OnboardingDesk(PublicDesk[Representative]):
         """Whoever holds a good link. Raises NotFound for one that is damaged or dead."""
         services: Services = request.app.state.house.services
         caller = await operations.representative_of(services, request.path_params["token"])
-        address = request.client.host if request.client else ""
-        context = Context(services, caller, request.state.request_id, address, Transport.ONBOARDING)
+        context = self.context(request, caller)
         found = await operations.onboarding(context)
         return Representative(
             request,
