@@ -62,7 +62,7 @@ async def capture_gift_card(call: Call, input: CaptureGiftCard) -> GiftCardHold:
 @operation(Permission.MANAGE_GIFT_CARD, exists=find_hold)
 async def release_gift_card(call: Call, input: ReleaseGiftCard) -> GiftCardHold:
     """Put back what is held of a gift card. One that was put back already stays as it is; one that was captured is refused
-    with `HOLD_OVER`.
+    with `HOLD_OVER`, also when that was reversed since: whoever releases it must learn that it was spent.
     """
     card, hold = await locked_hold(call, input.hold_id)
     await gift_card_holds.release(call.db, card, hold, call.services.clock.now())

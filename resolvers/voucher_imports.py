@@ -3,7 +3,9 @@
 import datetime as dt
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
+from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
 from resolvers.changes import owner_of, text_of
@@ -17,6 +19,7 @@ from schema.voucher import Voucher, VoucherKind, VoucherState
 from schema.voucher_issue_input import ImportedVoucher, ImportVoucher, ImportVouchers
 from store.catalogue import VoucherPrototypeRow
 from store.codes import grouped, mistyped, normal
+from store.constraints import broken
 from store.customer_rows import Person, customers_for
 from store.rows import among
 from store.tenancy import PartnerRow
@@ -24,6 +27,7 @@ from store.voucher_issuing import giftee_columns, gifter_columns, prototype_colu
 from store.vouchers import VoucherRow
 
 SHORTEST_CODE, LONGEST_CODE = 3, 40
+TAKEN = "There is a voucher with this code."
 NEVER_PAID = (VoucherState.DRAFT, VoucherState.ERROR)
 AS_SENT = (
     *("state", "summary", "origin", "imported_from", "language", "nb_nights", "nb_adults", "nb_children", "nb_babies"),
@@ -54,7 +58,7 @@ async def _taken_over(
     """The rows of new vouchers; InvalidInput with all that is wrong, each problem at its voucher's place."""
     now = call.services.clock.now()
     prototypes = await _prototypes(call, partner.id, sent)
-    taken = await _taken(call, partner.id, sent)
+    taken = await _taken(call, partner.id, [normal(each.code) for each in sent])
     times = Counter(normal(each.code) for each in sent)
     problems = [
         Problem((*under, at, *p.path) if under else p.path, p.code, p.message)
@@ -65,9 +69,23 @@ async def _taken_over(
         raise InvalidInput(*problems)
     people = await customers_for(call.db, partner.id, (who for each in sent for who in _people(each)))
     rows = [_row(partner.id, each, prototypes[each.voucher_prototype_id], people, now) for each in sent]
-    call.db.add_all(rows)
-    await call.db.flush()
+    await _add(call, rows, under)
     return rows
+
+
+async def _add(call: Call, rows: Sequence[VoucherRow], under: Path) -> None:
+    """Put the rows into the database, those with the first codes first: two who import the same in another order do not wait
+    for each other. InvalidInput at the place of each code that somebody else has taken since it was looked for.
+    """
+    try:
+        async with call.db.begin_nested():
+            call.db.add_all(sorted(rows, key=attrgetter("normal_code")))
+    except IntegrityError as error:
+        taken = await _taken(call, rows[0].partner_id, [row.normal_code for row in rows])
+        lost = [(*under, at, "code") if under else ("code",) for at, row in enumerate(rows) if row.normal_code in taken]
+        if broken(error) != "voucher_code_key" or not lost:
+            raise
+        raise InvalidInput(*(Problem(place, "ALREADY_TAKEN", TAKEN) for place in lost)) from error
 
 
 async def _prototypes(
@@ -79,9 +97,8 @@ async def _prototypes(
     return {row.id: row for row in found}
 
 
-async def _taken(call: Call, partner_id: int, sent: Sequence[ImportedVoucher]) -> frozenset[str]:
+async def _taken(call: Call, partner_id: int, codes: Sequence[str]) -> frozenset[str]:
     """Which of the codes there are already. To learn that of somebody else's is a guess that is counted."""
-    codes = [normal(each.code) for each in sent]
     query = select(col(VoucherRow.normal_code), col(VoucherRow.partner_id))
     found = (await call.db.exec(query.where(among(col(VoucherRow.normal_code), codes)))).all()
     for _ in (owner for _, owner in found if owner != partner_id):
@@ -104,7 +121,7 @@ def _code_problems(sent: ImportedVoucher, taken: frozenset[str], times: Mapping[
         wrong = "This looks like a code of ours with a wrong character. Compare it with the voucher."
         return (Problem(("code",), "INVALID", wrong),)
     if code in taken:
-        return (Problem(("code",), "ALREADY_TAKEN", "There is a voucher with this code."),)
+        return (Problem(("code",), "ALREADY_TAKEN", TAKEN),)
     if times[code] > 1:
         return (Problem(("code",), "ALREADY_TAKEN", "This code was sent more than once."),)
     return ()

@@ -19,6 +19,7 @@ from store.gift_cards import GiftCardHoldRow, GiftCardRow
 
 RUNNING, CAPTURED = GiftCardHoldState.RUNNING, GiftCardHoldState.CAPTURED
 RELEASED, OVER = GiftCardHoldState.RELEASED, GiftCardHoldState.EXPIRED
+SPENT = (CAPTURED, GiftCardHoldState.REVERSED)
 
 
 async def lock(db: AsyncSession, row: GiftCardHoldRow) -> GiftCardRow:
@@ -71,8 +72,8 @@ async def capture(
 
 
 async def release(db: AsyncSession, card: GiftCardRow, row: GiftCardHoldRow, now: dt.datetime) -> bool:
-    """Put back what is held; False where it is back already. HoldOver when it was spent."""
-    if row.state is CAPTURED:
+    """Put back what is held; False where it is back already. HoldOver when it was spent, also when that was reversed since."""
+    if row.state in SPENT:
         raise HoldOver
     if row.state is not RUNNING:
         return False

@@ -40,6 +40,7 @@ async def test_what_is_spent_is_put_back_once(tenants: Tenants, ask: Transport) 
         assert (await ask.change("a1", reverse_gift_card_capture, hold_id=id)).done
         assert await left(tenants, card) == ("using", "50.00")
         await adds_up(tenants)
+    assert (await ask.change("a1", release_gift_card, hold_id=id)).wrong == {("", "HOLD_OVER")}
     moved = await tenants.rows(
         "SELECT kind, amount FROM gift_card_entry WHERE gift_card_id = :id ORDER BY id", id=card.id
     )

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from resolvers import voucher_imports, voucher_updates
-from schema.errors import AlreadyTaken, InvalidInput
+from schema.errors import InvalidInput
 from schema.permission import NAMED, Permission
 from schema.voucher import VoucherState
-from schema.voucher_issue_input import ImportVoucher
+from schema.voucher_issue_input import ImportedVoucher, ImportVoucher, ImportVouchers
 from store.clock import clock
 from store.codes import draw, normal
 from tests.tenants import OverGraphQL, Tenants, Transport
@@ -194,7 +194,7 @@ async def test_of_two_imports_of_one_code_at_once_one_is_taken(tenants: Tenants)
         given = ImportVoucher(**imported(sold))
         try:
             await voucher_imports.import_voucher(await tenants.context("a1"), given)
-        except (AlreadyTaken, InvalidInput) as error:  # by the constraint; by the check before it
+        except InvalidInput as error:
             refused.extend((problem.path, problem.code) for problem in error.problems)
             return False
         return True
@@ -203,3 +203,31 @@ async def test_of_two_imports_of_one_code_at_once_one_is_taken(tenants: Tenants)
     assert sum(await asyncio.gather(*(once() for _ in range(6)))) == 1
     assert refused == [(("code",), "ALREADY_TAKEN")] * 5
     assert normal("Gîte n°7 α") == await tenants.one("SELECT normal_code FROM voucher")
+
+
+async def test_a_code_that_is_lost_to_somebody_else_is_told_at_its_row(tenants: Tenants) -> None:
+    """Two import the same list, one from its end: neither waits for the other for ever, and who loses learns of every code."""
+    sold = await sell(tenants, "a1")
+    listed = [ImportedVoucher(**imported(sold, f"LOST {number}")) for number in range(6)]
+    more = ImportedVoucher(**imported(sold, "MINE"))
+
+    async def once(*vouchers: ImportedVoucher) -> set[Any]:
+        try:
+            await voucher_imports.import_vouchers(await tenants.context("a1"), ImportVouchers(vouchers=[*vouchers]))
+        except InvalidInput as error:
+            return {(problem.path, problem.code) for problem in error.problems}
+        return set()
+
+    async with tenants.services.db.sessions() as rival, rival.begin():
+        rival.add(voucher_of(sold, code="LOST 4", normal_code="LOST4"))
+        await rival.flush()
+        waiting = [asyncio.create_task(once(more, *listed)), asyncio.create_task(once(*reversed(listed), more))]
+        waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
+        async with asyncio.timeout(60):
+            while await tenants.one(waits) < 1:
+                await asyncio.sleep(0.05)
+    told_first, told_last = await asyncio.gather(*waiting)
+    assert told_first == {(("vouchers", 5, "code"), "ALREADY_TAKEN")}
+    assert told_last == {(("vouchers", 1, "code"), "ALREADY_TAKEN")}
+    assert await tenants.one("SELECT count(*) FROM voucher") == 1
+    assert await once(more, *listed[:4], listed[5]) == set()
