@@ -8,14 +8,15 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
+from schema.belonging import FOR_WHOM
 from schema.contact import Email
 from schema.coupon import ReceptionMode
 from schema.gift_card import GiftCard, GiftCardGiftee, GiftCardGifter, GiftCardHold, GiftCardStatus
 from schema.numbers import Amount, MoneyAmount, RowId, Whole
 from schema.partner_parts import GiftCardOffer
 from schema.values import Fields, writable_as
-from schema.voucher_input import LongText, Name
-from schema.voucher_issue_input import FOR_WHOM, Language
+from schema.voucher_input import Address, LongText, Name
+from schema.voucher_issue_input import Language
 
 MOST_MINUTES = 7 * 24 * 60
 MINUTES = 15
@@ -44,7 +45,7 @@ class GiftCardGifteeInput(Fields):
     first_name: Name | None = None
     last_name: Name | None = None
     email: Email | None = None
-    address: Annotated[str, Field(max_length=600)] | None = None
+    address: Address | None = None
 
 
 @writable_as(GiftCard)
