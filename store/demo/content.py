@@ -1,7 +1,7 @@
 """The shops of the demo data, read from the folder `content/` beside this module: texts, prices, pictures.
 
 Each partner has a folder: `partner.toml`, `attributes.toml`, `delivery.toml`, `codes.toml`, `products/<key>.toml`,
-`pictures/<key>.svg`, `logo.svg` and `symbol.svg`. A mistake in them raises a `ValueError` that names the file.
+`pictures/<key>.webp`, `logo.svg` and `symbol.svg`. A mistake in them raises a `ValueError` that names the file.
 """
 
 import tomllib
@@ -55,7 +55,7 @@ Key = Annotated[str, Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoPicture:
-    """An SVG picture."""
+    """A picture: WebP of a product, SVG of a logo."""
 
     name: str
     content: bytes = field(repr=False)
@@ -212,6 +212,16 @@ class DemoGiftCard:
 
 
 @dataclass(frozen=True, config=_CONFIG)
+class DemoGiftCardOffer:
+    """Which gift cards a shop sells."""
+
+    suggested: tuple[Annotated[Amount, Field(gt=0)], ...]
+    minimum: Annotated[Amount, Field(gt=0)]
+    maximum: Annotated[Amount, Field(gt=0)]
+    validity_months: Annotated[StrictInt, Field(ge=1, le=120)]
+
+
+@dataclass(frozen=True, config=_CONFIG)
 class DemoPartner:
     """A partner and all its shop holds, products in the order of their ranking."""
 
@@ -224,6 +234,7 @@ class DemoPartner:
     email: str
     phone: str
     language: Annotated[str, Field(pattern="^[a-z]{2}$")]
+    gift_card_offer: DemoGiftCardOffer
     address: DemoAddress
     logo: DemoPicture
     """Symbol and name, for the head of a page."""
@@ -290,7 +301,7 @@ def _product(path: Path, known: Mapping[str, DemoAttribute]) -> DemoProduct:
     wanted = _toml(path).get("attributes", [])
     if unknown := [key for key in wanted if key not in known]:
         raise ValueError(f"{path}: attributes.toml has no {', '.join(unknown)}.")
-    picture = _picture(path.parent.parent / "pictures" / f"{path.stem}.svg")
+    picture = _picture(path.parent.parent / "pictures" / f"{path.stem}.webp")
     return read(DemoProduct, path, key=path.stem, picture=picture, attributes=[known[key] for key in wanted])
 
 

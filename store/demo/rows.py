@@ -38,6 +38,10 @@ async def lay_shop(
         agency_phone=content.phone,
         language=content.language,
         accent_colour=content.accent_colour,
+        gift_card_offer_suggested=list(content.gift_card_offer.suggested),
+        gift_card_offer_minimum=content.gift_card_offer.minimum,
+        gift_card_offer_maximum=content.gift_card_offer.maximum,
+        gift_card_offer_validity_months=content.gift_card_offer.validity_months,
         hq_address_line_1=content.address.line,
         hq_postal_code=content.address.postal_code,
         hq_city=content.address.city,
@@ -76,7 +80,7 @@ async def _product(db: AsyncSession, currency: str, partner: PartnerRow, content
         is_physical=content.is_physical,
         is_active=content.is_active,
         ranking=content.ranking,
-        picture_url=await keep(db, partner.id, content.picture.content, "svg"),
+        picture_url=await keep(db, partner.id, content.picture.content, "webp"),
     )
     db.add(product)
     await db.flush()
