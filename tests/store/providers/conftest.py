@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.store.providers.mangopay_account import Account
+from tests.store.providers.mangopay_desk import Desk, adapter_of
+from tests.store.providers.sandbox_world import running
 
 
 @pytest.fixture
@@ -13,3 +15,12 @@ async def account() -> AsyncIterator[Account]:
     account = Account()
     yield account
     await account.adapter.aclose()
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    """A desk at an empty sandbox."""
+    async with running() as world:
+        adapter = adapter_of(world)
+        yield Desk(world, adapter)
+        await adapter.aclose()

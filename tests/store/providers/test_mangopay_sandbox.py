@@ -3,13 +3,9 @@
 import datetime as dt
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
-from starlette.applications import Starlette
-from starlette.routing import Mount
 
 from store.providers.base import (
     Declined,
@@ -31,11 +27,10 @@ from store.providers.base import (
     new_key,
 )
 from store.providers.mangopay import Mangopay
+from tests.store.providers.mangopay_desk import HOOKS, ROOT, adapter_of
 from tests.store.providers.sandbox_world import World, running
 
 DECLINED_CARD = "4970109000000106"
-HOOKS = "https://shop.example/hooks/mangopay"
-ROOT = "http://sandbox.test/_provider"
 
 
 @dataclass
@@ -75,16 +70,6 @@ class Shop:
         """The ids of all payments that were ever started."""
         hints = self.adapter.events_since(self.world.clock.now() - dt.timedelta(days=30))
         return {hint.resource_id async for hint in hints if hint.type == "PAYIN_NORMAL_CREATED"}
-
-
-def adapter_of(world: World, **more: Any) -> Mangopay:
-    """The adapter, connected to a sandbox in this process."""
-
-    async def no_sleep(_: float) -> None: ...
-
-    settings = {"base_url": ROOT, "client_id": "sandbox", "api_key": "sandbox", "hook_secret": "s3cret"} | more
-    transport = httpx.ASGITransport(Starlette(routes=[Mount("/_provider", world.app)]))
-    return Mangopay(**settings, transport=transport, clock=world.clock, sleep=no_sleep)
 
 
 @pytest.fixture

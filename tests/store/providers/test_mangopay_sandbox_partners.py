@@ -1,26 +1,12 @@
-"""A partner's way through the adapter and the sandbox together: account, authentication, identity, bank account, wallet."""
+"""A partner's way through the adapter and the sandbox together: account, authentication, bank account, wallet."""
 
 import asyncio
-import datetime as dt
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from dataclasses import replace
+from urllib.parse import urlsplit
 
 import pytest
 
-from store.providers.accounts import (
-    Account,
-    AccountStatus,
-    CheckStatus,
-    Content,
-    DestinationStatus,
-    DocumentType,
-    KycLevel,
-    LegalKind,
-    RefusalReason,
-)
-from store.providers.actions import UserAction
+from store.providers.accounts import AccountStatus, DestinationStatus, DocumentType, KycLevel, LegalKind
 from store.providers.base import (
     ActionRequired,
     EventHint,
@@ -31,72 +17,13 @@ from store.providers.base import (
     NotFound,
     Subject,
     UnknownOutcome,
-    new_key,
 )
-from store.providers.mangopay import Mangopay
 from store.providers.mangopay.hooks import EVENT_TYPES
+from tests.store.providers.mangopay_desk import HOOKS, IDENTITY_BACK, TEN_MINUTES, Desk, adapter_of
 from tests.store.providers.mangopay_people import ADDRESS, BACK, BANK, REQUEST
-from tests.store.providers.sandbox_world import World, running
-from tests.store.providers.test_mangopay_sandbox import HOOKS, adapter_of
+from tests.store.providers.test_mangopay_sandbox_identity import handed_in
 
-IDENTITY_BACK = "https://shop.example/k/abcdefgh"
-TEN_MINUTES = dt.timedelta(minutes=10)
-
-
-def file(size: int = 2_000, piece: int = 700) -> Content:
-    """A PDF in pieces."""
-    whole = b"%PDF-1.4\n" + b"0" * (size - 9)
-
-    async def read() -> AsyncIterator[bytes]:
-        for start in range(0, size, piece):
-            yield whole[start : start + piece]
-
-    return read
-
-
-@dataclass
-class Desk:
-    """Where partners are signed up."""
-
-    world: World
-    adapter: Mangopay
-
-    def once(self) -> dict[str, Any]:
-        """A fresh key, stored now."""
-        return {"key": new_key(), "sent_at": self.world.clock.now()}
-
-    async def account(self, **changes: Any) -> Account:
-        """A new account, whose representative has still to authenticate."""
-        return await self.adapter.create_account(replace(REQUEST, **changes), return_url=BACK, **self.once())
-
-    async def active(self, **changes: Any) -> str:
-        """The id of an account whose representative has authenticated."""
-        made = await self.account(**changes)
-        await self.authenticate(made.action)
-        return made.id
-
-    async def authenticate(self, action: UserAction | None, outcome: str = "succeed") -> None:
-        """Do what the person does on the page."""
-        assert action
-        query = parse_qs(urlsplit(action.url).query)
-        assert query["returnUrl"] == [BACK]
-        await self.world.control("POST", f"/sca/{query['token'][0]}", {"outcome": outcome})
-
-    async def events(self) -> set[tuple[str, Subject, str]]:
-        """Every event there ever was."""
-        since = self.world.clock.now() - dt.timedelta(days=30)
-        return {(hint.type, hint.subject, hint.resource_id) async for hint in self.adapter.events_since(since)}
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    async with running() as world:
-        adapter = adapter_of(world)
-        yield Desk(world, adapter)
-        await adapter.aclose()
-
-
-# Accounts
+# ---- accounts
 
 
 @pytest.mark.parametrize("kind", list(LegalKind))
@@ -224,116 +151,7 @@ async def test_somebody_who_is_not_there_is_not_found(desk: Desk) -> None:
     assert await desk.adapter.get_enrolment("user_m_none") is None
 
 
-# Identity
-
-
-async def test_an_identity_is_proven(desk: Desk) -> None:
-    id = await desk.active()
-    check = await desk.adapter.open_identity_check(id, return_url=IDENTITY_BACK, **desk.once())
-    assert (check.status, check.account_id) == (CheckStatus.PENDING, id)
-    assert check.action
-    assert check.action.expires_at == check.created_at + dt.timedelta(days=7)
-    assert await desk.adapter.list_identity_checks(id) == [check]
-    await desk.world.control("POST", f"/identity-verifications/{check.id}", {"outcome": "validate"})
-    done = await desk.adapter.get_identity_check(check.id)
-    assert (done.status, done.action, done.refusals) == (CheckStatus.VALIDATED, None, [])
-    assert (await desk.adapter.get_account(id)).kyc_level is KycLevel.REGULAR
-    assert {
-        ("IDENTITY_VERIFICATION_VALIDATED", Subject.IDENTITY_CHECK, check.id),
-        ("USER_KYC_REGULAR", Subject.ACCOUNT, id),
-    } <= await desk.events()
-
-
-async def test_a_refused_identity_says_why_and_another_may_be_tried(desk: Desk) -> None:
-    id = await desk.active()
-    first = await desk.adapter.open_identity_check(id, return_url=IDENTITY_BACK, **desk.once())
-    refuse = {"outcome": "refuse", "reason": "FACE_MATCH_FAIL", "comment": "Somebody else"}
-    await desk.world.control("POST", f"/identity-verifications/{first.id}", refuse)
-    refused = await desk.adapter.get_identity_check(first.id)
-    assert refused.status is CheckStatus.REFUSED
-    assert [refusal.reason for refusal in refused.refusals] == [RefusalReason.FACE_MISMATCH]
-    await desk.world.advance(1)
-    second = await desk.adapter.open_identity_check(id, return_url=IDENTITY_BACK, **desk.once())
-    assert [check.id for check in await desk.adapter.list_identity_checks(id)] == [second.id, first.id]
-    await desk.world.advance(7 * 24 * 3600 + 1)
-    assert (await desk.adapter.get_identity_check(second.id)).status is CheckStatus.EXPIRED
-
-
-async def test_an_identity_cannot_be_asked_for_where_it_is_not_to_be_had(desk: Desk) -> None:
-    id = await desk.active()
-    with pytest.raises(InvalidRequest) as told:
-        await desk.adapter.open_identity_check(id, return_url=IDENTITY_BACK + "x" * 50, **desk.once())
-    assert "ReturnUrl" in told.value.fields
-    await desk.world.control("POST", "/switches", {"identity_verification": False})
-    with pytest.raises(NotAllowed):
-        await desk.adapter.open_identity_check(id, return_url=IDENTITY_BACK, **desk.once())
-    assert await desk.adapter.list_identity_checks(id) == []
-
-
-# Documents
-
-
-async def handed_in(desk: Desk, account_id: str, type: DocumentType) -> str:
-    """A document of two files that was handed in."""
-    made = await desk.adapter.create_document(account_id, type, reference="document-9", **desk.once())
-    for _ in range(2):
-        await desk.adapter.add_page(account_id, made.id, file(), **desk.once())
-    submitted = await desk.adapter.submit_document(account_id, made.id)
-    assert submitted.status is CheckStatus.PENDING
-    return made.id
-
-
-async def test_documents_prove_an_identity_too(desk: Desk) -> None:
-    id = await desk.active(kind=LegalKind.SOLE_TRADER)
-    for type in (DocumentType.IDENTITY_PROOF, DocumentType.REGISTRATION_PROOF):
-        assert (await desk.adapter.get_account(id)).kyc_level is KycLevel.LIGHT
-        document = await handed_in(desk, id, type)
-        await desk.world.control("POST", f"/kyc/{document}", {"outcome": "validate"})
-        told = await desk.adapter.get_document(document)
-        assert (told.status, told.type, told.reference) == (CheckStatus.VALIDATED, type, "document-9")
-        assert told.processed_at
-        assert ("KYC_SUCCEEDED", Subject.DOCUMENT, document) in await desk.events()
-    assert (await desk.adapter.get_account(id)).kyc_level is KycLevel.REGULAR
-    assert len(await desk.adapter.list_documents(id)) == 2
-
-
-async def test_a_refused_document_says_why_and_is_over(desk: Desk) -> None:
-    id = await desk.active()
-    document = await handed_in(desk, id, DocumentType.IDENTITY_PROOF)
-    refuse = {"outcome": "refuse", "reason": "DOCUMENT_HAS_EXPIRED", "message": "In May"}
-    await desk.world.control("POST", f"/kyc/{document}", refuse)
-    told = await desk.adapter.get_document(document)
-    assert told.status is CheckStatus.REFUSED
-    assert [(refusal.reason, refusal.message) for refusal in told.refusals] == [(RefusalReason.HAS_EXPIRED, "In May")]
-    assert (await desk.adapter.submit_document(id, document)).status is CheckStatus.REFUSED
-
-
-async def test_a_page_that_got_lost_either_way_is_there_once(desk: Desk) -> None:
-    id = await desk.active()
-    made = await desk.adapter.create_document(id, DocumentType.IDENTITY_PROOF, reference="d", **desk.once())
-    with pytest.raises(InvalidRequest):
-        await desk.adapter.submit_document(id, made.id)
-    for when in ("before", "after"):
-        fault = {"method": "POST", "path": "*/pages", "when": when, "kind": "drop", "times": 1}
-        await desk.world.control("POST", "/faults", fault)
-        once = desk.once()
-        await desk.adapter.add_page(id, made.id, file(), **once)
-        await desk.adapter.add_page(id, made.id, file(), **once)
-    shown = await desk.world.control("GET", f"/kyc/{made.id}")
-    assert len(shown["Pages"]) == 2
-    assert (await desk.adapter.submit_document(id, made.id)).status is CheckStatus.PENDING
-
-
-@pytest.mark.parametrize("size", [100, 7 * 1024 * 1024 + 10])
-async def test_files_of_the_wrong_size_are_refused(desk: Desk, size: int) -> None:
-    id = await desk.active()
-    made = await desk.adapter.create_document(id, DocumentType.IDENTITY_PROOF, reference="d", **desk.once())
-    with pytest.raises(InvalidRequest):
-        await desk.adapter.add_page(id, made.id, file(size, 65_536), **desk.once())
-    assert (await desk.adapter.get_document(made.id)).status is CheckStatus.CREATED
-
-
-# Bank accounts and wallets
+# ---- bank accounts and wallets
 
 
 async def test_a_bank_account_becomes_usable_by_authenticating_for_it(desk: Desk) -> None:
@@ -389,7 +207,7 @@ async def test_a_balance_is_shown_to_whoever_authenticates_for_it(desk: Desk) ->
         await desk.adapter.get_balance("wlt_m_none", return_url=BACK)
 
 
-# Notifications
+# ---- notifications
 
 
 async def test_every_type_is_registered_and_comes_back_as_a_hint(desk: Desk) -> None:
