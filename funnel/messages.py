@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from resolvers.buyers import LENGTHS
 from schema.checkout import LineProblem, Notice, ShopKind, Step
+from schema.shop_window import WindowOrder
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -19,13 +20,6 @@ STEPS = {
     Step.SUMMARY: N_("Confirmation"),
 }
 
-GOODS = {
-    ShopKind.PRODUCTS: N_("Products"),
-    ShopKind.VOUCHERS: N_("Vouchers"),
-    ShopKind.GIFT_CARDS: N_("Gift cards"),
-}
-"""What a list of what is sold at a counter is called."""
-
 LINE_PROBLEMS = {
     LineProblem.NOT_SOLD: N_("This shop does not sell this product. It is left out of your order."),
     LineProblem.INACTIVE: N_("This product is not on sale at the moment. It is left out of your order."),
@@ -35,6 +29,7 @@ LINE_PROBLEMS = {
     LineProblem.UNKNOWN_VARIANT: N_("This version is no longer on sale: choose another one."),
     LineProblem.ATTRIBUTE_REQUIRED: N_("Choose among the options of this product."),
     LineProblem.UNKNOWN_ATTRIBUTE_VALUE: N_("This option is no longer on offer: choose another one."),
+    LineProblem.TOO_MUCH: N_("This comes to more than can be ordered at once. Choose less."),
 }
 CHOOSABLE = frozenset(
     {
@@ -43,6 +38,7 @@ CHOOSABLE = frozenset(
         LineProblem.UNKNOWN_VARIANT,
         LineProblem.ATTRIBUTE_REQUIRED,
         LineProblem.UNKNOWN_ATTRIBUTE_VALUE,
+        LineProblem.TOO_MUCH,
     }
 )
 """What a customer can put right by choosing something else."""
@@ -174,6 +170,14 @@ OFFERED = {
     ShopKind.GIFT_CARDS: N_("Choose a gift card"),
 }
 """What leads to where customers of a counter begin."""
+
+ORDERS = {
+    WindowOrder.CHOSEN: N_("Our choice first"),
+    WindowOrder.CHEAPEST: N_("Lowest price first"),
+    WindowOrder.DEAREST: N_("Highest price first"),
+    WindowOrder.NEWEST: N_("Newest first"),
+}
+"""What comes first in a shop window."""
 
 
 class Ending(StrEnum):

@@ -43,20 +43,20 @@ class BagDesk(Desk):
         """The gift cards that are sold; None in the shop of vouchers, and where there are none at the moment."""
         return offer_of(self.partner) if self.key.kind is ShopKind.GIFT_CARDS else None
 
-    async def prototypes(self, call: Call, db: AsyncSession, *, others: bool) -> dict[int, SoldPrototype]:
-        """The experiences in the bag, and with `others` those of the shop window."""
+    async def prototypes(self, call: Call, db: AsyncSession) -> dict[int, SoldPrototype]:
+        """The experiences in the bag."""
         if self.key.kind is not ShopKind.VOUCHERS:
             return {}
         wanted = {c.prototype_id for c in self.edits.lines.values() if isinstance(c, VoucherChoice)}
         today = call.services.clock.now().astimezone(self.zone).date()
-        return await load_prototypes(db, self.partner.id, today, sorted(wanted), others=others)
+        return await load_prototypes(db, self.partner.id, today, sorted(wanted))
 
-    async def quote(self, call: Call, db: AsyncSession, *, others: bool) -> BagQuote:
+    async def quote(self, call: Call, db: AsyncSession) -> BagQuote:
         """What the bag comes to."""
         basket = BagBasket(
             kind=self.key.kind,
             choices=self.edits.lines,
-            prototypes=await self.prototypes(call, db, others=others),
+            prototypes=await self.prototypes(call, db),
             gift_cards=self.gift_cards,
             deliveries=await load_deliveries(db, self.partner.id),
             reception=self.edits.reception,
@@ -70,7 +70,7 @@ class BagDesk(Desk):
 
     async def view(self, call: Call, db: AsyncSession) -> BagCheckout:
         """All that a step shows."""
-        quote = await self.quote(call, db, others=True)
+        quote = await self.quote(call, db)
         priced, chosen = quote.priced, quote.priced.reception
         return BagCheckout(
             **shared_view(call, self, quote),
@@ -81,6 +81,5 @@ class BagDesk(Desk):
             bag=priced.lines,
             receptions=priced.receptions,
             reception=chosen,
-            prototypes=tuple(sold.offered for sold in quote.basket.prototypes.values() if sold.is_sold),
             gift_cards=quote.basket.gift_cards,
         )

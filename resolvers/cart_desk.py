@@ -36,7 +36,7 @@ class CartDesk(Desk):
         """What this customer made of the cart."""
         return self.edits_in(self.customer)
 
-    async def quote(self, call: Call, db: AsyncSession, *, others: bool) -> CartQuote:
+    async def quote(self, call: Call, db: AsyncSession, *, others: bool = False) -> CartQuote:
         """What the chosen products come to."""
         products = await load_products(db, self.partner.id, wanted_products(self.edits.choices), others=others)
         basket = Basket(

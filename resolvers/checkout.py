@@ -145,7 +145,7 @@ async def identify_buyer(call: Call, key: CheckoutKey, buyer: Buyer) -> Checkout
     """Keep who buys and where it goes. Raises InvalidInput with a problem for each field, by the names of `Buyer`."""
     async with call.services.db.sessions() as db:
         desk = await desk_of(call, db, key)
-        delivery = (await desk.quote(call, db, others=False)).delivery
+        delivery = (await desk.quote(call, db)).delivery
         checked = validated(buyer, delivery, desk.partner.hq_country_code)
 
         def change(customer: Customer) -> None:
@@ -161,7 +161,7 @@ async def identify_buyer(call: Call, key: CheckoutKey, buyer: Buyer) -> Checkout
 
 
 async def _deliverable(call: Call, db: AsyncSession, desk: Desk) -> None:
-    if (await desk.quote(call, db, others=False)).delivery is None:
+    if (await desk.quote(call, db)).delivery is None:
         raise InvalidInput.at(
             "country", "This delivery does not go to this country. Choose another one.", "NOT_DELIVERED"
         )

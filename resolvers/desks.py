@@ -54,8 +54,8 @@ class Desk(ABC):
         """What a customer's session holds of it."""
 
     @abstractmethod
-    async def quote(self, call: Call, db: AsyncSession, *, others: bool) -> Quote:
-        """What the customer has chosen comes to, with the shop as it is now; `others`: with all that a page shows besides."""
+    async def quote(self, call: Call, db: AsyncSession) -> Quote:
+        """What the customer has chosen comes to, with the shop as it is now."""
 
     @abstractmethod
     async def view(self, call: Call, db: AsyncSession) -> Checkout:

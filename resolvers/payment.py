@@ -66,7 +66,7 @@ async def _begin(call: Call, key: CheckoutKey, agreed: Agreed, language: str) ->
         desk = await desk_of(call, db, key, ordered=True)
         if desk.order is not None:
             return desk.order
-        quote, buyer = await desk.quote(call, db, others=False), desk.customer.buyer
+        quote, buyer = await desk.quote(call, db), desk.customer.buyer
         if Notice.CART_REPLACED in desk.edits.notices or reached(desk, quote) is not Step.PAYMENT:
             raise CheckoutChanged
         if buyer is None or Agreed.of(quote.totals) != agreed:

@@ -126,7 +126,7 @@ async def choose_reception(
             edits.country = country.upper()[:2] or edits.country
 
         change(desk.customer)
-        if (await desk.quote(call, db, others=False)).reception is not mode:
+        if (await desk.quote(call, db)).reception is not mode:
             raise InvalidInput.at("reception", "It cannot be received in this way. Choose another one.", "NOT_OFFERED")
         customer = await changed(call, desk, change)
         return await (await bag_desk(call, db, key, customer)).view(call, db)
@@ -167,6 +167,6 @@ async def _prototype(call: Call, db: AsyncSession, partner_id: int, prototype_id
     if not 0 < prototype_id <= LARGEST_ID:
         return None
     today = call.services.clock.now().astimezone(await zone_of(db, partner_id)).date()
-    found = await load_prototypes(db, partner_id, today, [prototype_id], others=False)
+    found = await load_prototypes(db, partner_id, today, [prototype_id])
     sold = found.get(prototype_id)
     return sold if sold and sold.is_sold else None

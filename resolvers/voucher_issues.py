@@ -48,7 +48,7 @@ async def _sold(call: Call, prototype_id: int) -> tuple[int, SoldPrototype]:
     if partner_id is None:
         raise InvalidInput.at("voucher_prototype_id", "No prototype of yours has this id.")
     today = call.services.clock.now().astimezone(await zone_of(call.db, partner_id)).date()
-    sold = (await load_prototypes(call.db, partner_id, today, [prototype_id], others=False))[prototype_id]
+    sold = (await load_prototypes(call.db, partner_id, today, [prototype_id]))[prototype_id]
     if not sold.is_sold:
         raise InvalidInput.at(
             "voucher_prototype_id", "This prototype is not sold: it is inactive, or its last day is over."

@@ -51,6 +51,7 @@ class LineProblem(StrEnum):
     UNKNOWN_VARIANT = "unknown_variant"
     ATTRIBUTE_REQUIRED = "attribute_required"
     UNKNOWN_ATTRIBUTE_VALUE = "unknown_attribute_value"
+    TOO_MUCH = "too_much"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from schema.checkout import Checkout, DeliveryOption
 from schema.coupon import ReceptionMode
+from schema.media import SIDES
 from schema.values import Text
 from schema.voucher_prototype import VoucherPrototypeType
 
@@ -27,6 +28,13 @@ class Picture:
     def path(self, size: str) -> str:
         """Where it is served in a size (`thumb`, `card`, `cover`, `full`), as a path of this service."""
         return f"/media/{self.uuid}/{size}.webp"
+
+    @property
+    def sources(self) -> str:
+        """All its sizes for a `srcset`, each with its width, smallest first; those that would be the same picture, once."""
+        longest = max(self.width, self.height, 1)
+        widths = {self.width * min(side, longest) // longest: size for size, side in SIDES.items()}
+        return ", ".join(f"{self.path(size)} {width}w" for width, size in sorted(widths.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +180,8 @@ class BagProblem(StrEnum):
     """The shop does not sell it (any more)."""
     CHOICE_CHANGED = "choice_changed"
     """Persons, nights, options or value are no longer what the shop offers: choose again."""
+    TOO_MUCH = "too_much"
+    """With what is before it in the bag it comes to more than an order can."""
     GIFTEE_EMAIL_MISSING = "giftee_email_missing"
     """It goes by e-mail to whom it is for, whose address is not told."""
     GIFTEE_ADDRESS_MISSING = "giftee_address_missing"
@@ -232,7 +242,5 @@ class BagCheckout(Checkout):
     receptions: tuple[ReceptionOption, ...] = ()
     reception: ReceptionOption | None = None
     """The one chosen, while it can be had."""
-    prototypes: tuple[OfferedPrototype, ...] = ()
-    """The shop window: highlights first, then by ranking. Empty for gift cards."""
     gift_cards: OfferedGiftCards | None = None
     """What gift cards may be worth; None in the shop of vouchers, and where none are sold at the moment."""

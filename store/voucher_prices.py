@@ -1,9 +1,13 @@
-"""What an experience costs, and for whom it can be bought. Pure: a prototype and a party in, amounts out."""
+"""What an experience costs, and for whom it can be bought: a prototype and a party in, amounts out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
+
+from sqlalchemy import ColumnElement, case, func
+from sqlalchemy.orm import Mapped
+from sqlmodel import col
 
 from schema.errors import InvalidInput, Problem
 from schema.voucher_prototype import VoucherPrototypeType
@@ -114,13 +118,24 @@ def rent_price(prototype: PricedPrototype, rates: Rates, party: Party) -> Decima
     return a_night * (nights_of(prototype, party) if prototype.type is VoucherPrototypeType.STAY else 1)
 
 
-def lowest_price(prototype: PricedPrototype, rates: Rates) -> Decimal:
-    """The least that a voucher costs, options left out: of the fewest persons, whoever of them costs least, and nights."""
-    least = max(prototype.min_capacity, 1)
-    parties = (Party(adults=least), Party(adults=1, children=least - 1), Party(adults=1, babies=least - 1))
-    possible = [party for party in parties if not party_problems(prototype, rates, party)]
-    return min((rent_price(prototype, rates, party) for party in possible), default=rates.stay)
-
-
 def _by_kind(rates: Rates) -> tuple[Decimal | None, Decimal | None, Decimal | None]:
     return rates.adult, rates.child, rates.baby
+
+
+def lowest_price() -> ColumnElement[Decimal]:
+    """The least that a voucher of a prototype costs, options left out, as a column of its table: of the fewest persons and
+    nights, with one adult, and adults, children or babies besides, whoever of them costs least.
+    """
+    table = VoucherPrototypeRow
+    least, scope = func.greatest(table.min_capacity, 1), func.greatest(table.price_scope, 0)
+    others = func.greatest(least - func.greatest(scope, 1), 0)
+    adult = _for(func.greatest(1 - scope, 0), col(table.adults_price_amount))
+    rates = (table.adults_price_amount, table.children_price_amount, table.baby_price_amount)
+    cheapest = func.least(*(adult + _for(others, col(rate)) for rate in rates))  # those that cannot be added are null
+    nights = case((col(table.type) == VoucherPrototypeType.STAY, func.greatest(table.nb_nights, 1)), else_=1)
+    return (col(table.stay_price_amount) + func.coalesce(cheapest, 0)) * nights
+
+
+def _for(count: ColumnElement[int], rate: Mapped[Decimal | None]) -> ColumnElement[Decimal | None]:
+    """What so many cost besides: nothing for nobody, also of those who cannot be added."""
+    return case((count == 0, 0), else_=count * rate)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sqlalchemy import or_
+from sqlalchemy import ColumnElement, and_, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -23,9 +23,6 @@ from store.catalogue import (
 from store.media import MediaRow
 from store.rows import among
 from store.voucher_prices import Rates, lowest_price
-
-SHOWN = 60
-"""How many experiences a shop window shows, highlights first, then the best ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,43 +45,42 @@ def is_sold(row: VoucherPrototypeRow, today: dt.date) -> bool:
     return row.is_active and (row.last_active_day is None or today <= row.last_active_day)
 
 
-async def load_prototypes(
-    db: AsyncSession, partner_id: int, today: dt.date, wanted: Sequence[int], *, others: bool
-) -> dict[int, SoldPrototype]:
-    """Prototypes by id: those wanted, whatever their state, and with `others` what the shop window shows besides.
-
-    `today` is the day at the partner's marketplace.
-    """
+def on_sale(today: dt.date) -> ColumnElement[bool]:
+    """The same of each row of the table."""
     table = VoucherPrototypeRow
-    query = select(table, UniverseRow).join(UniverseRow, col(UniverseRow.id) == col(table.universe_id))
-    query = query.where(col(table.partner_id) == partner_id)
-    rows = list((await db.exec(query.where(among(col(table.id), wanted)))).all()) if wanted else []
-    if others:
-        known = {row.id for row, _ in rows}
-        sold = query.where(
-            col(table.is_active), or_(col(table.last_active_day).is_(None), col(table.last_active_day) >= today)
-        )
-        ranked = sold.order_by(col(table.is_highlight).desc(), col(table.ranking), col(table.id)).limit(SHOWN)
-        rows += [found for found in (await db.exec(ranked)).all() if found[0].id not in known]
-    ids = [row.id for row, _ in rows]
+    return and_(col(table.is_active), or_(col(table.last_active_day).is_(None), col(table.last_active_day) >= today))
+
+
+async def load_prototypes(
+    db: AsyncSession, partner_id: int, today: dt.date, wanted: Sequence[int]
+) -> dict[int, SoldPrototype]:
+    """Prototypes by id, whatever their state. `today` is the day at the partner's marketplace."""
+    if not wanted:
+        return {}
+    table = VoucherPrototypeRow
+    query = (
+        select(table, col(UniverseRow.name), lowest_price())
+        .join(UniverseRow, col(UniverseRow.id) == col(table.universe_id))
+        .where(col(table.partner_id) == partner_id, among(col(table.id), wanted))
+        .order_by(col(table.id))
+    )
+    rows = (await db.exec(query)).all()
+    ids = [row.id for row, _, _ in rows]
     pictures, options = await _pictures(db, ids), await _options(db, partner_id, ids)
     return {
         row.id: SoldPrototype(
-            _offered(row, universe.name, pictures[row.id], options.get(row.id, ((), ()))),
+            _offered(row, universe, price_from, pictures[row.id], options.get(row.id, ((), ()))),
             is_sold(row, today),
             row.vat_rate,
         )
-        for row, universe in sorted(rows, key=lambda found: _place(found[0]))
+        for row, universe, price_from in rows
     }
-
-
-def _place(row: VoucherPrototypeRow) -> tuple[bool, int, int]:
-    return not row.is_highlight, row.ranking, row.id
 
 
 def _offered(
     row: VoucherPrototypeRow,
     universe: Text,
+    price_from: Decimal,
     pictures: Sequence[tuple[int, Picture]],
     options: tuple[tuple[OfferedCategory, ...], tuple[IncludedOption, ...]],
 ) -> OfferedPrototype:
@@ -100,7 +96,7 @@ def _offered(
         how_to_book_html=row.how_to_book_html,
         is_highlight=row.is_highlight,
         universe=universe,
-        price_from=lowest_price(row, Rates.of(row)),
+        price_from=price_from,
         stay_price=row.stay_price_amount,
         price_scope=row.price_scope,
         adults_price=row.adults_price_amount,

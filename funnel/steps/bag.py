@@ -125,7 +125,7 @@ async def _opened(visit: Visit, bag: BagCheckout, form: Form) -> Opened | None:
         return _gift_card(bag, line, form, wanted, begun="new" in query)
     prototype_id = line.choice.prototype_id if line and isinstance(line.choice, VoucherChoice) else None
     if prototype_id is None and "prototype" in query:
-        prototype_id = _number(query["prototype"])
+        prototype_id = bag_form.id_of(query["prototype"]) or 0
     if prototype_id is None:
         return None
     prototype = await sales.open_prototype(visit.context, prototype_id)
@@ -148,11 +148,6 @@ def _gift_card(
     assert bag.gift_cards is not None, "a shop that sells none opens no bag"
     suggested = bag.gift_cards.suggested or (bag.gift_cards.minimum,)
     return Opened(uuid.uuid4(), None, GiftCardChoice(suggested[len(suggested) // 2]))
-
-
-def _number(given: str) -> int:
-    """An id out of an address; one that nothing has where it is none."""
-    return int(given) if bag_form.ID.fullmatch(given) and int(given) < 2**31 else 0
 
 
 # ---- keeping it --------------------------------------------------------------------------------------------------------

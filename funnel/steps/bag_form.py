@@ -14,6 +14,7 @@ from store.voucher_prices import fewest_nights
 MOST = 9999
 NUMBER = re.compile(r"[0-9]{1,4}")
 ID = re.compile(r"[0-9]{1,10}")
+LARGEST_ID = 2**31 - 1
 AMOUNT = re.compile(r"[0-9]{1,7}(\.[0-9]{1,2})?")
 BUTTON = re.compile(r"(more|less|remove|update|another|continue)(?:-([0-9a-z-]{1,40}))?")
 SELF, OTHER_VALUE = "self", "other"
@@ -61,6 +62,11 @@ def uuid_of(given: str) -> uuid.UUID | None:
         return uuid.UUID(given)
     except ValueError:
         return None
+
+
+def id_of(given: str) -> int | None:
+    """An id of the database; None for what can be none."""
+    return int(given) if ID.fullmatch(given) and int(given) <= LARGEST_ID else None
 
 
 def reception_of(form: Form) -> tuple[ReceptionMode, int | None] | None:

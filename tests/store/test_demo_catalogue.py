@@ -12,7 +12,7 @@ from sqlmodel import col, select
 
 from schema.html import clean
 from schema.languages import LANGUAGES
-from schema.media import MediaSize
+from schema.media import SIDES, MediaSize
 from schema.voucher import VoucherState
 from schema.voucher_prototype import VoucherPrototypeType
 from store.catalogue import VoucherPrototypeRow
@@ -23,7 +23,6 @@ from store.demo.catalogue_rows import lay_catalogue, lay_sortings
 from store.demo.content import PARTNERS, load_content
 from store.demo.rows import lay_shop
 from store.files import FileStore
-from store.images import SIDES
 from store.media import MediaRow, key_of
 from store.tenancy import MarketplaceRow
 from store.voucher_prices import Party, Rates, party_problems

@@ -14,7 +14,6 @@ from store.voucher_prices import (
     Party,
     Rates,
     fewest_nights,
-    lowest_price,
     nights_of,
     over_scope,
     party_problems,
@@ -79,14 +78,6 @@ def test_a_party_that_cannot_be_is_refused(
     assert [(p.path[0], p.code) for p in party_problems(prototype, rates, party)] == [wrong]
     with pytest.raises(InvalidInput):
         rent_price(prototype, rates, party)
-
-
-def test_the_lowest_price_is_of_the_fewest_persons_and_nights() -> None:
-    assert lowest_price(Prototype(), RATES) == Decimal("100.00")
-    assert lowest_price(Prototype(price_scope=1, min_capacity=3), RATES) == Decimal("100.00")  # one adult, two babies
-    assert lowest_price(Prototype(STAY, nb_nights=3), RATES) == Decimal("300.00")
-    unsellable = Rates(Decimal("7.00"), None, None, None)
-    assert lowest_price(Prototype(price_scope=1, min_capacity=3), unsellable) == Decimal("7.00")
 
 
 money = st.decimals(0, 999, places=2)

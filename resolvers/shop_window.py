@@ -1,0 +1,26 @@
+"""The window of a shop of experiences, where its customers begin."""
+
+from zoneinfo import ZoneInfo
+
+from resolvers.checkout import partner_of
+from resolvers.operation import Call, operation
+from schema.errors import NotFound
+from schema.permission import Rule
+from schema.shop_window import ShopWindow, WindowChoice
+from store.shop_window import load_window
+from store.tenancy import MarketplaceRow
+
+
+@operation(Rule.CUSTOMER, transaction=False)
+async def look_at_window(call: Call, wanted: WindowChoice) -> ShopWindow:
+    """Show what the shop sells today, as far as it is wanted, a page at a time.
+
+    What nothing on sale has is not looked for, and a page that is not there is the last: links may be old.
+    """
+    partner_id = partner_of(call)
+    async with call.services.db.sessions() as db:
+        marketplace = await db.get(MarketplaceRow, call.caller.marketplace_id)
+        if marketplace is None:
+            raise NotFound(thing="shop")
+        today = call.services.clock.now().astimezone(ZoneInfo(marketplace.time_zone)).date()
+        return await load_window(db, marketplace, partner_id, today, wanted)
