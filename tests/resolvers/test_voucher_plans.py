@@ -1,17 +1,21 @@
 """Lists of vouchers go along an index whatever is asked of them, and take as many statements for many rows as for few."""
 
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import asyncpg
 import httpx
 import orjson
 import pytest
 
 from resolvers.vouchers import VoucherFilter, VoucherSort
 from store import sifting
+from store.db import Database
 from tests.bench import vouchers
 from tests.bench.world import open_world
+from tests.statements import Fetched, fetched
 
 ROWS = 4000
 FILTERS: Sequence[dict[str, Any]] = (
@@ -54,6 +58,37 @@ query Whole($first: Int!) {
 """
 
 
+@dataclass
+class Reader:
+    """A client of a partner with vouchers, who keeps the statements of his last request."""
+
+    http: httpx.AsyncClient
+    db: Database
+    ran: Fetched = field(default_factory=list)
+
+    async def asked(self, query: str, **variables: Any) -> int:
+        """How many statements a document takes."""
+        with fetched(self.db) as self.ran:
+            answer = await self.http.post("/graphql/", json={"query": query, "variables": variables})
+        assert "errors" not in orjson.loads(answer.content), answer.text
+        return len(self.ran)
+
+    async def read(self, path: str) -> int:
+        """How many statements a REST request takes."""
+        with fetched(self.db) as self.ran:
+            assert (await self.http.get(path)).status_code == 200
+        return len(self.ran)
+
+    async def went_along_an_index(self, what: str, part: str = "") -> None:
+        """Whether the statements of the last request, or those with this part, walk through no table."""
+        statements = [(sql, arguments) for sql, arguments in self.ran if part in sql]
+        assert statements, what
+        for sql, arguments in statements:
+            plan = "\n".join(row[0] for row in await self.db.fetch(f"EXPLAIN {sql}", *arguments))
+            assert "Seq Scan on voucher" not in plan, f"{what}: {plan}"
+            assert "voucher_" in plan, f"{what}: {plan}"
+
+
 async def test_first_pages_go_along_an_index_and_statements_do_not_grow(
     database_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,57 +99,38 @@ async def test_first_pages_go_along_an_index_and_statements_do_not_grow(
     monkeypatch.setattr(sifting, "NEXT", 200)  # of so few rows, 5,000 would be all
     async with open_world(database_url, "", tmp_path) as world:
         partner_id, _, token = await vouchers.lay(world, ROWS)
-        pool, kept = world.means.pool, world.app.state.house.services.db.kept
+        pool = world.means.pool
         one = await pool.fetchrow("SELECT * FROM voucher WHERE partner_id = $1 AND giftee_id IS NOT NULL", partner_id)
-        ran: list[tuple[str, Any]] = []
-        fetch = kept.fetch
-
-        async def noted(sql: str, *arguments: Any) -> Any:
-            ran.append((sql, arguments))
-            return await fetch(sql, *arguments)
-
-        monkeypatch.setattr(kept, "fetch", noted)
         transport, headers = httpx.ASGITransport(world.app), {"Authorization": f"Token {token}"}
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", headers=headers) as client:
+            reader = Reader(client, world.app.state.house.services.db)
+            await _first_pages_and_one_go_along_an_index(reader, one)
+            await _a_deep_page_does_not_read_what_it_passes_over(reader, pool)
+            await _statements_do_not_grow(reader)
 
-            async def asked(query: str, **variables: Any) -> int:
-                """How many statements a document takes."""
-                ran.clear()
-                answer = await client.post("/graphql/", json={"query": query, "variables": variables})
-                assert "errors" not in orjson.loads(answer.content), answer.text
-                return len(ran)
 
-            async def read(path: str) -> int:
-                """How many statements a REST request takes."""
-                ran.clear()
-                assert (await client.get(path)).status_code == 200
-                return len(ran)
+async def _first_pages_and_one_go_along_an_index(reader: Reader, one: Mapping[str, Any]) -> None:
+    for filter in FILTERS:
+        own = {name: one[COLUMNS[name]] if value is None else value for name, value in filter.items()}
+        await reader.asked(QUERY, filter=own)
+        await reader.went_along_an_index(str(own))
+    for order in VoucherSort:
+        await reader.asked(QUERY, orderBy=order.name)
+        await reader.went_along_an_index(order.name)
+    await reader.read(f"/api/vouchers/{one['code']}/")
+    await reader.went_along_an_index("by code", "normal_code =")
 
-            async def all_along_an_index(what: str) -> None:
-                assert ran, what
-                for sql, arguments in ran:
-                    plan = "\n".join(row[0] for row in await fetch(f"EXPLAIN {sql}", *arguments))
-                    assert "Seq Scan on voucher" not in plan, f"{what}: {plan}"
-                    assert "voucher_" in plan, f"{what}: {plan}"
 
-            for filter in FILTERS:
-                own = {name: one[COLUMNS[name]] if value is None else value for name, value in filter.items()}
-                await asked(QUERY, filter=own)
-                await all_along_an_index(str(own))
-            for order in VoucherSort:
-                await asked(QUERY, orderBy=order.name)
-                await all_along_an_index(order.name)
-            await read(f"/api/vouchers/{one['code']}/")
-            ran[:] = [each for each in ran if "normal_code =" in each[0]]
-            await all_along_an_index("by code")
+async def _a_deep_page_does_not_read_what_it_passes_over(reader: Reader, pool: asyncpg.Pool) -> None:
+    await reader.read(f"/api/vouchers/?page={ROWS // 20}&page_size=20")
+    ((sql, arguments),) = [each for each in reader.ran if "OFFSET" in each[0]]
+    async with pool.acquire() as connection:
+        await connection.execute("SET enable_sort = off")  # of so few rows, sorting them all is as quick
+        plan = [row[0] for row in await connection.fetch(f"EXPLAIN {sql}", *arguments)]
+    assert any("Index Only Scan" in line for line in plan), plan
 
-            await read(f"/api/vouchers/?page={ROWS // 20}&page_size=20")
-            (page,) = [each for each in ran if "OFFSET" in each[0]]
-            async with pool.acquire() as connection:
-                await connection.execute("SET enable_sort = off")  # of so few rows, sorting them all is as quick
-                plan = [row[0] for row in await connection.fetch(f"EXPLAIN {page[0]}", *page[1])]
-            assert any("Index Only Scan" in line for line in plan), plan  # what is passed over is not read
 
-            await read("/api/vouchers/?page_size=100")
-            assert await read("/api/vouchers/?page_size=25") == await read("/api/vouchers/?page_size=100") == 12
-            assert await asked(WHOLE, first=25) == await asked(WHOLE, first=100)
+async def _statements_do_not_grow(reader: Reader) -> None:
+    await reader.read("/api/vouchers/?page_size=100")
+    assert await reader.read("/api/vouchers/?page_size=25") == await reader.read("/api/vouchers/?page_size=100") == 10
+    assert await reader.asked(WHOLE, first=25) == await reader.asked(WHOLE, first=100)
