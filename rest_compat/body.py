@@ -13,6 +13,8 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
+from schema.characters import UNSTORABLE
+from schema.charset import is_utf8
 from schema.errors import MalformedBody, Path, Problem, TooLarge, UnsupportedMediaType
 from store.uploads import read_multipart
 
@@ -22,7 +24,6 @@ UPLOAD_LIMIT = 10 * MEBIBYTE
 MOST_FIELDS = 200
 
 _SURROGATE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Accepts(enum.Enum):
@@ -71,7 +72,7 @@ async def sent_body(request: Request, accepts: Accepts) -> Sent:
     kind, _, options = headers.get(b"content-type", b"").decode("latin-1").partition(";")
     kind = kind.strip().lower()
     if not kind or kind == "application/json":
-        if accepts is Accepts.UPLOAD or (options and not _utf8(options)):
+        if accepts is Accepts.UPLOAD or (options and not is_utf8(options)):
             raise UnsupportedMediaType(wanted=accepts.value)
         data = parsed(raw)
         return Sent(data, unstorable(data)) if _may_hold_unstorable(raw) else Sent(data)
@@ -146,11 +147,6 @@ def _chunk(message: Message) -> bytes:
 
 def _readable(limit: int) -> str:
     return f"{limit // MEBIBYTE} MiB"
-
-
-def _utf8(options: str) -> bool:
-    name, _, value = options.strip().partition("=")
-    return name.strip().lower() != "charset" or value.strip().strip('"').lower() in {"utf-8", "utf8"}
 
 
 def _with_lone_surrogates(raw: bytes) -> Any:

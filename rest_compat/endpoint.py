@@ -11,10 +11,10 @@ from starlette.types import Receive, Scope, Send
 from resolvers.context import Context, Transport
 from resolvers.once import Answered, key_of
 from rest_compat.answers import Answer, Header, Streamed
-from rest_compat.body import UNSTORABLE
 from rest_compat.errors import refusal, snake_case, unexpected
 from rest_compat.path_values import PathValues
 from rest_compat.route import Route
+from schema.characters import UNSTORABLE
 from schema.errors import AppError, InvalidInput, Path, Problem, Unauthenticated
 from schema.permission import Rule
 

@@ -1,10 +1,10 @@
 """Errors as older shops know them: `{"<field>": ["…"]}` for what can be put right, `{"detail": "…"}` for the rest."""
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from rest_compat.answers import Answer, Header, as_json
+from rest_compat.names import in_snake_case
 from schema.errors import AppError, MalformedBody, Path, Problem
 
 Names = Callable[[Path], Path]
@@ -13,15 +13,11 @@ Names = Callable[[Path], Path]
 WITH_CODE = frozenset({402, 409, 502, 503, 504})
 NO_FIELD = "non_field_errors"
 
-_HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
-
 
 def snake_case(path: Path) -> Path:
     """The path of a field in the names of REST, when an operation gave it in those of GraphQL."""
     return tuple(
-        _HUMP.sub(lambda m: f"_{m[1].lower()}", step)
-        if isinstance(step, str) and (at == 0 or isinstance(path[at - 1], int))
-        else step
+        in_snake_case(step) if isinstance(step, str) and (at == 0 or isinstance(path[at - 1], int)) else step
         for at, step in enumerate(path)
     )
 

@@ -9,8 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 
 from rest_compat.answers import Header
-from rest_compat.body import UNSTORABLE
 from rest_compat.route import Deprecated
+from schema.characters import UNSTORABLE
 from schema.numbers import RowId
 
 

@@ -8,6 +8,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from rest_compat.inputs import InputReader
+from rest_compat.names import in_snake_case
 from rest_compat.shapes import Inner, Shape
 from schema.languages import LANGUAGES
 
@@ -21,12 +22,11 @@ SAMPLES: Mapping[str, Any] = {
 }
 
 _CODE = re.compile(r"`[a-z][A-Za-z0-9.]*`")
-_HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
 def rest_words(description: str) -> str:
     """A description written for the graph, with the names of REST: `funnelUrl` is `funnel_url` here."""
-    return _CODE.sub(lambda code: _HUMP.sub(lambda hump: f"_{hump[1].lower()}", code[0]), description)
+    return _CODE.sub(lambda code: in_snake_case(code[0]), description)
 
 
 class _Schemas(GenerateJsonSchema):

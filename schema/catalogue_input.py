@@ -6,14 +6,13 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
+from schema.belonging import MARKETPLACE
 from schema.catalogue import Environment, PriceRange, Universe
-from schema.numbers import MoneyAmount, Whole
+from schema.numbers import MoneyAmount, Ranking
 from schema.texts import line_up_to_each
 from schema.values import Fields, TextInput, writable_as
 
 Name = Annotated[TextInput, line_up_to_each(120)]
-Ranking = Annotated[int, Whole(ge=0, le=1_000_000_000)]
-MARKETPLACE = "The marketplace it is made in; only who sees several has to say."
 AMOUNT = "In the currency of the marketplace."
 
 

@@ -16,6 +16,8 @@ _UNSEEN = (
     r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""What no database and no encoding takes: the null character, and halves of surrogate pairs."""
 _FLAG = r"\U0001f3f4[\U000e0020-\U000e007f]+"
 """The flags of England, Scotland and Wales are spelt with letters that are seen nowhere else."""
 _LEFT_OUT = re.compile(rf"({_FLAG})|[{_UNSEEN}]")

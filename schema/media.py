@@ -11,11 +11,10 @@ from sqlmodel import Field
 from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 
+from schema.belonging import FOR_WHOM
 from schema.characters import up_to
 from schema.derived import derived
 from schema.values import Fields, moment, writable_as
-
-FOR_WHOM = "For which partner; a partner's own users may leave it out."
 
 
 class MediaSize(StrEnum):

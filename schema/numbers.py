@@ -63,6 +63,8 @@ WholeNumber = Annotated[int, Whole()]
 """A whole number of at most 64 bits."""
 RowId = Annotated[int, Whole(ge=1, le=LARGEST_ID)]
 """The id of something in the database."""
+Ranking = Annotated[int, Whole(ge=0, le=1_000_000_000)]
+"""A place in a list, lowest first."""
 
 
 def exact_amount(value: object) -> Decimal:

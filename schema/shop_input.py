@@ -7,6 +7,7 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
+from schema.belonging import FOR_WHOM
 from schema.characters import up_to
 from schema.delivery import DeliveryKind, DeliveryMode, DeliveryRate
 from schema.media import MediaSize
@@ -24,7 +25,6 @@ PicturePath = Annotated[
 ]
 """The path of a picture here, as its address has it: `/media/<uuid>/card.webp`."""
 STANDARD_VAT = Decimal("20.00")
-FOR_WHOM = "For which partner; a partner's own users may leave it out."
 PRICE = "What one costs, VAT included, in the partner's currency."
 FREE_ABOVE = "Free from this value of products on, in the partner's currency; null: never."
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from schema.belonging import FOR_WHOM
 from schema.characters import lines_up_to, up_to
 from schema.contact import Email, Phone
 from schema.coupon import ReceptionMode
@@ -125,9 +126,6 @@ class ImportedVoucher(Given):
     )
     used_on: dt.datetime | None = Field(default=None, description="When it was used; wanted of one that is `USED`.")
     expires_on: dt.datetime | None = None
-
-
-FOR_WHOM = "For which partner; a partner's own users may leave it out."
 
 
 @writable_as(Voucher)

@@ -6,16 +6,16 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
+from schema.belonging import FOR_WHOM, STAYS
 from schema.characters import up_to
 from schema.contact import EmptyIsNothing, NothingIsEmpty
-from schema.numbers import MoneyAmount, RowId, Whole
-from schema.shop_input import FOR_WHOM, PRICE, VatRate
+from schema.numbers import MoneyAmount, Ranking, RowId, Whole
+from schema.shop_input import PRICE, VatRate
 from schema.texts import line_up_to_each, up_to_each
 from schema.values import Fields, TextInput, writable_as
 from schema.voucher_option import OptionService, VoucherOption, VoucherOptionCategory, VoucherOptionLink
 
 LONGEST_NAME, LONGEST_DESCRIPTION, MOST_SERVICES, MOST_PROTOTYPES = 200, 2000, 50, 1000
-OF_WHOM = "The partner that it belongs to; it cannot be moved."
 PROTOTYPES = (
     "The prototypes that it goes with. New ones get one of it each, not included in their price; those that it goes with "
     "already keep what was set for them."
@@ -23,7 +23,6 @@ PROTOTYPES = (
 
 Name = Annotated[TextInput, line_up_to_each(LONGEST_NAME)]
 Description = Annotated[TextInput, up_to_each(LONGEST_DESCRIPTION)]
-Ranking = Annotated[int, Whole(ge=0, le=1_000_000_000)]
 Limit = Annotated[int, Whole(ge=0, le=1_000_000)]
 Count = Annotated[int, Whole(ge=1, le=1_000_000)]
 MaybeLimit = Annotated[Limit | None, EmptyIsNothing]
@@ -67,7 +66,7 @@ class CreateVoucherOption(Fields):
 class VoucherOptionChangesInput(Fields):
     """What is left out stays as it is; services and prototypes, where given, replace those there are."""
 
-    partner_uuid: strawberry.Maybe[UUID] = Field(description=OF_WHOM)
+    partner_uuid: strawberry.Maybe[UUID] = Field(description=STAYS)
     name: strawberry.Maybe[Name]
     description: strawberry.Maybe[Description]
     selling_price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE)
@@ -133,7 +132,7 @@ class UpdateVoucherOptionCategory(Fields):
     """What is left out stays as it is; null clears."""
 
     id: int
-    partner_uuid: strawberry.Maybe[UUID] = Field(description=OF_WHOM)
+    partner_uuid: strawberry.Maybe[UUID] = Field(description=STAYS)
     name: strawberry.Maybe[Name]
     description: strawberry.Maybe[Description]
     is_active: strawberry.Maybe[bool]

@@ -8,9 +8,10 @@ import strawberry
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from schema.belonging import FOR_WHOM, STAYS
 from schema.contact import EmptyIsNothing
-from schema.numbers import MoneyAmount, RowId, Whole
-from schema.shop_input import FOR_WHOM, STANDARD_VAT, VatRate
+from schema.numbers import MoneyAmount, Ranking, RowId, Whole
+from schema.shop_input import STANDARD_VAT, VatRate
 from schema.texts import html_up_to_each, line_up_to_each, up_to_each
 from schema.values import Fields, TextInput, writable_as
 from schema.voucher_prototype import VoucherPrototype, VoucherPrototypeType
@@ -39,7 +40,6 @@ Persons = Annotated[int, Whole(ge=0, le=MOST_PERSONS)]
 Nights = Annotated[int, Whole(ge=0, le=MOST_NIGHTS)]
 Months = Annotated[int, Whole(ge=1, le=MOST_MONTHS)]
 Position = Annotated[int, Whole(ge=1, le=MOST_IMAGES)]
-Ranking = Annotated[int, Whole(ge=0, le=1_000_000_000)]
 Images = Annotated[list[RowId], Field(max_length=MOST_IMAGES)]
 Day = Annotated[dt.date, BeforeValidator(_written)]
 MaybeDay = Annotated[Day | None, EmptyIsNothing]
@@ -84,7 +84,7 @@ class UpdateVoucherPrototype(Fields):
     """What is left out stays as it is; null clears. Vouchers that were sold keep what was said of it on their day."""
 
     id: int
-    partner_uuid: strawberry.Maybe[UUID] = Field(description="The partner that it belongs to; it cannot be moved.")
+    partner_uuid: strawberry.Maybe[UUID] = Field(description=STAYS)
     name: strawberry.Maybe[Name]
     is_active: strawberry.Maybe[bool]
     type: strawberry.Maybe[VoucherPrototypeType]

@@ -142,10 +142,15 @@ def masked(_logger: WrappedLogger, _method: str, event: EventDict) -> MutableMap
     return {name: _masked(name, value) for name, value in event.items()}
 
 
+def words_apart(name: str) -> str:
+    """A name with its words apart: `cardNumber` as `card_Number`."""
+    return _HUMP.sub("_", name)
+
+
 @lru_cache(maxsize=1024)
 def is_secret(name: str) -> bool:
     """Whether what has this name, in `snake_case` or `camelCase`, must stay secret."""
-    name = _HUMP.sub("_", name)
+    name = words_apart(name)
     return _SECRET_NAME.search(name) is not None and name.lower() not in _OPEN_NAMES
 
 

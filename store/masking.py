@@ -12,9 +12,10 @@ import strawberry
 from pydantic import BaseModel
 from starlette.datastructures import UploadFile
 
+from schema.characters import UNSTORABLE
 from store.codes import ALPHABET, LENGTH, looks_right, normal
 from store.credentials import PREFIX
-from store.logs import HIDDEN, is_secret, without_secrets
+from store.logs import HIDDEN, is_secret, without_secrets, words_apart
 
 TAIL = 4
 """How many characters of a code are left, and at most a quarter of it."""
@@ -22,8 +23,6 @@ SHORTEST_IBAN = 15
 LONGEST_TEXT = 1000
 """Of longer texts only the beginning is kept."""
 _ENDS_SHOW = re.compile(r"(^|_)(codes?|iban|card_number)$", re.IGNORECASE)
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _TOKEN = re.compile(re.escape(PREFIX) + r"[\w-]+")
 _ACCOUNT = re.compile(r"(?i)(?<![A-Z0-9])(?=([A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}))")
 _CODE = re.compile(rf"(?i)(?<![A-Z0-9])(?=((?:[{ALPHABET}][ -]?){{{LENGTH - 1}}}[{ALPHABET}](?![A-Z0-9])))")
@@ -85,7 +84,7 @@ def _secret(value: object, name: str) -> Any:
 
 
 def _shows_end(name: str) -> bool:
-    return _ENDS_SHOW.search(_HUMP.sub("_", name)) is not None
+    return _ENDS_SHOW.search(words_apart(name)) is not None
 
 
 def _sent(kind: type[BaseModel]) -> Callable[[Any], Mapping[str, Any]]:
@@ -192,4 +191,4 @@ def _key(name: str) -> str:
 
 def _storable(text: str) -> str:
     """A text without the characters that no database takes."""
-    return _UNSTORABLE.sub("�", text)
+    return UNSTORABLE.sub("�", text)

@@ -11,6 +11,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
+from schema.charset import is_utf8
 from schema.graph.server import Asked
 from schema.graph.trusted import SHA256
 from store.uploads import read_multipart
@@ -89,14 +90,9 @@ async def sent(request: Request) -> Sent:
         raise BadRequestError("Send the body without Content-Encoding.", 415, "UNSUPPORTED_MEDIA_TYPE")
     if kind == "multipart/form-data":
         return await _from_form(request, raw)
-    if kind != JSON or not _is_utf8(options):
+    if kind != JSON or not is_utf8(options):
         raise BadRequestError(f"Send {JSON} in UTF-8, or multipart/form-data.", 415, "UNSUPPORTED_MEDIA_TYPE")
     return Sent(_asked(_json(raw, "The body"), holds_nul=b"u0000" in raw))
-
-
-def _is_utf8(options: str) -> bool:
-    name, _, value = options.strip().partition("=")
-    return name.strip().lower() != "charset" or value.strip().strip('"').lower() in {"utf-8", "utf8"}
 
 
 def _json(raw: bytes | str, what: str) -> Any:
