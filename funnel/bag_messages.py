@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from gettext import NullTranslations
 
-from funnel.messages import ERRORS, N_
+from funnel.messages import ERRORS, LINE_PROBLEMS, N_
 from resolvers.giftees import LENGTHS, WRITTEN
+from schema.checkout import LineProblem
 from schema.coupon import ReceptionMode
 from schema.sale import BagProblem, OfferedCategory, OfferedGiftCards, OfferedPrototype
 from schema.voucher_prototype import VoucherPrototypeType
@@ -47,6 +48,7 @@ WAYS: Mapping[ReceptionMode, Way] = {
 PROBLEMS: Mapping[BagProblem, str] = {
     BagProblem.NOT_SOLD: N_("This is no longer on sale. Remove it to continue."),
     BagProblem.CHOICE_CHANGED: N_("What is on offer has changed since you chose. Please choose again."),
+    BagProblem.TOO_MUCH: LINE_PROBLEMS[LineProblem.TOO_MUCH],
     BagProblem.GIFTEE_EMAIL_MISSING: N_(
         "Tell us the e-mail address of whom it is for, or choose another way to receive it."
     ),

@@ -14,7 +14,7 @@ from store.bag_lines import gift_card_line, voucher_line
 from store.coupon_rules import ZERO, Reduction, Terms, Ware, reduce
 from store.coupons import CouponRow
 from store.gift_cards import UsableCard
-from store.pricing import Carriage, Parcel, Sold, bill, delivery_option
+from store.pricing import Carriage, Parcel, Sold, bill, delivery_option, fit_together
 from store.sale_texts import RECEPTIONS
 from store.shop import Delivery
 from store.voucher_shop import SoldPrototype
@@ -29,7 +29,7 @@ BY_DELIVERY = {
 ADDRESS = ("address_line_1", "address_line_2", "postal_code", "city", "country")
 NEEDED = ("first_name", "last_name", "address_line_1", "postal_code", "city", "country")
 """What must be told of whom it is posted to."""
-WITHOUT_PRICE = frozenset({BagProblem.NOT_SOLD, BagProblem.CHOICE_CHANGED})
+WITHOUT_PRICE = frozenset({BagProblem.NOT_SOLD, BagProblem.CHOICE_CHANGED, BagProblem.TOO_MUCH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class PricedBag:
 
 def price_bag(basket: BagBasket) -> PricedBag:
     """Price a bag."""
-    lines = [_needing(_line(id, choice, basket), basket.reception) for id, choice in basket.choices.items()]
+    lines = [_needing(line, basket.reception) for line in _lines(basket)]
     priced = [line for line in lines if line.problem not in WITHOUT_PRICE]
     coupons = [code for code in basket.codes if isinstance(code, CouponRow)]
     reduction = reduce([_ware(line) for line in priced], coupons, _terms(basket))
@@ -88,6 +88,15 @@ def price_bag(basket: BagBasket) -> PricedBag:
 
 
 # ---- lines ------------------------------------------------------------------------------------------------------------
+
+
+def _lines(basket: BagBasket) -> list[BagLine]:
+    """The lines, each priced; without a price where they would come to more than an order can."""
+    lines = [_line(id, choice, basket) for id, choice in basket.choices.items()]
+    return [
+        line if fits else replace(line, rent=ZERO, options=(), total=ZERO, value=ZERO, problem=BagProblem.TOO_MUCH)
+        for line, fits in zip(lines, fit_together([line.total for line in lines]), strict=True)
+    ]
 
 
 def _line(id: uuid.UUID, choice: BagChoice, basket: BagBasket) -> BagLine:

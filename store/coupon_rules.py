@@ -8,6 +8,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from schema.checkout import CheckoutLine, ShopKind
 from schema.coupon import CouponTarget, ReceptionMode
 from schema.delivery import DeliveryKind
+from schema.numbers import LARGEST_AMOUNT
 from store.coupons import CouponRow
 
 CENT = Decimal("0.01")
@@ -123,6 +124,8 @@ def reduce(wares: Sequence[Ware], coupons: Sequence[CouponRow], terms: Terms) ->
             shares, raised = [ZERO for _ in eligible], _raises(coupon, [wares[i].total for i in eligible])
         else:
             shares, raised = _shares(coupon, [left[i] for i in eligible]), [ZERO for _ in eligible]
+        if any(wares[i].total + added[i] + more > LARGEST_AMOUNT for i, more in zip(eligible, raised, strict=True)):
+            continue  # nothing is worth that much
         frees = coupon.free_click_and_collect and terms.collected is not False
         if not frees and not any(shares) and not any(raised):
             continue  # it would be used up for nothing

@@ -1,7 +1,7 @@
 """What a basket costs. Pure: rows in, amounts out; every amount is rounded half up to the cent."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from schema.checkout import (
@@ -17,6 +17,7 @@ from schema.checkout import (
     VatAmount,
 )
 from schema.delivery import DeliveryKind
+from schema.numbers import LARGEST_AMOUNT
 from store.coupon_rules import Reduction, cents, reduce_lines
 from store.coupons import CouponRow
 from store.gift_cards import UsableCard
@@ -122,7 +123,21 @@ def bill(
 def price_lines(choices: Sequence[Choice], products: Mapping[int, SoldProduct]) -> tuple[CheckoutLine, ...]:
     """Each line with the shop's price, or with what is wrong with it. Lines of one stock share what there is."""
     taken: dict[tuple[int, int | None], int] = {}
-    return tuple(_line(choice, products.get(choice.product_id), taken) for choice in choices)
+    lines = [_line(choice, products.get(choice.product_id), taken) for choice in choices]
+    fitting = fit_together([line.total for line in lines])
+    return tuple(
+        line if fits else replace(line, total=ZERO, problem=LineProblem.TOO_MUCH)
+        for line, fits in zip(lines, fitting, strict=True)
+    )
+
+
+def fit_together(totals: Sequence[Decimal]) -> list[bool]:
+    """Which lines an order has room for, the first first: together they come to no more than an amount can be."""
+    fitting, worth = [], ZERO
+    for total in totals:
+        fitting.append(worth + total <= LARGEST_AMOUNT)
+        worth += total if fitting[-1] else ZERO
+    return fitting
 
 
 def _line(choice: Choice, sold: SoldProduct | None, taken: dict[tuple[int, int | None], int]) -> CheckoutLine:
@@ -215,6 +230,8 @@ def delivery_option(
         price = ZERO
     if mode.kind is DeliveryKind.CLICK_AND_COLLECT and reduction.free_collection and available:
         price = ZERO
+    if price and worth + price > LARGEST_AMOUNT:
+        available = False
     return DeliveryOption(
         id=mode.id,
         kind=mode.kind,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from schema.checkout import ShopKind
 from schema.coupon import CouponTarget, ReceptionMode
 from schema.delivery import DeliveryKind
+from schema.numbers import LARGEST_AMOUNT
 from schema.sale import (
     BagProblem,
     GiftCardChoice,
@@ -121,6 +122,20 @@ def test_lines_without_a_price_cost_nothing_and_stand_in_the_way() -> None:
     result = price_bag(basket([gone, changed, VoucherChoice(1)], [sold(1, Decimal("20.00"), Decimal(0))]))
     assert [line.problem for line in result.lines] == [BagProblem.NOT_SOLD, BagProblem.CHOICE_CHANGED, None]
     assert (result.totals.total, result.ready) == (Decimal("20.00"), False)
+
+
+def test_no_order_and_no_value_is_more_than_an_amount_can_be() -> None:
+    half = sold(1, Decimal("5000000000.00"), Decimal("9999999999.99"))
+    choices = [VoucherChoice(1), VoucherChoice(1, options={1: 2}), VoucherChoice(1), VoucherChoice(1)]
+    result = price_bag(basket(choices, [half]))
+    much = BagProblem.TOO_MUCH
+    assert [line.problem for line in result.lines] == [None, much, much, much]
+    assert (result.totals.total, result.ready) == (Decimal("5000000000.00"), False)
+    doubles = coupon(targets=TARGETS, increases_value=True, amount="5000000000.00")
+    raised = price_bag(basket(choices[:1], [half], [doubles]))
+    assert (raised.lines[0].value, raised.codes[0].applies) == (Decimal("5000000000.00"), False)
+    fits = coupon(targets=TARGETS, increases_value=True, amount="4999999999.99")
+    assert price_bag(basket(choices[:1], [half], [fits, fits])).lines[0].value == LARGEST_AMOUNT
 
 
 money = st.decimals(0, 500, places=2)
