@@ -18,6 +18,7 @@ from store.embedded import EmbeddedPostgres
 from store.kv import connect, open_kv
 from store.migrate import migrate
 from store.providers.sandbox import close
+from tests import engines
 from tests.activation_world import Newcomer, open_newcomer
 from tests.databases import Databases, connected, named
 from tests.shop_world import Shop, open_shop, sandbox_and_provider, services_over
@@ -30,6 +31,8 @@ hypothesis.settings.load_profile("ours")
 
 # Collections of garbage after every 700 objects walk through all that thousands of tests have imported and kept.
 gc.set_threshold(100_000)
+
+engines.share()
 
 # Nor does how long a server of ours takes to answer; tests of servers that hang have little patience of their own.
 connect.PATIENCE = dt.timedelta(minutes=1)

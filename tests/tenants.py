@@ -35,6 +35,7 @@ from store.clock import clock
 from store.codes import draw, normal
 from store.coupons import CouponRow
 from store.credentials import hashed
+from store.db import Session
 from store.delivery import DeliveryModeRow
 from store.events import EventRow
 from store.gift_cards import GiftCardRow
@@ -114,22 +115,27 @@ class Tenants:
         """Put rows into the database; answers the first."""
         async with self.services.db.sessions() as db, db.begin():
             for row in rows:
-                db.add(row)
-                await db.flush()
+                await _added(db, row)
         return rows[0]
 
     async def user(
         self, name: str, role: str, permissions: Sequence[Permission] | None = None, **of: Any
     ) -> tuple[UserRow, str]:
         """A user with a token."""
-        granted = None if permissions is None else [str(permission) for permission in permissions]
-        row: UserRow = await self.add(
-            UserRow(username=f"{name.replace(' ', '-')}@users.example", role=UserRole(role), permissions=granted, **of)
-        )
         async with self.services.db.sessions() as db, db.begin():
-            token = await issue_token(db, row, "test", clock)
-        self.users[name], self.tokens[name] = row, token
-        return row, token
+            return await self.user_in(db, name, role, permissions, **of)
+
+    async def user_in(
+        self, db: Session, name: str, role: str, permissions: Sequence[Permission] | None = None, **of: Any
+    ) -> tuple[UserRow, str]:
+        """A user with a token, within a transaction."""
+        granted = None if permissions is None else [str(permission) for permission in permissions]
+        row: UserRow = await _added(
+            db,
+            UserRow(username=f"{name.replace(' ', '-')}@users.example", role=UserRole(role), permissions=granted, **of),
+        )
+        self.users[name], self.tokens[name] = row, await issue_token(db, row, "test", clock)
+        return row, self.tokens[name]
 
     async def with_password(self, name: str, password: str) -> None:
         """Let a user log in."""
@@ -202,41 +208,50 @@ async def open_tenants(database_url: str, folder: pathlib.Path) -> AsyncIterator
         httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client,
     ):
         tenants = Tenants(app, client)
-        await _fill(tenants)
+        async with tenants.services.db.sessions() as db, db.begin():
+            await _fill(tenants, db)
         yield tenants
 
 
-async def _fill(tenants: Tenants) -> None:
+async def _added(db: Session, *rows: Any) -> Any:
+    """Rows put into the database; answers the first."""
+    db.add_all(rows)
+    await db.flush()
+    return rows[0]
+
+
+async def _fill(tenants: Tenants, db: Session) -> None:
     for name in ("a", "b"):
         currency, zone = ("EUR", "Europe/Paris") if name == "a" else ("CHF", "Europe/Zurich")
-        tenants.marketplaces[name] = await tenants.add(MarketplaceRow(name=name, currency=currency, time_zone=zone))
+        tenants.marketplaces[name] = await _added(db, MarketplaceRow(name=name, currency=currency, time_zone=zone))
     for name, marketplace in PARTNERS.items():
-        tenants.partners[name] = await tenants.add(
+        tenants.partners[name] = await _added(
+            db,
             PartnerRow(
                 marketplace_id=tenants.marketplaces[marketplace].id,
                 source_id=name,
                 commercial_name=f"Shop {name}",
                 short_name=name,
                 site_domain=f"{name}.localhost",
-            )
+            ),
         )
-        tenants.owned[name] = await _own(tenants, tenants.partners[name], tenants.marketplaces[marketplace].currency)
-        await tenants.user(name, "partner", partner_id=tenants.partners[name].id)
+        tenants.owned[name] = await _own(db, tenants.partners[name], tenants.marketplaces[marketplace].currency)
+        await tenants.user_in(db, name, "partner", partner_id=tenants.partners[name].id)
     for name, row in tenants.marketplaces.items():
-        await tenants.user(f"market {name}", "marketplace", marketplace_id=row.id)
-    await tenants.user("master", "master")
+        await tenants.user_in(db, f"market {name}", "marketplace", marketplace_id=row.id)
+    await tenants.user_in(db, "master", "master")
 
 
-async def _own(tenants: Tenants, partner: PartnerRow, currency: str) -> Owned:
+async def _own(db: Session, partner: PartnerRow, currency: str) -> Owned:
     of: dict[str, Any] = {"partner_id": partner.id}
     name = Text(en=f"Of {partner.short_name}", fr=f"De {partner.short_name}")
-    product = await tenants.add(
-        ProductRow(**of, name=name, description=Text(), price_amount=Decimal("10.00"), currency=currency, stock=5)
+    product = await _added(
+        db, ProductRow(**of, name=name, description=Text(), price_amount=Decimal("10.00"), currency=currency, stock=5)
     )
     variant = ProductVariantRow(
         **of, product_id=product.id, name=name, price_amount=Decimal("12.00"), currency=currency, stock=3
     )
-    attribute = await tenants.add(ProductAttributeRow(**of, product_id=product.id, name=name))
+    attribute = await _added(db, ProductAttributeRow(**of, product_id=product.id, name=name))
     value = AttributeValueRow(**of, attribute_id=attribute.id, value="red", label=name)
     mode = DeliveryModeRow(**of, kind=DeliveryKind.CLICK_AND_COLLECT, name=name, description=Text(), currency=currency)
     code = f"{partner.short_name}-ten"
@@ -251,15 +266,13 @@ async def _own(tenants: Tenants, partner: PartnerRow, currency: str) -> Owned:
     card = GiftCardRow(
         **of, code=card_code, normal_code=normal(card_code), value_amount=Decimal(50), remaining_amount=Decimal(50)
     )
-    for row in (variant, value, mode, coupon, card):
-        await tenants.add(row)
     category = VoucherOptionCategoryRow(**of, name=name, description=Text())
     option = VoucherOptionRow(
         **of, name=name, description=Text(), selling_price_amount=Decimal("9.00"), currency=currency
     )
-    await tenants.add(category, option)
-    order = await _order(tenants, partner)
-    event, endpoint, delivery = await _webhook(tenants, partner)
+    await _added(db, variant, value, mode, coupon, card, category, option)
+    order = await _order(db, partner)
+    event, endpoint, delivery = await _webhook(db, partner)
     return Owned(
         partner=partner.id,
         partner_uuid=partner.uuid,
@@ -280,35 +293,39 @@ async def _own(tenants: Tenants, partner: PartnerRow, currency: str) -> Owned:
     )
 
 
-async def _webhook(tenants: Tenants, partner: PartnerRow) -> tuple[int, int, int]:
+async def _webhook(db: Session, partner: PartnerRow) -> tuple[int, int, int]:
     """An event, an endpoint and the message between them, delivered."""
     of: dict[str, Any] = {"partner_id": partner.id, "marketplace_id": partner.marketplace_id}
     kind = EventType.CART_EXPIRED
-    event = await tenants.add(
+    event = await _added(
+        db,
         EventRow(
             **of, key=f"evt_{partner.short_name}", type=kind, subject="x", data=dict(EXAMPLES[kind]), is_sorted=True
-        )
+        ),
     )
-    endpoint = await tenants.add(
-        WebhookEndpointRow(**of, url=f"https://8.8.8.8/{partner.short_name}", host="8.8.8.8", secret_salt=new_salt())
+    endpoint = await _added(
+        db,
+        WebhookEndpointRow(**of, url=f"https://8.8.8.8/{partner.short_name}", host="8.8.8.8", secret_salt=new_salt()),
     )
     link: dict[str, Any] = {"event_id": event.id, "endpoint_id": endpoint.id, "event_type": kind}
     state = DeliveryState.DELIVERED
-    delivery = await tenants.add(WebhookDeliveryRow(**of, **link, key=f"msg_{partner.short_name}", state=state))
+    delivery = await _added(db, WebhookDeliveryRow(**of, **link, key=f"msg_{partner.short_name}", state=state))
     return event.id, endpoint.id, delivery.id
 
 
-async def _order(tenants: Tenants, partner: PartnerRow) -> OrderRow:
+async def _order(db: Session, partner: PartnerRow) -> OrderRow:
     nothing = dict.fromkeys(("products", "discount", "delivery", "total", "gift_card", "card"), Decimal(0))
     amounts: dict[str, Any] = {f"{name}_amount": value for name, value in nothing.items()}
     cart_id = uuid4()
-    attempt = await tenants.add(
+    attempt = await _added(
+        db,
         AttemptRow(
             partner_id=partner.id, cart_id=cart_id, cart_last_modified=1, session_digest="", lines=[], buyer={},
             delivery={}, vat=[], currency="EUR", state=AttemptState.COMPLETED, **amounts,
         )
     )  # fmt: skip
-    order: OrderRow = await tenants.add(
+    order: OrderRow = await _added(
+        db,
         OrderRow(
             partner_id=partner.id,
             number=1,
@@ -318,7 +335,7 @@ async def _order(tenants: Tenants, partner: PartnerRow) -> OrderRow:
             delivery_kind=DeliveryKind.DIGITAL,
             delivery_name=Text(en="By e-mail"),
             **amounts,
-        )
+        ),
     )
     return order
 
