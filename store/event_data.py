@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import overload
 
 
 def told_money(amount: Decimal, currency: str) -> Mapping[str, str]:
@@ -10,6 +11,10 @@ def told_money(amount: Decimal, currency: str) -> Mapping[str, str]:
     return {"amount": str(amount), "currency": currency}
 
 
-def told_moment(value: dt.datetime) -> str:
-    """ISO 8601 in UTC, with microseconds."""
-    return value.astimezone(dt.UTC).isoformat(timespec="microseconds")[:26] + "Z"
+@overload
+def told_moment(value: dt.datetime) -> str: ...
+@overload
+def told_moment(value: None) -> None: ...
+def told_moment(value: dt.datetime | None) -> str | None:
+    """ISO 8601 in UTC, with microseconds; null where there is none."""
+    return None if value is None else value.astimezone(dt.UTC).isoformat(timespec="microseconds")[:26] + "Z"

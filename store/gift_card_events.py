@@ -1,6 +1,5 @@
 """What is told of gift cards: the events, and the data that `schema.event.DATA` documents of each. Codes are money: never told."""
 
-import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,7 +21,7 @@ async def tell_of_issue(db: AsyncSession, card: GiftCardRow) -> None:
         "language": card.language,
         "reception_mode": card.reception_mode.value,
         "created_on": told_moment(card.created_on),
-        "expires_on": _moment(card.expires_on),
+        "expires_on": told_moment(card.expires_on),
     }
     await emit(db, EventType.GIFT_CARD_ISSUED, partner_id=card.partner_id, subject=str(card.id), data=data)
 
@@ -34,7 +33,7 @@ async def tell(db: AsyncSession, kind: EventType, card: GiftCardRow, **more: Any
         "id": card.id,
         "status": card.status.value,
         "remaining_value": told_money(card.remaining_amount, card.currency),
-        "expires_on": _moment(card.expires_on),
+        "expires_on": told_moment(card.expires_on),
         **more,
     }
     await emit(db, kind, partner_id=card.partner_id, subject=str(card.id), data=data)
@@ -54,7 +53,3 @@ def _hold(hold: GiftCardHoldRow) -> Mapping[str, Any]:
         "reference": hold.reference,
         "expires_on": told_moment(hold.expires_on),
     }
-
-
-def _moment(value: dt.datetime | None) -> str | None:
-    return None if value is None else told_moment(value)

@@ -4,6 +4,8 @@ import re
 
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 LONGEST_NAME = 253
+USUAL_PORTS = {"http": 80, "https": 443}
+"""Those that an address of the scheme leaves out."""
 
 
 def host_of(text: str, *, with_port: bool = False) -> str | None:

@@ -7,13 +7,13 @@ from sqlalchemy import BigInteger, case, cast, func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from store.hosts import USUAL_PORTS
 from store.settings import Settings
 from store.tenancy import PartnerRow
 
 LONGEST_LABEL = 63
 """Of a part of a host name."""
 DIGITS = r"^[1-9][0-9]{0,17}$"
-_USUAL_PORTS = {"http": 80, "https": 443}
 
 
 async def next_id(db: AsyncSession) -> int:
@@ -42,4 +42,4 @@ def default_site_domain(short_name: str, id: int, settings: Settings) -> str:
 
 def with_port(host: str, settings: Settings) -> str:
     """The host of a checkout as browsers send it: with this process's port, unless that is the scheme's own."""
-    return host if settings.port == _USUAL_PORTS[settings.funnel_scheme] else f"{host}:{settings.port}"
+    return host if settings.port == USUAL_PORTS[settings.funnel_scheme] else f"{host}:{settings.port}"

@@ -25,8 +25,8 @@ async def tell_of_issue(db: AsyncSession, voucher: VoucherRow) -> None:
         "total_price": told_money(voucher.total_price_amount, voucher.currency),
         "purchase_price": told_money(voucher.purchase_price_amount, voucher.currency),
         "created_on": told_moment(voucher.created_on),
-        "activated_on": _moment(voucher.activated_on),
-        "expires_on": _moment(voucher.expires_on),
+        "activated_on": told_moment(voucher.activated_on),
+        "expires_on": told_moment(voucher.expires_on),
     }
     await _tell(db, EventType.VOUCHER_ISSUED, voucher, data)
 
@@ -37,16 +37,16 @@ async def tell_of_state(db: AsyncSession, voucher: VoucherRow, old: VoucherState
         **_which(voucher),
         "old_state": old.value,
         "state": voucher.state.value,
-        "activated_on": _moment(voucher.activated_on),
-        "used_on": _moment(voucher.used_on),
-        "expires_on": _moment(voucher.expires_on),
+        "activated_on": told_moment(voucher.activated_on),
+        "used_on": told_moment(voucher.used_on),
+        "expires_on": told_moment(voucher.expires_on),
     }
     await _tell(db, EventType.VOUCHER_STATE_CHANGED, voucher, data)
 
 
 async def tell_of_extension(db: AsyncSession, voucher: VoucherRow, old: dt.datetime) -> None:
     """Tell that a voucher is valid for longer than it was, in the transaction that extends it."""
-    data = {**_which(voucher), "old_expires_on": told_moment(old), "expires_on": _moment(voucher.expires_on)}
+    data = {**_which(voucher), "old_expires_on": told_moment(old), "expires_on": told_moment(voucher.expires_on)}
     await _tell(db, EventType.VOUCHER_EXTENDED, voucher, data)
 
 
@@ -56,7 +56,3 @@ async def _tell(db: AsyncSession, kind: EventType, voucher: VoucherRow, data: Ma
 
 def _which(voucher: VoucherRow) -> Mapping[str, Any]:
     return {"id": voucher.id, "code": voucher.code}
-
-
-def _moment(value: dt.datetime | None) -> str | None:
-    return None if value is None else told_moment(value)

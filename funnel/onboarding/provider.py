@@ -34,18 +34,13 @@ async def open_session(visit: Representative) -> Response:
     try:
         opened = await operations.open_authentication(visit.context)
     except OnlyInSandbox:
-        return await _back(visit, BARRED)
+        return await visit.led_nowhere(BUTTON, BARRED)
     except Conflict:  # meanwhile something else is to be done first, or nothing any more: the page says what
         return visit.to_start()
     except (ProviderFailed, ProviderTimedOut):
-        return await _back(visit, AWAY)
+        return await visit.led_nowhere(BUTTON, AWAY)
     await visit.leave(LEAVING, Flash(fields={"url": opened.url}))
     return visit.redirect(visit.path(LEAVING))
-
-
-async def _back(visit: Representative, why: str) -> Response:
-    await visit.leave(BUTTON, Flash(((BUTTON, why),)))
-    return visit.to_start()
 
 
 async def leave(visit: Representative) -> Response:

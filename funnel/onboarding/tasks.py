@@ -52,18 +52,13 @@ async def _begin(visit: Representative, task: OnboardingTask) -> Response:
     try:
         url = await operations.begin_task(visit.context, BeginTask(task))
     except OnlyInSandbox:
-        return await _nowhere(visit, BARRED)
+        return await visit.led_nowhere(BUTTON, BARRED)
     except BankAccountRefused:
-        return await _nowhere(visit, REFUSED)
+        return await visit.led_nowhere(BUTTON, REFUSED)
     except Conflict:  # nothing to do any more: the page says how it stands
         return visit.to_start()
     except (ProviderFailed, ProviderTimedOut):
-        return await _nowhere(visit, AWAY)
+        return await visit.led_nowhere(BUTTON, AWAY)
     await remember(visit, visit.context, visit.start)
     await visit.leave(LEAVING, Flash(fields={"url": url}))
     return visit.redirect(visit.path(LEAVING))
-
-
-async def _nowhere(visit: Representative, why: str) -> Response:
-    await visit.leave(BUTTON, Flash(((BUTTON, why),)))
-    return visit.to_start()

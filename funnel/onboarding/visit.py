@@ -47,6 +47,11 @@ class Representative(Holder):
         """Lead on to the page that the link leads to."""
         return self.redirect(self.start)
 
+    async def led_nowhere(self, button: str, why: str) -> Response:
+        """Lead back to the page that the link leads to, with why a button led nowhere."""
+        await self.leave(button, Flash(((button, why),)))
+        return self.to_start()
+
     def problem(self, place: str, code: str) -> FieldError:
         """What to say about a field that is wrong."""
         return FieldError(place, error_text(place, code), {})

@@ -7,12 +7,13 @@ from typing import TypeAlias
 
 import httpx
 
+from store.hosts import USUAL_PORTS
+
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 LONGEST_URL = 2048
 FREE_PORTS = range(1024, 65536)
-USUAL_PORTS = {"http": 80, "https": 443}
 SERVICE_PORTS = frozenset(
     {
         1433, 1521, 2049, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 5985, 5986, 6000, 6379, 6443,
