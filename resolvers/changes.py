@@ -1,5 +1,6 @@
 """From an input to a row: what was sent is written, what was left out stays."""
 
+import datetime as dt
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, get_origin
@@ -70,6 +71,14 @@ def _kept(place: str | Inline, sent: Any) -> dict[str, Any]:
             part = part.value
         kept |= _kept(place.columns[name], part)
     return kept
+
+
+def ends_later(sent: dt.datetime, old: dt.datetime | None, now: dt.datetime) -> None:
+    """Refuse an `expires_on` that gives no more time: one that has passed, or that is no later than the one there is."""
+    if sent <= now:
+        raise InvalidInput.at("expires_on", "Choose a time to come.")
+    if old is not None and sent <= old:
+        raise InvalidInput.at("expires_on", "Choose a time after the one it is valid until.")
 
 
 async def owner_of(call: Call, partner_uuid: UUID | None) -> PartnerRow:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlmodel import col, select
 
-from resolvers.changes import currency_of, given_id, owner_of
+from resolvers.changes import currency_of, ends_later, given_id, owner_of
 from resolvers.guessing import look_up_code
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
@@ -116,10 +116,7 @@ async def extend_gift_card(call: Call, input: ExtendGiftCard) -> GiftCard:
     """Give a gift card more time. One that has expired can be spent again, with what was left on it."""
     card = await locked_card(call, input)
     now, old = call.services.clock.now(), card.expires_on
-    if input.expires_on <= now:
-        raise InvalidInput.at("expires_on", "Choose a time to come.")
-    if old is not None and input.expires_on <= old:
-        raise InvalidInput.at("expires_on", "Choose a time after the one it is valid until.")
+    ends_later(input.expires_on, old, now)
     if old is None or card.status not in EXTENDABLE:
         raise NotExtendable
     card.expires_on = input.expires_on
