@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 import httpx
+import pytest
 
 from schema.errors import AppError
 from schema.permission import Permission
@@ -204,6 +205,8 @@ class OverGraphQL(Transport):
 
 
 TRANSPORTS: Sequence[type[Transport]] = (OverRest, OverGraphQL)
+ONLY_REST = pytest.mark.parametrize("transport", [OverRest], indirect=True, ids=["rest"])
+"""For what is said, or can be sent, over REST alone."""
 
 
 def _sent(cart: Mapping[str, Any]) -> dict[str, Any]:

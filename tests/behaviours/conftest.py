@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.databases import Databases
+from tests.partner_transports import Partners, partners_over
 from tests.tenants import PASSWORD, Tenants, open_tenants
 from tests.transports import TRANSPORTS, Transport
 
@@ -32,6 +33,12 @@ def transport(request: pytest.FixtureRequest, tenants: Tenants) -> Transport:
     """A way to ask."""
     made: Transport = request.param(tenants)
     return made
+
+
+@pytest.fixture
+def partners(transport: Transport) -> Partners:
+    """Partners, by each way to ask."""
+    return partners_over(transport)
 
 
 COUNTED = (":rate:", ":log-in:", ":guesses:")

@@ -12,7 +12,7 @@ from schema.voucher_prototype import VoucherPrototypeType
 from store.catalogue import PrototypeImageRow, UniverseRow, VoucherPrototypeRow
 from tests.media_transports import PATH, Medias, drawn, files_of, medias_over
 from tests.tenants import Tenants
-from tests.transports import BAD_TOKEN, NO_TOKEN, OverRest, Transport
+from tests.transports import BAD_TOKEN, NO_TOKEN, ONLY_REST, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SIZES = ("thumb", "card", "cover", "full")
@@ -208,9 +208,8 @@ async def test_an_upload_sent_again_with_its_key_is_one_picture(
     assert ((await kept())[1], await tenants.one("SELECT count(*) FROM media")) == after
 
 
+@ONLY_REST
 async def test_a_form_has_one_file(transport: Transport, medias: Medias, kept: Callable[[], Awaitable[Any]]) -> None:
-    if not isinstance(transport, OverRest):
-        return
     before = await kept()
     two = [("file", ("a.png", drawn(), "image/png")), ("file", ("b.png", drawn(), "image/png"))]
     ask = transport.tenants.client

@@ -1,147 +1,29 @@
-"""Partners: who makes, sees and changes them, what is kept of them, what is refused, at which field, and that it changes nothing."""
+"""Partners: what is made, kept and changed of them, what is unique, how a network finds its own."""
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from schema.permission import Permission
-from tests.partner_transports import Partners, PartnersOverRest, partners_over
+from tests.behaviours.partner_world import (
+    ANSWERED,
+    BAD,
+    LEAST,
+    MORE,
+    NETWORK,
+    NOTHING,
+    Stored,
+    kept,
+    listed,
+    made,
+)
+from tests.partner_transports import Partners
 from tests.tenants import Tenants
-from tests.transports import BAD_TOKEN, NO_TOKEN, Transport, is_uuid
+from tests.transports import ONLY_REST, is_uuid
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-Stored = Callable[[], Awaitable[Any]]
-LEAST: dict[str, Any] = {
-    "status": "a",
-    "commercial_name": "La Tisane",
-    "short_name": "Tisane",
-    "legal_representative_email": "ada@tisane.example",
-    "agency_email": "bonjour@tisane.example",
-}
-MORE: dict[str, Any] = {
-    "name": "La Tisane SARL",
-    "company_type": "bus",
-    "siret_number": "73282932000074",
-    "legal_representative_first_name": "Ada",
-    "legal_representative_last_name": "Martin",
-    "legal_representative_birthday": "1980-04-12",
-    "hq_address_line_1": "4 rue des Herbes",
-    "hq_address_line_2": "Bâtiment B",
-    "hq_postal_code": "69002",
-    "hq_city": "Lyon",
-    "hq_country": "France",
-    "rcs": "Lyon B 732 829 320",
-    "ape": "4729Z",
-    "vat_id": "FR44732829320",
-    "agency_phone": "+33 4 72 00 00 00",
-    "website": "https://tisane.example/a?b=c",
-    "payout_frequency": "bimth",
-    "auto_validate_payout": True,
-    "freeze_payout": True,
-    "block_payout_validation": True,
-    "iban": "FR1420041010050500013M02606",
-    "bic": "PSSTFRPPPAR",
-    "hide_from_stats": True,
-    "third_party_sales_only": True,
-    "referrer": 12,
-}
-NOTHING: Mapping[str, Any] = (
-    dict.fromkeys([key for key, value in MORE.items() if isinstance(value, str)], "")
-    | dict.fromkeys([key for key, value in MORE.items() if value is True], False)
-    | {"referrer": None}
-)
-"""What is answered of all that was not sent."""
-ANSWERED = {"legal_representative_birthday": "1980-04-12T00:00:00.000000Z"}
-BAD: list[tuple[str, Any]] = [
-    ("status", "n"),
-    ("commercial_name", " "),
-    ("commercial_name", "x" * 121),
-    ("short_name", ""),
-    ("short_name", "x" * 61),
-    ("name", "x" * 121),
-    ("legal_representative_email", "ada"),
-    ("legal_representative_email", ""),
-    ("agency_email", "bonjour@"),
-    ("agency_email", f"{'x' * 300}@tisane.example"),
-    ("agency_phone", "call us"),
-    ("agency_phone", "04 72 00 00 00"),
-    ("website", "tisane.example"),
-    ("website", "ftp://tisane.example"),
-    ("website", "https://ada:secret@tisane.example"),
-    ("siret_number", "73282932000075"),
-    ("siret_number", "7328293200007"),
-    ("siret_number", "732829320000AB"),
-    ("vat_id", "FR40303265046"),
-    ("vat_id", "DE000"),
-    ("vat_id", "?!"),
-    ("iban", "FR1420041010050500013M02607"),
-    ("iban", "FR14"),
-    ("bic", "PSST"),
-    ("hq_country", "Narnia"),
-    ("hq_country", "QQ"),
-    ("hq_postal_code", "x" * 21),
-    ("legal_representative_birthday", "2999-01-01"),
-    ("legal_representative_birthday", "2015-01-01"),
-    ("legal_representative_birthday", "1800-01-01"),
-    ("legal_representative_nationality", "France"),
-    ("legal_representative_country_of_residence", "ZZ"),
-    ("referrer", 0),
-    ("source_id", "A7"),
-    ("source_id", "07"),
-    ("source_id", "1" * 19),
-]
-OF_TYPES = [
-    ("status", "z"),
-    ("company_type", "gmbh"),
-    ("payout_frequency", "daily"),
-    ("auto_validate_payout", "perhaps"),
-    ("legal_representative_birthday", "12/04/1980"),
-    ("referrer", "somebody"),
-    ("marketplace_uuid", "x"),
-]
-"""What GraphQL's types refuse before the operation is asked."""
-MAY_NOT = {NO_TOKEN: 401, BAD_TOKEN: 401, "a1": 403, "powerless": 403}
-NETWORK = {
-    **{key: MORE[key] for key in ("name", "siret_number", "rcs", "ape", "vat_id", "website", "hq_city", "hq_country")},
-    **{key: LEAST[key] for key in ("commercial_name", "short_name", "agency_email")},
-    "legal_representative_first_name": "Ada",
-    "legal_representative_last_name": "Martin",
-    "hq_address_line_1": "4 rue des Herbes",
-    "hq_postal_code": "69002",
-}
-
-
-@pytest.fixture
-def partners(transport: Transport) -> Partners:
-    """Partners, by each way to ask."""
-    return partners_over(transport)
-
-
-async def made(partners: Partners, who: str = "market a", **sent: Any) -> dict[str, Any]:
-    """A partner that was made."""
-    answer = await partners.create(who, {**LEAST, **sent})
-    assert answer.done, answer
-    result: dict[str, Any] = answer.result
-    return result
-
-
-async def kept(tenants: Tenants, id: int) -> Any:
-    """What is kept of a partner."""
-    return SimpleNamespace(**await tenants.row("partner", id))
-
-
-async def listed(partners: Partners, **sent: Any) -> dict[str, Any]:
-    """A partner that was listed by its network."""
-    answer = await partners.list_in_network("market a", {**NETWORK, **sent})
-    assert answer.done, answer
-    result: dict[str, Any] = answer.result
-    return result
 
 
 # ---- what is kept
@@ -167,10 +49,9 @@ async def test_all_that_is_sent_is_kept(partners: Partners) -> None:
     assert {key: read[key] for key in expected} == expected
 
 
+@ONLY_REST  # GraphQL tells it as a requirement of `paymentCapability`
 async def test_over_rest_the_answer_says_how_to_go_on(partners: Partners) -> None:
     partner = await made(partners)
-    if "pending_payment_activation_uri" not in partner:
-        return  # GraphQL tells it as a requirement of `paymentCapability`
     uri = f"/api/payment_hub/partner/{partner['uuid']}/activate-payments/"
     assert partner["pending_payment_activation_uri"] == uri
     assert partner["pending_payment_activation_method"] == "POST"
@@ -211,128 +92,6 @@ async def test_a_network_partner_begins_as_new(partners: Partners) -> None:
     assert partner["partner_tags"] == ["south", "spa"]
     assert (partner["link_to_nv_settings"], partner["link_to_ngc_settings"]) == (True, False)
     assert partner["company_type"] == "sol"
-
-
-# ---- what is refused
-
-
-@pytest.mark.parametrize(("key", "value"), BAD, ids=str)
-async def test_a_bad_value_is_told_at_its_key(partners: Partners, stored: Stored, key: str, value: Any) -> None:
-    before = await stored()
-    answer = await partners.create("market a", {**LEAST, key: value})
-    assert (answer.status, answer.fields) == (400, {key})
-    assert await stored() == before
-
-
-@pytest.mark.parametrize(("key", "value"), OF_TYPES, ids=str)
-async def test_a_value_of_another_type_is_refused(partners: Partners, stored: Stored, key: str, value: Any) -> None:
-    before = await stored()
-    answer = await partners.create("market a", {**LEAST, key: value})
-    assert answer.status == 400
-    assert answer.fields in ({key}, set())
-    assert await stored() == before
-
-
-@pytest.mark.parametrize("key", LEAST)
-async def test_what_is_required_is_asked_for(partners: Partners, stored: Stored, key: str) -> None:
-    before = await stored()
-    answer = await partners.create("market a", {name: value for name, value in LEAST.items() if name != key})
-    assert answer.status == 400
-    assert answer.fields in ({key}, set())
-    assert await stored() == before
-
-
-async def test_all_that_is_wrong_is_told_at_once(partners: Partners) -> None:
-    wrong = {"agency_phone": "x", "siret_number": "1", "vat_id": "FR1", "iban": MORE["iban"], "bic": "DEUTDEFF"}
-    answer = await partners.create("market a", {**LEAST, **wrong})
-    assert answer.fields == {"agency_phone", "siret_number", "vat_id", "bic"}
-
-
-@pytest.mark.parametrize("key", NETWORK)
-async def test_a_network_says_all_of_its_partners(partners: Partners, stored: Stored, key: str) -> None:
-    before = await stored()
-    answer = await partners.list_in_network("market a", {**NETWORK, key: ""})
-    assert (answer.status, answer.fields) == (400, {key})
-    answer = await partners.list_in_network("market a", {name: value for name, value in NETWORK.items() if name != key})
-    assert answer.status == 400
-    assert answer.fields in ({key}, set())
-    assert await stored() == before
-
-
-async def test_the_postal_code_of_a_network_partner_is_short(partners: Partners) -> None:
-    answer = await partners.list_in_network("market a", {**NETWORK, "hq_postal_code": "12345678901"})
-    assert (answer.status, answer.fields) == (400, {"hq_postal_code"})
-
-
-# ---- who may
-
-
-@pytest.mark.parametrize(("who", "status"), MAY_NOT.items())
-async def test_who_may_not(partners: Partners, tenants: Tenants, stored: Stored, who: str, status: int) -> None:
-    uuid = str(tenants.partners["a1"].uuid)
-    before = await stored()
-    assert (await partners.create(who, LEAST)).status == status
-    assert (await partners.update(who, uuid, {"hide_from_stats": True})).status == status
-    assert (await partners.list_in_network(who, NETWORK)).status == status
-    assert (await partners.update_in_network(who, {"source_id": "1", "status": "i"})).status == status
-    if who != "a1":
-        assert (await partners.get(who, uuid)).status == status
-        assert (await partners.check(who, siret_number="1")).status == status
-    assert await stored() == before
-
-
-async def test_a_marketplace_makes_partners_of_its_own_only(partners: Partners, tenants: Tenants) -> None:
-    mine, other = tenants.marketplaces["b"], tenants.marketplaces["a"]
-    named = await made(partners, "market b", marketplace_uuid=str(mine.uuid))
-    assert (await kept(tenants, named["id"])).marketplace_id == mine.id
-    for uuid in (str(other.uuid), str(uuid4())):
-        answer = await partners.create("market b", {**LEAST, "marketplace_uuid": uuid})
-        assert (answer.status, answer.fields) == (400, {"marketplace_uuid"})
-
-
-async def test_the_master_says_in_which_marketplace(partners: Partners, tenants: Tenants, stored: Stored) -> None:
-    before = await stored()
-    assert (await partners.create("master", LEAST)).fields == {"marketplace_uuid"}
-    assert (await partners.list_in_network("master", NETWORK)).fields == {"marketplace_uuid"}
-    assert await stored() == before
-    partner = await made(partners, "master", marketplace_uuid=str(tenants.marketplaces["b"].uuid))
-    assert (await partners.get("market b", partner["uuid"])).done
-    assert (await partners.get("market a", partner["uuid"])).status == 404
-
-
-async def test_a_partners_user_with_the_permission_makes_partners_beside_its_own(
-    partners: Partners, tenants: Tenants
-) -> None:
-    rights = [Permission.CREATE_PARTNER, Permission.UPDATE_PARTNER, Permission.VIEW_PARTNER]
-    if "maker" not in tenants.tokens:
-        await tenants.user("maker", "partner", rights, partner_id=tenants.partners["a1"].id)
-    answer = await partners.create("maker", {**LEAST, "short_name": "Beside"})
-    assert answer.done, answer
-    assert (await kept(tenants, answer.result["id"])).marketplace_id == tenants.marketplaces["a"].id
-    made_uuid = answer.result["uuid"]
-    assert (await partners.get("maker", made_uuid)).status == 404
-    assert (await partners.update("maker", made_uuid, {"referrer": 1})).status == 404
-    own = str(tenants.partners["a1"].uuid)
-    assert (await partners.update("maker", own, {"referrer": 1})).done
-
-
-@pytest.mark.parametrize("who", ["a2", "b1", "market b"])
-async def test_what_is_anothers_is_not_there(partners: Partners, tenants: Tenants, stored: Stored, who: str) -> None:
-    uuid = str(tenants.partners["a1"].uuid)
-    before = await stored()
-    assert (await partners.get(who, uuid)).status == 404
-    if who == "market b":
-        assert (await partners.update(who, uuid, {"referrer": 1})).status == 404
-        assert (await partners.update(who, uuid, {"iban": "nonsense"})).status == 404
-        assert (await partners.update_in_network(who, {"source_id": "a1", "status": "i"})).status == 404
-    assert await stored() == before
-
-
-@pytest.mark.parametrize("who", ["a1", "market a", "master"])
-async def test_who_sees_a_partner(partners: Partners, tenants: Tenants, who: str) -> None:
-    answer = await partners.get(who, str(tenants.partners["a1"].uuid))
-    assert answer.done
-    assert answer.result["commercial_name"] == "Shop a1"
 
 
 # ---- changing
@@ -387,9 +146,8 @@ async def test_what_may_be_empty_can_be_cleared(partners: Partners) -> None:
     assert read["referrer"] is None
 
 
+@ONLY_REST  # GraphQL answers what it does not take, such as names of types
 async def test_what_rest_answers_can_be_sent_back(partners: Partners, stored: Stored) -> None:
-    if not isinstance(partners, PartnersOverRest):
-        return  # GraphQL answers what it does not take, such as names of types
     for sent in ({}, MORE):
         uuid = (await made(partners, **sent))["uuid"]
         before = await stored()

@@ -1,9 +1,7 @@
 """Options, categories and links: who makes, sees and changes them, what is kept, what is refused, and that it changes nothing."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -11,111 +9,41 @@ import pytest
 import pytest_asyncio
 
 from schema.languages import LANGUAGES
-from schema.values import Text
-from schema.voucher_prototype import VoucherPrototypeType
-from store.catalogue import UniverseRow, VoucherOptionCategoryRow, VoucherPrototypeRow
-from tests.option_transports import PATHS, Options, OptionsOverRest, in_each, options_over
+from tests.behaviours.option_world import (
+    CATEGORY,
+    CATEGORY_DEFAULTS,
+    DEFAULTS,
+    LEAST,
+    LINK,
+    OPTION,
+    SAID,
+    Catalogue,
+    link_of,
+    linked,
+    made,
+    open_catalogue,
+)
+from tests.option_transports import PATHS, Options, OptionsOverRest, options_over
 from tests.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, OverGraphQL, OverRest, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Stored = Callable[[], Awaitable[Any]]
-OPTION, LINK, CATEGORY = "voucherOption", "voucherOptionLink", "voucherOptionCategory"
 CATEGORIES = PATHS[CATEGORY]
 MAY_NOT = {NO_TOKEN: 401, BAD_TOKEN: 401, "powerless": 403}
-SAID = in_each({"name": "Massage", "description": "Fifty minutes"})
-LEAST: Mapping[str, Any] = {**SAID, "selling_price": 90}
-DEFAULTS: Mapping[str, Any] = {
-    "is_active": True,
-    "countable": False,
-    "is_global": False,
-    "ranking": 1,
-    "voucher_prototypes_ids": [],
-    "category_id": None,
-}
-CATEGORY_DEFAULTS: Mapping[str, Any] = {
-    "is_active": True,
-    "ranking": 1,
-    "min_number_options": None,
-    "max_number_options": None,
-}
-
-
-@dataclass(frozen=True)
-class Catalogue:
-    """What options can name: prototypes and a category of the first partner, and of its neighbour."""
-
-    prototypes: tuple[int, ...]
-    foreign_prototype: int
-    category: int
-    foreign_category: int
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def catalogue(tenants: Tenants) -> AsyncIterator[Catalogue]:
+async def catalogue(tenants: Tenants) -> Catalogue:
     """Prototypes and categories."""
-    universe = await tenants.add(UniverseRow(marketplace_id=tenants.marketplaces["a"].id, name=Text(en="Stays")))
-    texts: Any = dict.fromkeys(
-        ("description", "long_description", "rent_conditions", "how_to_book_html", "pdf_description"), Text()
-    )
-
-    async def prototype(partner: str) -> int:
-        row = VoucherPrototypeRow(
-            partner_id=tenants.partners[partner].id,
-            name=Text(en="A night"),
-            type=VoucherPrototypeType.STAY,
-            stay_price_amount=Decimal(100),
-            universe_id=universe.id,
-            **texts,
-        )
-        id: int = (await tenants.add(row)).id
-        return id
-
-    async def category(partner: str) -> int:
-        row = VoucherOptionCategoryRow(
-            partner_id=tenants.partners[partner].id, name=Text(en="Wellness"), description=Text()
-        )
-        id: int = (await tenants.add(row)).id
-        return id
-
-    yield Catalogue(
-        prototypes=tuple([await prototype("a1") for _ in range(3)]),
-        foreign_prototype=await prototype("a2"),
-        category=await category("a1"),
-        foreign_category=await category("a2"),
-    )
+    return await open_catalogue(tenants)
 
 
 @pytest.fixture
 def options(transport: Transport) -> Options:
     """Options, by each way to ask."""
     return options_over(transport)
-
-
-async def made(options: Options, kind: str, sent: Mapping[str, Any], who: str = "a1") -> dict[str, Any]:
-    """Something that was made."""
-    uuid = {"partner_uuid": str(options.tenants.partners["a1"].uuid)} if kind == CATEGORY else {}
-    answer = await options.create(kind, who, {**uuid, **sent})
-    assert answer.done, answer
-    result: dict[str, Any] = answer.result
-    return result
-
-
-async def linked(options: Options, prototype: int, **sent: Any) -> tuple[dict[str, Any], int]:
-    """An option that goes with a prototype, and the id of their link."""
-    option = await made(options, OPTION, {**LEAST, "voucher_prototypes_ids": [prototype], **sent})
-    return option, await link_of(options.tenants, option["id"], prototype)
-
-
-async def link_of(tenants: Tenants, option: int, prototype: int) -> int:
-    """The id of a link."""
-    found: int = await tenants.one(
-        "SELECT id FROM voucher_option_link WHERE option_id = :option AND voucher_prototype_id = :prototype",
-        option=option,
-        prototype=prototype,
-    )
-    return found
 
 
 # ---- what is kept
@@ -281,18 +209,17 @@ async def test_a_bad_category_is_refused_at_its_key(options: Options, stored: St
     assert await stored() == before
 
 
+BLANK = dict.fromkeys([f"name_{at}" for at in LANGUAGES], "")
+
+
 async def test_what_cannot_be_is_refused_and_nothing_changes(
     options: Options, catalogue: Catalogue, stored: Stored
 ) -> None:
     first = catalogue.prototypes[0]
     option, link = await linked(options, first)
-    range_of = {"min_number_options": 2, "max_number_options": 5}
-    category = await made(options, CATEGORY, {**SAID, **range_of})
     other, nobody = (str(uuid) for uuid in (options.tenants.partners["a2"].uuid, uuid4()))
     mixed = [first, catalogue.foreign_prototype, first, 999_999]
-    blank = dict.fromkeys([f"name_{at}" for at in LANGUAGES], "")
     before = await stored()
-    own = str(options.tenants.partners["a1"].uuid)
     refused = [
         (await options.create(OPTION, "a1", {**LEAST, "voucher_prototypes_ids": mixed}),
          {"voucher_prototypes_ids.1", "voucher_prototypes_ids.3"}),
@@ -310,19 +237,32 @@ async def test_what_cannot_be_is_refused_and_nothing_changes(
         (await options.create(OPTION, "a1", {**LEAST, "partner_uuid": other}), {"partner_uuid"}),
         (await options.create(OPTION, "a1", {**LEAST, "partner_uuid": nobody}), {"partner_uuid"}),
         (await options.create(OPTION, "market a", LEAST), {"partner_uuid"}),
-        (await options.create(OPTION, "a1", {**LEAST, **blank}), {"name_en"}),
-        (await options.update(LINK, "a1", link, {"count": 3, "option": blank}), {"option.name_en"}),
-        (await options.create(CATEGORY, "a1", {**SAID, "partner_uuid": own, **range_of, "max_number_options": 1}),
-         {"max_number_options"}),
-        (await options.update(CATEGORY, "a1", category["id"], {"max_number_options": 1}), {"max_number_options"}),
-        (await options.update(CATEGORY, "a1", category["id"], {"min_number_options": 6}), {"min_number_options"}),
-        (await options.update(CATEGORY, "market a", category["id"], {"partner_uuid": other}), {"partner_uuid"}),
-        (await options.update(CATEGORY, "a1", category["id"], blank), {"name_en"}),
+        (await options.create(OPTION, "a1", {**LEAST, **BLANK}), {"name_en"}),
+        (await options.update(LINK, "a1", link, {"count": 3, "option": BLANK}), {"option.name_en"}),
     ]  # fmt: skip
     for answer, fields in refused:
         assert (answer.status, answer.fields) == (400, fields), answer
     assert await stored() == before
     assert (await options.get(OPTION, "a1", option["id"])).result == option
+
+
+async def test_what_a_category_cannot_be_is_refused_and_nothing_changes(options: Options, stored: Stored) -> None:
+    own, other = (str(options.tenants.partners[name].uuid) for name in ("a1", "a2"))
+    range_of = {"min_number_options": 2, "max_number_options": 5}
+    category = await made(options, CATEGORY, {**SAID, **range_of})
+    before = await stored()
+    refused = [
+        (await options.create(CATEGORY, "a1", {**SAID, "partner_uuid": own, **range_of, "max_number_options": 1}),
+         {"max_number_options"}),
+        (await options.update(CATEGORY, "a1", category["id"], {"max_number_options": 1}), {"max_number_options"}),
+        (await options.update(CATEGORY, "a1", category["id"], {"min_number_options": 6}), {"min_number_options"}),
+        (await options.update(CATEGORY, "market a", category["id"], {"partner_uuid": other}), {"partner_uuid"}),
+        (await options.update(CATEGORY, "a1", category["id"], BLANK), {"name_en"}),
+    ]  # fmt: skip
+    for answer, fields in refused:
+        assert (answer.status, answer.fields) == (400, fields), answer
+    assert await stored() == before
+    assert (await options.get(CATEGORY, "a1", category["id"])).result == category
 
 
 async def test_who_may_not_changes_and_sees_nothing(options: Options, catalogue: Catalogue, stored: Stored) -> None:
