@@ -170,7 +170,8 @@ def replayed(response: httpx.Response) -> bool:
 
 
 async def prepared(db: Database) -> dict[str, Any]:
-    """Two partners and their tokens; the tables that only these tests have."""
+    """Two partners and their tokens; the tables that only these tests have. Nothing ran, and nobody waits."""
+    begin_anew()
     async with db.engine.begin() as connection:
         await connection.run_sync(METADATA.create_all)
     return await filled(services_over(db))
@@ -212,8 +213,7 @@ class World:
 
 @contextlib.asynccontextmanager
 async def open_world(transport: str, db: Database, url: str) -> AsyncIterator[World]:
-    """Two partners, asking over a transport; nothing ran, and nobody waits."""
-    begin_anew()
+    """Two partners, asking over a transport."""
     found = await prepared(db)
     app = httpx.ASGITransport(application(services_over(db)), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=app, base_url="http://api.test") as client:

@@ -56,14 +56,14 @@ async def test_what_is_no_key_touches_nothing(tmp_path: pathlib.Path, key: str) 
     assert written(tmp_path) == []
 
 
-@given(st.text(max_size=30))
+@given(st.text(max_size=30) | st.text("ab0./_-", max_size=30))
 def test_no_key_leads_out_of_the_folder(tmp_path_factory: pytest.TempPathFactory, key: str) -> None:
-    folder = tmp_path_factory.mktemp("store")
+    folder, expected = tmp_path_factory.mktemp("store"), [f"files/{key}"]
     try:
         asyncio.run(FileStore.in_folder(folder / "files").put(key, b"x", "text/plain"))
     except ValueError:
-        return
-    assert written(folder) == [f"files/{key}"]
+        expected = []
+    assert written(folder) == expected
 
 
 async def test_a_reader_sees_a_file_whole_while_it_is_written_again(tmp_path: pathlib.Path) -> None:

@@ -105,9 +105,8 @@ def test_any_party_is_refused_or_pays_person_by_person(prototype: Prototype, rat
     if not (persons and nights) or None in over:
         with pytest.raises(InvalidInput):
             rent_price(prototype, rates, party)
-        return
-    times = nights_of(prototype, party) if prototype.type is STAY else 1
-    assert times >= 1
-    assert rent_price(prototype, rates, party) == times * (
-        rates.stay + sum((p for p in over if p is not None), Decimal(0))
-    )
+    else:
+        times = nights_of(prototype, party) if prototype.type is STAY else 1
+        assert times >= 1
+        each = rates.stay + sum((p for p in over if p is not None), Decimal(0))
+        assert rent_price(prototype, rates, party) == times * each

@@ -90,5 +90,7 @@ async def test_pages_in_every_language() -> None:
 
 
 def test_catalogues_are_written_in_order() -> None:
-    for path in pathlib.Path(texts.__file__).with_name("locales").glob("*.json"):
+    paths = [*pathlib.Path(texts.__file__).with_name("locales").glob("*.json")]
+    assert paths
+    for path in paths:
         assert path.read_text() == json.dumps(json.loads(path.read_text()), ensure_ascii=False, indent=2) + "\n"
