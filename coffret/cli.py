@@ -1,7 +1,6 @@
 """The command line. What a command needs is imported when it runs, so that `coffret --help` is quick."""
 
 import asyncio
-import gc
 import json
 import os
 import pathlib
@@ -13,12 +12,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from coffret.command_error import CommandError
+from coffret.garbage import collect_seldom
 from schema.languages import LANGUAGES
 
 RoleName = Literal["partner", "marketplace", "master"]
-
-OBJECTS_BEFORE_A_COLLECTION = 100_000
-"""Python's own 700 cost a quarter of the time to start: hardly anything that is imported is ever garbage."""
 
 app = typer.Typer(
     name="coffret",
@@ -228,7 +225,7 @@ def send_test_mail(
 
 def main() -> None:
     """Run the command line; what a user can put right is told in a sentence, without a traceback."""
-    gc.set_threshold(OBJECTS_BEFORE_A_COLLECTION)
+    collect_seldom()
     try:
         app()
     except CommandError as error:

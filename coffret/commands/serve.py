@@ -24,6 +24,7 @@ from uvicorn.supervisors import Multiprocess
 
 from coffret.command_error import CommandError
 from coffret.environment import database_address, export
+from coffret.garbage import collect_seldom
 from store.logs import set_up_logging
 from store.settings import Settings
 
@@ -90,6 +91,7 @@ def application() -> Starlette:
     from coffret.app import create_app
     from store import tracing
 
+    collect_seldom()  # a worker process does not come by the command line
     settings = Settings()
     set_up_logging(settings)
     tracing.begin(settings.service_name)

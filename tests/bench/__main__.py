@@ -11,6 +11,7 @@ import typer
 import uvloop
 from rich.console import Console
 
+from coffret.garbage import collect_seldom
 from store.embedded import EmbeddedPostgres
 from store.logs import set_up_logging
 from store.settings import Settings
@@ -31,6 +32,7 @@ def main(
     seconds: Annotated[float, typer.Option(help="How long a turn takes.")] = 0.1,
 ) -> None:
     """Measure the application beside its floors, in this process."""
+    collect_seldom()  # as in a process that serves
     set_up_logging(Settings(log_level="WARNING"))
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coffret-bench-")))

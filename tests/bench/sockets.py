@@ -18,6 +18,7 @@ import uvloop
 from redis.asyncio import Redis
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from coffret.garbage import collect_seldom
 from coffret.services import dsn_of
 from tests.bench.cases import Case
 from tests.bench.drive import Call, share
@@ -116,6 +117,8 @@ def _answers(port: int, path: str) -> bool:
 
 
 def _serve_floors(floors: Mapping[str, Floor], database: str, redis_url: str, port: int) -> None:
+    collect_seldom()
+
     async def serve() -> None:
         pool = await asyncpg.create_pool(database, min_size=CONNECTIONS, max_size=CONNECTIONS)
         means = Means(pool, Redis.from_url(redis_url) if redis_url else None)
