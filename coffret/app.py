@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Mount
 from coffret import documents, limiting, mailbox, media, notifications, storefront, time_control, watching
 from coffret.command_error import CommandError
 from coffret.cors import Cors
-from coffret.middleware import KnownHosts, RequestId, TrustedProxies
+from coffret.middleware import KnownHosts, RequestId, TrustedProxies, header
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
 from coffret.traced import Traced
 from funnel.routes import routes as funnel_routes
@@ -41,8 +41,8 @@ async def context_of(request: Request) -> Context:
     """
     scope = request.scope
     services: Services = scope["app"].state.house.services
-    credential = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"), None)
-    caller = await services.callers.by_header(credential)
+    credential = header(scope, b"authorization")
+    caller = await services.callers.by_header(None if credential is None else credential.decode("latin-1"))
     address = scope["client"][0] if scope.get("client") else ""
     await limiting.count(scope, services.limits, caller, address)
     return Context(services=services, caller=caller, request_id=scope["state"]["request_id"], address=address)
@@ -131,7 +131,7 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
 
     middleware = [
         Middleware(RequestId),
-        Middleware(TrustedProxies, proxies=settings.trusted_proxies),
+        *([Middleware(TrustedProxies, proxies=settings.trusted_proxies)] if settings.trusted_proxies else []),
         Middleware(KnownHosts, settings=settings),
         *([Middleware(Cors, origins=settings.cors_origins)] if settings.cors_origins else []),
     ]

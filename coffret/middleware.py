@@ -2,8 +2,8 @@
 
 import functools
 import ipaddress
+import os
 import re
-import secrets
 import time
 from collections.abc import Iterable
 
@@ -25,6 +25,15 @@ def timer(method: str, status: int) -> Histogram:
     return SECONDS.labels(method, status)
 
 
+def header(scope: Scope, name: bytes) -> bytes | None:
+    """What a header of a request says, the first of its name; None where there is none."""
+    for sent, value in scope["headers"]:
+        if sent == name:
+            found: bytes = value
+            return found
+    return None
+
+
 class RequestId:
     """Gives each request an id (the caller's own when it is sane), tells it in the answer and in every log line.
 
@@ -39,8 +48,8 @@ class RequestId:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        given = next((v for k, v in scope["headers"] if k == b"x-request-id"), b"")
-        request_id = given.decode() if SANE_ID.fullmatch(given) else secrets.token_hex(16)
+        given = header(scope, b"x-request-id") or b""
+        request_id = given.decode() if SANE_ID.fullmatch(given) else os.urandom(16).hex()
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
         structlog.contextvars.bind_contextvars(request_id=request_id)
@@ -88,7 +97,7 @@ class TrustedProxies:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, as if the proxy were not there."""
         client = scope.get("client")
-        if scope["type"] == "http" and self.networks and client and self.trusts(client[0]):
+        if scope["type"] == "http" and client and self.trusts(client[0]):
             headers = {k: v.decode("latin-1") for k, v in scope["headers"] if k.startswith(b"x-forwarded-")}
             hops = [address_of(hop) for hop in headers.get(b"x-forwarded-for", "").split(",") if hop.strip()]
             origin = next((hop for hop in reversed(hops) if not self.trusts(hop)), hops[0] if hops else client[0])
@@ -121,8 +130,8 @@ class KnownHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
         if scope["type"] == "http" and not scope["path"].startswith(ANY_HOST):
-            host = next((v.decode("latin-1").lower() for k, v in scope["headers"] if k == b"host"), "")
-            if not self.knows(host):
+            host = header(scope, b"host") or b""
+            if not self.knows(host.decode("latin-1").lower()):
                 await as_json({"detail": "This host is not served here."}, 400).send(send)
                 return
         await self.app(scope, receive, send)

@@ -4,6 +4,7 @@ import contextlib
 import datetime as dt
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 _DURATION = re.compile(r"(?:(?P<days>\d+)d)?(?:(?P<hours>\d+)h)?(?:(?P<minutes>\d+)m)?(?:(?P<seconds>\d+)s)?", re.ASCII)
@@ -30,7 +31,7 @@ class Clock:
 
     def timestamp(self) -> float:
         """Seconds since 1970, UTC."""
-        return self.now().timestamp()
+        return time.time() + self._ahead.total_seconds()
 
     def milliseconds(self) -> int:
         """Whole milliseconds since 1970, UTC."""

@@ -77,6 +77,7 @@ class RateLimit:
         self._window = 0
         self._tallies: dict[int | str | None, _Tally] = {}
         self.policy = (b"ratelimit-policy", f'"{kind}";q={self._amount};w={self._seconds}'.encode())
+        self._name = kind.encode()
 
     async def count(self, client: int | str | None) -> Standing:
         """Count one request of a client, unless it is one too many."""
@@ -110,7 +111,7 @@ class RateLimit:
 
     def header(self, standing: Standing) -> tuple[bytes, bytes]:
         """Where the client stands, as a structured field."""
-        return (b"ratelimit", b'"%b";r=%d;t=%d' % (self._kind.encode(), standing.remaining, standing.reset))
+        return (b"ratelimit", b'"%b";r=%d;t=%d' % (self._name, standing.remaining, standing.reset))
 
     async def _tell(self, client: int | str | None, tally: _Tally) -> None:
         telling, tally.untold = tally.untold, 0

@@ -61,20 +61,20 @@ def _reader(kind: type) -> Callable[[Any, str], Any]:
         names = [field.name for field in dataclasses.fields(kind)]
         return _read_as(lambda value: {name: getattr(value, name) for name in names})
     if issubclass(kind, Mapping):
-        return _read_as(lambda value: value)
+        return _read_as(lambda value: {str(key): inner for key, inner in value.items()})
     if issubclass(kind, list | tuple | set | frozenset):
         return lambda value, name: _secret(value, name) if is_secret(name) else [masked(inner) for inner in value]
     return lambda value, name: _secret(value, name) if is_secret(name) else _plain(value)
 
 
-def _read_as(fields: Callable[[Any], Mapping[Any, Any]]) -> Callable[[Any, str], Any]:
+def _read_as(fields: Callable[[Any], Mapping[str, Any]]) -> Callable[[Any, str], Any]:
     """How something is told that has named parts."""
 
     def read(value: Any, name: str) -> Any:
         parts = fields(value)
         if is_secret(name):
             return _secret(parts, name)
-        return {_key(str(key)): masked(inner, str(key)) for key, inner in parts.items()}
+        return {_key(key): masked(inner, key) for key, inner in parts.items()}
 
     return read
 

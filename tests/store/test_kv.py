@@ -315,6 +315,9 @@ class _StillClock(Clock):
     def now(self) -> dt.datetime:
         return self._start + self._ahead
 
+    def timestamp(self) -> float:
+        return self.now().timestamp()
+
 
 async def test_memory_forgets_what_is_dead() -> None:
     kv = MemoryKeyValue(clock)
