@@ -11,7 +11,7 @@ from schema.errors import InvalidInput, Problem
 
 REQUIRED = ("first_name", "last_name", "email")
 ADDRESS = ("address_line_1", "postal_code", "city", "country")
-LENGTHS = {
+CONTACT_LENGTHS = {
     "first_name": 80,
     "last_name": 80,
     "email": 254,
@@ -21,9 +21,8 @@ LENGTHS = {
     "postal_code": 20,
     "city": 80,
     "country": 2,
-    "recipient_name": 160,
-    "message": 1000,
 }
+LENGTHS = {**CONTACT_LENGTHS, "recipient_name": 160, "message": 1000}
 
 
 def needs_address(delivery: DeliveryOption | None) -> bool:

@@ -2,21 +2,11 @@
 
 import dataclasses
 
-from resolvers.buyers import tidy, tidy_person
+from resolvers.buyers import CONTACT_LENGTHS, tidy, tidy_person
 from schema.errors import Problem
 from schema.sale import BagChoice, GiftCardChoice, Giftee, VoucherChoice
 
-LENGTHS = {
-    "first_name": 80,
-    "last_name": 80,
-    "email": 254,
-    "phone": 40,
-    "address_line_1": 120,
-    "address_line_2": 120,
-    "postal_code": 20,
-    "city": 80,
-    "country": 2,
-}
+LENGTHS = CONTACT_LENGTHS
 WRITTEN = {"to_giftee": 160, "from_gifter": 160, "message": 1000}
 """What is written on a voucher; on a gift card only the message is."""
 

@@ -186,8 +186,8 @@ class Agreed:
 
 
 @dataclass(frozen=True, slots=True)
-class Buyer:
-    """Who buys, and where home delivery goes. Countries are ISO 3166 alpha-2."""
+class Contact:
+    """Somebody, as typed: a name, how to be reached, where the post goes."""
 
     first_name: str = ""
     last_name: str = ""
@@ -198,6 +198,13 @@ class Buyer:
     postal_code: str = ""
     city: str = ""
     country: str = ""
+    """ISO 3166 alpha-2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buyer(Contact):
+    """Who buys, and where home delivery goes."""
+
     recipient_name: str = ""
     """When the parcel is for somebody else."""
     message: str = ""

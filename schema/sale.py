@@ -8,7 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TypeAlias
 
-from schema.checkout import Checkout, DeliveryOption
+from schema.checkout import Checkout, Contact, DeliveryOption
 from schema.coupon import ReceptionMode
 from schema.media import SIDES
 from schema.values import Text
@@ -125,19 +125,8 @@ class OfferedGiftCards:
 
 
 @dataclass(frozen=True, slots=True)
-class Giftee:
+class Giftee(Contact):
     """Whom it is for. The address is needed only where it is posted there."""
-
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
-    phone: str = ""
-    address_line_1: str = ""
-    address_line_2: str = ""
-    postal_code: str = ""
-    city: str = ""
-    country: str = ""
-    """ISO 3166 alpha-2."""
 
 
 @dataclass(frozen=True, slots=True)
