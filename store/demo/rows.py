@@ -1,6 +1,7 @@
 """From the demo content to rows of the database."""
 
 import datetime as dt
+from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -11,7 +12,15 @@ from schema.values import Text
 from store.codes import normal
 from store.coupons import CouponRow
 from store.delivery import DeliveryModeRow, DeliveryRateRow
-from store.demo.content import DemoAttribute, DemoCoupon, DemoDelivery, DemoGiftCard, DemoPartner, DemoProduct
+from store.demo.content import (
+    DemoAttribute,
+    DemoCoupon,
+    DemoDelivery,
+    DemoGiftCard,
+    DemoGiftCardOffer,
+    DemoPartner,
+    DemoProduct,
+)
 from store.fresh_codes import add_with_fresh_code
 from store.gift_card_issuing import first_entry
 from store.gift_cards import GiftCardRow
@@ -26,6 +35,19 @@ async def lay_shop(
     db: AsyncSession, marketplace: MarketplaceRow, site_domain: str, content: DemoPartner, now: dt.datetime
 ) -> PartnerRow:
     """A partner with active payments, and all that its shop holds."""
+    partner = await _partner(db, marketplace, site_domain, content)
+    for product in content.products:
+        await _product(db, marketplace.currency, partner, product)
+    for ranking, mode in enumerate(content.delivery, 1):
+        await _delivery(db, marketplace.currency, partner, mode, ranking)
+    db.add_all(_coupon(marketplace.currency, partner, coupon, now) for coupon in content.coupons)
+    for card in content.gift_cards:
+        await _gift_card(db, marketplace.currency, partner, card, now)
+    await db.flush()
+    return partner
+
+
+async def _partner(db: AsyncSession, marketplace: MarketplaceRow, site_domain: str, content: DemoPartner) -> PartnerRow:
     partner = PartnerRow(
         marketplace_id=marketplace.id,
         source_id=content.key,
@@ -38,10 +60,7 @@ async def lay_shop(
         agency_phone=content.phone,
         language=content.language,
         accent_colour=content.accent_colour,
-        gift_card_offer_suggested=list(content.gift_card_offer.suggested),
-        gift_card_offer_minimum=content.gift_card_offer.minimum,
-        gift_card_offer_maximum=content.gift_card_offer.maximum,
-        gift_card_offer_validity_months=content.gift_card_offer.validity_months,
+        **_offer(content.gift_card_offer),
         hq_address_line_1=content.address.line,
         hq_postal_code=content.address.postal_code,
         hq_city=content.address.city,
@@ -56,15 +75,17 @@ async def lay_shop(
     await db.flush()
     partner.source_id = str(partner.id)
     partner.logo_url = await keep(db, partner.id, content.logo.content, "svg")
-    for product in content.products:
-        await _product(db, marketplace.currency, partner, product)
-    for ranking, mode in enumerate(content.delivery, 1):
-        await _delivery(db, marketplace.currency, partner, mode, ranking)
-    db.add_all(_coupon(marketplace.currency, partner, coupon, now) for coupon in content.coupons)
-    for card in content.gift_cards:
-        await _gift_card(db, marketplace.currency, partner, card, now)
-    await db.flush()
     return partner
+
+
+def _offer(content: DemoGiftCardOffer) -> dict[str, Any]:
+    """The columns of a partner that say which gift cards it sells."""
+    return {
+        "gift_card_offer_suggested": list(content.suggested),
+        "gift_card_offer_minimum": content.minimum,
+        "gift_card_offer_maximum": content.maximum,
+        "gift_card_offer_validity_months": content.validity_months,
+    }
 
 
 async def _product(db: AsyncSession, currency: str, partner: PartnerRow, content: DemoProduct) -> None:
