@@ -6,6 +6,7 @@ import datetime as dt
 import io
 import re
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -103,6 +104,14 @@ async def test_a_gift_card_says_what_it_is_worth(app_shop: Shop, client: httpx.A
     answer = await client.get(path(card, DocumentKind.GIFT_CARD))
     assert "filename*=UTF-8''Carte%20cadeau%20The%20Shop.pdf" in answer.headers["content-disposition"]
     assert PdfReader(io.BytesIO(answer.content)).trailer["/Root"]["/Lang"] == "fr"  # type: ignore[index]
+
+
+async def test_its_file_has_a_name_that_every_system_takes(app_shop: Shop, client: httpx.AsyncClient) -> None:
+    row = await voucher(app_shop, await prototype(app_shop))
+    await app_shop.execute("UPDATE partner SET commercial_name = :name", name='Spa "Ada"/Hôtel: 温泉\\; \r\nX-Evil: 1')
+    (plain, whole) = (await client.get(path(row))).headers["content-disposition"].split("; filename*=UTF-8''")
+    assert plain == 'inline; filename="Gift voucher Spa Ada H_tel _ _ X-Evil 1.pdf"'
+    assert unquote(whole) == "Gift voucher Spa Ada Hôtel 温泉 ; X-Evil 1.pdf"
 
 
 async def test_the_code_leads_to_where_it_is_redeemed(app_shop: Shop) -> None:

@@ -246,6 +246,12 @@ def test_guests_of_everywhere_are_called_by_their_names() -> None:
     assert "Droid" not in " ".join(str(font["/BaseFont"]) for font in fonts_of(made(SHORT)))
 
 
+def test_a_name_that_no_font_has_is_left_out_and_the_rest_stands() -> None:
+    unknown = Look.of(branded("ሰላም", "#6a4c9c"))
+    read = words(made(sheet(to="ሰላም ልዑል", sender="Ada", message="ሰላም Ada!", look=unknown)))
+    assert "GIFT VOUCHER A night From Ada \N{WHITE SQUARE} Ada! Code" in read, read
+
+
 # ---- what people write is text
 
 
