@@ -15,10 +15,10 @@ LONGEST_WORD = 24
 PIECE = 12
 BREAK = "\N{ZERO WIDTH SPACE}"
 HYPHEN = "\N{SOFT HYPHEN}"
-TIED = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
-"""Spaces that hold together what stands on both sides, such as a price and its currency."""
+TIE, NARROW = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
+"""Spaces that hold together what stands on both sides, such as a price and its currency. The narrow one is as good as none in large letters."""
 _LONG = re.compile(rf"[^\s\-–—]{{{LONGEST_WORD + 1},}}")
-_SPACES = re.compile(rf"[^\S{TIED}]+")
+_SPACES = re.compile(rf"[^\S{TIE}]+")
 _HOLES = re.compile(rf"{HOLE}(?: ?{HOLE})+")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u31ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef]")
 """Letters of Thai, Chinese, Japanese and Korean, whose lines are broken by rules of their own."""
@@ -52,8 +52,8 @@ def printable_lines(text: str) -> str:
 
 def exact(text: str) -> str:
     """A text that is not broken: a code, an address that is copied."""
-    line = _HOLES.sub(HOLE, _SPACES.sub(" ", _characters(text)).strip())
-    return line if set(line) - JOINERS - {" ", *TIED, HOLE} else ""
+    line = _HOLES.sub(HOLE, _SPACES.sub(" ", _characters(text.replace(NARROW, TIE))).strip())
+    return line if set(line) - JOINERS - {" ", TIE, HOLE} else ""
 
 
 def is_rtl(text: str) -> bool:
