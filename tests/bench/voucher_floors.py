@@ -19,6 +19,8 @@ LANGUAGES = ("en", "fr", "es", "it", "de", "nl", "ca", "pt")
 TYPES = {"stay": 1, "standard": 2, "fixed_stay": 3}
 MODES = {"print_at_home": (1, "Print at home"), "expedition": (2, "Expedition to the buyer"), "giftee_email": (3, "E-mail to the giftee"), "postal_mail_to_beneficiary": (4, "Post to the beneficiary"), "on_site": (5, "On site")}  # fmt: skip
 TARGETS = ("vouchers", "giftcards", "clickandcollect", "ecommerce", "experiences", "tickets_events", "workshops", "flashsales", "moneypot", "network_giftcards", "network_vouchers")  # fmt: skip
+RECEIVED = {mode: f"{mode}_reception_mode" for mode in list(MODES)[:4]} | {"on_site": "on_site_expedition_mode"}
+PRICES = ("total_price", "purchase_price", "rent_price", "bought_rent_price")
 AS_STORED = ("nb_nights", "nb_babies", "nb_children", "nb_adults")
 
 
@@ -154,7 +156,7 @@ def _coupon(r: asyncpg.Record, now: dt.datetime) -> dict[str, Any]:
     begun = r["starts_on"] is None or r["starts_on"] <= now
     going_on = r["ends_on"] is None or r["ends_on"] > now
     left = r["max_usages"] is None or r["usage_count"] < r["max_usages"]
-    targets, modes = r["targets"], r["reception_modes"]
+    modes = r["reception_modes"]
     return {
         "id": r["id"],
         "valid": r["is_active"] and begun and going_on and left,
@@ -163,8 +165,7 @@ def _coupon(r: asyncpg.Record, now: dt.datetime) -> dict[str, Any]:
         "new_validity_period": r["new_validity_period"],
         "booking_engine_id": r["booking_engine_id"],
         "is_activated": r["is_active"],
-        "code": r["code"],
-        "type": r["type"],
+        **{name: r[name] for name in ("code", "type")},
         "start": moment(r["starts_on"]) or "",
         "end": moment(r["ends_on"]) or "",
         "discount": f"{amount if percentage is None else percentage:.2f}",
@@ -185,13 +186,9 @@ def _coupon(r: asyncpg.Record, now: dt.datetime) -> dict[str, Any]:
         "email_condition": r["email_condition"],
         "price_condition_min_amount": str(r["minimum_basket_amount"] or ""),
         "product_condition_min_amount": str(r["minimum_product_price_amount"] or ""),
-        **{f"activate_for_{target}": target in targets for target in TARGETS},
+        **{f"activate_for_{target}": target in r["targets"] for target in TARGETS},
         "offer_delivery_cost_clickandcollect": r["free_click_and_collect"],
-        "print_at_home_reception_mode": not modes or "print_at_home" in modes,
-        "expedition_reception_mode": not modes or "expedition" in modes,
-        "giftee_email_reception_mode": not modes or "giftee_email" in modes,
-        "postal_mail_to_beneficiary_reception_mode": not modes or "postal_mail_to_beneficiary" in modes,
-        "on_site_expedition_mode": not modes or "on_site" in modes,
+        **{key: not modes or mode in modes for mode, key in RECEIVED.items()},
         "partner": r["partner_id"],
     }
 
@@ -207,33 +204,23 @@ def _rental(r: asyncpg.Record) -> dict[str, Any]:
     }
 
 
-def _voucher(
-    r: asyncpg.Record, now: dt.datetime, zone: ZoneInfo, public_url: str, options: Any, included: Any, rentals: Any, coupon: Any
-) -> dict[str, Any]:  # fmt: skip
+def _prototype(r: asyncpg.Record) -> dict[str, Any]:
     names = _names(r["prototype_name"], "voucher_prototype_name")
-    state, ends = r["state"], r["expires_on"]
-    alive, over = state in {"paid", "using"}, ends is not None and ends <= now
-    number, called = MODES[r["reception_mode"]]
-    zip_code = r["gifter_postal_code"]
     return {
-        "id": r["id"],
-        "code": r["code"],
-        "summary": r["summary"],
-        "origin": r["origin"],
         "voucher_prototype": r["voucher_prototype_id"],
-        "voucher_prototype_name": names[f"voucher_prototype_name_{r['language']}"] or names["voucher_prototype_name_en"],
+        "voucher_prototype_name": names[f"voucher_prototype_name_{r['language']}"]
+        or names["voucher_prototype_name_en"],
         **names,
         **_names(r["prototype_description"], "voucher_prototype_description"),
         **_names(r["prototype_rent_conditions"], "voucher_prototype_rent_conditions"),
         "voucher_prototype_type": TYPES[r["prototype_type"]],
         **{name: r[name] for name in AS_STORED},
-        "options": options,
-        "voucher_prototype_included_options": [
-            {"option": {**_texts(each, "name"), "source_id": each["source_id"]}, "count": each["count"]}
-            for each in included
-        ],
-        "reception_mode": number,
-        "reception_mode_display": called,
+    }
+
+
+def _gifter(r: asyncpg.Record) -> dict[str, Any]:
+    zip_code = r["gifter_postal_code"]
+    return {
         "gifter_civility": r["gifter_civility"],
         "gifter_first_name": r["gifter_first_name"],
         "gifter_last_name": r["gifter_last_name"],
@@ -245,42 +232,83 @@ def _voucher(
         "gifter_zipcode": int(zip_code) if zip_code.isascii() and zip_code.isdigit() else None,
         "gifter_wired_phone": r["gifter_wired_phone"],
         "gifter_mobile_phone": r["gifter_mobile_phone"],
+    }
+
+
+def _giftee(r: asyncpg.Record) -> dict[str, Any]:
+    return {
         "self_gifted": r["self_gifted"],
         "giftee_first_name": r["giftee_first_name"],
         "giftee_last_name": r["giftee_last_name"],
         "giftee_email": r["giftee_email"],
         "giftee_phone_number": r["giftee_phone_number"],
-        "recipient_address": r["recipient_address"],
-        "message": r["message"],
-        "total_price": str(r["total_price_amount"]),
-        "purchase_price": str(r["purchase_price_amount"]),
-        "rent_price": str(r["rent_price_amount"]),
-        "bought_rent_price": str(r["bought_rent_price_amount"]),
+    }
+
+
+def _dates(r: asyncpg.Record, zone: ZoneInfo) -> dict[str, Any]:
+    ends = r["expires_on"]
+    return {
         "creation_date": moment(r["created_on"]) or "",
         "activation_date": moment(r["activated_on"]) or "",
         "usage_date": moment(r["used_on"]) or "",
         "expiration_date": moment(ends) or "",
         "expiration_date_display": "" if ends is None else ends.astimezone(zone).date().isoformat(),
+    }
+
+
+def _discount(coupon: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {
+        "coupon": "" if coupon is None else coupon["code"],
+        "coupon_details": "" if coupon is None else coupon["discount_text"],
+        "coupon_for_email_details": coupon,
+    }
+
+
+def _allowed(r: asyncpg.Record, now: dt.datetime) -> dict[str, bool]:
+    state, ends = r["state"], r["expires_on"]
+    alive, over = state in {"paid", "using"}, ends is not None and ends <= now
+    return {
+        "is_usable": alive and r["activated_on"] is not None and r["activated_on"] <= now and not over,
+        "is_extendable": (alive or state == "exprd") and ends is not None,
+        "is_refundable": r["kind"] == "voucher" and r["purchase_price_amount"] > 0 and state == "paid" and not over,
+    }
+
+
+def _voucher(
+    r: asyncpg.Record, now: dt.datetime, zone: ZoneInfo, public_url: str, options: Any, included: Any, rentals: Any, coupon: Any
+) -> dict[str, Any]:  # fmt: skip
+    state = r["state"]
+    number, called = MODES[r["reception_mode"]]
+    return {
+        **{name: r[name] for name in ("id", "code", "summary", "origin")},
+        **_prototype(r),
+        "options": options,
+        "voucher_prototype_included_options": [
+            {"option": {**_texts(each, "name"), "source_id": each["source_id"]}, "count": each["count"]}
+            for each in included
+        ],
+        "reception_mode": number,
+        "reception_mode_display": called,
+        **_gifter(r),
+        **_giftee(r),
+        "recipient_address": r["recipient_address"],
+        "message": r["message"],
+        **{name: str(r[f"{name}_amount"]) for name in PRICES},
+        **_dates(r, zone),
         "gifter": r["gifter_id"],
         "giftee": r["giftee_id"],
         "state": state,
         "rentals": [_rental(each) for each in rentals],
         "printable_pdf_file": "" if state in {"draft", "error"} else f"{public_url}/documents/vouchers/{r['document_token']}.pdf",
-        "coupon": "" if coupon is None else coupon["code"],
-        "coupon_details": "" if coupon is None else coupon["discount_text"],
-        "coupon_for_email_details": coupon,
+        **_discount(coupon),
         "api_version": 1,
         "type": 2 if r["kind"] == "imported" else 1,
-        "to_giftee": r["to_giftee"],
-        "from_gifter": r["from_gifter"],
-        "expedition_status": r["expedition_status"],
+        **{name: r[name] for name in ("to_giftee", "from_gifter", "expedition_status")},
         "expedition_date": moment(r["expedition_date"]) or "",
         "cover_letter_url": r["cover_letter_url"],
         "language": r["language"],
         "is_group_payment": r["is_group_payment"],
-        "is_usable": alive and r["activated_on"] is not None and r["activated_on"] <= now and not over,
-        "is_extendable": (alive or state == "exprd") and ends is not None,
-        "is_refundable": r["kind"] == "voucher" and r["purchase_price_amount"] > 0 and state == "paid" and not over,
+        **_allowed(r, now),
         "payment_type": r["payment_type"],
         "imported_from": r["imported_from"],
     }  # fmt: skip
