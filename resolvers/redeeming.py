@@ -15,15 +15,17 @@ from schema.gift_card import GiftCardHoldState
 from schema.permission import Permission
 from schema.values import Text
 from schema.voucher import VoucherState
+from schema.voucher_prototype import VoucherPrototypeType
 from store.gift_card_reversals import reversible
 from store.gift_card_states import capturable, spendable
 from store.gift_cards import GiftCardHoldRow, GiftCardRow
 from store.voucher_rules import is_over, is_usable
 from store.voucher_states import MOVES
-from store.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRow
+from store.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
 
 AT_VENUE = (VoucherState.USING, VoucherState.USED, VoucherState.PAID)
 """Where staff move vouchers, the moves forward first."""
+WITH_NIGHTS = (VoucherPrototypeType.STAY, VoucherPrototypeType.FIXED_STAY)
 RECENT = 5
 """How many of the last payments with a gift card are shown."""
 TAKEN = (GiftCardHoldState.CAPTURED, GiftCardHoldState.REVERSED)
@@ -43,6 +45,10 @@ class RedeemableVoucher:
     """Where whoever asks may move it here."""
     undoes: Sequence[VoucherState]
     """Where whoever asks could bring it back to once it is used."""
+    rentals: Sequence[VoucherRentalRow]
+    """The bookings that use it, the first first."""
+    books: bool
+    """Whether it is for nights, so that a booking can be noted with its use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,8 @@ async def _voucher(context: Context, row: VoucherRow) -> RedeemableVoucher:
         is_over(row, now),
         moves if usable or row.state is VoucherState.USED else [],
         [state for state in AT_VENUE if _may(context, VoucherState.USED, state)],
+        await _rentals(context, row),
+        row.prototype_type in WITH_NIGHTS,
     )
 
 
@@ -105,6 +113,13 @@ def _may(context: Context, old: VoucherState, new: VoucherState) -> bool:
     """Whether whoever asks may make a move."""
     needed = MOVES.get((old, new))
     return needed is not None and all(map(context.asking.may, (Permission.USE_VOUCHER, needed)))
+
+
+async def _rentals(context: Context, row: VoucherRow) -> Sequence[VoucherRentalRow]:
+    table = VoucherRentalRow
+    query = select(table).where(col(table.voucher_id) == row.id).order_by(col(table.starts_on), col(table.id))
+    async with context.services.db.sessions() as db:
+        return (await db.exec(query)).all()
 
 
 async def _options(context: Context, row: VoucherRow) -> list[tuple[Text, int]]:

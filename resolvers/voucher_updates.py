@@ -5,30 +5,42 @@ from typing import Any
 
 from sqlmodel import col, func, select
 
-from resolvers.changes import apply
+from resolvers.changes import apply, ends_later
 from resolvers.guessing import look_up
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
-from schema.errors import InvalidInput, NotExtendable, NotFound, StateChanged
+from schema.errors import InvalidInput, NotExtendable, NotFound, Path, StateChanged
 from schema.permission import Permission
 from schema.voucher import ExpeditionStatus, Voucher, VoucherGiftee, VoucherState
 from schema.voucher_input import (
+    MOST_RENTALS,
     AddVoucherRental,
     ExtendVoucher,
     RemoveVoucherRental,
     UpdateVoucher,
     UpdateVoucherDetails,
     VoucherGifteeInput,
+    VoucherRentalInput,
 )
 from store.codes import normal
-from store.customer_rows import customer_for
+from store.customer_rows import Person, customer_for
 from store.voucher_events import tell_of_extension
+from store.voucher_giftees import correct_own_giftee
 from store.voucher_issuing import giftee_columns
 from store.voucher_rules import is_extendable
 from store.voucher_states import move, permission_for
 from store.vouchers import VoucherRentalRow, VoucherRow
 
-MOST_RENTALS = 100
+NOTED_WITH = (VoucherState.USING, VoucherState.USED)
+"""Where a voucher goes that is used for a booking."""
+TAKEN_BACK = frozenset(
+    {
+        (VoucherState.USED, VoucherState.USING),
+        (VoucherState.USED, VoucherState.PAID),
+        (VoucherState.USING, VoucherState.PAID),
+    }
+)
+"""The moves by which a use is taken back."""
 GIFTEE = tuple(giftee_columns(VoucherGiftee()))
 
 
@@ -52,20 +64,31 @@ async def _locked(call: Call, code: str) -> VoucherRow:
 async def update_voucher(call: Call, input: UpdateVoucher) -> Voucher:
     """Move a voucher to another state. Using it takes `permissions.use_voucher`, bringing a used or expired one back to life
     `permissions.reopen_voucher`, any other move `permissions.update_voucher`. The state that it is in already changes
-    nothing; a move that there is not answers `INVALID_TRANSITION`.
+    nothing; a move that there is not answers `INVALID_TRANSITION`. The booking that it is used for can be noted in the same
+    step, and taken off when that is taken back.
     """
     row = await _locked(call, input.code)
+    if input.rental is not None and input.state not in NOTED_WITH:
+        raise InvalidInput.at("rental", "A booking is noted with `USING` and `USED`.")
     if input.from_state is not None and row.state is not input.from_state:
         raise StateChanged("from_state", state=row.state.value)
-    await _move(call, row, input.state)
+    old = row.state
+    if not await _move(call, row, input.state):
+        return row
+    if input.rental is not None:
+        await _note(call, row, input.rental, ("rental",))
+    if input.rental_ids_off and (old, row.state) not in TAKEN_BACK:
+        raise InvalidInput.at("rental_ids_off", "Bookings are taken off with a move that takes back its use.")
+    for id in dict.fromkeys(input.rental_ids_off):
+        await _take_off(call, row, id)
     return row
 
 
-async def _move(call: Call, row: VoucherRow, state: VoucherState) -> None:
+async def _move(call: Call, row: VoucherRow, state: VoucherState) -> bool:
     needed = permission_for(row.state, state)
     if needed is not None:
         call.context.require(needed)
-    await move(call.db, row, state, call.services.clock.now())
+    return await move(call.db, row, state, call.services.clock.now())
 
 
 @operation(Permission.UPDATE_VOUCHER, exists=find_voucher)
@@ -75,10 +98,7 @@ async def extend_voucher(call: Call, input: ExtendVoucher) -> Voucher:
     """
     row = await _locked(call, input.code)
     now, old = call.services.clock.now(), row.expires_on
-    if input.expires_on <= now:
-        raise InvalidInput.at("expires_on", "Choose a time to come.")
-    if old is not None and input.expires_on <= old:
-        raise InvalidInput.at("expires_on", "Choose a time after the one it is valid until.")
+    ends_later(input.expires_on, old, now)
     if old is None or not is_extendable(row, now):
         raise NotExtendable
     row.expires_on = input.expires_on
@@ -93,27 +113,36 @@ async def extend_voucher(call: Call, input: ExtendVoucher) -> Voucher:
 async def add_voucher_rental(call: Call, input: AddVoucherRental) -> Voucher:
     """Note a booking that uses a voucher. Its state stays as it is."""
     row = await _locked(call, input.code)
-    if input.ends_on is not None and input.ends_on < input.starts_on:
-        raise InvalidInput.at("ends_on", "A booking does not end before it starts.")
+    await _note(call, row, input)
+    return row
+
+
+async def _note(call: Call, row: VoucherRow, rental: VoucherRentalInput, at: Path = ()) -> None:
+    """Note a booking on a voucher that is locked. InvalidInput, `at` the booking, for what is none and for one too many."""
+    if rental.ends_on is not None and rental.ends_on < rental.starts_on:
+        raise InvalidInput.at((*at, "ends_on"), "A booking does not end before it starts.")
     of_voucher = col(VoucherRentalRow.voucher_id) == row.id
     there = (await call.db.exec(select(func.count()).select_from(VoucherRentalRow).where(of_voucher))).one()
     if there >= MOST_RENTALS:
-        raise InvalidInput.at("code", f"A voucher has at most {MOST_RENTALS} bookings.")
-    call.db.add(VoucherRentalRow(partner_id=row.partner_id, voucher_id=row.id, **input.model_dump(exclude={"code"})))
+        raise InvalidInput.at(at or "code", f"A voucher has at most {MOST_RENTALS} bookings.")
+    told = rental.model_dump(include=set(VoucherRentalInput.model_fields))
+    noted_on = row.used_on if at and row.used_on else call.services.clock.now()
+    call.db.add(VoucherRentalRow(partner_id=row.partner_id, voucher_id=row.id, created_on=noted_on, **told))
     await call.db.flush()
-    return row
 
 
 @operation(Permission.UPDATE_VOUCHER, exists=find_voucher)
 async def remove_voucher_rental(call: Call, input: RemoveVoucherRental) -> Voucher:
     """Take a booking off a voucher. Its state stays as it is."""
     row = await _locked(call, input.code)
-    rental = await find(
-        call.db, call.caller, VoucherRentalRow, "booking of this voucher", id=input.id, voucher_id=row.id
-    )
+    await _take_off(call, row, input.id)
+    return row
+
+
+async def _take_off(call: Call, row: VoucherRow, id: int) -> None:
+    rental = await find(call.db, call.caller, VoucherRentalRow, "booking of this voucher", id=id, voucher_id=row.id)
     await call.db.delete(rental)
     await call.db.flush()
-    return row
 
 
 @operation(Permission.UPDATE_VOUCHER, exists=find_voucher)
@@ -136,5 +165,6 @@ async def _know_giftee(call: Call, row: VoucherRow, sent: VoucherGifteeInput) ->
     for column in GIFTEE:
         setattr(row, column, getattr(row, column) or None)
     if not row.self_gifted and any(part is not None for part in (sent.first_name, sent.last_name, sent.email)):
-        names = row.giftee_first_name or "", row.giftee_last_name or "", row.giftee_email or ""
-        row.giftee_id = await customer_for(call.db, row.partner_id, *names)
+        who = Person(row.giftee_first_name or "", row.giftee_last_name or "", row.giftee_email or "")
+        if who.normal_email or not await correct_own_giftee(call.db, row, who):
+            row.giftee_id = await customer_for(call.db, row.partner_id, who.first_name, who.last_name, who.email)

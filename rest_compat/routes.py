@@ -251,7 +251,7 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             "/api/vouchers/{code}/",
             update_voucher,
             voucher_shapes.VOUCHER,
-            keyless=("from_state",),
+            keyless=("from_state", "rental", "rental_ids_off"),
             example=voucher_shapes.CHANGE,
         ),
     ),

@@ -13,11 +13,23 @@ from schema.values import Fields, writable_as
 from schema.voucher import ExpeditionStatus, Voucher, VoucherGiftee, VoucherRental, VoucherState
 
 VoucherCode = Annotated[str, Field(min_length=1, max_length=80)]
+MOST_RENTALS = 100
+"""Bookings of one voucher."""
 TYPED = "Its code, in capitals or not, with or without hyphens and spaces."
 Name = Annotated[str, up_to(80)]
 ShortText = Annotated[str, up_to(160)]
 LongText = Annotated[str, lines_up_to(1000)]
 Address = Annotated[str, lines_up_to(600)]
+
+
+@writable_as(VoucherRental)
+class VoucherRentalInput(Fields):
+    """A booking that uses a voucher."""
+
+    starts_on: dt.date
+    ends_on: dt.date | None = None
+    reference: Name = ""
+    comment: LongText = ""
 
 
 @writable_as(Voucher)
@@ -31,6 +43,13 @@ class UpdateVoucher(Fields):
         description="Where you saw it. In any other state by now it is left as it is, with `STATE_CHANGED`, so that two who "
         "use it at once know of each other; null: wherever it is.",
     )
+    rental: VoucherRentalInput | None = Field(
+        default=None, description="What it is used for: a booking to note in the same step, with `USING` and `USED`."
+    )
+    rental_ids_off: Annotated[list[RowId], Field(max_length=MOST_RENTALS)] = Field(
+        default_factory=list,
+        description="The ids of its bookings to take off in the same step, with a move that takes back its use.",
+    )
 
 
 @writable_as(Voucher)
@@ -42,14 +61,10 @@ class ExtendVoucher(Fields):
 
 
 @writable_as(VoucherRental)
-class AddVoucherRental(Fields):
+class AddVoucherRental(VoucherRentalInput):
     """A booking uses a voucher."""
 
     code: VoucherCode = Field(description="The voucher's code, however it is spaced.")
-    starts_on: dt.date
-    ends_on: dt.date | None = None
-    reference: Name = ""
-    comment: LongText = ""
 
 
 @writable_as(VoucherRental)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from babel import Locale
-from babel.dates import format_date
+from babel.dates import format_date, format_interval
 from babel.numbers import format_currency, format_percent
 
 from schema.values import Text
@@ -53,6 +53,12 @@ class Formats:
     def date(self, moment: dt.datetime, time_zone: str) -> str:
         """`23 août 2026`, in a time zone by its IANA name."""
         return format_date(moment.astimezone(ZoneInfo(time_zone)), "long", locale=self.locale)
+
+    def days(self, first: dt.date, last: dt.date | None = None) -> str:
+        """`12 to 14 July` as one writes it: the days of a stay; of one day, that day."""
+        if last is None or last == first:
+            return format_date(first, "medium", locale=self.locale)
+        return format_interval(first, last, "yMMMd", locale=self.locale)
 
     def countries(self, codes: Iterable[str] = ()) -> list[tuple[str, str]]:
         """Countries as (ISO 3166 code, name), in the order of their names; without codes, all of them."""

@@ -6,6 +6,7 @@ from decimal import Decimal, InvalidOperation
 from starlette.responses import Response
 
 from funnel.flash import Flash
+from funnel.redeem import bookings
 from funnel.redeem.once import once
 from funnel.redeem.visit import Staff
 from resolvers.gift_card_spending import reverse_gift_card_capture, spend_gift_card
@@ -35,14 +36,28 @@ async def move_voucher(staff: Staff) -> Response:
     to, seen = staff.form.get("to", ""), staff.form.get("from", "")
     if to not in STATES or seen not in STATES:
         raise InvalidInput.at("to", NOT_OURS)
-    moved = UpdateVoucher(code=staff.code, state=VoucherState(to), from_state=VoucherState(seen))
+    typed = bookings.typed_in(staff.form)
+    rental, wrong = bookings.read(typed)
+    if wrong:
+        return await staff.leave(Flash(wrong, typed), to=to)
+    moved = UpdateVoucher(
+        code=staff.code,
+        state=VoucherState(to),
+        from_state=VoucherState(seen),
+        rental=rental,
+        rental_ids_off=bookings.to_take_off(staff.form),
+    )
     try:
-        await once(staff, lambda: update_voucher(staff.context, moved))
+        await once(staff, lambda: update_voucher(staff.context, moved), to)
+    except InvalidInput as error:
+        if any(problem.path[:1] == ("rental",) for problem in error.problems):
+            return await staff.leave(Flash((("starts_on", "TOO_MANY_BOOKINGS"),), typed), to=to)
+        raise
     except (StateChanged, InvalidTransition):
         return await staff.leave(Flash((("voucher", "CHANGED"),)))
     except NotFound:
         return staff.redirect(staff.to_code())
-    return await staff.leave(Flash(fields={"to": to, "from": seen}))
+    return await staff.leave(Flash(fields={"to": to, "from": seen, "noted": "1" if rental else ""}))
 
 
 async def take(staff: Staff) -> Response:

@@ -3,6 +3,7 @@
 from starlette.responses import Response
 
 from funnel.flash import Flash
+from funnel.redeem.bookings import offered
 from funnel.redeem.texts import CARD_STATES, DONE, MOVES, STATES, UNDOES, verdict_of_card, verdict_of_voucher
 from funnel.redeem.visit import ROOT, Staff
 from resolvers.redeeming import RedeemableVoucher, redeemable
@@ -56,7 +57,8 @@ def _voucher(staff: Staff, found: RedeemableVoucher, flash: Flash) -> Response:
         voucher=found.voucher,
         verdict=verdict_of_voucher(found),
         final=final,
-        flash=Flash(flash.problems),
+        flash=flash,
+        offs=offered(found.rentals, found.voucher, just_noted=done and bool(flash.fields.get("noted"))),
         done=done,
         must_confirm=must_confirm,
         states=STATES,

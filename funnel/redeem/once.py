@@ -15,8 +15,9 @@ PAUSE = 0.1
 """Seconds between looks at whether the same form, sent a moment before, is through."""
 
 
-async def once(staff: Staff, run: Callable[[], Awaitable[object]]) -> int:
-    """Run the operation of a form, and answer the id of what it was about. Sent again, it is not run again.
+async def once(staff: Staff, run: Callable[[], Awaitable[object]], button: str = "") -> int:
+    """Run the operation of a form, and answer the id of what it was about. Sent again, it is not run again; by another of its
+    buttons it is something else.
 
     Raises whatever the operation refuses with, and InvalidInput for a form that no page of ours has sent.
     """
@@ -25,7 +26,7 @@ async def once(staff: Staff, run: Callable[[], Awaitable[object]]) -> int:
         raise InvalidInput.at("once", "This form was not sent from a page.")
     said = {name: value for name, value in staff.form.items() if name != "csrf"}
     for left in reversed(range(TRIES)):
-        staff.context.once = Once(staff.context, f"redeem:{key}", await fingerprint(said), _id)
+        staff.context.once = Once(staff.context, f"redeem:{key}{button}", await fingerprint(said), _id)
         try:
             await run()
         except Answered as answered:

@@ -28,6 +28,11 @@ WRONG = {
     ("amount", "REQUIRED"): N_("Enter an amount."),
     ("amount", "INVALID"): N_("Enter an amount like 12.50."),
     ("amount", "INSUFFICIENT"): N_("There is less left on the card. Nothing was taken."),
+    ("starts_on", "REQUIRED"): N_("Enter the first day of the booking."),
+    ("starts_on", "DAY"): N_("Enter a date, such as 2030-12-31."),
+    ("starts_on", "TOO_MANY_BOOKINGS"): N_("This voucher has as many bookings as it can have. Use it without one."),
+    ("ends_on", "DAY"): N_("Enter a date, such as 2030-12-31."),
+    ("ends_on", "BEFORE"): N_("The last day cannot be before the first."),
     ("voucher", "CHANGED"): N_(
         "Somebody else has just changed this voucher. Nothing was done: this is how it stands now."
     ),

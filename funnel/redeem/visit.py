@@ -95,10 +95,10 @@ class Staff(Guest):
         """The messages that wait for staff of this shop."""
         return Flashes(self.services.kv, self.shop.partner_id)
 
-    async def leave(self, flash: Flash) -> Response:
+    async def leave(self, flash: Flash, **more: str) -> Response:
         """Leave a message for the page about this code, and lead there."""
         await self.flashes.leave(self._place, flash)
-        return self.redirect(self.to_code())
+        return self.redirect(self.to_code(**more))
 
     async def left(self) -> Flash:
         """The message that was left for the page about this code."""

@@ -97,12 +97,16 @@ async def press(customer: Customer, label: str, **changes: str) -> Customer:
     button = next(b for b in customer.page.one("main").all("button") if b.text.startswith(label))
     form = button.inside("form")
     assert form is not None
-    return await post(customer, form, **changes)
+    pressed = {button.attributes["name"]: button.attributes["value"]} if "name" in button.attributes else {}
+    return await post(customer, form, **pressed | changes)
 
 
 async def post(customer: Customer, form: Element, **changes: str) -> Customer:
     """Send a form of the page."""
-    fields = {i.attributes["name"]: i.attributes.get("value", "") for i in form.all("input")} | changes
+    sent = [
+        i.attributes for i in form.all("input") if i.attributes.get("type") != "checkbox" or "checked" in i.attributes
+    ]
+    fields = {each["name"]: each.get("value", "") for each in sent} | changes
     return await customer.post(str(customer.response.url.join(form.attributes["action"])), fields)
 
 

@@ -56,15 +56,49 @@ async def test_who_cannot_take_it_back_is_asked_first(venue: Venue) -> None:
     assert (note(staff), await venue.state(row), buttons(staff)) == ("It is marked as used.", "used", ["Another code"])
 
 
+async def test_the_booking_of_a_stay_is_noted_with_its_use_and_goes_with_it(venue: Venue) -> None:
+    """Optional, in a folded form that needs no script; a voucher without nights is not asked for one."""
+    row = await venue.voucher()
+    await venue.shop.execute("UPDATE voucher SET prototype_type = 'stay' WHERE id = :id", id=row.id)
+    staff = await venue.staff(row.normal_code, only={P.VIEW_VOUCHER, P.USE_VOUCHER, P.REOPEN_VOUCHER})
+    folded = staff.page.one("details", class_="booking")
+    assert "open" not in folded.attributes
+    await press(staff, "Mark as used", starts_on="2030-07-03", ends_on="2030-07-01", reference="B-7 <b>")
+    assert staff.errors == ["The last day cannot be before the first."]
+    assert "open" in staff.page.one("details", class_="booking").attributes
+    assert staff.page.one("input", id="reference").attributes["value"] == "B-7 <b>"
+    check_controls(staff.page)
+    await press(staff, "Mark as used", starts_on="", comment="Late")
+    assert staff.errors == ["Enter the first day of the booking."]
+    await press(staff, "Mark as used", starts_on="2030-13-01")
+    assert staff.errors == ["Enter a date, such as 2030-12-31."]
+    assert (await venue.state(row), await venue.shop.one("SELECT count(*) FROM voucher_rental")) == ("paid", 0)
+    filled = {"starts_on": "2030-07-01", "ends_on": "2030-07-03", "reference": "B-7 <b>", "comment": "Late"}
+    await press(staff, "Mark as used", **filled)
+    assert (note(staff), await venue.state(row)) == ("It is marked as used.", "used")
+    assert "Bookings 1–3 Jul 2030 · B-7 <b> Late" in " ".join(staff.page.one("dl", class_="good-for").text.split())
+    id = await venue.shop.one("SELECT id FROM voucher_rental")
+    assert staff.page.all("input", name=f"off-{id}")[0].attributes.get("checked") is not None
+    await press(staff, "Undo: not used yet")
+    assert (await venue.state(row), await venue.shop.one("SELECT count(*) FROM voucher_rental")) == ("paid", 0)
+    asked = await venue.staff(row.normal_code, only={P.VIEW_VOUCHER, P.USE_VOUCHER})
+    await asked.open(f"{ROOT}?code={row.normal_code}&to=used")
+    await press(asked, "Yes, mark as used", ends_on="2030-07-03")
+    assert (asked.errors, buttons(asked)[0]) == (["Enter the first day of the booking."], "Yes, mark as used")
+    await press(asked, "Yes, mark as used", **filled)
+    assert await venue.state(row) == "used"
+    without = await venue.staff((await venue.voucher()).normal_code)
+    assert without.page.all("details", class_="booking") == []
+
+
 async def test_a_form_does_its_work_once_and_never_on_what_others_changed(venue: Venue) -> None:
     row = await venue.voucher()
     ada, bob = (
         await venue.staff(row.normal_code, role=Role.MASTER),
         await venue.staff(row.normal_code, role=Role.MASTER),
     )
-    form = ada.page.one("main").all("form")[1]
-    fields = {i.attributes["name"]: i.attributes["value"] for i in form.all("input")}
-    assert fields["to"] == "used"
+    (form,) = ada.page.one("main").all("form")
+    fields = {i.attributes["name"]: i.attributes["value"] for i in form.all("input")} | {"to": "used"}
     told = {"Origin": "http://shop.localhost", "Sec-Fetch-Site": "same-origin"}
     answers = await asyncio.gather(*(ada.http.post("/redeem/voucher/", data=fields, headers=told) for _ in range(5)))
     assert {answer.status_code for answer in answers} == {303}

@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 import itertools
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from schema.voucher import ExpeditionStatus, VoucherState
 from schema.voucher_input import UpdateVoucher
 from store.clock import clock
 from store.voucher_states import MOVES, move
-from tests.tenants import EVERYBODY, OverGraphQL, Tenants, Transport
+from tests.tenants import EVERYBODY, Direct, OverGraphQL, Tenants, Transport
 from tests.voucher_world import WORKED, holder, sell, told, voucher_of
 
 S = VoucherState
@@ -229,6 +230,56 @@ async def test_a_voucher_has_so_many_bookings_and_no_more(tenants: Tenants, monk
     outcomes = await asyncio.gather(*(ask.change("a1", voucher_updates.add_voucher_rental, **sent) for _ in range(4)))
     assert sorted(outcome.done for outcome in outcomes) == [False, False, True, True]
     assert await tenants.one("SELECT count(*) FROM voucher_rental") == 2
+
+
+async def test_a_booking_comes_and_goes_with_the_use(tenants: Tenants, ask: Transport) -> None:
+    """In one step with the move, for whoever may move it; nothing of it stays when any of it is refused."""
+    who = await holder(tenants, "a1", Permission.USE_VOUCHER, Permission.REOPEN_VOUCHER, Permission.VIEW_VOUCHER)
+    row = await tenants.add(voucher_of(await sell(tenants, "a1")))
+    use = partial(ask.change, who, voucher_updates.update_voucher, code=row.code)
+    stay = {"starts_on": "2030-07-01", "ends_on": "2030-07-03", "reference": "B-77"}
+    before = await tenants.snapshot()
+    refused = await use(state=S.USED, rental={**stay, "ends_on": "2030-06-30"})
+    assert refused.wrong == {("rental.ends_on", "INVALID")}
+    assert (await use(state=S.PAID, rental=stay)).wrong == {("rental", "INVALID")}
+    assert await tenants.snapshot() == before
+    assert (await use(state=S.USED, from_state=S.PAID, rental=stay)).done
+    noted = "SELECT r.id FROM voucher_rental r JOIN voucher v ON v.id = r.voucher_id AND v.used_on = r.created_on"
+    id = await tenants.one(f"{noted} WHERE r.reference = 'B-77' AND v.state = 'used'")
+    assert (await use(state=S.USED, rental=stay)).done  # the state that it is in already changes nothing
+    assert await tenants.one("SELECT count(*) FROM voucher_rental") == 1
+    before = await tenants.snapshot()
+    assert (await use(state=S.PAID, rental_ids_off=[id, id + 1])).wrong == NOBODYS
+    assert await tenants.snapshot() == before
+    assert (await use(state=S.PAID, rental_ids_off=[id, id])).done
+    assert (await tenants.row("voucher", row.id))["state"] == "paid"
+    assert await tenants.one("SELECT count(*) FROM voucher_rental") == 0
+    assert (await use(state=S.USING, rental_ids_off=[id])).wrong == {("rental_ids_off", "INVALID")}
+    assert (await tenants.row("voucher", row.id))["state"] == "paid"
+
+
+async def test_whom_a_voucher_is_for_without_an_address_stays_one_customer(tenants: Tenants) -> None:
+    """Corrected where nobody else knows of them; where another voucher is theirs too, that one keeps them as they are."""
+    sold, ask = await sell(tenants, "a1"), Direct(tenants)
+    row = await tenants.add(voucher_of(sold))
+
+    async def correct(code: str, **names: str | None) -> dict[str, Any]:
+        assert (await ask.change("a1", voucher_updates.update_voucher_details, code=code, giftee_details=names)).done
+        id = await tenants.one("SELECT giftee_id FROM voucher WHERE code = :code", code=code)
+        return await tenants.row("customer", id)
+
+    first = await correct(row.code, first_name="Mary", last_name="Currie")
+    second = await correct(row.code, first_name="Marie", last_name="Curie")
+    assert (second["id"], second["first_name"], second["last_name"]) == (first["id"], "Marie", "Curie")
+    shared = await tenants.add(voucher_of(sold, giftee_id=first["id"]))
+    third = await correct(row.code, first_name="Irène")
+    assert third["id"] != first["id"]
+    assert (await tenants.row("customer", first["id"]))["first_name"] == "Marie"
+    assert await tenants.one("SELECT giftee_id FROM voucher WHERE id = :id", id=shared.id) == first["id"]
+    known = await correct(row.code, email="irene@example.com")
+    nameless = await correct(row.code, email=None, first_name="Ève")
+    assert nameless["id"] != known["id"]
+    assert (await tenants.row("customer", known["id"]))["first_name"] == "Irène"
 
 
 async def test_what_staff_correct(tenants: Tenants, ask: Transport) -> None:
