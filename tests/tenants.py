@@ -2,6 +2,7 @@
 
 import contextlib
 import enum
+import functools
 import json
 import pathlib
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -34,7 +35,7 @@ from store.catalogue import VoucherOptionCategoryRow, VoucherOptionRow
 from store.clock import clock
 from store.codes import draw, normal
 from store.coupons import CouponRow
-from store.credentials import hashed
+from store.credentials import _hasher
 from store.db import Session
 from store.delivery import DeliveryModeRow
 from store.events import EventRow
@@ -64,6 +65,12 @@ PARTNERS_DO_NOT = frozenset(
 """What a partner's user may not do unless it was granted."""
 EVERYBODY = ("a1", "a2", "b1", "market a", "market b", "master")
 UNWATCHED = frozenset({"audit_entry", "token", "pgqueuer", "pgqueuer_log", "pgqueuer_statistics", "pgqueuer_schedules"})
+
+
+@functools.cache
+def kept_of(password: str = PASSWORD) -> str:
+    """What is kept of a password, worked out once: that is made to be slow."""
+    return _hasher.hash(password)
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,7 @@ class Tenants:
         """Let a user log in."""
         async with self.services.db.sessions() as db, db.begin():
             row = await db.get_one(UserRow, self.users[name].id)
-            row.password_hash = await hashed(password)
+            row.password_hash = kept_of(password)
 
     async def only_returns_to(self, name: str, *hosts: str) -> None:
         """Let the customers of a partner be sent back to these hosts only."""

@@ -17,7 +17,7 @@ from schema.permission import NAMED
 from schema.viewer import IssuedToken, ObtainToken, RevokeToken
 from store.clock import clock
 from store.credentials import PREFIX, hashed, matches
-from tests.tenants import PARTNERS_DO_NOT, PASSWORD, Tenants
+from tests.tenants import PARTNERS_DO_NOT, PASSWORD, Tenants, kept_of
 
 NAME = "a1@users.example"
 
@@ -25,7 +25,7 @@ NAME = "a1@users.example"
 @pytest.fixture(autouse=True)
 async def passwords(tenants: Tenants) -> None:
     """Everybody has the same password."""
-    await tenants.execute("UPDATE app_user SET password_hash = :hash", hash=await hashed(PASSWORD))
+    await tenants.execute("UPDATE app_user SET password_hash = :hash", hash=kept_of())
 
 
 async def log_in(tenants: Tenants, username: str = NAME, password: str = PASSWORD, label: str = "") -> IssuedToken:

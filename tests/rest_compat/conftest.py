@@ -19,14 +19,12 @@ from rest_compat.routes import ROUTES, rest_routes
 from schema.tenancy import UserRole
 from store.carts import Carts
 from store.clock import clock
-from store.credentials import hashed
 from store.db import Database
 from store.kv import open_kv
 from store.tenancy import MarketplaceRow, PartnerRow, UserRow
 from tests.rest_compat import things
 from tests.rest_compat.served import client_of, made_up, services_with
-
-PASSWORD = "correct horse battery staple"
+from tests.tenants import kept_of
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,6 @@ async def filled(services: Services) -> dict[str, Any]:
         ]
         db.add_all(partners)
         await db.flush()
-        password = await hashed(PASSWORD)
         users = [
             UserRow(
                 username=f"{role}{n}@shop.example",
@@ -69,7 +66,7 @@ async def filled(services: Services) -> dict[str, Any]:
                 role=UserRole(role),
                 partner_id=partner.id if partner else None,
                 marketplace_id=None if partner else market.id,
-                password_hash=password,
+                password_hash=kept_of(),
             )
             for n, (role, partner) in enumerate(
                 [("partner", partners[0]), ("partner", partners[1]), ("marketplace", None)]

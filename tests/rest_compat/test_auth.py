@@ -7,8 +7,9 @@ from sqlmodel import col, select
 from schema.permission import NAMED
 from store.credentials import digest_of
 from store.tenancy import TokenRow
-from tests.rest_compat.conftest import PASSWORD, World
+from tests.rest_compat.conftest import World
 from tests.rest_compat.served import client_of
+from tests.tenants import PASSWORD
 
 TOKEN = "/api-token-auth/"
 

@@ -14,10 +14,11 @@ from rest_compat.openapi import document
 from rest_compat.route import Route
 from rest_compat.routes import GROUPS, ROUTES, endpoint
 from rest_compat.schemas import rest_words, sample
-from tests.rest_compat.conftest import PASSWORD, World
+from tests.rest_compat.conftest import World
 from tests.rest_compat.served import client_of
 from tests.rest_compat.test_lists import ROUTES as LISTS
 from tests.rest_compat.things import ROUTES as THINGS
+from tests.tenants import PASSWORD
 
 CART = "/api/v2/ecommerce/cart/"
 
