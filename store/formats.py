@@ -33,7 +33,7 @@ class Formats:
 
     def money(self, amount: Decimal, currency: str) -> str:
         """`84,00 €`"""
-        return format_currency(amount, currency, locale=self.locale)
+        return _money(amount, currency, self.locale)
 
     def whole_money(self, amount: Decimal, currency: str) -> str:
         """`84 €`: an amount without its cents where it has none."""
@@ -68,6 +68,12 @@ class Formats:
     def country(self, code: str) -> str:
         """The name of a country; the code itself when there is none."""
         return str(Locale.parse(self.locale).territories.get(code, code))
+
+
+@functools.lru_cache(maxsize=4096)
+def _money(amount: Decimal, currency: str, locale: str) -> str:
+    """Kept, as a page says few amounts again and again, and each takes longer than a line of the template."""
+    return format_currency(amount, currency, locale=locale)
 
 
 @functools.cache
