@@ -3,13 +3,15 @@
 import asyncio
 import contextlib
 import datetime as dt
+import functools
+import itertools
 import logging
 import pathlib
 import tempfile
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -142,59 +144,89 @@ async def test_the_database_goes_away_and_comes_back(own_postgres: EmbeddedPostg
         await under_load(own_postgres, shop, client)
 
 
-async def under_load(server: EmbeddedPostgres, shop: Shop, client: httpx.AsyncClient) -> None:
-    headers, load, created = await token_of(shop), Load(client), list[int]()
-    product = (await shop.product()).id
+@dataclass
+class Visitors:
+    """Who asks a shop while its database goes away: each kind of request, answered as `Load` wants."""
 
-    async def create() -> None:
-        number = 0
-        while not load.stopped:
-            number += 1
+    shop: Shop
+    client: httpx.AsyncClient
+    headers: Mapping[str, str]
+    product: int
+    load: Load
+    created: list[int] = field(default_factory=list)
+    """The products that were made."""
+
+    @classmethod
+    async def of(cls, shop: Shop, client: httpx.AsyncClient) -> "Visitors":
+        """Those of a shop with one product."""
+        return cls(shop, client, await token_of(shop), (await shop.product()).id, Load(client))
+
+    @property
+    def asks(self) -> dict[str, Callable[[], Awaitable[httpx.Response]]]:
+        """What is asked again and again."""
+        return {"look": self.look, "rest": self.permissions, "page": self.page}
+
+    async def create(self) -> None:
+        """Make products, one after another, each until it is made."""
+        for number in itertools.takewhile(lambda _: not self.load.stopped, itertools.count(1)):
             body = {"query": CREATE, "variables": {"input": {"name": {"en": f"P{number}"}, "price": "1.00"}}}
-            key = headers | {"Idempotency-Key": str(uuid.uuid4())}
-            done = await load.until_done("create", lambda b=body, k=key: client.post("/graphql/", json=b, headers=k))  # type: ignore[misc]
+            headers = {**self.headers, "Idempotency-Key": str(uuid.uuid4())}
+            send = functools.partial(self.client.post, "/graphql/", json=body, headers=headers)
+            done = await self.load.until_done("create", send)
             assert done["data"]["createProduct"] is not None, done
             assert done["data"]["createProduct"]["product"] is not None, done
-            created.append(done["data"]["createProduct"]["product"]["id"])
+            self.created.append(done["data"]["createProduct"]["product"]["id"])
 
-    async def look() -> httpx.Response:
-        query = f"{{ product(id: {product}) {{ id name {{ en }} }} }}"
-        return await client.post("/graphql/", json={"query": query}, headers=headers)
+    async def look(self) -> httpx.Response:
+        """Look at the product."""
+        query = f"{{ product(id: {self.product}) {{ id name {{ en }} }} }}"
+        return await self.client.post("/graphql/", json={"query": query}, headers=self.headers)
 
-    async def permissions() -> httpx.Response:
-        return await client.get("/api/permissions/", headers=headers)
+    async def permissions(self) -> httpx.Response:
+        """Ask what one may do."""
+        return await self.client.get("/api/permissions/", headers=self.headers)
 
-    async def page() -> httpx.Response:
+    async def page(self) -> httpx.Response:
+        """Open a page of the shop: it says that it will be back, or that there is no cart."""
         asked = {"Host": "shop.localhost", "Accept-Language": "fr"}
-        response = await client.get("/ecommerce/shop/customization/", headers=asked)
+        response = await self.client.get("/ecommerce/shop/customization/", headers=asked)
         if response.status_code == 503:
             assert "Nous revenons" in response.text
             return response
-        assert response.status_code == 404  # the shop is known again, and there is no cart
+        assert response.status_code == 404
         return httpx.Response(200)
 
-    async def meanwhile() -> None:
+    async def all_is_told_without_many_words(self) -> None:
+        """Meanwhile whoever watches is told, and the log is not flooded."""
         with lines_logged() as lines:
-            ready = await client.get("/readyz")
+            ready = await self.client.get("/readyz")
             assert (ready.status_code, ready.json()["database"]) == (503, "unreachable")
-            assert (await client.get("/healthz")).status_code == 200
-            assert (await client.get(f"/media/{40 * 'a'}.png")).status_code == 503
-            hook = shop.services.provider._hook_secret  # type: ignore[attr-defined]
-            told = await client.get(f"/provider/hooks/{hook}?EventType=PAYIN_NORMAL_SUCCEEDED&RessourceId=1&Date=1")
-            assert told.status_code == 503
+            assert (await self.client.get("/healthz")).status_code == 200
+            assert (await self.client.get(f"/media/{40 * 'a'}.png")).status_code == 503
+            hook = self.shop.services.provider._hook_secret  # type: ignore[attr-defined]
+            query = "EventType=PAYIN_NORMAL_SUCCEEDED&RessourceId=1&Date=1"
+            assert (await self.client.get(f"/provider/hooks/{hook}?{query}")).status_code == 503
             await asyncio.sleep(4)
             assert len(lines()) < LINES, "\n".join(lines())
             assert not [line for line in lines() if "failed" in line and "error" in line], "\n".join(lines())
 
-    tasks = [asyncio.create_task(create()) for _ in range(2)]
-    asks: dict[str, Callable[[], Awaitable[httpx.Response]]] = {"look": look, "rest": permissions, "page": page}
+
+async def until_ready(client: httpx.AsyncClient) -> None:
+    """Wait until the application says that all it needs is there."""
+    async with asyncio.timeout(60):
+        while (await client.get("/readyz")).status_code != 200:
+            await asyncio.sleep(0.1)
+
+
+async def under_load(server: EmbeddedPostgres, shop: Shop, client: httpx.AsyncClient) -> None:
+    visitors = await Visitors.of(shop, client)
+    load, asks = visitors.load, visitors.asks
+    tasks = [asyncio.create_task(visitors.create()) for _ in range(2)]
     tasks += [asyncio.create_task(load.repeat(name, ask)) for name, ask in asks.items()]
     try:
         await load.good("create", *asks)
-        await away_and_back(server, 6, meanwhile)
-        async with asyncio.timeout(60):
-            while (await client.get("/readyz")).status_code != 200:
-                await asyncio.sleep(0.1)
+        await away_and_back(server, 6, visitors.all_is_told_without_many_words)
+        await until_ready(client)
         before = Counter(load.statuses)
         await asyncio.sleep(2)
         await load.good("create", *asks, more_than=before)  # without a restart
@@ -205,7 +237,7 @@ async def under_load(server: EmbeddedPostgres, shop: Shop, client: httpx.AsyncCl
         assert load.statuses[name, 503] > 0, load.statuses
         assert load.statuses[name, 503] == before[name, 503], "and nobody is turned away any more"
     rows = await shop.services.db.rows(text("SELECT id FROM product ORDER BY id"))
-    assert [row[0] for row in rows] == sorted([product, *created]), "each was made once"
+    assert [row[0] for row in rows] == sorted([visitors.product, *visitors.created]), "each was made once"
 
 
 async def test_what_may_have_been_done_is_not_called_undone(database: Database, database_url: str) -> None:
@@ -275,6 +307,45 @@ async def test_who_waits_too_long_for_a_connection_is_told(database_url: str, mo
     await db.aclose()
 
 
+@dataclass
+class Fillers:
+    """Who fills carts of one product while Redis stands still."""
+
+    client: httpx.AsyncClient
+    headers: Mapping[str, str]
+    load: Load
+    carts: dict[str, str] = field(default_factory=dict)
+    """The ids of the carts, by the keys that they were sent with."""
+
+    async def send(self, key: str) -> httpx.Response:
+        """Send a cart with a key."""
+        body = {"items": [{"product_id": 1, "quantity": 1}]}
+        return await self.client.post(CART, json=body, headers={**self.headers, "Idempotency-Key": key})
+
+    async def fill(self) -> None:
+        """Fill carts, one after another, each until it is kept."""
+        while not self.load.stopped:
+            key = str(uuid.uuid4())
+            self.carts[key] = (await self.load.until_done("cart", functools.partial(self.send, key)))["id"]
+            await asyncio.sleep(0.02)
+
+    async def permissions(self) -> httpx.Response:
+        """Ask for what needs no cart."""
+        return await self.client.get("/api/permissions/", headers=self.headers)
+
+
+async def standing_still(server: RedisServer, client: httpx.AsyncClient) -> None:
+    """Redis answers nobody for ten seconds: whoever watches is told, and the log is not flooded."""
+    server.pause()
+    with lines_logged() as lines:
+        await asyncio.sleep(8)
+        ready = await client.get("/readyz")
+        assert (ready.status_code, ready.json()["redis"], ready.json()["database"]) == (503, "unreachable", "ok")
+        await asyncio.sleep(2)
+        assert len(lines()) < LINES, "\n".join(lines())
+    server.resume()
+
+
 @pytest.mark.redis
 async def test_redis_stands_still_for_ten_seconds(
     app_settings: Settings, own_server: RedisServer, monkeypatch: pytest.MonkeyPatch
@@ -283,39 +354,14 @@ async def test_redis_stands_still_for_ten_seconds(
     update = {"redis_url": own_server.url, "rate_limit": "off", "rate_limit_anonymous": "off"}
     async with running(app_settings.model_copy(update=update)) as (app, client):
         shop = await open_shop(app.state.house.services, app.state.house.sandbox)
-        headers, load, carts = await token_of(shop), Load(client), dict[str, str]()
-
-        async def fill() -> None:
-            while not load.stopped:
-                key = str(uuid.uuid4())
-                body = {"items": [{"product_id": 1, "quantity": 1}]}
-                keyed = headers | {"Idempotency-Key": key}
-                made = await load.until_done("cart", lambda b=body, k=keyed: client.post(CART, json=b, headers=k))  # type: ignore[misc]
-                carts[key] = made["id"]
-                await asyncio.sleep(0.02)
-
-        async def permissions() -> httpx.Response:
-            return await client.get("/api/permissions/", headers=headers)
-
-        tasks = [asyncio.create_task(fill()) for _ in range(4)]
-        tasks.append(asyncio.create_task(load.repeat("rest", permissions)))
+        load = Load(client)
+        fillers = Fillers(client, await token_of(shop), load)
+        tasks = [asyncio.create_task(fillers.fill()) for _ in range(4)]
+        tasks.append(asyncio.create_task(load.repeat("rest", fillers.permissions)))
         try:
             await load.good("cart", "rest")
-            own_server.pause()
-            with lines_logged() as lines:
-                await asyncio.sleep(8)
-                ready = await client.get("/readyz")
-                assert (ready.status_code, ready.json()["redis"], ready.json()["database"]) == (
-                    503,
-                    "unreachable",
-                    "ok",
-                )
-                await asyncio.sleep(2)
-                assert len(lines()) < LINES, "\n".join(lines())
-            own_server.resume()
-            async with asyncio.timeout(60):
-                while (await client.get("/readyz")).status_code != 200:
-                    await asyncio.sleep(0.1)
+            await standing_still(own_server, client)
+            await until_ready(client)
             before = Counter(load.statuses)
             await asyncio.sleep(2)
             await load.good("cart", more_than=before)
@@ -326,9 +372,7 @@ async def test_redis_stands_still_for_ten_seconds(
         assert load.statuses["cart", 503] > 0
         assert load.statuses["cart", 503] == before["cart", 503]
         assert load.statuses["rest", 503] == 0, "what needs no cart goes on"
-        assert len(set(carts.values())) == len(carts)
-        for key, cart_id in carts.items():
-            again = await client.post(
-                CART, json={"items": [{"product_id": 1, "quantity": 1}]}, headers=headers | {"Idempotency-Key": key}
-            )
+        assert len(set(fillers.carts.values())) == len(fillers.carts)
+        for key, cart_id in fillers.carts.items():
+            again = await fillers.send(key)
             assert (again.json()["id"], again.headers["idempotent-replayed"]) == (cart_id, "true")

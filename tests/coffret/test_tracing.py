@@ -4,7 +4,8 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import httpx
 import pytest
@@ -15,16 +16,16 @@ from opentelemetry.trace import SpanKind
 
 from coffret.commands import doctor
 from coffret.commands.doctor import State
-from resolvers.worker import work
+from coffret.services import House
 from schema.checkout import Choice
 from store import tracing
 from store.db import Database
-from store.dsn import dsn
 from store.settings import Settings
 from store.telemetry import Telemetry
 from tests.coffret.conftest import running
 from tests.coffret.test_metrics import token_of
-from tests.shop_world import open_shop
+from tests.resolvers.job_world import working
+from tests.shop_world import Shop, open_shop
 
 CALLER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 TRACE = int(CALLER[3:35], 16)
@@ -45,38 +46,59 @@ def names(spans: Sequence[ReadableSpan]) -> set[str]:
     return {span.name for span in spans}
 
 
+@dataclass
+class Walk:
+    """What somebody did under one trace, and what must not be told of it."""
+
+    house: House
+    client: httpx.AsyncClient
+    shop: Shop
+    headers: Mapping[str, str]
+    secrets: list[str] = field(default_factory=list)
+
+    async def cart(self, product_id: int) -> None:
+        """Hand a cart over, over REST, and read it over GraphQL."""
+        body = {"items": [{"product_id": product_id, "quantity": 1}], "return_url": "https://shop.example/s3cret-path"}
+        made = await self.client.post("/api/v2/ecommerce/cart/", json=body, headers=self.headers)
+        cart_id = made.json()["id"]
+        query = "query Read($id: UUID!) { ecommerceCart(id: $id) { id } }"
+        read = {"query": query, "variables": {"id": cart_id}}
+        assert (await self.client.post("/graphql/", json=read, headers=self.headers)).json()["data"]
+        self.secrets += [cart_id, "s3cret-path", self.headers["Authorization"][6:]]
+
+    async def payment(self, product_id: int) -> None:
+        """Pay, of which the provider notifies."""
+        key, seen = await self.shop.ready(Choice(product_id, 1))
+        started = await self.shop.start(key, seen)
+        await self.shop.pay(started)
+        payin, secret = await self.shop.payin_of(started.attempt_id), self.house.services.provider._hook_secret  # type: ignore[attr-defined]
+        hook = f"/provider/hooks/{secret}?EventType=PAYIN_NORMAL_SUCCEEDED&RessourceId={payin}&Date=1"
+        assert (await self.client.get(hook, headers={"traceparent": CALLER})).status_code == 200
+        self.secrets += [secret, payin, "ada@example.com", "Lilas", "4970107111111119"]
+
+    async def order(self, spans: InMemorySpanExporter, url: str) -> None:
+        """Let a worker make the order, and tell of its job."""
+        async with working(self.house.services, url), asyncio.timeout(60):
+            while await self.shop.count("shop_order") == 0:
+                await asyncio.sleep(0.05)
+            while "job provider_hint" not in names(spans.get_finished_spans()):
+                await asyncio.sleep(0.05)
+
+
 async def test_a_trace_leads_from_a_cart_to_its_order_and_shows_nothing_secret(
     app_settings: Settings, database_url: str, spans: InMemorySpanExporter
 ) -> None:
     async with running(app_settings) as (app, client):
         house = app.state.house
         shop = await open_shop(house.services, house.sandbox)
-        token = await token_of(shop)
+        walk = Walk(house, client, shop, await token_of(shop) | {"traceparent": CALLER})
         product = await shop.product()
         spans.clear()
-        body = {"items": [{"product_id": product.id, "quantity": 1}], "return_url": "https://shop.example/s3cret-path"}
-        made = await client.post("/api/v2/ecommerce/cart/", json=body, headers=token | {"traceparent": CALLER})
-        cart_id = made.json()["id"]
-        query = "query Read($id: UUID!) { ecommerceCart(id: $id) { id } }"
-        read = {"query": query, "variables": {"id": cart_id}}
-        assert (await client.post("/graphql/", json=read, headers=token | {"traceparent": CALLER})).json()["data"]
-        key, seen = await shop.ready(Choice(product.id, 1))
-        started = await shop.start(key, seen)
-        await shop.pay(started)
-        payin = await shop.payin_of(started.attempt_id)
-        hook = f"/provider/hooks/{house.services.provider._hook_secret}?EventType=PAYIN_NORMAL_SUCCEEDED&RessourceId={payin}&Date=1"
-        assert (await client.get(hook, headers={"traceparent": CALLER})).status_code == 200
-        running_jobs = asyncio.create_task(work(house.services, dsn(database_url)))
-        async with asyncio.timeout(30):
-            while await shop.count("shop_order") == 0:
-                await asyncio.sleep(0.05)
-            while not any(span.name == "job provider_hint" for span in spans.get_finished_spans()):
-                await asyncio.sleep(0.05)
-        running_jobs.cancel()
-        await asyncio.gather(running_jobs, return_exceptions=True)
+        await walk.cart(product.id)
+        await walk.payment(product.id)
+        await walk.order(spans, database_url)
         spans._stopped = False
         finished = [span for span in spans.get_finished_spans() if span.context and span.context.trace_id == TRACE]
-
     assert {
         "POST /api/v2/ecommerce/cart/",
         "save_ecommerce_cart",
@@ -87,6 +109,13 @@ async def test_a_trace_leads_from_a_cart_to_its_order_and_shows_nothing_secret(
         "job provider_hint",
         "provider",
     } <= names(finished)
+    check_the_job_follows_from_the_notification(finished)
+    told = "\n".join(span.to_json() for span in spans.get_finished_spans())
+    assert not [secret for secret in walk.secrets if secret in told]
+
+
+def check_the_job_follows_from_the_notification(finished: Sequence[ReadableSpan]) -> None:
+    """The job hangs on the request that wanted it, and each call of the provider says which it is."""
     by_id = {span.context.span_id: span for span in finished if span.context}
     job = next(span for span in finished if span.name == "job provider_hint")
     assert job.kind is SpanKind.CONSUMER
@@ -95,10 +124,6 @@ async def test_a_trace_leads_from_a_cart_to_its_order_and_shows_nothing_secret(
     call = next(span for span in finished if span.name == "provider" and span.attributes)
     assert call.attributes is not None
     assert str(call.attributes["coffret.provider_call"]).startswith("GET /")
-    told = "\n".join(span.to_json() for span in spans.get_finished_spans())
-    secrets = [token["Authorization"][6:], cart_id, "s3cret-path", house.services.provider._hook_secret, str(payin)]
-    secrets += ["ada@example.com", "Lilas", "4970107111111119"]
-    assert not [secret for secret in secrets if secret in told]
 
 
 async def test_errors_are_named_and_not_told(client_with_spans: httpx.AsyncClient, spans: InMemorySpanExporter) -> None:
