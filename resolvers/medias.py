@@ -129,13 +129,14 @@ async def _unused(call: Call, media_id: int) -> MediaRow:
     paths = [path_of(row.uuid, size) for size in MediaSize]
     image = exists().where(col(PrototypeImageRow.media_id) == row.id)
     shown = exists().where(col(ProductRow.partner_id) == row.partner_id, col(ProductRow.picture_url).in_(paths))
-    if (await call.db.exec(select(image | shown))).one():
+    logo = exists().where(col(PartnerRow.id) == row.partner_id, col(PartnerRow.logo_url).in_(paths))
+    if (await call.db.exec(select(image | shown | logo))).one():
         raise MediaInUse
     return row
 
 
-async def check_picture(call: Call, partner_id: int, path: str) -> None:
-    """Refuse a product's picture that is none of its partner's, or was put away; until the end nobody changes the other.
+async def check_picture(call: Call, partner_id: int, path: str, at: str = "picture_url") -> None:
+    """Refuse the picture of a product, or the logo, `at` a field that is none of its partner's, or was put away; until the end nobody changes the other.
 
     Pictures that are not uploaded but laid in with demo data have paths of another kind, and are nobody's.
     """
@@ -143,4 +144,4 @@ async def check_picture(call: Call, partner_id: int, path: str) -> None:
     if shown is None:
         return
     if not await lock_for_use(call.db, partner_id, shown[0]):
-        raise InvalidInput.at("picture_url", "No picture of this partner that can be used has this address.")
+        raise InvalidInput.at(at, "No picture of this partner that can be used has this address.")

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 from resolvers.activation_watch import partner_changed
 from resolvers.changes import apply, given_uuid, marketplace_of, values_of
 from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.medias import check_picture
 from resolvers.operation import Call, operation
 from resolvers.partner_names import named
 from resolvers.tenancy import find
@@ -108,8 +109,11 @@ async def update_partner(call: Call, input: UpdatePartner) -> Partner:
     if row.status is PartnerStatus.NEW and before is not PartnerStatus.NEW:
         raise InvalidInput.at("status", "Only its network makes a partner new. Send a, i or t.")
     check(row, call.services.clock.now().date())
+    if input.logo_url is not None:
+        await check_picture(call, row.id, row.logo_url, "logo_url")
     await call.db.flush()
     await partner_changed(call.db, row)
+    call.services.callers.forget(partner_id=row.id)
     return row
 
 

@@ -77,6 +77,7 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             partner.CREATED_PARTNER,
             status=201,
             renamed=partner.SENT_PARTNER,
+            keyless=partner.KEYLESS,
             example=partner.NEW_PARTNER,
         ),
         Route(
@@ -85,6 +86,7 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             update_partner,
             partner.UPDATED_PARTNER,
             renamed={**partner.SENT_PARTNER, "partner_uuid": "uuid"},
+            keyless=("logo_url", *partner.KEYLESS),
             example=partner.CHANGE,
         ),
         Route(

@@ -21,6 +21,7 @@ from schema.partner_input import (
     ShortName,
     SomeSourceId,
     SourceId,
+    Tags,
 )
 from schema.partner_parts import HeadOffice, LegalRepresentative, Registration
 from schema.tenancy import Partner, PartnerStatus
@@ -41,8 +42,6 @@ Ape = Annotated[str, up_to(20), Filled]
 Street = Annotated[str, up_to(255), Filled]
 PostalCode = Annotated[str, up_to(10), Filled]
 City = Annotated[str, up_to(120), Filled]
-Tag = Annotated[str, up_to(60), Filled]
-Tags = Annotated[list[Tag], Field(max_length=100)]
 
 
 @writable_as(Registration)

@@ -1,6 +1,7 @@
 """What is sent to make and to change partners."""
 
 import datetime as dt
+import re
 from typing import Annotated
 from uuid import UUID
 
@@ -32,9 +33,12 @@ from schema.partner_parts import (
     PayoutSettings,
     Registration,
 )
+from schema.shop_input import PicturePath
 from schema.tenancy import Partner, PartnerStatus
 from schema.values import Fields, writable_as
+from schema.voucher_issue_input import Language
 
+COLOUR = re.compile("#[0-9a-f]{6}")
 LONGEST_NAME, LONGEST_SHORT_NAME, LONGEST_NUMBER = 120, 60, 40
 MARKETPLACE = "The marketplace it is made in; only who sees several has to say."
 
@@ -55,6 +59,16 @@ def _digits(value: str) -> str:
     return value
 
 
+def _colour(value: str) -> str:
+    if not COLOUR.fullmatch(value):
+        raise PydanticCustomError("colour", "Send a colour as #rrggbb, such as #1f4e5f.")
+    return value
+
+
+def _sorted(tags: list[str]) -> list[str]:
+    return sorted(set(tags), key=lambda tag: (tag.casefold(), tag))
+
+
 Status = Annotated[PartnerStatus, AfterValidator(_not_new)]
 Name = Annotated[str, up_to(LONGEST_NAME), NothingIsEmpty]
 FilledName = Annotated[str, up_to(LONGEST_NAME), Filled]
@@ -73,6 +87,12 @@ Birthday = Annotated[dt.date | None, EmptyIsNothing]
 Kind = Annotated[CompanyType | None, EmptyIsNothing]
 Frequency = Annotated[PayoutFrequency | None, EmptyIsNothing]
 Referrer = Annotated[RowId | None, EmptyIsNothing]
+Colour = Annotated[str, up_to(20, lower=True), AfterValidator(_colour)]
+Tag = Annotated[str, up_to(60), Filled]
+Tags = Annotated[list[Tag], Field(max_length=100)]
+SortedTags = Annotated[Tags, AfterValidator(_sorted)]
+Hosts = Annotated[list[Annotated[str, up_to(260, lower=True), Filled]], Field(max_length=50)]
+TAGS = "Words its network sorts partners by, at most 100 of 60 characters; kept in alphabetical order, none twice."
 
 
 @writable_as(Registration)
@@ -171,6 +191,11 @@ class CreatePartner(Fields):
     hide_from_stats: bool = False
     third_party_sales_only: bool = False
     referrer: Referrer = None
+    accent_colour: Colour | None = None
+    language: Language | None = None
+    return_hosts: Hosts = Field(default_factory=list)
+    return_with_order_number: bool = False
+    tags: SortedTags = Field(default_factory=list, description=TAGS)
 
 
 @writable_as(Partner)
@@ -194,3 +219,11 @@ class UpdatePartner(Fields):
     hide_from_stats: strawberry.Maybe[bool]
     third_party_sales_only: strawberry.Maybe[bool]
     referrer: strawberry.Maybe[Referrer]
+    accent_colour: strawberry.Maybe[Colour]
+    language: strawberry.Maybe[Language]
+    logo_url: strawberry.Maybe[PicturePath] = Field(
+        description="Its logo: where one of its own pictures is found (`Media.cardUrl`), without scheme and host; empty: none."
+    )
+    return_hosts: strawberry.Maybe[Hosts]
+    return_with_order_number: strawberry.Maybe[bool]
+    tags: strawberry.Maybe[SortedTags] = Field(description=TAGS)

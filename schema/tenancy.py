@@ -4,7 +4,7 @@ import datetime as dt
 from uuid import UUID
 
 import strawberry
-from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, VARCHAR
 from sqlmodel import Field
 
 from schema.kyc import Kyc
@@ -78,7 +78,9 @@ class Partner(Fields):
     agency_phone: str = Field(default="", max_length=40, description="Its telephone number.")
     website: str = Field(default="", max_length=2048, description="Its own site; expired links lead back to it.")
     accent_colour: str = Field(
-        default="#1f4e5f", max_length=7, description="`#rrggbb`; the colour of its buttons and links."
+        default="#1f4e5f",
+        max_length=7,
+        description="`#rrggbb`; the colour of its buttons and links. Text in it or on it is shown in a shade that can be read.",
     )
     language: str = Field(default="en", max_length=2, description="The language that we write to it in.")
     payments_active: bool = Field(default=False, description="Whether it can be paid by card.")
@@ -90,6 +92,17 @@ class Partner(Fields):
         default=False, description="Whether it sells through others only, and not in a shop of its own."
     )
     referrer: int | None = Field(default=None, description="The id of who brought it in; null: nobody, or not known.")
+    logo_url: str = Field(
+        default="", max_length=300, description="Its logo, as a path on every host of this service; empty: none."
+    )
+    return_hosts: list[str] = Field(
+        default_factory=list,
+        sa_type=JSONB,
+        description="The hosts that the `returnUrl` of a cart may lead to, with a port where there is one; empty: any.",
+    )
+    return_with_order_number: bool = Field(
+        default=False, description="Whether customers come back with the number of their order in the address."
+    )
     tags: list[str] = Field(
         default_factory=list, sa_type=ARRAY(VARCHAR(60)), description="Words its network sorts partners by."
     )

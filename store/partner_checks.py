@@ -14,6 +14,7 @@ from schema.contact import phone_number
 from schema.countries import country_code
 from schema.errors import InvalidInput, Problem
 from schema.tenancy import PartnerStatus
+from store.hosts import host_of
 from store.tenancy import PartnerRow
 
 FULL_AGE = 18
@@ -128,4 +129,16 @@ def _bank(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
     return Problem(("bank_account", "bic"), "INVALID", f"This bank is in {bank}, and the account in {account}.")
 
 
-CHECKS: Sequence[Check] = (_company_number, _vat_id, _phone, _birthday, _bank)
+def _return_hosts(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
+    """Names of hosts, each once, as browsers send them."""
+    if not _changed(row, "return_hosts"):
+        return None
+    found = [host_of(sent, with_port=True) for sent in row.return_hosts]
+    if None in found:
+        at, told = found.index(None), "Send the name of a host, without a scheme or a path, such as shop.example."
+        return Problem(("return_hosts", at), "INVALID", told)
+    row.return_hosts = [host for host in dict.fromkeys(found) if host]
+    return None
+
+
+CHECKS: Sequence[Check] = (_company_number, _vat_id, _phone, _birthday, _bank, _return_hosts)

@@ -11,7 +11,7 @@ from sqlmodel import Field
 from schema.errors import CONSTRAINTS, AlreadyTaken
 from schema.partner_parts import PayoutFrequency
 from schema.tenancy import Marketplace, Partner, Token, User
-from schema.values import amount, choice, json_column, moment
+from schema.values import amount, choice, moment
 from store.clock import now
 
 
@@ -49,7 +49,6 @@ class PartnerRow(Partner, table=True):
     id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
     marketplace_id: int = Field(foreign_key="marketplace.id")
-    logo_url: str = Field(default="", max_length=300)
     siret_number: str = Field(default="", max_length=40)
     rcs: str = Field(default="", max_length=80)
     ape: str = Field(default="", max_length=20)
@@ -78,8 +77,6 @@ class PartnerRow(Partner, table=True):
     block_payout_validation: bool = Field(default=False)
     linked_to_nv_settings: bool = Field(default=False)
     linked_to_ngc_settings: bool = Field(default=False)
-    return_hosts: list[str] = json_column("Hosts that a return_url may name; empty: any.", default_factory=list)
-    return_with_order_number: bool = Field(default=False)
     provider_user_id: str = Field(default="", max_length=128)
     provider_wallet_id: str = Field(default="", max_length=128)
     last_order_number: int = Field(default=0)

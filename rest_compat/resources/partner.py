@@ -9,8 +9,9 @@ from pydantic import AfterValidator, Field
 from rest_compat.keys import Key, Spec, or_null, path_of
 from rest_compat.shapes import Shape
 from rest_compat.writers import DATE_AS_MOMENT, Writer
-from schema.network_partner_input import CreateNetworkPartner, Tag
+from schema.network_partner_input import CreateNetworkPartner
 from schema.onboarding import PaymentActivation
+from schema.partner_input import Tag
 from schema.tenancy import Partner
 from schema.values import Fields
 
@@ -183,6 +184,8 @@ SENT_PARTNER = {
     "legal_representative_country_of_residence": "legal_representative.country_of_residence",
     "hq_region": "head_office.region",
 }
+KEYLESS = ("accent_colour", "language", "return_hosts", "return_with_order_number", "tags")
+"""What GraphQL takes of a partner, and REST has no key for."""
 SENT_NETWORK_PARTNER = {
     **_sent(COMPANY),
     "link_to_nv_settings": "network_links.vouchers",

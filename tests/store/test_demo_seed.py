@@ -29,6 +29,7 @@ from store.demo.seed import (
     DemoShop,
     seed,
 )
+from store.gift_card_offer import check_offer
 from store.new_partners import with_port
 from store.pictures import PictureRow, keep
 from store.pricing import price_lines
@@ -110,6 +111,8 @@ async def test_every_row_says_what_its_content_says(database: Database, sandbox:
         assert partner.payments_active
         assert partner.source_id == str(partner.id)
         assert (partner.commercial_name, partner.accent_colour) == (shop.commercial_name, shop.accent_colour)
+        assert partner.gift_card_offer_suggested == list(shop.gift_card_offer.suggested)
+        check_offer(partner)
         assert pictures[partner.logo_url.removeprefix("/media/")] == shop.logo.content
 
 
