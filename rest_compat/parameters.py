@@ -37,15 +37,6 @@ def exactly(name: str, field: str, description: str) -> Parameter:
     return Parameter(name, (field,), lambda text, _: (text,), description)
 
 
-def any_of(name: str, field: str, description: str) -> Parameter:
-    """Several values, separated by commas; an empty one is left out."""
-
-    def read(text: str, _: ZoneInfo) -> tuple[Any, ...]:
-        return ([part.strip() for part in text.split(",") if part.strip()],)
-
-    return Parameter(name, (field,), read, description, {"type": "string", "examples": ["one,two"]})
-
-
 def since(name: str, field: str, description: str) -> Parameter:
     """A first moment; a date alone means from its midnight on."""
     return Parameter(name, (field,), lambda text, zone: (first_moment(text, zone),), description, WHEN, zoned=True)
