@@ -28,5 +28,5 @@ def validity_end(text: str, now: dt.datetime, zone: ZoneInfo) -> dt.datetime | N
             end = end_of_day(dt.date.fromisoformat(text), zone)
         except (ValueError, OverflowError):  # no such day, or one whose end is past the last year there is
             return None
-        return end if end > now else None
+        return end if end > now and end.year < dt.MAXYEAR else None
     return None

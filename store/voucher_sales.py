@@ -16,7 +16,8 @@ from store.rows import among
 from store.tenancy import MarketplaceRow, PartnerRow
 from store.vouchers import VoucherChosenOptionRow, VoucherRow
 
-LAST_SECOND = dt.time(23, 59, 59)
+LAST_SECOND = dt.time(23, 59, 59, fold=1)
+"""Of a day; where clocks go back over midnight it comes twice, and the day ends with the second."""
 
 
 async def pay(db: AsyncSession, vouchers: Sequence[VoucherRow], now: dt.datetime) -> None:

@@ -219,6 +219,7 @@ async def test_what_a_list_costs_does_not_grow_with_it(tenants: Tenants, many: i
     with fetched(tenants.services.db) as seen:
         body = await tenants.graphql("a1", query)
     assert (len(seen), len(body["data"]["voucherOptions"]["nodes"][0]["prototypeLinks"])) == (4, many)
+    assert not any("services" in statement for statement in map(str, seen)), "what nobody asks for is not read"
 
 
 async def test_within_a_voucher_an_option_tells_more(tenants: Tenants) -> None:

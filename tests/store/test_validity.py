@@ -37,3 +37,4 @@ def test_a_last_day_that_is_over_changes_nothing() -> None:
 
 def test_a_last_day_that_ends_after_all_years_changes_nothing() -> None:
     assert validity_end("9999-12-31", NOW, ZoneInfo("America/New_York")) is None
+    assert validity_end("9999-12-31", NOW, PARIS) is None  # in Apia that is another year

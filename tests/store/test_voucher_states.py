@@ -138,6 +138,19 @@ def test_a_voucher_is_valid_to_the_end_of_a_day_of_its_marketplace(sold_on: str,
     assert end.astimezone(PARIS).isoformat()[:19] == f"{day}T23:59:59"
 
 
+@pytest.mark.parametrize(
+    ("zone", "sold_on", "end"),
+    [
+        ("Asia/Beirut", "2026-10-24T12:00:00+00:00", "2026-10-24T21:59:59+00:00"),  # clocks go back from 24:00 to 23:00
+        ("Africa/Cairo", "2026-04-23T12:00:00+00:00", "2026-04-23T21:59:59+00:00"),  # and forward from 24:00 to 1:00
+        ("Pacific/Kiritimati", "2026-11-20T09:59:59+00:00", "2026-11-20T09:59:59+00:00"),
+        ("Pacific/Pago_Pago", "2026-11-21T10:59:59+00:00", "2026-11-21T10:59:59+00:00"),
+    ],
+)
+def test_a_day_ends_with_its_last_second_wherever_that_is(zone: str, sold_on: str, end: str) -> None:
+    assert end_of_validity(dt.datetime.fromisoformat(sold_on), 0, ZoneInfo(zone)) == dt.datetime.fromisoformat(end)
+
+
 @given(st.integers(0, 10**9), st.integers(1, 60))
 def test_more_months_are_never_fewer_days(seconds: int, months: int) -> None:
     sold_on = NOW + dt.timedelta(seconds=seconds)
