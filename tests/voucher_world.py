@@ -14,6 +14,7 @@ from schema.voucher_prototype import VoucherPrototypeType
 from store.catalogue import UniverseRow, VoucherOptionLinkRow, VoucherOptionRow, VoucherPrototypeRow
 from store.clock import clock
 from store.codes import draw, normal
+from store.tenancy import PartnerRow
 from store.vouchers import VoucherRow
 from tests.tenants import Tenants
 
@@ -35,12 +36,9 @@ class Sold:
     """Not of this prototype."""
 
 
-async def sell(tenants: Tenants, name: str) -> Sold:
-    """A stay with options, of a partner."""
-    partner = tenants.partners[name]
-    currency = "EUR" if name.startswith("a") else "CHF"
+async def _stay(tenants: Tenants, partner: PartnerRow, currency: str) -> VoucherPrototypeRow:
     universe = await tenants.add(UniverseRow(marketplace_id=partner.marketplace_id, name=Text(en="Stays")))
-    stay = await tenants.add(
+    stay: VoucherPrototypeRow = await tenants.add(
         VoucherPrototypeRow(
             partner_id=partner.id,
             universe_id=universe.id,
@@ -63,6 +61,14 @@ async def sell(tenants: Tenants, name: str) -> Sold:
             vat_rate=Decimal("10.00"),
         )
     )
+    return stay
+
+
+async def sell(tenants: Tenants, name: str) -> Sold:
+    """A stay with options, of a partner."""
+    partner = tenants.partners[name]
+    currency = "EUR" if name.startswith("a") else "CHF"
+    stay = await _stay(tenants, partner, currency)
 
     async def option(text: Text, price: str, *, included: bool | None, **more: Any) -> VoucherOptionRow:
         of: dict[str, Any] = {"partner_id": partner.id, "description": Text(), "currency": currency, **more}

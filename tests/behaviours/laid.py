@@ -1,6 +1,6 @@
 """Rows of three partners that were laid for the tests of a module, and what is asked of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from store.gift_cards import GiftCardRow
@@ -16,7 +16,7 @@ class Laid(Generic[R]):
     """Rows of three partners."""
 
     tenants: Tenants
-    rows: list[R]
+    rows: list[R] = field(repr=False)
 
     def seen(self, who: str) -> list[R]:
         """What somebody sees."""

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -83,24 +83,43 @@ async def world(tenants: Tenants) -> AsyncIterator[World]:
 # ---- every key
 
 
+def _coupon(sold: Sold) -> CouponRow:
+    return CouponRow(
+        partner_id=sold.stay.partner_id,
+        code="SPRING-10",
+        normal_code="SPRING10",
+        discount_percentage=Decimal("10.00"),
+        targets=[CouponTarget.VOUCHERS],
+        reception_modes=[ReceptionMode.ON_SITE],
+        voucher_prototype_ids=[sold.stay.id],
+        minimum_basket_amount=Decimal("50.00"),
+    )
+
+
+def _options_and_rental(sold: Sold, voucher: VoucherRow) -> Sequence[Any]:
+    of: dict[str, Any] = {"partner_id": voucher.partner_id, "voucher_id": voucher.id}
+    chosen = VoucherChosenOptionRow(
+        **of,
+        option_id=sold.robe.id,
+        name=Text(en="Robe"),
+        count=2,
+        unit_price_amount=Decimal("12.50"),
+        total_price_amount=Decimal("25.00"),
+    )
+    included = VoucherIncludedOptionRow(
+        **of, option_id=sold.breakfast.id, name=Text(en="Old breakfast"), source_id="brk", count=2
+    )
+    return chosen, included, VoucherRentalRow(**of, starts_on=dt.date(2026, 8, 23), reference="B-1")
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def with_everything(world: World) -> VoucherRow:
     """A voucher that has all that one can have."""
     tenants, sold = world.tenants, world.sold["a1"]
-    of: dict[str, Any] = {"partner_id": sold.stay.partner_id}
-    giver = await tenants.add(CustomerRow(**of, first_name="Ada", last_name="Martin", email="ada@mail.example"))
-    coupon = await tenants.add(
-        CouponRow(
-            **of,
-            code="SPRING-10",
-            normal_code="SPRING10",
-            discount_percentage=Decimal("10.00"),
-            targets=[CouponTarget.VOUCHERS],
-            reception_modes=[ReceptionMode.ON_SITE],
-            voucher_prototype_ids=[sold.stay.id],
-            minimum_basket_amount=Decimal("50.00"),
-        )
+    giver = await tenants.add(
+        CustomerRow(partner_id=sold.stay.partner_id, first_name="Ada", last_name="Martin", email="ada@mail.example")
     )
+    coupon = await tenants.add(_coupon(sold))
     row = voucher_of(
         sold,
         VoucherState.PAID,
@@ -117,23 +136,41 @@ async def with_everything(world: World) -> VoucherRow:
         expires_on=dt.datetime(2100, 5, 2, 21, 59, 59, tzinfo=dt.UTC),
     )
     await tenants.add(row)
-    line: dict[str, Any] = {**of, "voucher_id": row.id}
-    await tenants.add(
-        VoucherChosenOptionRow(
-            **line,
-            option_id=sold.robe.id,
-            name=Text(en="Robe"),
-            count=2,
-            unit_price_amount=Decimal("12.50"),
-            total_price_amount=Decimal("25.00"),
-        ),
-        VoucherIncludedOptionRow(
-            **line, option_id=sold.breakfast.id, name=Text(en="Old breakfast"), source_id="brk", count=2
-        ),
-        VoucherRentalRow(**line, starts_on=dt.date(2026, 8, 23), reference="B-1"),
-    )
+    await tenants.add(*_options_and_rental(sold, row))
     world.rows.append(row)
     return row
+
+
+SHOWN: Mapping[str, Any] = {
+    "summary": None,
+    "voucher_prototype_name": "Nuits au-dessus du lac",
+    "voucher_prototype_name_en": "Nights above the lake",
+    "voucher_prototype_name_de": None,
+    "voucher_prototype_type": 1,
+    "reception_mode": 3,
+    "reception_mode_display": "E-mail to the giftee",
+    "gifter_fullname": "Ada Martin",
+    "gifter_zipcode": 69002,
+    "gifter_wired_phone": None,
+    "giftee_email": None,
+    "total_price": "200.00",
+    "purchase_price": "180.50",
+    "usage_date": "",
+    "expiration_date": "2100-05-02T21:59:59.000000Z",
+    "expiration_date_display": "2100-05-02",
+    "giftee": None,
+    "state": "paid",
+    "coupon": "SPRING-10",
+    "coupon_details": "10 %",
+    "api_version": 1,
+    "type": 1,
+    "expedition_status": "none",
+    "expedition_date": "",
+    "is_usable": True,
+    "is_extendable": True,
+    "is_refundable": True,
+}
+"""What is shown of it, but for ids and codes."""
 
 
 async def test_every_key_of_a_voucher_with_everything(world: World, with_everything: VoucherRow) -> None:
@@ -141,38 +178,12 @@ async def test_every_key_of_a_voucher_with_everything(world: World, with_everyth
     shown = (await world.get(f"/api/vouchers/{row.code.replace('-', ' ').lower()}/")).json()
     assert list(shown) == list(VOUCHER.keys)
     told = {
+        **SHOWN,
         "id": row.id,
         "code": row.code,
-        "summary": None,
         "voucher_prototype": sold.stay.id,
-        "voucher_prototype_name": "Nuits au-dessus du lac",
-        "voucher_prototype_name_en": "Nights above the lake",
-        "voucher_prototype_name_de": None,
-        "voucher_prototype_type": 1,
-        "reception_mode": 3,
-        "reception_mode_display": "E-mail to the giftee",
-        "gifter_fullname": "Ada Martin",
-        "gifter_zipcode": 69002,
-        "gifter_wired_phone": None,
-        "giftee_email": None,
-        "total_price": "200.00",
-        "purchase_price": "180.50",
-        "usage_date": "",
-        "expiration_date": "2100-05-02T21:59:59.000000Z",
-        "expiration_date_display": "2100-05-02",
         "gifter": row.gifter_id,
-        "giftee": None,
-        "state": "paid",
         "printable_pdf_file": f"{tenants.services.settings.public_url}/documents/vouchers/{row.document_token}.pdf",
-        "coupon": "SPRING-10",
-        "coupon_details": "10 %",
-        "api_version": 1,
-        "type": 1,
-        "expedition_status": "none",
-        "expedition_date": "",
-        "is_usable": True,
-        "is_extendable": True,
-        "is_refundable": True,
     }
     assert {key: shown[key] for key in told} == told
     listed = (await world.get("/api/vouchers/", code=row.code.lower())).json()["results"]
@@ -224,7 +235,10 @@ async def test_where_there_is_nothing(world: World) -> None:
     assert (shown["is_usable"], shown["is_extendable"], shown["is_refundable"]) == (False, False, False)
 
 
-async def test_a_page_takes_the_same_statements_however_many_rows_it_has(world: World) -> None:
+async def test_a_page_takes_the_same_statements_however_many_rows_it_has(
+    world: World, with_everything: VoucherRow
+) -> None:
+    assert with_everything in world.rows, "what belongs to it is read, too"
     counts = []
     for size in (2, 100):
         with fetched(world.tenants.services.db) as seen:
@@ -274,7 +288,7 @@ async def test_any_page_over_rest_is_what_a_plain_filter_gives(
     answer = await world.get("/api/vouchers/", who, **query, ordering=f"{sign}{order}", page=page, page_size=size)
     part = wanted[(page - 1) * size : page * size]
     if page > 1 and not part:
-        assert (answer.status_code, answer.json()) == (404, {"detail": "Invalid page."})
+        assert answer.status_code == 404
     else:
         found = answer.json()
         assert [row["id"] for row in found["results"]] == part

@@ -107,7 +107,8 @@ async def found(tenants: Tenants, who: str = "a1", **asked: Any) -> list[int]:
     return [edge["node"]["ranking"] for edge in body["data"]["voucherPrototypes"]["edges"]]
 
 
-async def test_a_filter_finds_what_it_says(tenants: Tenants) -> None:
+async def three_prototypes(tenants: Tenants) -> tuple[list[UniverseRow], list[VoucherPrototypeRow]]:
+    """Prototypes of two universes, ranked 0 to 2, of which the first is not active and the second a highlight."""
     universes = [
         await tenants.add(UniverseRow(marketplace_id=tenants.marketplaces["a"].id, name=Text(en=name)))
         for name in ("Stays", "Tables")
@@ -132,6 +133,11 @@ async def test_a_filter_finds_what_it_says(tenants: Tenants) -> None:
         )
         for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
     ]
+    return universes, rows
+
+
+async def test_a_filter_finds_what_it_says(tenants: Tenants) -> None:
+    universes, rows = await three_prototypes(tenants)
     for asked, expected in (
         ({}, [0, 1, 2]),
         ({"isActive": True}, [1, 2]),

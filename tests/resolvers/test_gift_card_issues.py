@@ -53,6 +53,10 @@ async def test_what_is_issued(tenants: Tenants, ask: Transport) -> None:
     ((kind, data),) = await told(tenants, row["id"])
     assert (kind, data["status"], data["order_id"]) == ("gift_card.issued", "paid", None)
     assert await tenants.one("SELECT count(*) FROM mail") == 0
+    await adds_up(tenants)
+
+
+async def test_a_card_is_issued_for_a_partner_and_in_its_currency(tenants: Tenants, ask: Transport) -> None:
     uuid = str(tenants.partners["a2"].uuid)
     assert (await ask.change("market a", issue_gift_card, value=5, partner_uuid=uuid, expires_on=None)).done
     row = await tenants.newest("gift_card")

@@ -21,8 +21,11 @@ from schema.voucher_prototype import VoucherPrototypeType
 from store.catalogue import UniverseRow, VoucherPrototypeRow
 from store.clock import clock
 from store.gift_card_issuing import NewGiftCard, issue_gift_card
+from store.gift_cards import GiftCardRow
 from store.orders import OrderProductRow
+from store.tenancy import PartnerRow
 from store.voucher_issuing import NewVoucher, issue_voucher
+from store.vouchers import VoucherRow
 from tests.shop_world import BUYER, Shop
 from tests.tenants import Tenants
 
@@ -136,13 +139,11 @@ async def test_an_order_is_read_whole_over_graphql(tenants: Tenants) -> None:
     }
 
 
-async def test_the_lines_of_an_order_name_what_was_issued(tenants: Tenants) -> None:
-    mine = tenants.owned["a1"]
-    partner = tenants.partners["a1"]
+async def massage(tenants: Tenants, partner: PartnerRow, price: Decimal) -> int:
+    """The id of a prototype."""
     universe = await tenants.add(UniverseRow(marketplace_id=partner.marketplace_id, name=Text(en="Spa")))
-    price = Decimal("90.00")
     texts: dict[str, Any] = {name: Text(en="Massage") for name in TEXTS}
-    prototype = await tenants.add(
+    row: VoucherPrototypeRow = await tenants.add(
         VoucherPrototypeRow(
             partner_id=partner.id,
             universe_id=universe.id,
@@ -152,41 +153,62 @@ async def test_the_lines_of_an_order_name_what_was_issued(tenants: Tenants) -> N
             **texts,
         )
     )
-    paid: dict[str, Any] = {
-        "rent_price": price,
-        "total_price": price,
-        "bought_rent_price": price,
-        "purchase_price": price,
-    }
+    return row.id
+
+
+async def issued_with_the_order(tenants: Tenants) -> tuple[VoucherRow, GiftCardRow]:
+    """A voucher and a gift card that came with the order of the first partner, a line each."""
+    partner, order_id = tenants.partners["a1"], tenants.owned["a1"].order
+    price = Decimal("90.00")
+    prototype_id = await massage(tenants, partner, price)
+    prices = ("rent_price", "total_price", "bought_rent_price", "purchase_price")
+    paid: dict[str, Any] = dict.fromkeys(prices, price)
     async with tenants.services.db.sessions() as db, db.begin():
-        new = NewVoucher(partner_id=partner.id, prototype_id=prototype.id, order_id=mine.order, **paid)
+        new = NewVoucher(partner_id=partner.id, prototype_id=prototype_id, order_id=order_id, **paid)
         voucher = await issue_voucher(db, new, clock.now())
         card = await issue_gift_card(
-            db, NewGiftCard(partner_id=partner.id, value=price, currency="EUR", order_id=mine.order), clock.now()
+            db, NewGiftCard(partner_id=partner.id, value=price, currency="EUR", order_id=order_id), clock.now()
         )
-        line: dict[str, Any] = {"partner_id": partner.id, "order_id": mine.order, "quantity": 1, "name": Text(en="It")}
+        line: dict[str, Any] = {"partner_id": partner.id, "order_id": order_id, "quantity": 1, "name": Text(en="It")}
         money: dict[str, Any] = {"vat_rate": Decimal(0), "unit_price_amount": price, "total_amount": price}
         db.add(OrderProductRow(**line, **money, voucher_id=voucher.id))
         await db.flush()
         db.add(OrderProductRow(**line, **money, gift_card_id=card.id))
-    query = """query($id: Int!) { order(id: $id) { kind products {
-        productId voucher { code prototype { id } } giftCard { id value { amount } } } } }"""
-    body = await tenants.graphql("a1", query, id=mine.order)
+    return voucher, card
+
+
+ISSUED = """query($id: Int!) { order(id: $id) { kind products {
+    productId voucher { code prototype { id } } giftCard { id value { amount } } } } }"""
+
+
+async def test_the_lines_of_an_order_name_what_was_issued(tenants: Tenants) -> None:
+    voucher, card = await issued_with_the_order(tenants)
+    order_id = tenants.owned["a1"].order
+    body = await tenants.graphql("a1", ISSUED, id=order_id)
     assert body["data"]["order"] == {
         "kind": "PRODUCTS",
         "products": [
-            {"productId": None, "voucher": {"code": voucher.code, "prototype": {"id": prototype.id}}, "giftCard": None},
+            {
+                "productId": None,
+                "voucher": {"code": voucher.code, "prototype": {"id": voucher.voucher_prototype_id}},
+                "giftCard": None,
+            },
             {"productId": None, "voucher": None, "giftCard": {"id": card.id, "value": {"amount": "90.00"}}},
         ],
     }
-    assert (await tenants.graphql("b1", query, id=mine.order))["data"]["order"] is None
-    await tenants.user("clerk", "partner", [Permission.VIEW_ORDER, Permission.VIEW_VOUCHER], partner_id=partner.id)
-    body = await tenants.graphql("clerk", query, id=mine.order)
+    assert (await tenants.graphql("b1", ISSUED, id=order_id))["data"]["order"] is None
+
+
+async def test_what_was_issued_is_named_to_whom_it_is_shown(tenants: Tenants) -> None:
+    voucher, card = await issued_with_the_order(tenants)
+    order_id, partner_id = tenants.owned["a1"].order, tenants.partners["a1"].id
+    await tenants.user("clerk", "partner", [Permission.VIEW_ORDER, Permission.VIEW_VOUCHER], partner_id=partner_id)
+    body = await tenants.graphql("clerk", ISSUED, id=order_id)
     assert [line["voucher"] is None for line in body["data"]["order"]["products"]] == [False, True]
     assert [(error["path"], error["extensions"]["code"]) for error in body["errors"]] == [
         (["order", "products", at, "giftCard"], "FORBIDDEN") for at in range(2)
     ]
-    await tenants.user("cleaner", "partner", [Permission.VIEW_ORDER], partner_id=partner.id)
+    await tenants.user("cleaner", "partner", [Permission.VIEW_ORDER], partner_id=partner_id)
     body = await tenants.graphql("cleaner", "{ orders { nodes { products { name { en } voucher { code } } } } }")
     assert {error["extensions"]["code"] for error in body["errors"]} == {"FORBIDDEN"}
     assert voucher.code not in str(body)

@@ -16,6 +16,7 @@ from schema.delivery import DeliveryKind
 from schema.event import DATA, EXAMPLES, EventType
 from schema.languages import LANGUAGES
 from schema.values import Text
+from store.products import ProductRow, ProductVariantRow
 from tests.shop_world import BUYER, DECLINED_CARD, Shop
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
@@ -33,6 +34,50 @@ async def paid(shop: Shop, *choices: Choice, **more: Any) -> uuid.UUID:
     started = await shop.start(key, seen)
     await shop.pay(started)
     return started.attempt_id
+
+
+ADDRESS = {
+    "line_1": BUYER.address_line_1,
+    "line_2": "",
+    "postal_code": "75011",
+    "city": "Paris",
+    "country": "FR",
+}
+
+
+def _order_created(product: ProductRow, variant: ProductVariantRow) -> dict[str, Any]:
+    """What is told of two large candles that are sent to Ada, but for which order it is."""
+    line = {
+        "product_id": product.id,
+        "variant_id": variant.id,
+        "voucher_id": None,
+        "gift_card_id": None,
+        "name": {"en": "Candle", "fr": "Bougie"},
+        "variant": {"en": "Large"},
+        "choices": None,
+        "quantity": 2,
+        "vat_rate": "20.00",
+        "unit_price": {"amount": "25.00", "currency": "EUR"},
+        "total": {"amount": "50.00", "currency": "EUR"},
+    }
+    return {
+        "kind": "products",
+        "language": "en",
+        "return_url": "https://shop.example/thanks",
+        "message": "",
+        "buyer": {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com", "phone": ""},
+        "delivery": {
+            "kind": "home_delivery",
+            "name": {"en": "home_delivery"},
+            "recipient_name": "",
+            "address": ADDRESS,
+        },
+        "products": [line],
+        "products_total": {"amount": "50.00", "currency": "EUR"},
+        "discount_total": {"amount": "0.00", "currency": "EUR"},
+        "delivery_total": {"amount": "5.00", "currency": "EUR"},
+        "total": {"amount": "55.00", "currency": "EUR"},
+    }
 
 
 async def test_an_order_tells_of_itself_its_payment_and_its_cart(shop: Shop) -> None:
@@ -55,45 +100,7 @@ async def test_an_order_tells_of_itself_its_payment_and_its_cart(shop: Shop) -> 
     assert (created_of, paid_of, cart_of) == (str(order_id), str(order_id), cart_id)
     assert MOMENT.fullmatch(created.pop("created_on"))
     which = {"id": order_id, "uuid": str(order_uuid), "number": 1, "cart_id": cart_id}
-    assert created == {
-        **which,
-        "kind": "products",
-        "language": "en",
-        "return_url": "https://shop.example/thanks",
-        "message": "",
-        "buyer": {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com", "phone": ""},
-        "delivery": {
-            "kind": "home_delivery",
-            "name": {"en": "home_delivery"},
-            "recipient_name": "",
-            "address": {
-                "line_1": BUYER.address_line_1,
-                "line_2": "",
-                "postal_code": "75011",
-                "city": "Paris",
-                "country": "FR",
-            },
-        },
-        "products": [
-            {
-                "product_id": product.id,
-                "variant_id": variant.id,
-                "voucher_id": None,
-                "gift_card_id": None,
-                "name": {"en": "Candle", "fr": "Bougie"},
-                "variant": {"en": "Large"},
-                "choices": None,
-                "quantity": 2,
-                "vat_rate": "20.00",
-                "unit_price": {"amount": "25.00", "currency": "EUR"},
-                "total": {"amount": "50.00", "currency": "EUR"},
-            }
-        ],
-        "products_total": {"amount": "50.00", "currency": "EUR"},
-        "discount_total": {"amount": "0.00", "currency": "EUR"},
-        "delivery_total": {"amount": "5.00", "currency": "EUR"},
-        "total": {"amount": "55.00", "currency": "EUR"},
-    }
+    assert created == which | _order_created(product, variant)
     assert money == {
         **which,
         "total": {"amount": "55.00", "currency": "EUR"},
