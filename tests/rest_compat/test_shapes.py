@@ -57,13 +57,10 @@ async def test_one_value_of_each_related_row_is_an_array() -> None:
     shape = Shape("Card", Card, {"id": "id", "labels": Plucked("uses.label"), "ids": Plucked("uses.id", "Uses.")})
     assert shape.columns == ["id"]
     assert shape.properties["ids"] == {"type": "array", "items": {"type": "integer"}, "description": "Uses."}
-    uses = {7: [(7, 1, "a"), (7, 2, "b")]}
 
     async def load(_link: Any, keys: Any, columns: Any) -> Any:
-        assert list(keys) == [7, 8]
-        return {
-            key: [(*row[:2], row[2] if columns == ["label"] else row[1]) for row in rows] for key, rows in uses.items()
-        }
+        assert (list(keys), columns) == ([7, 8], ["label", "id"])
+        return {7: [(7, 1, "a", 1), (7, 2, "b", 2)]}
 
     assert await shape.render([("k", 7, 7), ("k", 8, 8)], load, columns=True) == [
         {"id": 7, "labels": ["a", "b"], "ids": [1, 2]},
