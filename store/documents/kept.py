@@ -12,7 +12,7 @@ from store.documents.printable import BREAK, HYPHEN
 from store.documents.source import Source
 from store.documents.typeset import edition, pdf_of
 from store.files import FileStore
-from store.media import key_of
+from store.media import MediaRow, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ async def document_of(source: Source, files: FileStore) -> Document:
 
 def _digest(source: Source) -> str:
     """What a document shows, as one number: its words, its pictures, and what sets it in type."""
-    pictures = (source.logo and source.logo.name, source.cover and source.cover.digest)
+    logo = source.logo.digest if isinstance(source.logo, MediaRow) else source.logo and source.logo.name
+    pictures = (logo, source.cover and source.cover.digest)
     shown = (edition(), source.sheet.data(), source.sheet.scanned, pictures)
     return hashlib.sha256(orjson.dumps(shown)).hexdigest()
 
@@ -57,9 +58,12 @@ def _if_current(kept: bytes | None, digest: str) -> bytes | None:
 
 async def _pictures(files: FileStore, source: Source) -> dict[str, bytes]:
     """The pictures of a document."""
-    found = {} if source.logo is None else {"logo": source.logo.content}
     cover = await files.get(key_of(source.cover.uuid, MediaSize.COVER)) if source.cover else None
-    return found if cover is None else found | {"cover": cover}
+    if isinstance(source.logo, MediaRow):
+        logo = await files.get(key_of(source.logo.uuid, MediaSize.COVER))
+    else:
+        logo = None if source.logo is None else source.logo.content
+    return {name: content for name, content in (("cover", cover), ("logo", logo)) if content is not None}
 
 
 def _file_name(source: Source) -> str:

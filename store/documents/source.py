@@ -21,7 +21,7 @@ from store.documents.sheet import Look, Part, Sheet
 from store.formats import Formats
 from store.gift_cards import GiftCardRow
 from store.mail.gifts import from_gifter, to_giftee
-from store.media import MediaRow
+from store.media import MediaRow, read_path
 from store.pictures import PictureRow
 from store.pictures import find as find_picture
 from store.rows import among
@@ -56,8 +56,8 @@ class Source:
     made_on: dt.datetime
     """When what it is about was made: a document made again is the same, to the byte."""
     cover: MediaRow | None
-    logo: PictureRow | None
-    """A logo that we keep: nothing is fetched from the network."""
+    logo: MediaRow | PictureRow | None
+    """A logo that we keep, uploaded or laid in with demo data: nothing is fetched from the network."""
 
 
 async def find_printed(db: AsyncSession, kind: DocumentKind, token: str) -> Printed | None:
@@ -87,8 +87,7 @@ async def source_of(db: AsyncSession, settings: Settings, row: Printed, now: dt.
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
     )
     partner, time_zone = (await db.exec(query.where(col(PartnerRow.id) == row.partner_id))).one()
-    kept_here = LOGO.fullmatch(partner.logo_url)
-    logo = await find_picture(db, kept_here[1]) if kept_here else None
+    logo = await _logo(db, partner.logo_url)
     common = _common(settings, partner, row, time_zone, now)
     if isinstance(row, GiftCardRow):
         key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
@@ -195,6 +194,14 @@ async def _options(db: AsyncSession, row: VoucherRow) -> list[tuple[Text, int]]:
     return [(option.name, option.count) for option in (await db.exec(came)).all()] + [
         (option.name, option.count) for option in (await db.exec(bought)).all()
     ]
+
+
+async def _logo(db: AsyncSession, path: str) -> MediaRow | PictureRow | None:
+    """The picture that a partner's logo is, if it is kept here."""
+    if uploaded := read_path(path):
+        return (await db.exec(select(MediaRow).where(col(MediaRow.uuid) == uploaded[0]))).one_or_none()
+    kept_here = LOGO.fullmatch(path)
+    return await find_picture(db, kept_here[1]) if kept_here else None
 
 
 async def _cover(db: AsyncSession, prototype: VoucherPrototypeRow) -> MediaRow | None:

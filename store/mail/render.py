@@ -19,8 +19,8 @@ from store.texts import Texts
 
 __all__ = ["SUBJECTS", "TEST", "TEXTS", "Rendered", "rendered"]
 TEXTS = Texts(Path(__file__).with_name("translations"))
-SHOWN_LOGOS = (".png", ".jpg", ".jpeg", ".gif")
-"""What mail clients show. Instead of any other picture, an SVG above all, stands the shop's name."""
+SHOWN_LOGOS = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+"""What most mail clients show. Instead of any other picture, an SVG above all, stands the shop's name."""
 BLANK_LINES = re.compile(r"\n{3,}")
 
 

@@ -134,6 +134,10 @@ async def test_its_picture_is_the_cover_and_its_logo_the_shops(app_shop: Shop, c
     await app_shop.execute("UPDATE partner SET logo_url = :url", url=logo)
     with_logo = (await client.get(path(row))).content
     assert [max(range(3), key=colour.__getitem__) for colour in sorted(colours(with_logo))] == [2, 1]
+    (uploaded,) = await pictured(app_shop, await prototype(app_shop), "#aa0000")
+    await app_shop.execute("UPDATE partner SET logo_url = :url", url=f"/media/{uploaded.uuid}/card.webp")
+    uploaded_logo = (await client.get(path(row))).content
+    assert sorted(max(range(3), key=colour.__getitem__) for colour in colours(uploaded_logo)) == [0, 1]
     await app_shop.execute("UPDATE partner SET logo_url = 'https://elsewhere.example/logo.png'")
     assert "The Shop" in words((await client.get(path(row))).content)
 

@@ -258,6 +258,7 @@ def test_the_shops_colour_has_readable_words_on_it() -> None:
     [
         ("/media/abc.png", f"{PUBLIC_URL}/media/abc.png"),
         ("https://cdn.example/logo.JPG?v=2", "https://cdn.example/logo.JPG?v=2"),
+        ("/media/abc/card.webp", f"{PUBLIC_URL}/media/abc/card.webp"),
         ("/media/abc.svg", ""),
         ("", ""),
     ],
