@@ -15,7 +15,7 @@ run: $(INSTALLED) ## Start everything on http://127.0.0.1:$PORT (8000), with dem
 	@$(BIN)/coffret serve $(ARGS)
 
 test: $(INSTALLED) ## Run all tests; ARGS="tests/store -k carts" runs some
-	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(INSTALLED) ## Check format, style, types and layers
 	@$(BIN)/ruff format --check --quiet .

@@ -48,6 +48,16 @@ structlog.configure(
 )
 
 
+LONG = ("tests/browser/", "tests/coffret/", "tests/store/providers/", "tests/test_")
+"""Files that start programs and browsers: begun with, so that none keeps one process busy when the other has nothing left."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The address of a PostgreSQL server for this run: `TEST_DATABASE_URL` of the environment, or an embedded one."""
