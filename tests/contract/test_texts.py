@@ -39,8 +39,8 @@ def _kept(field: Any, text: str) -> Iterator[str]:
     """What a field of an input makes of a text; nothing where it refuses it."""
     if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
         return
-    kind = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
-    adapter = TypeAdapter(kind, config={"arbitrary_types_allowed": True})
+    kind: Any = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
+    adapter: TypeAdapter[Any] = TypeAdapter(kind, config={"arbitrary_types_allowed": True})
     for sent in (text, strawberry.Some(text)):
         try:
             got = adapter.validate_python(sent)
