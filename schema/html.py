@@ -33,6 +33,8 @@ WITH_CONTENT = frozenset({"script", "style", "iframe", "object", "embed", "noscr
 ATTRIBUTES: Mapping[str, set[str]] = {"*": set(), "a": {"href", "title"}}
 SCHEMES = frozenset({"http", "https", "mailto", "tel"})
 REL = "nofollow noopener noreferrer"
+PASSES = 5
+"""How often it is read again at most; twice is what the worst that is known takes."""
 
 _CLEANER = nh3.Cleaner(
     tags=set(TAGS),
@@ -50,4 +52,9 @@ def clean(html: str) -> str:
 
     Cleaning what is clean changes nothing.
     """
-    return _CLEANER.clean(html)
+    cleaned = _CLEANER.clean(html)
+    for _ in range(PASSES):  # a heading in a heading that a dropped tag had kept apart is read as two
+        before, cleaned = cleaned, _CLEANER.clean(cleaned)
+        if cleaned == before:
+            break
+    return cleaned

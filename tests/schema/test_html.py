@@ -47,6 +47,7 @@ SMUGGLED = [
     "<details open ontoggle=alert(1)><video src=x onerror=alert(1)><audio autoplay>",
     "<xss:p xmlns:xss=x onclick=alert(1)>",
     "\ufeff<p>\u202ex\x00</p>",
+    "<h2><scr<script>ipt>alert(1)</scr</script>ipt><h2>",
 ]
 
 
