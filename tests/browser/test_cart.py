@@ -1,6 +1,7 @@
 """What becomes of a cart while its customer is in the checkout, and products that cannot be sold."""
 
 import uuid
+from typing import Any
 
 import pytest
 
@@ -87,13 +88,11 @@ async def test_a_shared_link_shows_products_only(world: World, customer: Custome
         assert secret not in await friend.page.content()
 
 
-async def test_what_cannot_be_sold_is_told_and_left_out(world: World, customer: Customer) -> None:
+async def _hand_over_what_cannot_be_sold(world: World, foreign: int, scarce: int, good: int) -> Any:
+    """A cart of everything that cannot be ordered as it is, and of one good candle."""
     bathrobe = await world.demo_product("Organic cotton bathrobe")
     candle = await world.demo_product("Lavender scented candle")
-    foreign = await world.one("SELECT id FROM product WHERE partner_id <> :id LIMIT 1", id=world.partner.id)
-    good = await world.product("20.00", name=Text(en="Good candle"))
-    scarce = await world.product("9.00", stock=2, name=Text(en="Scarce candle"))
-    cart = await world.hand_over(
+    return await world.hand_over(
         {"product_id": await world.demo_product("Ceramic reed diffuser"), "quantity": 1},
         {"product_id": await world.demo_product("Winter lavender wreath"), "quantity": 1},
         {"product_id": 2**31 - 1, "quantity": 1},
@@ -101,23 +100,34 @@ async def test_what_cannot_be_sold_is_told_and_left_out(world: World, customer: 
         {"product_id": candle, "quantity": 1, "variant_id": 999_999},
         {"product_id": candle, "quantity": 1},
         {"product_id": bathrobe, "quantity": 1, "attribute_values": {"1": "enormous", "2": "ivory"}},
-        {"product_id": scarce.id, "quantity": 3},
-        {"product_id": good.id, "quantity": 1},
+        {"product_id": scarce, "quantity": 3},
+        {"product_id": good, "quantity": 1},
     )
+
+
+PROBLEMS = [
+    "This product is sold out. It is left out of your order.",
+    "This product is not on sale at the moment. It is left out of your order.",
+    "This shop does not sell this product. It is left out of your order.",
+    "This shop does not sell this product. It is left out of your order.",
+    "This version is no longer on sale: choose another one.",
+    "Choose a version of this product.",
+    "This option is no longer on offer: choose another one.",
+    "Only 2 left: choose a smaller quantity.",
+    "",
+]
+"""What is told of each line."""
+
+
+async def test_what_cannot_be_sold_is_told_and_left_out(world: World, customer: Customer) -> None:
+    foreign = await world.one("SELECT id FROM product WHERE partner_id <> :id LIMIT 1", id=world.partner.id)
+    good = await world.product("20.00", name=Text(en="Good candle"))
+    scarce = await world.product("9.00", stock=2, name=Text(en="Scarce candle"))
+    cart = await _hand_over_what_cannot_be_sold(world, foreign, scarce.id, good.id)
     await customer.open(cart)
     lines = customer.page.locator(".lines > li")
     said = [" ".join(text.split()) for text in await lines.locator(".problem").all_inner_texts()]
-    assert said == [
-        "This product is sold out. It is left out of your order.",
-        "This product is not on sale at the moment. It is left out of your order.",
-        "This shop does not sell this product. It is left out of your order.",
-        "This shop does not sell this product. It is left out of your order.",
-        "This version is no longer on sale: choose another one.",
-        "Choose a version of this product.",
-        "This option is no longer on offer: choose another one.",
-        "Only 2 left: choose a smaller quantity.",
-        "",
-    ]
+    assert said == PROBLEMS
     name = await world.one("SELECT name->>'en' FROM product WHERE id = :id", id=foreign)
     assert name not in await customer.said(), "what another shop sells is nobody's business here"
     assert "Total €20.00" in await customer.said("aside")

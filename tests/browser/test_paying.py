@@ -1,5 +1,8 @@
 """The whole walk, from the shop's cart to the order, in every way to pay."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from schema.delivery import DeliveryKind
@@ -42,6 +45,12 @@ async def test_by_card_with_a_challenge_and_back_to_the_shop(world: World, custo
     back = await led.value
     assert (back.status, back.headers["location"]) == (303, f"{world.home}?order={order['number']}")
     assert f"order number {order['number']}" in await customer.said("[role=status]")
+    check_what_was_ordered(order)
+    assert (await world.stock(bathrobe), await world.charges()) == (left - 1, charged + 1)
+
+
+def check_what_was_ordered(order: Mapping[str, Any]) -> None:
+    """A bathrobe and two candles, sent to Paris and paid by card."""
     assert (order["total"], order["cardTotal"], order["deliveryTotal"]) == (
         {"amount": "177.00"}, {"amount": "177.00"}, {"amount": "0.00"},
     )  # fmt: skip
@@ -51,7 +60,6 @@ async def test_by_card_with_a_challenge_and_back_to_the_shop(world: World, custo
     assert (robe["variant"]["choices"]["en"], candles["quantity"]) == ("Size: M; Colour: Ivory", 2)
     assert candles["variant"]["name"]["en"].startswith("400")
     assert order["payments"] == [{"method": "CREDIT_CARD", "status": "OK", "amount": {"amount": "177.00"}}]
-    assert (await world.stock(bathrobe), await world.charges()) == (left - 1, charged + 1)
 
 
 async def test_wholly_by_gift_card_and_thanked(world: World, customer: Customer) -> None:

@@ -1,10 +1,14 @@
 """Staff at a venue, on a phone: from a scanned code through the log-in to what it is good for, used and taken back."""
 
+from dataclasses import dataclass
+
 import pytest
+from playwright.async_api import Page
 
 from funnel.languages import translations
 from store.demo.seed import MASTER_USER, PASSWORD
 from tests.browser.conftest import NewCustomer
+from tests.browser.customer import Customer
 from tests.browser.world import World
 from tests.chromium import needs_chromium, sound
 from tests.funnel.redeem_world import LOG_IN, ROOT
@@ -33,52 +37,94 @@ async def some_code(world: World, table: str, status: str) -> str:
     return str(await world.one(newest, id=world.partner.id))
 
 
+@dataclass
+class Shift:
+    """Somebody at the venue, in a language, with scripts or without; with them each page is also looked at for accessibility."""
+
+    staff: Customer
+    language: str
+    scripts: bool
+    origin: str
+
+    @property
+    def page(self) -> Page:
+        """What is on the screen."""
+        return self.staff.page
+
+    def said(self, text: str) -> str:
+        """A text in the language of the browser."""
+        return translations(self.language[:2]).gettext(text)
+
+    async def looked_at(self, name: str) -> None:
+        """The page is sound."""
+        if self.scripts:
+            await sound(self.page, name)
+
+    async def press(self, what: str, text: str) -> None:
+        """Press something in the middle of the page by its text."""
+        await self.staff.press(self.page.locator(f"main {what}", has_text=self.said(text)))
+
+    async def logs_in(self, code: str) -> None:
+        """From the address of a code through the log-in to what the code is of."""
+        await self.page.goto(f"{self.origin}{ROOT}?code={code}")
+        assert self.page.url == f"{self.origin}{LOG_IN}?code={code}"
+        await self.looked_at("redeem log-in")
+        await self.page.fill("#username", MASTER_USER)
+        await self.page.fill("#password", PASSWORD)
+        await self.staff.press(self.page.locator("main button.main"))
+        assert self.page.url == f"{self.origin}{ROOT}?code={code}"
+        await self.looked_at("redeem voucher")
+
+    async def uses_the_voucher_and_brings_it_back(self) -> None:
+        """Mark as used, undo."""
+        await self.press("button", "Mark as used")
+        assert await self.staff.notes() == [self.said("It is marked as used.")]
+        await self.looked_at("redeem voucher used")
+        await self.press("button", "Undo: not used yet")
+        assert await self.staff.notes() == [self.said("It counts as not used again.")]
+
+    async def comes_to_another_code(self, code: str) -> None:
+        """Scan it, or type it where there are no scripts."""
+        await self.press("a", "Another code")
+        await self.looked_at("redeem code")
+        if self.scripts:
+            await self.page.evaluate("code => localStorage.shown = code", code)
+            await self.staff.press(self.page.locator("#scan"))
+        else:
+            assert await self.page.locator("#scan").is_hidden()
+            await self.page.fill("#code", code)
+            await self.staff.press(self.page.locator("main button.main"))
+
+    async def takes_from_the_card_and_puts_it_back(self) -> None:
+        """Take an amount, put it back."""
+        await self.looked_at("redeem gift card")
+        await self.page.fill("#amount", "1.50")
+        await self.staff.press(self.page.locator("main button.main"))
+        assert len(await self.staff.notes()) == 1
+        await self.looked_at("redeem gift card taken")
+        await self.press("button", "Put back")
+        assert await self.page.locator(".taken button").count() == 0
+
+    async def logs_out(self) -> None:
+        """Nothing is shown any more."""
+        await self.staff.press(self.page.locator(".who button"))
+        assert self.page.url == f"{self.origin}{LOG_IN}"
+        if self.scripts:
+            await self.page.goto(f"{self.origin}{ROOT}?code=2222")
+            assert self.page.url == f"{self.origin}{LOG_IN}?code=2222"
+
+
 async def test_a_shift_at_the_venue(world: World, new_customer: NewCustomer) -> None:
     """Log in, use a voucher and bring it back, take from a gift card and put it back; in two languages, with and without scripts."""
     voucher, card = await some_code(world, "voucher", "state"), await some_code(world, "gift_card", "status")
+    origin = f"http://{world.domain}"
     for language, scripts in (("en-GB", True), ("de-DE", False)):
         staff = await new_customer(PHONE, language, scripts=scripts)
-        page, said = staff.page, translations(language[:2]).gettext
-        origin = f"http://{world.domain}"
-        await page.add_init_script(SCANNER)
-        await page.goto(f"{origin}{ROOT}?code={voucher}")
-        assert page.url == f"{origin}{LOG_IN}?code={voucher}"
-        if scripts:
-            await sound(page, "redeem log-in")
-        await page.fill("#username", MASTER_USER)
-        await page.fill("#password", PASSWORD)
-        await staff.press(page.locator("main button.main"))
-        assert page.url == f"{origin}{ROOT}?code={voucher}"
-        if scripts:
-            await sound(page, "redeem voucher")
-        await staff.press(page.locator("main button", has_text=said("Mark as used")))
-        assert await staff.notes() == [said("It is marked as used.")]
-        if scripts:
-            await sound(page, "redeem voucher used")
-        await staff.press(page.locator("main button", has_text=said("Undo: not used yet")))
-        assert await staff.notes() == [said("It counts as not used again.")]
-        await staff.press(page.locator("main a", has_text=said("Another code")))
-        if scripts:
-            await sound(page, "redeem code")
-        if scripts:
-            await page.evaluate("code => localStorage.shown = code", card)
-            await staff.press(page.locator("#scan"))
-        else:
-            assert await page.locator("#scan").is_hidden()
-            await page.fill("#code", card)
-            await staff.press(page.locator("main button.main"))
-        if scripts:
-            await sound(page, "redeem gift card")
-        await page.fill("#amount", "1.50")
-        await staff.press(page.locator("main button.main"))
-        assert len(await staff.notes()) == 1
-        if scripts:
-            await sound(page, "redeem gift card taken")
-        await staff.press(page.locator("main button", has_text=said("Put back")))
-        assert await page.locator(".taken button").count() == 0
-        await staff.press(page.locator(".who button"))
-        assert page.url == f"{origin}{LOG_IN}"
-        if scripts:
-            await page.goto(f"{origin}{ROOT}?code=2222")
-            assert page.url == f"{origin}{LOG_IN}?code=2222"
+        await staff.page.add_init_script(SCANNER)
+        shift = Shift(staff, language, scripts, origin)
+        await shift.logs_in(voucher)
+        await shift.uses_the_voucher_and_brings_it_back()
+        await shift.comes_to_another_code(card)
+        await shift.takes_from_the_card_and_puts_it_back()
+        await shift.logs_out()
     assert not [url for url in staff.watch.requested if not url.startswith(origin)]

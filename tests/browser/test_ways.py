@@ -16,14 +16,34 @@ pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
 async def test_without_scripts(world: World, new_customer: NewCustomer) -> None:
     customer = await new_customer(390, scripts=False)
-    page = customer.page
     candle = await world.demo_product("Lavender scented candle")
     coupon, card = await world.coupon("NOSCRIPT"), await world.gift_card("10.00")
     tea = await world.demo_product("Evening herbal tea")
     cart = await world.hand_over({"product_id": candle, "quantity": 1}, return_url=world.home)
     await customer.open(cart)
+    await _changes_the_lines(customer, tea)
+    await _mistypes_a_quantity(customer)
+    await customer.choose_delivery(DeliveryKind.HOME_DELIVERY, "BE")
+    await customer.go_on()
+    await _forgets_the_details(customer)
+    await customer.give_details(**ADDRESS)
+    await customer.use("noscript", card.code)
+    await _mistypes_a_code_and_takes_one_off(customer)
+    await customer.use(coupon.code)
+    await customer.leave_to_pay()
+    await customer.pay_by(CHALLENGE_CARD)
+    await customer.confirm()
+    order = await world.order(cart)
+    await customer.arrive_in_shop(order["number"])
+    amounts = [order[name]["amount"] for name in ("discountTotal", "deliveryTotal", "giftCardTotal", "cardTotal")]
+    assert amounts == ["2.60", "8.90", "10.00", "22.30"]
+    assert order["products"][0]["variant"]["name"]["en"].startswith("180")
+
+
+async def _changes_the_lines(customer: Customer, tea: int) -> None:
+    page = customer.page
     await customer.press(customer.button("continue"))
-    assert await customer.page.locator("#errors li").count() == 2, "a version and a delivery are missing"
+    assert await page.locator("#errors li").count() == 2, "a version and a delivery are missing"
     assert await page.locator("#errors:focus").count() == 1
     await page.select_option("#line-0-variant", label=await _label(page, "180"))
     await customer.press(customer.button("update"))
@@ -37,34 +57,33 @@ async def test_without_scripts(world: World, new_customer: NewCustomer) -> None:
     await customer.press(customer.button("less-1"))
     await customer.press(customer.button("remove-1"))
     assert await page.locator(".lines > li").count() == 1
+
+
+async def _mistypes_a_quantity(customer: Customer) -> None:
+    page = customer.page
     await page.fill("#line-0-quantity", "many")
     await customer.press(customer.button("update"))
     assert "Enter a quantity from 0 to 9999." in await customer.said("#errors")
     assert await page.input_value("#line-0-quantity") == "many", "what was typed stays"
     await page.fill("#line-0-quantity", "1")
-    await customer.choose_delivery(DeliveryKind.HOME_DELIVERY, "BE")
-    await customer.go_on()
+
+
+async def _forgets_the_details(customer: Customer) -> None:
+    page = customer.page
     await customer.press(page.locator("form.column button.main"))
     assert await page.locator("#errors:focus").count() == 1
     assert "Enter a town or city." in await customer.said("#errors")
     await page.click("#errors li:last-child a")
     assert await page.locator("#city:focus").count() == 1
-    await customer.give_details(**ADDRESS)
-    await customer.use("noscript", card.code)
+
+
+async def _mistypes_a_code_and_takes_one_off(customer: Customer) -> None:
+    page = customer.page
     await page.fill("#code", "WRONG")
     await customer.press(page.locator(".add-code button"))
     assert "This code cannot be used here." in await customer.said(".codes")
     await customer.press(page.locator(".applied button").first)
     assert await page.locator(".applied li").count() == 1
-    await customer.use(coupon.code)
-    await customer.leave_to_pay()
-    await customer.pay_by(CHALLENGE_CARD)
-    await customer.confirm()
-    order = await world.order(cart)
-    await customer.arrive_in_shop(order["number"])
-    amounts = [order[name]["amount"] for name in ("discountTotal", "deliveryTotal", "giftCardTotal", "cardTotal")]
-    assert amounts == ["2.60", "8.90", "10.00", "22.30"]
-    assert order["products"][0]["variant"]["name"]["en"].startswith("180")
 
 
 async def _label(page: Page, beginning: str) -> str:
