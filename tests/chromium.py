@@ -5,11 +5,12 @@ import os
 import pathlib
 import re
 import shutil
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser, Error, Page, Playwright
+from playwright.async_api import Browser, Error, Page, Playwright, async_playwright
 
 from tests.programs import needed
 
@@ -91,3 +92,12 @@ async def wider_than_the_window(page: Page) -> list[str]:
                 .filter(e => e.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML.slice(0, 120))]"""
     )
     return found
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    """Chromium, for one test."""
+    async with async_playwright() as playwright:
+        browser = await launched(playwright)
+        yield browser
+        await browser.close()

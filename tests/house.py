@@ -13,21 +13,14 @@ from pydantic import BaseModel
 from pydantic import Field as Limits
 from sqlalchemy import Index, MetaData
 from sqlmodel import Field, col, select
-from starlette.datastructures import UploadFile
-from strawberry.file_uploads import Upload
 
 from resolvers.computed import computes
 from resolvers.context import Caller, Context, Role, Services
 from resolvers.listing import Filter, Listing, Lookup, Where
-from resolvers.operation import Call, operation
-from schema.errors import AlreadyTaken, NotFound
-from schema.graph.fields import answered_by, changed_by
-from schema.graph.schema import schema_of
 from schema.guard import Guard
-from schema.permission import Permission, Rule
+from schema.permission import Permission
 from schema.values import (
     Fields,
-    Money,
     Text,
     amount,
     choice,
@@ -237,14 +230,15 @@ async def fill(db: Database, rows: int = 250) -> None:
         session.add_all(
             IssuerRow(id=i + 1, slug=f"i{i}", name=name, partner_id=1 + i % 2) for i, name in enumerate(names)
         )
-        session.add_all(_card(i, 1) for i in range(rows))
-        session.add_all(_card(i, 2) for i in range(rows, rows + 10))
+        session.add_all(card_row(i, 1) for i in range(rows))
+        session.add_all(card_row(i, 2) for i in range(rows, rows + 10))
         session.add_all(
             UseRow(card_id=1 + i // 2, label=f"u{i}", issuer_id=None if i % 3 else 1 + i % 5) for i in range(rows)
         )
 
 
-def _card(i: int, partner_id: int) -> CardRow:
+def card_row(i: int, partner_id: int) -> CardRow:
+    """Card number `i` of a partner."""
     created = START + dt.timedelta(minutes=i // 3)
     return CardRow(
         id=i + 1,
@@ -261,150 +255,3 @@ def _card(i: int, partner_id: int) -> CardRow:
         issuer_id=1 + i % 5,
         partner_id=partner_id,
     )
-
-
-# ---- operations, and the schema made of them
-
-
-@writable
-class LineInput(Fields):
-    """A line."""
-
-    label: str = Limits(max_length=5, description="What it is.")
-    quantity: int = Limits(ge=1, description="How many.")
-
-
-@writable
-class IssueCardInput(Fields):
-    """A card to issue."""
-
-    code: str = Limits(max_length=32, description="The code.")
-    price: Decimal = Limits(gt=0, max_digits=12, decimal_places=2, description="What it costs.")
-    status: CardStatus = Limits(default=CardStatus.ACTIVE, description="Whether it can be spent.")
-    lines: list[LineInput] = Limits(default_factory=list, description="Lines.")
-
-
-@writable
-class SetPictureInput(Fields):
-    """A picture to put on a card."""
-
-    model_config = {"arbitrary_types_allowed": True}
-    code: str
-    picture: Annotated[UploadFile, strawberry.field(graphql_type=Upload)]
-
-
-@strawberry.pydantic.type(description="A line of a basket.")
-class BasketLine(BaseModel):
-    """A line of a basket."""
-
-    label: str
-    quantity: int | None = None
-    added_on: dt.datetime
-    tags: list[str] = []
-
-
-@strawberry.pydantic.type(description="A basket, kept nowhere.")
-class Basket(BaseModel):
-    """A basket."""
-
-    id: uuid.UUID
-    lines: list[BasketLine]
-    gift: BasketLine | None = None
-    total: Money
-    notes: list[str | None]
-
-
-@operation(Permission.VIEW_GIFT_CARD)
-async def find_card(call: Call, code: str) -> Card:
-    """A card by its code."""
-    found = (await call.db.exec(select(CardRow).where(col(CardRow.code) == code))).one_or_none()
-    if found is None:
-        raise NotFound(thing="card")
-    return found
-
-
-@operation(Permission.VIEW_GIFT_CARD)
-async def recent_cards(call: Call, most: int = 3) -> list[Card]:
-    """A few cards, as a plain list."""
-    return list((await call.db.exec(select(CardRow).order_by(col(CardRow.id)).limit(most))).all())
-
-
-@operation(Rule.AUTHENTICATED, transaction=False)
-async def basket(call: Call) -> Basket:
-    """A basket that is kept in no table."""
-    lines = [BasketLine(label=f"l{i}", quantity=i or None, added_on=START, tags=["a", "b"]) for i in range(3)]
-    return Basket(
-        id=uuid.UUID(int=7), lines=lines, total=Money(amount=Decimal("1.50"), currency="EUR"), notes=["n", None]
-    )
-
-
-@operation(Rule.AUTHENTICATED, transaction=False)
-async def greeting(call: Call, name: str) -> str:
-    """A plain text."""
-    return f"Hello {name}"
-
-
-@operation(Rule.PUBLIC, transaction=False)
-async def broken(call: Call) -> str:
-    """A field that fails."""
-    raise RuntimeError("password=hunter2")
-
-
-@operation(Permission.CREATE_PAYMENT)
-async def issue_card(call: Call, input: IssueCardInput) -> Card:
-    """Issue a card."""
-    if input.code == "TAKEN":
-        raise AlreadyTaken("code", what="code")
-    if input.code == "BOOM":
-        raise RuntimeError("password=hunter2")
-    row = _card(100_000, 1)
-    row.code, row.balance_amount = input.code, input.price
-    call.db.add(row)
-    await call.db.flush()
-    return row
-
-
-@operation(Permission.CREATE_PAYMENT)
-async def set_picture(call: Call, input: SetPictureInput) -> Card:
-    """Put a picture on a card."""
-    row = (await call.db.exec(select(CardRow).where(col(CardRow.code) == input.code))).one()
-    row.message = f"{input.picture.filename}:{len(await input.picture.read())}"
-    return row
-
-
-@operation(Permission.CREATE_PAYMENT)
-async def remove_card(call: Call, input: IssueCardInput) -> None:
-    """Remove a card; nothing is answered but what went wrong."""
-    raise NotFound("code", thing="card")
-
-
-@operation(Rule.AUTHENTICATED, transaction=False)
-async def shout(call: Call, input: LineInput) -> str:
-    """Answer a text."""
-    return input.label.upper()
-
-
-@strawberry.type
-class Query:
-    """What can be asked."""
-
-    card = answered_by(card)
-    cards = answered_by(cards)
-    find_card = answered_by(find_card)
-    recent_cards = answered_by(recent_cards)
-    basket = answered_by(basket)
-    greeting = answered_by(greeting)
-    broken = answered_by(broken)
-
-
-@strawberry.type
-class Mutation:
-    """What can be done."""
-
-    issue_card = changed_by(issue_card)
-    set_picture = changed_by(set_picture)
-    remove_card = changed_by(remove_card)
-    shout = changed_by(shout, result="text")
-
-
-schema = schema_of(Query, Mutation)

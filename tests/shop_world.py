@@ -24,12 +24,12 @@ from store.carts import Carts
 from store.clock import clock
 from store.codes import draw, normal
 from store.coupons import CouponRow
-from store.db import Database
+from store.db import Database, Session
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.files import FileStore
 from store.gift_cards import GiftCardEntryRow, GiftCardRow
 from store.kv import KeyValue
-from store.products import ProductRow, ProductVariantRow
+from store.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 from store.providers.mangopay import Mangopay
 from store.providers.sandbox import SandboxSettings, sandbox_app
 from store.sessions import Sessions, new_session_id
@@ -106,6 +106,14 @@ class Shop:
         return await self.add(
             ProductRow(partner_id=self.partner.id, price_amount=Decimal(price), stock=stock, currency="EUR", **values)
         )
+
+    async def choice(self, product: ProductRow, name: str, *values: str) -> ProductAttributeRow:
+        """Something of a product that must be chosen."""
+        of: dict[str, Any] = {"partner_id": self.partner.id}
+        made = await self.add(ProductAttributeRow(**of, product_id=product.id, name=Text(en=name), is_required=True))
+        for value in values:
+            await self.add(AttributeValueRow(**of, attribute_id=made.id, value=value, label=Text(en=value.upper())))
+        return made
 
     async def variant(self, product: ProductRow, price: str, stock: int | None = None) -> ProductVariantRow:
         """A variant of a product."""
@@ -238,6 +246,27 @@ def services_over(database: Database, kv: KeyValue, provider: Mangopay) -> Servi
     )
 
 
+async def _ways_to_deliver(db: Session, partner_id: int) -> dict[DeliveryKind, int]:
+    modes = {}
+    for kind in DeliveryKind:
+        mode = DeliveryModeRow(partner_id=partner_id, kind=kind, name=Text(en=kind.value), description=Text())
+        db.add(mode)
+        await db.flush()
+        modes[kind] = mode.id
+    home = modes[DeliveryKind.HOME_DELIVERY]
+    for country, limit, price in (("FR", 1000, "5.00"), ("FR", None, "9.00"), ("BE", None, "12.00")):
+        db.add(
+            DeliveryRateRow(
+                partner_id=partner_id,
+                delivery_mode_id=home,
+                country=country,
+                max_weight_grams=limit,
+                price_amount=Decimal(price),
+            )
+        )
+    return modes
+
+
 async def open_shop(services: Services, sandbox: Starlette, domain: str = "shop.localhost") -> Shop:
     """A marketplace with one partner that can be paid, and all three ways to deliver."""
     async with services.db.sessions() as db, db.begin():
@@ -260,23 +289,7 @@ async def open_shop(services: Services, sandbox: Starlette, domain: str = "shop.
         )
         db.add(partner)
         await db.flush()
-        modes = {}
-        for kind in DeliveryKind:
-            mode = DeliveryModeRow(partner_id=partner.id, kind=kind, name=Text(en=kind.value), description=Text())
-            db.add(mode)
-            await db.flush()
-            modes[kind] = mode.id
-        home = modes[DeliveryKind.HOME_DELIVERY]
-        for country, limit, price in (("FR", 1000, "5.00"), ("FR", None, "9.00"), ("BE", None, "12.00")):
-            db.add(
-                DeliveryRateRow(
-                    partner_id=partner.id,
-                    delivery_mode_id=home,
-                    country=country,
-                    max_weight_grams=limit,
-                    price_amount=Decimal(price),
-                )
-            )
+        modes = await _ways_to_deliver(db, partner.id)
     shop = Shop(services, sandbox, partner, modes)
     seed = {"user_id": partner.provider_user_id, "wallet_id": partner.provider_wallet_id, "name": "The Shop"}
     assert (await shop.control("POST", "/seed", seed)).status_code < 300

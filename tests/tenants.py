@@ -1,18 +1,16 @@
-"""Two marketplaces, three partners, a user of each kind, and two ways to ask: the operations themselves, and GraphQL."""
+"""Two marketplaces, three partners and a user of each kind."""
 
 import contextlib
-import enum
 import functools
 import json
 import pathlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, get_type_hints
+from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
-from pydantic import ValidationError
 from sqlalchemy import text
 from sqlmodel import SQLModel
 from starlette.applications import Starlette
@@ -21,14 +19,12 @@ from coffret.app import create_app
 from resolvers.auth import issue_token
 from resolvers.callers import Callers
 from resolvers.context import Context, Services
-from resolvers.operation import Operation
 from schema.delivery import DeliveryKind
-from schema.errors import AppError, Unauthenticated
+from schema.errors import Unauthenticated
 from schema.event import EXAMPLES, EventType
-from schema.messages import problems
 from schema.permission import Permission
 from schema.tenancy import UserRole
-from schema.values import Invalid, Text
+from schema.values import Text
 from schema.webhook import DeliveryState
 from store.attempts import AttemptRow, AttemptState
 from store.catalogue import VoucherOptionCategoryRow, VoucherOptionRow
@@ -249,6 +245,18 @@ async def _fill(tenants: Tenants, db: Session) -> None:
     await tenants.user_in(db, "master", "master")
 
 
+def _coupon(partner: PartnerRow) -> CouponRow:
+    code = f"{partner.short_name}-ten"
+    ten = Decimal("10.00")
+    return CouponRow(partner_id=partner.id, code=code, normal_code=normal(code), discount_percentage=ten, targets=[])
+
+
+def _gift_card(partner: PartnerRow) -> GiftCardRow:
+    code = draw()
+    amounts: dict[str, Any] = {"value_amount": Decimal(50), "remaining_amount": Decimal(50)}
+    return GiftCardRow(partner_id=partner.id, code=code, normal_code=normal(code), **amounts)
+
+
 async def _own(db: Session, partner: PartnerRow, currency: str) -> Owned:
     of: dict[str, Any] = {"partner_id": partner.id}
     name = Text(en=f"Of {partner.short_name}", fr=f"De {partner.short_name}")
@@ -261,18 +269,7 @@ async def _own(db: Session, partner: PartnerRow, currency: str) -> Owned:
     attribute = await _added(db, ProductAttributeRow(**of, product_id=product.id, name=name))
     value = AttributeValueRow(**of, attribute_id=attribute.id, value="red", label=name)
     mode = DeliveryModeRow(**of, kind=DeliveryKind.CLICK_AND_COLLECT, name=name, description=Text(), currency=currency)
-    code = f"{partner.short_name}-ten"
-    coupon = CouponRow(
-        **of,
-        code=code,
-        normal_code=normal(code),
-        discount_percentage=Decimal("10.00"),
-        targets=[],
-    )
-    card_code = draw()
-    card = GiftCardRow(
-        **of, code=card_code, normal_code=normal(card_code), value_amount=Decimal(50), remaining_amount=Decimal(50)
-    )
+    coupon, card = _coupon(partner), _gift_card(partner)
     category = VoucherOptionCategoryRow(**of, name=name, description=Text())
     option = VoucherOptionRow(
         **of, name=name, description=Text(), selling_price_amount=Decimal("9.00"), currency=currency
@@ -345,102 +342,3 @@ async def _order(db: Session, partner: PartnerRow) -> OrderRow:
         ),
     )
     return order
-
-
-# ---- two ways to ask for a change
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a change: its result as a resource or JSON, or what was wrong, field by field, by code."""
-
-    result: Any = None
-    wrong: frozenset[tuple[str, str]] = frozenset()
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing was wrong."""
-        return not self.wrong
-
-
-class Direct:
-    """Calls the operation; an input that does not validate is handed on as any transport does."""
-
-    def __init__(self, tenants: Tenants) -> None:
-        self.tenants = tenants
-
-    async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
-        """Run it."""
-        model, plain = get_type_hints(operation.function)["input"], _plain(sent)
-        try:
-            given = model.model_validate(plain)
-        except ValidationError as error:
-            given = Invalid(problems(error), plain)
-        try:
-            return Outcome(await operation(await self.tenants.context(who), given))
-        except AppError as error:
-            return Outcome(wrong=frozenset((_snake(p.path), p.code) for p in error.problems))
-
-
-class OverGraphQL:
-    """Asks over GraphQL; `result` is the id of what was made or changed."""
-
-    def __init__(self, tenants: Tenants) -> None:
-        self.tenants = tenants
-
-    async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
-        """Run it."""
-        field_name = _camel(operation.name)
-        kind = f"{field_name[:1].upper()}{field_name[1:]}Input"
-        result = _camel(arguments_result(operation))
-        query = (
-            f"mutation($input: {kind}!) {{ {field_name}(input: $input) {{ {result} {{ id }} "
-            "userErrors { field code message } } }"
-        )
-        body = await self.tenants.graphql(who, query, input=_camelled(sent))
-        if body.get("errors"):
-            assert all(error["extensions"]["code"] != "INTERNAL_ERROR" for error in body["errors"]), body
-            return Outcome(wrong=frozenset(("", error["extensions"]["code"]) for error in body["errors"]))
-        payload = body["data"][field_name]
-        wrong = frozenset((_uncamelled(error["field"]), error["code"]) for error in payload["userErrors"])
-        assert (payload[result] is None) is bool(wrong), body
-        return Outcome(payload[result], wrong)
-
-
-Transport = Direct | OverGraphQL
-
-
-def arguments_result(operation: Operation[Any, Any]) -> str:
-    """The name of what an operation answers: `product_variant`."""
-    returned = operation.function.__annotations__["return"].__name__
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in returned).lstrip("_")
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
-
-
-def _camelled(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {_camel(key): _camelled(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_camelled(inner) for inner in value]
-    return value.name if isinstance(value, enum.Enum) else value
-
-
-def _uncamelled(path: list[str]) -> str:
-    return ".".join("".join(f"_{c.lower()}" if c.isupper() else c for c in step) for step in path)
-
-
-def _snake(path: Sequence[str | int]) -> str:
-    return ".".join(str(step) for step in path)
-
-
-def _plain(value: Any) -> Any:
-    """Members of closed sets as what they are stored as."""
-    if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    return value.value if isinstance(value, enum.Enum) else value

@@ -14,9 +14,10 @@ from rest_compat.resources.gift_card import GIFT_CARD
 from schema.gift_card import GiftCardStatus as S
 from store.gift_cards import GiftCardRow
 from tests.behaviours.laid import Laid
+from tests.changes import Direct
 from tests.gift_card_world import gift_card
 from tests.statements import fetched
-from tests.tenants import Direct, Tenants
+from tests.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, OverGraphQL, OverRest, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

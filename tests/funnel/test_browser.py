@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 import uvicorn
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 from starlette.routing import Mount
 
 from schema.cart import CartItem
@@ -18,10 +18,10 @@ from store.clock import clock
 from store.db import Database
 from store.kv import open_kv
 from store.pictures import keep
-from store.products import AttributeValueRow, ProductAttributeRow, ProductRow
+from store.products import ProductRow
 from store.providers.mangopay import Mangopay
 from store.providers.sandbox import SandboxSettings, close, sandbox_app
-from tests.chromium import launched, needs_chromium, sound, violations
+from tests.chromium import needs_chromium, sound, violations
 from tests.funnel.conftest import checkout_app
 from tests.shop_world import CHALLENGE_CARD, DECLINED_CARD, Shop, open_shop, services_over
 
@@ -80,25 +80,9 @@ async def furnished(shop: Shop, origin: str) -> Town:
     candle = await shop.product("20.00", stock=9, name=Text(en="Candle"), picture_url=drawn, is_physical=True)
     robe = await shop.product("89.00", name=Text(en="Robe"), description=Text(en="Light and soft."))
     await shop.variant(robe, "89.00")
-    size = await shop.add(
-        ProductAttributeRow(partner_id=shop.partner.id, product_id=robe.id, name=Text(en="Size"), is_required=True)
-    )
-    for value in ("s", "m"):
-        await shop.add(
-            AttributeValueRow(
-                partner_id=shop.partner.id, attribute_id=size.id, value=value, label=Text(en=value.upper())
-            )
-        )
+    await shop.choice(robe, "Size", "s", "m")
     await shop.product("5.00", stock=0, name=Text(en="Soap"))
     return Town(shop, origin, candle, robe)
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await launched(playwright)
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from schema.delivery import DeliveryKind
 from schema.values import Text
 from store.clock import clock
 from store.delivery import DeliveryModeRow
-from store.products import AttributeValueRow, ProductAttributeRow, ProductRow
+from store.products import ProductAttributeRow, ProductRow
 from tests.funnel.customer import Customer
 from tests.funnel.page import fields_of
 from tests.shop_world import Shop
@@ -35,16 +35,7 @@ def sent(customer: Customer) -> dict[str, str]:
 async def sized(shop: Shop) -> tuple[ProductRow, ProductAttributeRow]:
     """A product whose size must be chosen."""
     robe = await shop.product("89.00", name=Text(en="Robe"))
-    size = await shop.add(
-        ProductAttributeRow(partner_id=shop.partner.id, product_id=robe.id, name=Text(en="Size"), is_required=True)
-    )
-    for value in ("s", "m"):
-        await shop.add(
-            AttributeValueRow(
-                partner_id=shop.partner.id, attribute_id=size.id, value=value, label=Text(en=value.upper())
-            )
-        )
-    return robe, size
+    return robe, await shop.choice(robe, "Size", "s", "m")
 
 
 # ---- what is shown -----------------------------------------------------------------------------------------------------

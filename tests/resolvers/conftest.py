@@ -5,10 +5,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.changes import Direct, OverGraphQL, Transport
+from tests.funnel.bag_world import Experiences, experiences
 from tests.receivers import Receiver, receiving
 from tests.resolvers.job_world import working
 from tests.shop_world import Shop
-from tests.tenants import Direct, OverGraphQL, Tenants, Transport, open_tenants
+from tests.tenants import Tenants, open_tenants
 from tests.webhook_world import Hooks
 
 
@@ -37,6 +39,12 @@ async def receiver() -> AsyncIterator[Receiver]:
     """A receiver of webhooks."""
     async with receiving() as found:
         yield found
+
+
+@pytest.fixture
+async def sold(shop: Shop) -> Experiences:
+    """What the shop sells, besides products."""
+    return await experiences(shop)
 
 
 @pytest.fixture(params=[Direct, OverGraphQL], ids=["operation", "graphql"])

@@ -13,8 +13,9 @@ from schema.values import Text
 from schema.voucher_prototype import VoucherPrototypeType
 from store.catalogue import PrototypeImageRow, UniverseRow, VoucherPrototypeRow
 from store.media import MediaRow
+from tests.changes import Transport
 from tests.statements import fetched
-from tests.tenants import Tenants, Transport
+from tests.tenants import Tenants
 
 NAME = {"en": "By the sea", "fr": "À la mer"}
 KINDS: Sequence[tuple[str, str, Operation[Any, Any], Operation[Any, Any], dict[str, Any]]] = [

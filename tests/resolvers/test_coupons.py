@@ -12,8 +12,9 @@ from schema.checkout import Choice
 from schema.coupon import CouponTarget, ReceptionMode
 from schema.coupon_input import UpdateCoupon
 from schema.errors import InvalidInput
+from tests.changes import Transport
 from tests.shop_world import Shop
-from tests.tenants import Tenants, Transport
+from tests.tenants import Tenants
 
 NEW = {"code": "Summer 20", "discount": {"percentage": "20"}}
 START, END = "2030-06-01T00:00:00Z", "2030-09-01T00:00:00+02:00"

@@ -5,7 +5,8 @@ from typing import Any
 
 from resolvers import deliveries
 from schema.delivery import DeliveryKind
-from tests.tenants import Tenants, Transport
+from tests.changes import Transport
+from tests.tenants import Tenants
 
 NEW = {"kind": DeliveryKind.HOME_DELIVERY, "name": {"en": "Post"}}
 RATES = [

@@ -7,9 +7,10 @@ from resolvers.context import Context
 from schema.errors import NotFound
 from schema.permission import NAMED, Permission
 from store.documents.addresses import DocumentKind
+from tests.changes import Transport
 from tests.printed_world import prototype, voucher
 from tests.shop_world import Shop
-from tests.tenants import Tenants, Transport
+from tests.tenants import Tenants
 
 
 async def token(tenants: Tenants, voucher_id: int) -> str:

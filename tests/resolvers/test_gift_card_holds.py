@@ -24,8 +24,9 @@ from store.attempts import AttemptRow
 from store.clock import clock
 from store.gift_cards import GiftCardRow
 from store.holds import release, spend, take
+from tests.changes import Direct, Transport
 from tests.gift_card_world import adds_up, gift_card, told
-from tests.tenants import Direct, Tenants, Transport
+from tests.tenants import Tenants
 from tests.voucher_world import holder
 
 MINUTE = dt.timedelta(minutes=1)

@@ -12,8 +12,9 @@ from store.clock import clock
 from store.codes import looks_right
 from store.gift_card_states import MOVES, move
 from store.gift_cards import GiftCardRow
+from tests.changes import Direct, Transport
 from tests.gift_card_world import adds_up, gift_card, told
-from tests.tenants import Direct, Tenants, Transport
+from tests.tenants import Tenants
 from tests.voucher_world import holder
 
 DAY = dt.timedelta(days=1)

@@ -19,9 +19,10 @@ from schema.gift_card_input import IssueGiftCard, UpdateGiftCardOffer
 from schema.permission import Permission
 from schema.sale import BagProblem
 from store.clock import clock
+from tests.changes import Transport
 from tests.sale_world import bought, card_of, columns, filled, new_key, settled
 from tests.shop_world import Shop
-from tests.tenants import Tenants, Transport
+from tests.tenants import Tenants
 from tests.voucher_world import holder
 
 SENT: dict[str, Any] = {

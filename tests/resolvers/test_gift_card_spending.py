@@ -12,8 +12,9 @@ from resolvers.gift_card_spending import reverse_gift_card_capture, spend_gift_c
 from schema.permission import Permission
 from store.clock import clock
 from store.gift_cards import GiftCardRow
+from tests.changes import Direct, Transport
 from tests.gift_card_world import adds_up, gift_card, told
-from tests.tenants import Direct, Tenants, Transport
+from tests.tenants import Tenants
 from tests.voucher_world import holder
 
 

@@ -12,7 +12,8 @@ from schema.errors import Forbidden, NotFound, Unauthenticated
 from schema.mail import MailKind, MailState
 from schema.permission import NAMED, Permission
 from store.mail.outbox import post
-from tests.tenants import Outcome, Tenants, Transport
+from tests.changes import Outcome, Transport
+from tests.tenants import Tenants
 
 ABOUT = {"url": "https://shop.example/hooks", "endpoint_id": 7, "days": 3}
 

@@ -8,7 +8,8 @@ import pytest
 from funnel.shops import shop_at
 from resolvers import marketplaces
 from resolvers.listing import Window
-from tests.tenants import Tenants, Transport
+from tests.changes import Transport
+from tests.tenants import Tenants
 
 NEW = {"name": " The Lakes ", "domain": "Lakes.Example", "currency": "chf", "time_zone": "Europe/Zurich"}
 

@@ -6,8 +6,9 @@ from typing import Any
 from resolvers.medias import archive_media
 from resolvers.partners import create_partner, update_partner
 from store.media import MediaRow
+from tests.changes import Transport
 from tests.resolvers.test_partners import LEAST
-from tests.tenants import Tenants, Transport
+from tests.tenants import Tenants
 
 SENT: dict[str, Any] = {
     "accent_colour": " #FFE000 ",

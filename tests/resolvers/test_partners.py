@@ -9,7 +9,8 @@ from resolvers.listing import Window
 from schema.errors import NotFound
 from schema.permission import Permission
 from schema.tenancy import PartnerStatus
-from tests.tenants import Tenants, Transport
+from tests.changes import Transport
+from tests.tenants import Tenants
 
 LEAST: dict[str, Any] = {
     "status": PartnerStatus.ACTIVE,

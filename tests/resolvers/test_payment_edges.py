@@ -144,12 +144,18 @@ async def test_whatever_was_charged_is_given_back(shop: Shop, asked: int) -> Non
     assert await shop.one("SELECT stock FROM product") == 1
 
 
-async def test_what_somebody_gave_back_already_is_not_given_back_again(shop: Shop) -> None:
+async def paid_after_giving_up(shop: Shop) -> PaymentStarted:
+    """A payment that was given up and went through all the same, of what is no longer sold."""
     key, seen = await shop.ready(Choice((await shop.product("30.00", stock=1)).id, 1))
     started = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     await execute(shop, "UPDATE product SET is_active = false")
     await shop.pay(started)
+    return started
+
+
+async def test_what_somebody_gave_back_already_is_not_given_back_again(shop: Shop) -> None:
+    started = await paid_after_giving_up(shop)
     await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     provider, payin_id = shop.services.provider, await shop.payin_of(started.attempt_id)
     payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)
@@ -163,11 +169,7 @@ async def test_what_somebody_gave_back_already_is_not_given_back_again(shop: Sho
 
 
 async def test_a_refund_that_fails_is_tried_until_it_succeeds(shop: Shop) -> None:
-    key, seen = await shop.ready(Choice((await shop.product("30.00", stock=1)).id, 1))
-    started = await shop.start(key, seen)
-    await payment.cancel_payment(shop.context, key)
-    await execute(shop, "UPDATE product SET is_active = false")
-    await shop.pay(started)
+    started = await paid_after_giving_up(shop)
     await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     gone = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": "005405", "times": 3}
     await shop.control("POST", "/faults", gone)

@@ -11,8 +11,9 @@ from schema.checkout import Choice
 from schema.errors import CheckoutChanged, InvalidInput
 from schema.numbers import LARGEST_AMOUNT
 from schema.shop_input import UpdateProduct
+from tests.changes import Transport
 from tests.shop_world import Shop
-from tests.tenants import Tenants, Transport
+from tests.tenants import Tenants
 
 NEW = {"name": {"en": "Soap"}, "price": "4.20"}
 FULL = {

@@ -13,7 +13,7 @@ from schema.coupon import ReceptionMode
 from schema.errors import AppError, InvalidInput
 from schema.sale import VoucherChoice
 from store.codes import draw
-from tests.funnel.bag_world import Experiences, experiences
+from tests.funnel.bag_world import Experiences
 from tests.sale_world import (
     GIFTEE,
     all_at_once,
@@ -27,13 +27,6 @@ from tests.sale_world import (
     untouched,
 )
 from tests.shop_world import DECLINED_CARD, Shop
-
-
-@pytest.fixture
-async def sold(shop: Shop) -> Experiences:
-    """What the shop sells."""
-    return await experiences(shop)
-
 
 # ---- coupons and gift cards
 

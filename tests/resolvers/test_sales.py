@@ -15,7 +15,7 @@ from schema.errors import CartNotFound, CheckoutChanged, InvalidInput, NotFound
 from schema.sale import BagChoice, BagProblem, Giftee, VoucherChoice
 from store.clock import clock
 from store.documents.addresses import DocumentKind, document_path
-from tests.funnel.bag_world import Experiences, experiences
+from tests.funnel.bag_world import Experiences
 from tests.sale_world import (
     GIFTEE,
     bought,
@@ -28,13 +28,6 @@ from tests.sale_world import (
     untouched,
 )
 from tests.shop_world import CHALLENGE_CARD, Shop
-
-
-@pytest.fixture
-async def sold(shop: Shop) -> Experiences:
-    """What the shop sells."""
-    return await experiences(shop)
-
 
 # ---- from the window to the order
 

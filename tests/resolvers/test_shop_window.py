@@ -7,8 +7,6 @@ import uuid
 from decimal import Decimal
 from typing import Any
 
-import pytest
-
 from resolvers.shop_window import look_at_window
 from schema.errors import InvalidInput
 from schema.sale import Picture
@@ -20,17 +18,11 @@ from store.clock import clock
 from store.media import MediaRow
 from store.shop_window import ON_A_PAGE
 from store.voucher_prices import Party, Rates, rent_price
-from tests.funnel.bag_world import Experiences, experiences
+from tests.funnel.bag_world import Experiences
 from tests.shop_world import Shop
 from tests.statements import sent
 
 CHOSEN, CHEAPEST, DEAREST, NEWEST = WindowOrder
-
-
-@pytest.fixture
-async def sold(shop: Shop) -> Experiences:
-    """What the shop sells."""
-    return await experiences(shop)
 
 
 async def look(shop: Shop, **wanted: Any) -> ShopWindow:

@@ -22,7 +22,8 @@ from store.gift_cards import GiftCardRow
 from store.orders import OrderRow
 from store.products import AttributeValueRow, ProductRow
 from store.tenancy import MarketplaceRow, PartnerRow, TokenRow, UserRow
-from tests.tenants import EVERYBODY, PARTNERS, Tenants, Transport
+from tests.changes import Transport
+from tests.tenants import EVERYBODY, PARTNERS, Tenants
 
 SEES = {
     "a1": {"a1"},

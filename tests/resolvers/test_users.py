@@ -10,7 +10,8 @@ from resolvers import auth, users
 from resolvers.listing import Window
 from schema.permission import Permission
 from schema.tenancy import UserRole
-from tests.tenants import PASSWORD, Tenants, Transport
+from tests.changes import Transport
+from tests.tenants import PASSWORD, Tenants
 
 NEW: dict[str, Any] = {"username": " New@Users.example ", "password": PASSWORD, "role": UserRole.PARTNER}
 MANAGES = [Permission.MANAGE_USER, Permission.VIEW_ORDER]

@@ -13,7 +13,8 @@ from schema.voucher import VoucherState
 from schema.voucher_issue_input import ImportedVoucher, ImportVoucher, ImportVouchers
 from store.clock import clock
 from store.codes import draw, normal
-from tests.tenants import OverGraphQL, Tenants, Transport
+from tests.changes import OverGraphQL, Transport
+from tests.tenants import Tenants
 from tests.voucher_world import Sold, holder, sell, told, voucher_of
 
 S = VoucherState

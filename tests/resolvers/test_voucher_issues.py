@@ -16,7 +16,8 @@ from schema.voucher_issue_input import IssueVoucher
 from store import fresh_codes
 from store.codes import draw, looks_right, normal
 from store.customer_rows import Person, customer_for, customers_for
-from tests.tenants import Tenants, Transport
+from tests.changes import Transport
+from tests.tenants import Tenants
 from tests.voucher_world import Sold, holder, sell, told, voucher_of
 
 GIFTER = {"first_name": "Ada", "last_name": "Martin", "email": "Ada@example.com", "address": "1 rue des Lilas"}

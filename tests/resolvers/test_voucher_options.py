@@ -19,8 +19,9 @@ from store.catalogue import (
     VoucherOptionRow,
     VoucherPrototypeRow,
 )
+from tests.changes import Transport
 from tests.statements import fetched
-from tests.tenants import Tenants, Transport
+from tests.tenants import Tenants
 
 SERVICE = {"cost": "40.00", "buying_vat": "20.00", "selling_vat": "5.50", "price": "90.00"}
 OTHER_SERVICE = {**SERVICE, "price": "0.50"}

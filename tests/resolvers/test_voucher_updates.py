@@ -18,7 +18,8 @@ from schema.voucher import ExpeditionStatus, VoucherState
 from schema.voucher_input import UpdateVoucher
 from store.clock import clock
 from store.voucher_states import MOVES, move
-from tests.tenants import EVERYBODY, Direct, OverGraphQL, Tenants, Transport
+from tests.changes import Direct, OverGraphQL, Transport
+from tests.tenants import EVERYBODY, Tenants
 from tests.voucher_world import WORKED, holder, sell, told, voucher_of
 
 S = VoucherState

@@ -17,8 +17,9 @@ from store.gift_cards import GiftCardRow
 from store.holds import spend, take
 from store.migrate import config
 from store.orders import OrderRow
+from tests.changes import Direct
 from tests.gift_card_world import gift_card
-from tests.tenants import Direct, Tenants, open_tenants
+from tests.tenants import Tenants, open_tenants
 
 NAMES = ("products", "discount", "delivery", "total", "gift_card", "card")
 LEDGER = "SELECT kind, amount::text FROM gift_card_entry WHERE gift_card_id = :id ORDER BY id"

@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from store.db import Database
 from tests.house import fill
+from tests.schema.graph.served import Client, application
 from tests.statements import sent
 
 
@@ -42,3 +43,17 @@ async def statements(db: Database) -> AsyncIterator[list[str]]:
     """Every statement that reaches PostgreSQL, whoever sends it."""
     with sent(db) as seen:
         yield seen
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[Client]:
+    """A client of the endpoint without a database, for what is refused before or needs none."""
+    async with Client(application(None)) as made:
+        yield made
+
+
+@pytest.fixture
+async def house(db: Database) -> AsyncIterator[Client]:
+    """A client of the whole house."""
+    async with Client(application(db)) as made:
+        yield made

@@ -13,7 +13,8 @@ from schema.graph.server import Graph
 from schema.graph.view import View
 from schema.permission import Permission
 from store.db import Database
-from tests.house import context, schema
+from tests.house import context
+from tests.schema.graph.house_schema import schema
 
 JSON = "application/json"
 RESPONSE = "application/graphql-response+json"

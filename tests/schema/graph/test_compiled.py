@@ -13,8 +13,9 @@ from resolvers.listing import Window
 from schema.graph.server import Asked, Graph
 from schema.permission import Permission
 from store.db import Database
-from tests.house import cards, context, schema
+from tests.house import cards, context
 from tests.schema.graph.documents import documents
+from tests.schema.graph.house_schema import schema
 
 # graphql-core cancels the siblings of a failed field that may not be null, some of them before they have begun.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

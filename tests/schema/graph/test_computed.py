@@ -15,7 +15,8 @@ from schema.graph.server import Asked, Graph
 from schema.permission import Permission
 from schema.values import Fields, computed
 from store.db import Database
-from tests.house import Card, Issuer, Mood, context, schema, services
+from tests.house import Card, Issuer, Mood, context, services
+from tests.schema.graph.house_schema import schema
 
 GRAPHS = [Graph(schema), Graph(schema, compiled=False)]
 ISSUERS = "cards(first: 50) { nodes { issuer { id vault { note } mood { word } moods { word } } } }"

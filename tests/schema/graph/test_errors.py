@@ -1,6 +1,5 @@
 """What a user got wrong, what a program got wrong, and what nobody expected."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -10,26 +9,12 @@ from sqlalchemy import text
 from schema.errors import AlreadyTaken, AppError, InvalidInput, Problem
 from schema.graph.fields import CODES, FIELD_CODES, changed_by, user_errors
 from store.db import Database
-from tests.house import greeting
-from tests.schema.graph.served import Client, application
+from tests.schema.graph.house_schema import greeting
+from tests.schema.graph.served import Client
 
 ISSUE = """
 mutation($input: IssueCardInput!) { issueCard(input: $input) { card { code } userErrors { field code message } } }
 """
-
-
-@pytest.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of the endpoint without a database, for what is refused before or needs none."""
-    async with Client(application(None)) as made:
-        yield made
-
-
-@pytest.fixture
-async def house(db: Database) -> AsyncIterator[Client]:
-    """A client of the whole house."""
-    async with Client(application(db)) as made:
-        yield made
 
 
 async def cards_there(db: Database) -> int:

@@ -17,20 +17,6 @@ from tests.schema.graph.served import JSON, Client, application
 MUTATION = 'mutation($file: Upload!) { setPicture(input: { code: "C00002", picture: $file }) { card { message } userErrors { code } } }'
 
 
-@pytest.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of the endpoint without a database, for what is refused before or needs none."""
-    async with Client(application(None)) as made:
-        yield made
-
-
-@pytest.fixture
-async def house(db: Database) -> AsyncIterator[Client]:
-    """A client of the whole house."""
-    async with Client(application(db)) as made:
-        yield made
-
-
 def code_of(response: httpx.Response) -> str:
     return str(response.json()["errors"][0]["extensions"]["code"])
 

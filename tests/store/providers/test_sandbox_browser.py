@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 import uvicorn
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
@@ -15,7 +15,7 @@ from starlette.routing import Mount, Route
 
 from store.clock import Clock
 from store.providers.sandbox import SandboxSettings, close, sandbox_app
-from tests.chromium import launched, needs_chromium, sound
+from tests.chromium import needs_chromium, sound
 from tests.store.providers.sandbox_world import CHALLENGE, PAYER, payin_body
 
 pytestmark = needs_chromium
@@ -63,14 +63,6 @@ async def shop() -> AsyncIterator[Shop]:
     server.should_exit = True
     await serving
     await close(app)
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await launched(playwright)
-        yield browser
-        await browser.close()
 
 
 async def fair(page: Page) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, ViewportSize, async_playwright
+from playwright.async_api import Browser, ViewportSize
 
-from tests.chromium import launched, needs_chromium, reached, sound
+from tests.chromium import needs_chromium, reached, sound
 from tests.store.providers.sandbox_owners import level, owner
 from tests.store.providers.sandbox_served import BACK, served
 from tests.store.providers.sandbox_world import Json, World
@@ -32,11 +32,9 @@ class Desk:
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    async with served() as (origin, world), async_playwright() as playwright:
-        browser = await launched(playwright)
+async def desk(browser: Browser) -> AsyncIterator[Desk]:
+    async with served() as (origin, world):
         yield Desk(origin, world, browser)
-        await browser.close()
 
 
 @pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "de")])

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from urllib.parse import quote
 
 import pytest
-from playwright.async_api import Browser, Page, ViewportSize, async_playwright
+from playwright.async_api import Browser, Page, ViewportSize
 
-from tests.chromium import launched, needs_chromium, sound
+from tests.chromium import needs_chromium, sound
 from tests.store.providers.sandbox_people import EMAIL, STEPS, owner
 from tests.store.providers.sandbox_served import BACK, served
 from tests.store.providers.sandbox_world import Json, World
@@ -33,11 +33,9 @@ class Desk:
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    async with served() as (origin, world), async_playwright() as playwright:
-        browser = await launched(playwright)
+async def desk(browser: Browser) -> AsyncIterator[Desk]:
+    async with served() as (origin, world):
         yield Desk(origin, world, browser)
-        await browser.close()
 
 
 async def answer(page: Page, stage: str) -> None:

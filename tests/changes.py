@@ -1,0 +1,110 @@
+"""Two ways to ask for a change: the operations themselves, and GraphQL."""
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from pydantic import ValidationError
+
+from resolvers.operation import Operation
+from schema.errors import AppError
+from schema.messages import problems
+from schema.values import Invalid
+from tests.tenants import Tenants
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a change: its result as a resource or JSON, or what was wrong, field by field, by code."""
+
+    result: Any = None
+    wrong: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing was wrong."""
+        return not self.wrong
+
+
+class Direct:
+    """Calls the operation; an input that does not validate is handed on as any transport does."""
+
+    def __init__(self, tenants: Tenants) -> None:
+        self.tenants = tenants
+
+    async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
+        """Run it."""
+        model, plain = get_type_hints(operation.function)["input"], _plain(sent)
+        try:
+            given = model.model_validate(plain)
+        except ValidationError as error:
+            given = Invalid(problems(error), plain)
+        try:
+            return Outcome(await operation(await self.tenants.context(who), given))
+        except AppError as error:
+            return Outcome(wrong=frozenset((_snake(p.path), p.code) for p in error.problems))
+
+
+class OverGraphQL:
+    """Asks over GraphQL; `result` is the id of what was made or changed."""
+
+    def __init__(self, tenants: Tenants) -> None:
+        self.tenants = tenants
+
+    async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
+        """Run it."""
+        field_name = _camel(operation.name)
+        kind = f"{field_name[:1].upper()}{field_name[1:]}Input"
+        result = _camel(arguments_result(operation))
+        query = (
+            f"mutation($input: {kind}!) {{ {field_name}(input: $input) {{ {result} {{ id }} "
+            "userErrors { field code message } } }"
+        )
+        body = await self.tenants.graphql(who, query, input=_camelled(sent))
+        if body.get("errors"):
+            assert all(error["extensions"]["code"] != "INTERNAL_ERROR" for error in body["errors"]), body
+            return Outcome(wrong=frozenset(("", error["extensions"]["code"]) for error in body["errors"]))
+        payload = body["data"][field_name]
+        wrong = frozenset((_uncamelled(error["field"]), error["code"]) for error in payload["userErrors"])
+        assert (payload[result] is None) is bool(wrong), body
+        return Outcome(payload[result], wrong)
+
+
+Transport = Direct | OverGraphQL
+
+
+def arguments_result(operation: Operation[Any, Any]) -> str:
+    """The name of what an operation answers: `product_variant`."""
+    returned = operation.function.__annotations__["return"].__name__
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in returned).lstrip("_")
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def _camelled(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_camel(key): _camelled(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_camelled(inner) for inner in value]
+    return value.name if isinstance(value, enum.Enum) else value
+
+
+def _uncamelled(path: list[str]) -> str:
+    return ".".join("".join(f"_{c.lower()}" if c.isupper() else c for c in step) for step in path)
+
+
+def _snake(path: Sequence[str | int]) -> str:
+    return ".".join(str(step) for step in path)
+
+
+def _plain(value: Any) -> Any:
+    """Members of closed sets as what they are stored as."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return value.value if isinstance(value, enum.Enum) else value
