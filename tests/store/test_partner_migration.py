@@ -65,4 +65,10 @@ async def test_partners_survive_both_ways(empty: Database) -> None:
         ("",),
     ]
     await at(empty, "head")
-    assert (await empty.rows(text("SELECT count(*) FROM partner")))[0][0] == 2
+    offers = "SELECT gift_card_offer_enabled, gift_card_offer_suggested::text, gift_card_offer_minimum::text, "
+    offers += "gift_card_offer_maximum::text, gift_card_offer_validity_months FROM partner"
+    of_all = (True, "{25.00,50.00,75.00,100.00,150.00,200.00}", "10.00", "1000.00", 12)
+    assert [tuple(row) for row in await empty.rows(text(offers))] == [of_all] * 2
+    await at(empty, "0015", down=True)
+    await at(empty, "head")
+    assert [tuple(row) for row in await empty.rows(text(offers))] == [of_all] * 2
