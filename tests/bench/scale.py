@@ -91,8 +91,8 @@ async def measured(world: World, rows: int) -> dict[str, float]:
         deep = page({}, vouchers.cursor(place["created_on"], place["id"]))
         first, last = await milliseconds(page({}).once, deep.once)
         found[f"page {DEEP:,} by cursor"], found[f"× page {DEEP:,} of page 1"] = last, last / first
-    last = rest("/api/vouchers/", f"page_size={PAGE}&page={rows // PAGE}")
-    (found["REST page, the last"],) = await milliseconds(last.once)
+    furthest = rest("/api/vouchers/", f"page_size={PAGE}&page={rows // PAGE}")
+    (found["REST page, the last"],) = await milliseconds(furthest.once)
     for name, (query, condition) in COUNTED.items():
         call = rest("/api/vouchers/", f"page_size={PAGE}{query}")
         floor = vouchers.rest_floor(world, partner_id, zone, (await call.once()).body, PAGE, condition)
