@@ -215,7 +215,7 @@ class Shop:
         """One value out of the database."""
         return (await self.services.db.rows(text(statement), parameters))[0][0]
 
-    async def until(self, statement: str, wanted: object) -> None:
+    async def becomes(self, statement: str, wanted: object) -> None:
         """Wait until the database says so."""
         async with asyncio.timeout(60):
             while await self.one(statement) != wanted:

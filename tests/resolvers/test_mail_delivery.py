@@ -163,11 +163,13 @@ async def test_two_workers_bring_an_order_to_both_and_nothing_twice(
     mail_server.data_answers = ["451 Later"]
     async with working(mailing.services, database_url, 2):
         await ordered(mailing)
-        await mailing.until("SELECT count(*) FROM mail WHERE state = 'sent'", 1)
-        await mailing.until("SELECT count(*) FROM mail WHERE state = 'queued' AND tries = 1", 1)  # its pause has begun
+        await mailing.becomes("SELECT count(*) FROM mail WHERE state = 'sent'", 1)
+        await mailing.becomes(
+            "SELECT count(*) FROM mail WHERE state = 'queued' AND tries = 1", 1
+        )  # its pause has begun
         clock.advance(PAUSES[0])
         await mail_delivery.sweep(mailing.services)
-        await mailing.until("SELECT count(*) FROM mail WHERE state = 'sent'", 2)
+        await mailing.becomes("SELECT count(*) FROM mail WHERE state = 'sent'", 2)
     assert sorted(received.recipients[0] for received in mail_server.letters) == [BUYER.email, "hello@shop.example"]
 
 

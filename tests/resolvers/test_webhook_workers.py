@@ -39,7 +39,7 @@ async def test_a_storm_of_events_reaches_every_endpoint_in_order(
         endpoints = [await hooks.endpoint(each.url) for each in (steady, moody)]
         await hooks.endpoint(hanging.url)
         await asyncio.gather(*(changes(f"s{number}") for number in range(8)))
-        await hooks.shop.until("SELECT count(*) FROM webhook_delivery WHERE state = 'delivered'", 2 * 48)
+        await hooks.shop.becomes("SELECT count(*) FROM webhook_delivery WHERE state = 'delivered'", 2 * 48)
         assert len(steady.received) == 48
         assert len(moody.received) > 48
         for receiver, endpoint in zip((steady, moody), endpoints, strict=True):
@@ -63,7 +63,7 @@ async def test_a_slow_endpoint_keeps_no_other_waiting(hooks: Hooks, workers: Non
         endpoint = await hooks.endpoint(quick.url, host="quick")
         began = time.monotonic()
         await hooks.tell(20)
-        await hooks.shop.until("SELECT count(*) FROM webhook_delivery WHERE state = 'delivered'", 20)
+        await hooks.shop.becomes("SELECT count(*) FROM webhook_delivery WHERE state = 'delivered'", 20)
         assert await hooks.states(endpoint) == ["delivered"] * 20
         assert time.monotonic() - began < courier.WHOLE_TRY.total_seconds() - 2
 

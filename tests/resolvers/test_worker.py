@@ -15,8 +15,8 @@ async def test_a_notification_becomes_an_order_and_the_cart_goes(shop: Shop, wor
     for _ in range(3):
         async with shop.services.db.sessions() as db, db.begin():
             await enqueue(db, Job.PROVIDER_HINT, {"subject": Subject.PAYIN, "id": payin})
-    await shop.until("SELECT count(*) FROM shop_order", 1)
-    await shop.until("SELECT count(*) FROM pgqueuer", 0)
+    await shop.becomes("SELECT count(*) FROM shop_order", 1)
+    await shop.becomes("SELECT count(*) FROM pgqueuer", 0)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is None
     assert await shop.count("shop_order") == 1
 
@@ -32,7 +32,7 @@ async def test_lost_notifications_are_caught_up(shop: Shop, workers: None) -> No
     started = await shop.start(key, seen)
     await shop.pay(started)
     assert await attempt_watch.catch_up(shop.services) > 0
-    await shop.until("SELECT count(*) FROM shop_order", 1)
+    await shop.becomes("SELECT count(*) FROM shop_order", 1)
 
 
 async def test_a_replaced_cart_outlives_the_order(shop: Shop) -> None:

@@ -44,7 +44,7 @@ async def test_a_cart_is_deleted_once_the_store_is_back(
     monkeypatch.setattr(type(shop.services.kv), "delete", twice_away)
     await attempt_watch.settle_attempt(shop.services, started.attempt_id)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is not None
-    await shop.until("SELECT count(*) FROM pgqueuer", 0)
+    await shop.becomes("SELECT count(*) FROM pgqueuer", 0)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is None
     assert calls == 3
 
@@ -59,7 +59,7 @@ async def test_a_notification_is_followed_once_the_provider_is_back(shop: Shop, 
         down = {"method": "GET", "path": f"/payins/{payin}", "kind": "drop", "times": 7}
         await shop.control("POST", "/faults", down)
         await enqueue(db, Job.PROVIDER_HINT, {"subject": Subject.PAYIN, "id": payin})
-    await shop.until("SELECT count(*) FROM shop_order", 1)
+    await shop.becomes("SELECT count(*) FROM shop_order", 1)
 
 
 async def test_looks_that_fail_do_not_keep_others_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,6 +90,6 @@ async def test_a_queue_that_ends_begins_anew(shop: Shop, database_url: str, monk
         await shop.pay(started)
         async with shop.services.db.sessions() as db, db.begin():
             await enqueue(db, Job.SETTLE_ATTEMPT, {"id": started.attempt_id})
-        await shop.until("SELECT count(*) FROM shop_order", 1)
+        await shop.becomes("SELECT count(*) FROM shop_order", 1)
         await asyncio.sleep(1.5)
         assert not task.done()

@@ -11,7 +11,7 @@ from tests.shop_world import Shop
 
 async def test_it_goes_on_after_all_its_connections_were_cut(shop: Shop, database_url: str) -> None:
     async with working(shop.services, database_url):
-        await shop.until("SELECT count(*) > 0 FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'", True)
+        await shop.becomes("SELECT count(*) > 0 FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'", True)
         breaker = await asyncpg.connect(dsn(database_url))
         cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
         assert await breaker.fetch(cut)
@@ -20,4 +20,4 @@ async def test_it_goes_on_after_all_its_connections_were_cut(shop: Shop, databas
         started = await shop.start(key, seen)
         await shop.pay(started)
         assert await attempt_watch.catch_up(shop.services) > 0
-        await shop.until("SELECT count(*) FROM shop_order", 1)
+        await shop.becomes("SELECT count(*) FROM shop_order", 1)
