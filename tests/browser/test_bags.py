@@ -1,5 +1,7 @@
 """Vouchers and gift cards, bought in a browser: by keyboard as far as the payment, and without scripts on a phone."""
 
+import json
+
 import pytest
 from playwright.async_api import expect
 
@@ -8,7 +10,7 @@ from tests.browser.customer import Customer
 from tests.browser.keyboard import Keyboard
 from tests.browser.world import World
 from tests.chromium import needs_chromium, sound
-from tests.funnel.bag_world import experiences
+from tests.funnel.bag_world import Experiences, experiences
 from tests.shop_world import CHALLENGE_CARD, GOOD_CARD
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
@@ -18,13 +20,33 @@ PATIENCE = 60_000
 
 async def test_a_voucher_with_options_for_somebody(world: World, customer: Customer) -> None:
     sold = await experiences(world)
+    await _a_long_name(world, sold)
+    await _sifts_the_window_and_looks_at_pictures(world, customer)
+    await _finds_a_long_name_whole(world, customer, sold)
+    await _chooses_a_massage_with_options(customer, sold)
+    await _is_told_what_is_missing(customer)
+    await _pays_with_a_challenge(customer)
+    await _finds_the_voucher_and_its_document(world, customer, sold)
+    await customer.page.goto(f"{world.home}giftcards/shop/")
+    await sound(customer.page, "gift card")
+    await world.rows("UPDATE voucher_prototype SET is_active = false WHERE id = :id RETURNING id", id=sold.massage.id)
+
+
+async def _a_long_name(world: World, sold: Experiences) -> None:
+    long = "UPDATE voucher_prototype SET name = CAST(:said AS jsonb) WHERE id = :id RETURNING id"
+    await world.rows(long, said=json.dumps({"en": f"Table for two {'donaudampfschiff' * 6}"}), id=sold.meal.id)
+
+
+async def _sifts_the_window_and_looks_at_pictures(world: World, customer: Customer) -> None:
     page, keys = customer.page, Keyboard(customer)
     await page.goto(f"{world.home}vouchers/shop/")
     await sound(page, "shop window")
-    await keys.press(page.get_by_role("link", name="Stays"))
+    async with page.expect_navigation():
+        await keys.press(page.get_by_role("link", name="Stays"))
     await keys.to(page.get_by_label("Sort by"))
     await page.select_option("#sort", "dearest")
-    await keys.press(page.get_by_role("button", name="Show"))
+    async with page.expect_navigation():
+        await keys.press(page.get_by_role("button", name="Show"))
     await sound(page, "shop window, sifted")
     await keys.press(page.get_by_role("link", name="A night among the lavender"))
     await customer.arrive("customization")
@@ -37,7 +59,18 @@ async def test_a_voucher_with_options_for_somebody(world: World, customer: Custo
     await expect(page.get_by_role("img", name="A night among the lavender, picture 1 of 3")).to_be_hidden(
         timeout=PATIENCE
     )
-    await keys.press(page.get_by_role("link", name="See all experiences"))
+
+
+async def _finds_a_long_name_whole(world: World, customer: Customer, sold: Experiences) -> None:
+    page, keys = customer.page, Keyboard(customer)
+    await page.goto(f"{world.home}vouchers/shop/customization/?prototype={sold.meal.id}")
+    await sound(page, "a long name")
+    async with page.expect_navigation():
+        await keys.press(page.get_by_role("link", name="See all experiences"))
+
+
+async def _chooses_a_massage_with_options(customer: Customer, sold: Experiences) -> None:
+    page, keys = customer.page, Keyboard(customer)
     await keys.press(page.get_by_role("link", name="Massage by the fire").last)
     await customer.arrive("customization")
     await sound(page, "voucher")
@@ -51,6 +84,10 @@ async def test_a_voucher_with_options_for_somebody(world: World, customer: Custo
     await expect(total).to_have_text("€197.00", timeout=PATIENCE)
     await keys.type("#giftee-first_name", "Marie")
     await keys.type("#message", "Enjoy!")
+
+
+async def _is_told_what_is_missing(customer: Customer) -> None:
+    page, keys = customer.page, Keyboard(customer)
     await keys.press(customer.button("continue"))
     await expect(page.locator("#errors")).to_be_focused(timeout=PATIENCE)
     await sound(page, "voucher, wrong")
@@ -61,6 +98,10 @@ async def test_a_voucher_with_options_for_somebody(world: World, customer: Custo
     await expect(page.locator("#errors a")).to_have_attribute("href", "#giftee-email", timeout=PATIENCE)
     await page.fill("#giftee-email", "marie@example.com")
     await customer.go_on()
+
+
+async def _pays_with_a_challenge(customer: Customer) -> None:
+    page = customer.page
     await page.goto(page.url.replace("information", "customization"))
     await sound(page, "bag")
     await customer.go_on()
@@ -72,6 +113,10 @@ async def test_a_voucher_with_options_for_somebody(world: World, customer: Custo
     await customer.confirm()
     await customer.arrive("summary")
     await sound(page, "summary of a voucher")
+
+
+async def _finds_the_voucher_and_its_document(world: World, customer: Customer, sold: Experiences) -> None:
+    page = customer.page
     ((code, state),) = await world.rows(
         "SELECT code, state FROM voucher WHERE voucher_prototype_id = :id", id=sold.massage.id
     )
@@ -80,9 +125,6 @@ async def test_a_voucher_with_options_for_somebody(world: World, customer: Custo
     assert document is not None
     answer = await world.http.get(document, headers={"Host": world.domain})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/pdf")
-    await page.goto(f"{world.home}giftcards/shop/")
-    await sound(page, "gift card")
-    await world.rows("UPDATE voucher_prototype SET is_active = false WHERE id = :id RETURNING id", id=sold.massage.id)
 
 
 async def test_a_gift_card_without_scripts(world: World, new_customer: NewCustomer) -> None:
