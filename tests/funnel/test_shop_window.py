@@ -95,12 +95,8 @@ async def sifted(customer: Customer, **changes: str) -> Customer:
     return await customer.open(f"{path}?{urlencode(fields_of(form, customer.page) | changes)}")
 
 
-async def test_the_window_is_sifted_and_sorted_without_scripts(
-    shop: Shop, customer: Customer, sold: Experiences
-) -> None:
-    await customer.open(WINDOW)
-    assert not customer.page.all("form", class_="sieve"), "three are seen at a glance"
-    assert customer.page.one("section", id="experiences").attributes["aria-label"] == "Experiences"
+async def a_picnic_by_the_lake(shop: Shop, sold: Experiences) -> tuple[EnvironmentRow, EnvironmentRow]:
+    """Another universe and two environments: at the table a picnic by the lake, on the hill the nights."""
     of: dict[str, Any] = {"marketplace_id": shop.partner.marketplace_id}
     table = await shop.add(UniverseRow(**of, name=Text(en="Table", de="Tafel")))
     lake, hill = [await shop.add(EnvironmentRow(**of, name=Text(en=name))) for name in ("Lake", "Hill")]
@@ -108,7 +104,14 @@ async def test_the_window_is_sifted_and_sorted_without_scripts(
         shop, sold.meal, 1, name=Text(en="Picnic"), universe_id=table.id, environment_id=lake.id, stay_price_amount=30
     )
     await shop.execute("UPDATE voucher_prototype SET environment_id = :e WHERE id = :id", e=hill.id, id=sold.stay.id)
+    return lake, hill
 
+
+async def test_the_window_offers_what_there_is_to_sift_by(shop: Shop, customer: Customer, sold: Experiences) -> None:
+    await customer.open(WINDOW)
+    assert not customer.page.all("form", class_="sieve"), "three are seen at a glance"
+    assert customer.page.one("section", id="experiences").attributes["aria-label"] == "Experiences"
+    await a_picnic_by_the_lake(shop, sold)
     await customer.open(WINDOW)
     assert shown(customer) == ["Massage by the fire", "Nights above the lake", "Table for two", "Picnic"]
     assert customer.page.one("p", class_="found").text == "4 experiences"
@@ -123,6 +126,12 @@ async def test_the_window_is_sifted_and_sorted_without_scripts(
         check(customer.page)
     check_headers(customer)
 
+
+async def test_what_was_sifted_stays_sifted_by_more_in_another_order_and_language(
+    shop: Shop, customer: Customer, sold: Experiences
+) -> None:
+    lake, hill = await a_picnic_by_the_lake(shop, sold)
+    await customer.open(WINDOW)
     await sifted(customer, sort="cheapest")
     assert shown(customer)[0] == "Picnic"
     assert "noindex" in customer.response.text, "one address of it is found, not each order"
