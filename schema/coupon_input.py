@@ -6,14 +6,22 @@ from typing import Annotated
 from uuid import UUID
 
 import strawberry
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
-from schema.characters import up_to
+from schema.characters import in_one_line, up_to
 from schema.coupon import Coupon, CouponConditions, CouponDiscount, CouponScope, CouponTarget, ReceptionMode
 from schema.numbers import Amount, MoneyAmount, PositiveAmount, RowId
 from schema.values import Fields, writable_as
 
-Code = Annotated[str, Field(pattern=r"^[^/\s](?:[^/]*[^/\s])?$"), up_to(40, least=3)]
+
+def _seen(code: str) -> str:
+    if in_one_line(code) != code:
+        raise PydanticCustomError("code", "A code has nothing that cannot be seen.")
+    return code
+
+
+Code = Annotated[str, Field(min_length=3, max_length=40, pattern=r"^[^/\s](?:[^/]*[^/\s])?$"), AfterValidator(_seen)]
 Usages = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Percentage = Annotated[Decimal, Amount(positive=True, le=Decimal(100))]
 VALIDITY = (
