@@ -80,6 +80,7 @@ async def test_what_a_coupon_cannot_be_is_told_by_field(tenants: Tenants, ask: T
         ({"code": "a" * 41}, "code"),
         ({"code": "a/b/c"}, "code"),
         ({"code": " abc"}, "code"),
+        ({"code": "abc\u200bd"}, "code"),
         ({"code": "---"}, "code"),
         ({"code": "a- -b"}, "code"),
         ({"code": "ß" * 21}, "code"),
