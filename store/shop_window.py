@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import ARRAY, ColumnElement, Integer, Subquery, and_, func, or_, true
 from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import load_only
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -21,6 +22,8 @@ from store.voucher_prices import lowest_price
 from store.voucher_shop import on_sale
 
 ON_A_PAGE: Final = 24
+SHOWN: Final = ("id", "type", "name", "description", "is_highlight", "price_scope", "nb_nights")
+"""What is read of a prototype: its long texts can be a hundred times the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,7 @@ async def _page(
     query = (
         select(table, col(UniverseRow.name), price)
         .join(UniverseRow, col(UniverseRow.id) == col(table.universe_id))
+        .options(load_only(*(getattr(table, name) for name in SHOWN)))
         .where(*tests)
         .order_by(*_first(choice.order, price))
         .limit(ON_A_PAGE)
@@ -151,15 +155,9 @@ async def _page(
     covers = await _covers(db, [row.id for row, _, _ in rows])
     return tuple(
         ShownPrototype(
-            id=row.id,
-            type=row.type,
-            name=row.name,
-            description=row.description,
-            is_highlight=row.is_highlight,
+            **{name: getattr(row, name) for name in SHOWN},
             universe=universe,
             price_from=price_from,
-            price_scope=row.price_scope,
-            nb_nights=row.nb_nights,
             cover=covers.get(row.id),
         )
         for row, universe, price_from in rows
