@@ -41,6 +41,25 @@ async def test_the_form_proposes_what_the_partner_offers(shop: Shop, customer: C
     )
 
 
+async def is_closed(customer: Customer, path: str) -> None:
+    """There is nothing at an address but a way back to the experiences."""
+    await customer.open(path)
+    assert (customer.response.status_code, GIFT_CARDS in links(customer)) == (404, False), path
+    assert WINDOW in links(customer)
+
+
+async def said_in_every_language(customer: Customer, visitors: Callable[[], Customer]) -> None:
+    """The page of a shop that is closed is as whole as any."""
+    await customer.open(GIFT_CARDS)
+    assert customer.h1 == CLOSED
+    check_headers(customer)
+    check_headings(customer.page)
+    check_controls(customer.page)
+    for language in LANGUAGES:
+        said = await visitors().open(GIFT_CARDS, **{"Accept-Language": language})
+        assert said.h1 == translations(language).gettext(CLOSED)
+
+
 async def test_a_closed_shop_says_so_and_nothing_leads_to_it(
     shop: Shop, visitors: Callable[[], Customer], customer: Customer
 ) -> None:
@@ -57,24 +76,10 @@ async def test_a_closed_shop_says_so_and_nothing_leads_to_it(
     summary = other.path
     await shop.execute("UPDATE partner SET website = ''")
     await change(shop, enabled=False)
-    for path in (
-        GIFT_CARDS,
-        bag,
-        bag.replace("payment", "information"),
-        bag.replace("payment", "customization"),
-        "/giftcards/x",
-    ):
-        await customer.open(path)
-        assert (customer.response.status_code, GIFT_CARDS in links(customer)) == (404, False), path
-        assert WINDOW in links(customer)
-    await customer.open(GIFT_CARDS)
-    assert customer.h1 == CLOSED
-    check_headers(customer)
-    check_headings(customer.page)
-    check_controls(customer.page)
-    for language in LANGUAGES:
-        said = await visitors().open(GIFT_CARDS, **{"Accept-Language": language})
-        assert said.h1 == translations(language).gettext(CLOSED)
+    for path in (GIFT_CARDS, bag, *(bag.replace("payment", step) for step in ("information", "customization"))):
+        await is_closed(customer, path)
+    await is_closed(customer, "/giftcards/x")
+    await said_in_every_language(customer, visitors)
     before = await shop.count("checkout_attempt")
     await customer.open(WINDOW)
     token = customer.page.all("input", name="csrf")[0].attributes["value"]
