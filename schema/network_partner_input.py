@@ -7,11 +7,11 @@ import strawberry
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from schema.belonging import MARKETPLACE
 from schema.characters import up_to
 from schema.contact import Email, Filled, FilledCountry, FilledEmail, FilledWebAddress, Phone
 from schema.partner_input import (
     LONGEST_NUMBER,
-    MARKETPLACE,
     Birthday,
     FilledName,
     Kind,

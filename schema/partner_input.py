@@ -9,6 +9,7 @@ import strawberry
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from schema.belonging import MARKETPLACE
 from schema.characters import up_to
 from schema.contact import (
     Bic,
@@ -40,7 +41,6 @@ from schema.voucher_issue_input import Language
 
 COLOUR = re.compile("#[0-9a-f]{6}")
 LONGEST_NAME, LONGEST_SHORT_NAME, LONGEST_NUMBER = 120, 60, 40
-MARKETPLACE = "The marketplace it is made in; only who sees several has to say."
 
 
 def _not_new(status: PartnerStatus) -> PartnerStatus:
