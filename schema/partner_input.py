@@ -1,6 +1,5 @@
 """What is sent to make and to change partners."""
 
-import datetime as dt
 import re
 from typing import Annotated
 from uuid import UUID
@@ -23,6 +22,7 @@ from schema.contact import (
     Phone,
     WebAddress,
 )
+from schema.days import MaybeDay
 from schema.numbers import RowId
 from schema.partner_parts import (
     BankDetails,
@@ -83,7 +83,7 @@ PostalCode = Annotated[str, up_to(20), NothingIsEmpty]
 SourceId = Annotated[str, BeforeValidator(_text_of_number), up_to(18), AfterValidator(_digits)]
 SomeSourceId = Annotated[str, BeforeValidator(_text_of_number), up_to(40)]
 """To find a partner by: one that could not be given is that of nobody."""
-Birthday = Annotated[dt.date | None, EmptyIsNothing]
+Birthday = MaybeDay
 Kind = Annotated[CompanyType | None, EmptyIsNothing]
 Frequency = Annotated[PayoutFrequency | None, EmptyIsNothing]
 Referrer = Annotated[RowId | None, EmptyIsNothing]

@@ -1,15 +1,14 @@
 """What is sent to make and to change prototypes."""
 
-import datetime as dt
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import strawberry
-from pydantic import BeforeValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from schema.belonging import FOR_WHOM, STAYS
 from schema.contact import EmptyIsNothing
+from schema.days import MaybeDay
 from schema.numbers import MoneyAmount, Ranking, RowId, Whole
 from schema.shop_input import STANDARD_VAT, VatRate
 from schema.texts import html_up_to_each, line_up_to_each, up_to_each
@@ -23,13 +22,6 @@ COVER = "Which of its pictures is its cover, by position from 1. When there are 
 NIGHTS = "All of a fixed stay, the fewest of a stay: 1 unless told. What is standard has none."
 
 
-def _written(value: Any) -> Any:
-    """A day in words: a number would be taken for seconds since 1970."""
-    if not isinstance(value, str | dt.date | None):
-        raise PydanticCustomError("day", "Send a date, such as 2030-12-31.")
-    return value
-
-
 Name = Annotated[TextInput, line_up_to_each(LONGEST_NAME)]
 Description = Annotated[TextInput, up_to_each(LONGEST_DESCRIPTION)]
 LongText = Annotated[TextInput, up_to_each(LONGEST_TEXT)]
@@ -41,8 +33,6 @@ Nights = Annotated[int, Whole(ge=0, le=MOST_NIGHTS)]
 Months = Annotated[int, Whole(ge=1, le=MOST_MONTHS)]
 Position = Annotated[int, Whole(ge=1, le=MOST_IMAGES)]
 Images = Annotated[list[RowId], Field(max_length=MOST_IMAGES)]
-Day = Annotated[dt.date, BeforeValidator(_written)]
-MaybeDay = Annotated[Day | None, EmptyIsNothing]
 MaybePrice = Annotated[MoneyAmount | None, EmptyIsNothing]
 MaybeId = Annotated[RowId | None, EmptyIsNothing]
 
