@@ -49,10 +49,15 @@ def _is(owner: Any, id: int | None) -> ColumnElement[bool]:
 
 
 async def find(db: AsyncSession, caller: Caller, row: type[T], thing: str, *, lock: bool = False, **by: object) -> T:
-    """The one row that the caller may see with these column values, locked when asked; NotFound otherwise."""
+    """The one row that the caller may see with these column values, locked when asked; NotFound otherwise.
+
+    What is locked is read anew: who held it before may have changed what this session has seen of it.
+    """
     table: Any = row
     query = select(row).where(*visible(caller, row), *(table.__table__.c[name] == value for name, value in by.items()))
-    found = (await db.exec(query.with_for_update() if lock else query)).one_or_none()
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    found = (await db.exec(query)).one_or_none()
     if found is None:
         raise NotFound(thing=thing)
     return found

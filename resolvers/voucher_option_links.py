@@ -25,7 +25,6 @@ async def _locked(call: Call, id: int) -> tuple[VoucherOptionLinkRow, VoucherOpt
     """A link and its option, locked. The option goes first, as it does where its links are set through it."""
     seen = await _link.find(call, id)
     option = await find(call.db, call.caller, VoucherOptionRow, voucher_option.thing, lock=True, id=seen.option_id)
-    call.db.expunge(seen)
     return await _link.find(call, id, lock=True), option
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from sqlalchemy import text
 
 from resolvers import checkout, payment, sales
 from resolvers.gift_card_issues import issue_gift_card
@@ -114,10 +115,17 @@ async def test_what_an_offer_cannot_be(tenants: Tenants, ask: Transport) -> None
     assert await tenants.snapshot() == before
 
 
-async def test_two_changes_at_once_never_leave_what_does_not_fit(shop: Shop) -> None:
+async def test_a_change_is_judged_by_what_another_leaves_that_is_not_through(shop: Shop) -> None:
     await change(shop, suggested=[])
-    done = await asyncio.gather(change(shop, minimum="500.00"), change(shop, maximum="400.00"), return_exceptions=True)
-    assert sorted(type(each).__name__ for each in done) == ["InvalidInput", "NoneType"]
+    async with shop.services.db.engine.begin() as other:
+        raised = "UPDATE partner SET gift_card_offer_minimum = 500 WHERE id = :id"
+        await other.execute(text(raised), {"id": shop.partner.id})
+        lowered = asyncio.create_task(change(shop, maximum="400.00"))
+        held_up = "datname = current_database() AND wait_event_type = 'Lock'"
+        await shop.becomes(f"SELECT count(*) FROM pg_stat_activity WHERE {held_up}", 1)
+    with pytest.raises(InvalidInput) as refused:
+        await lowered
+    assert [problem.path for problem in refused.value.problems] == [("maximum",)]
 
 
 # ---- what follows
