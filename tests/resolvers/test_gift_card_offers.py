@@ -121,8 +121,8 @@ async def test_a_change_is_judged_by_what_another_leaves_that_is_not_through(sho
         raised = "UPDATE partner SET gift_card_offer_minimum = 500 WHERE id = :id"
         await other.execute(text(raised), {"id": shop.partner.id})
         lowered = asyncio.create_task(change(shop, maximum="400.00"))
-        held_up = "datname = current_database() AND wait_event_type = 'Lock'"
-        await shop.becomes(f"SELECT count(*) FROM pg_stat_activity WHERE {held_up}", 1)
+        waits = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        await shop.becomes("SELECT count(*) " + waits, 1)
     with pytest.raises(InvalidInput) as refused:
         await lowered
     assert [problem.path for problem in refused.value.problems] == [("maximum",)]
