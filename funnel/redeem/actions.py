@@ -31,12 +31,14 @@ AMOUNT = re.compile(r"[0-9]{1,9}([.,][0-9]{1,2})?")
 
 
 async def move_voucher(staff: Staff) -> Response:
-    """Move a voucher from where it was seen."""
+    """Move a voucher from where it was seen; or ask first, with what was typed kept, where the button says so."""
     check_code(staff)
-    to, seen = staff.form.get("to", ""), staff.form.get("from", "")
-    if to not in STATES or seen not in STATES:
+    to, asked, seen = (staff.form.get(name, "") for name in ("to", "ask", "from"))
+    if (asked or to) not in STATES or seen not in STATES:
         raise InvalidInput.at("to", NOT_OURS)
     typed = bookings.typed_in(staff.form)
+    if asked:
+        return await staff.leave(Flash(fields=typed), to=asked)
     rental, wrong = bookings.read(typed)
     if wrong:
         return await staff.leave(Flash(wrong, typed), to=to)

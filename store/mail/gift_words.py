@@ -33,13 +33,14 @@ class GiftWords:
         """What a voucher is good for, or what a gift card is worth."""
         if item.value is None:
             return self._formats.said(item.name)
-        return f"{self._texts.gettext('Gift card')} · {self._formats.money(item.value, item.currency)}"
+        gift_card = self._texts.gettext("Gift card")
+        return f"{gift_card} · {self._formats.money(item.value, item.currency)}"
 
     def people(self, item: GiftItem) -> str:
         """Whom it is for and who gives it; empty where neither is named."""
-        said = self._texts.gettext
-        to = said("For %(name)s") % {"name": item.to} if item.to else ""
-        sender = said("From %(name)s") % {"name": item.sender} if item.sender else ""
+        texts = self._texts
+        to = texts.gettext("For %(name)s") % {"name": item.to} if item.to else ""
+        sender = texts.gettext("From %(name)s") % {"name": item.sender} if item.sender else ""
         return " · ".join(filter(None, (to, sender)))
 
     def validity(self, item: GiftItem, time_zone: str) -> str:

@@ -47,8 +47,7 @@ async def test_a_voucher_is_used_in_part_and_whole_and_brought_back(venue: Venue
 async def test_who_cannot_take_it_back_is_asked_first(venue: Venue) -> None:
     row = await venue.voucher()
     staff = await venue.staff(row.normal_code)
-    (link,) = [a for a in staff.page.one("main").all("a", class_="button") if a.text == "Mark as used"]
-    await staff.open(link.attributes["href"])
+    await press(staff, "Mark as used")
     assert "With your log-in this cannot be undone." in staff.page.one("main").text
     assert await venue.state(row) == "paid"
     check_headings(staff.page)
@@ -82,8 +81,10 @@ async def test_the_booking_of_a_stay_is_noted_with_its_use_and_goes_with_it(venu
     await press(staff, "Undo: not used yet")
     assert (await venue.state(row), await venue.shop.one("SELECT count(*) FROM voucher_rental")) == ("paid", 0)
     asked = await venue.staff(row.normal_code, only={P.VIEW_VOUCHER, P.USE_VOUCHER})
-    await asked.open(f"{ROOT}?code={row.normal_code}&to=used")
-    await press(asked, "Yes, mark as used", ends_on="2030-07-03")
+    await press(asked, "Mark as used", ends_on="2030-07-03", reference="B-7 <b>")
+    assert "With your log-in this cannot be undone." in asked.page.one("main").text
+    assert asked.page.one("input", id="reference").attributes["value"] == "B-7 <b>", "what was typed is not lost"
+    await press(asked, "Yes, mark as used")
     assert (asked.errors, buttons(asked)[0]) == (["Enter the first day of the booking."], "Yes, mark as used")
     await press(asked, "Yes, mark as used", **filled)
     assert await venue.state(row) == "used"

@@ -233,6 +233,17 @@ def test_each_way_to_receive_it_has_its_words(kind: MailKind) -> None:
     assert several.text.count("Open and print: ") == 3
 
 
+def test_who_gives_what_to_whom_is_told_in_the_language_of_the_message() -> None:
+    card = gift(value="150.00")
+    for language, words in {
+        "fr": ("Carte cadeau · 150,00 €", "Pour Claire Dubois · De la part de Ada Martin"),
+        "de": ("Geschenkkarte · 150,00 €", "Für Claire Dubois · Von Ada Martin"),
+    }.items():
+        message = example(MailKind.GIFT_CARD, language, card)
+        for text in (message.text, Seen(message.html).text):
+            assert all(each in " ".join(text.split()) for each in words)
+
+
 def test_a_present_of_nobody_is_one_too() -> None:
     item = gift().items[0].model_copy(update={"sender": "", "to": "", "expires_on": None})
     message = example(MailKind.VOUCHER, "en", gift(items=(item,)))
