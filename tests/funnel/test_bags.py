@@ -25,6 +25,7 @@ from tests.funnel.bag_pages import (
 from tests.funnel.bag_world import Experiences
 from tests.funnel.customer import Customer
 from tests.funnel.test_pages import check_controls, check_headers, check_headings
+from tests.sale_world import sale_coupon
 from tests.shop_world import Shop
 
 # ---- the form of a voucher ---------------------------------------------------------------------------------------------
@@ -273,6 +274,19 @@ async def test_nobody_else_sees_a_bag(shop: Shop, sold: Experiences, visitors: C
     await other.open(shared)
     assert other.h1 == "Your order is empty"
     assert "Curie" not in other.response.text
+
+
+async def test_a_coupon_that_raises_the_value_says_by_how_much(
+    shop: Shop, customer: Customer, sold: Experiences
+) -> None:
+    await sale_coupon(shop, "PLUS10", increases_value=True)
+    await chosen_massage(customer, sold)
+    await identified(customer, WINDOW)
+    before = customer.amounts
+    await customer.use_code("PLUS10")
+    applied = customer.page.one(class_="applied").one("li")
+    assert applied.one(class_="details").text == "Adds €9.00 to the value of what you buy."
+    assert customer.amounts == before
 
 
 # ---- every page --------------------------------------------------------------------------------------------------------
