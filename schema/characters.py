@@ -20,7 +20,9 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """What no database and no encoding takes: the null character, and halves of surrogate pairs."""
 _FLAG = r"\U0001f3f4[\U000e0020-\U000e007f]+"
 """The flags of England, Scotland and Wales are spelt with letters that are seen nowhere else."""
-_LEFT_OUT = re.compile(rf"({_FLAG})|[{_UNSEEN}]")
+_VARIANT = r"[\u2e80-\u2fff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff][\U000e0100-\U000e01ef]"
+"""Japanese and Chinese names are written with variants of a character, which a selector behind it tells."""
+_LEFT_OUT = re.compile(rf"({_FLAG}|{_VARIANT})|[{_UNSEEN}]")
 _OTHER_BREAKS = re.compile(r"[\x0b\x0c\x85\u2028\u2029]")
 _BREAKS = re.compile(r"[\t\n\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]+")
 _NOTHING = re.compile(

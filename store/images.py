@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import re
 import struct
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,9 @@ MOST_PIXELS = 50_000_000
 LONGEST_SIDE = 12_000
 MOST_SCANS = 100
 """Of a JPEG: cameras and programs write one to a dozen, and each goes over the whole picture, however little it says."""
-SCAN = b"\xff\xda"
+_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd7\xff])", re.DOTALL)
+"""Of a part of a JPEG; within what is drawn there are none but those that are left out here."""
+_SCAN, _END = b"\xda", b"\xd9"
 CONTENT_TYPE = "image/webp"
 QUALITY = 85
 FILM_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"})
@@ -93,7 +96,7 @@ def _decoded(content: bytes) -> tuple[str, Image.Image]:
         if seen.width * seen.height > MOST_PIXELS or max(seen.size) > LONGEST_SIDE:
             raise _too_many_pixels()
         kind = seen.format or ""
-        if kind == "JPEG" and content.count(SCAN) > MOST_SCANS:
+        if kind == "JPEG" and _scans(content) > MOST_SCANS:
             raise BadPicture("This JPEG is made to take long: save it anew.")
         seen.verify()
     with _opened(content) as image:  # verifying has used the first one up
@@ -101,6 +104,15 @@ def _decoded(content: bytes) -> tuple[str, Image.Image]:
         image.draft(None, (side, side))  # a JPEG is decoded no larger than it is wanted
         image.load()
         return kind, _in_srgb(_upright(_with_whole_colours(image), side))
+
+
+def _scans(jpeg: bytes) -> int:
+    """How often a JPEG goes over its picture. What its parts hold and what stands behind its end, such as a film, is none of it."""
+    found, at = 0, 2
+    while (marker := _MARKER.search(jpeg, at)) and marker[1] != _END:
+        found += marker[1] == _SCAN
+        at = marker.end() + int.from_bytes(jpeg[marker.end() : marker.end() + 2], "big")
+    return found
 
 
 def _opened(content: bytes) -> Image.Image:

@@ -99,7 +99,12 @@ def _printed(character: str) -> str:
     simpler = unicodedata.normalize("NFKD", character)
     if all(ord(part) in fonts for part in simpler):
         return simpler
-    return "" if unicodedata.combining(character) else HOLE
+    return "" if unicodedata.combining(character) or _is_variant(character) else HOLE
+
+
+def _is_variant(character: str) -> bool:
+    """Whether it only asks for another form of the character before it, which is readable without."""
+    return unicodedata.name(character, "").startswith("VARIATION SELECTOR-")
 
 
 def _breakable(text: str) -> str:

@@ -212,6 +212,15 @@ def test_a_jpeg_that_goes_over_its_picture_without_end_is_refused() -> None:
         picture_of(jpeg[:last] + again * 100 + jpeg[-2:])
 
 
+def test_what_a_telephone_adds_to_a_jpeg_is_no_scan() -> None:
+    jpeg = saved(drawn(), "JPEG", comment=b"\xff\xda" * 200)
+    assert shown(picture_of(jpeg + b"\xff\xda" * 200)).size == (40, 30)
+    hidden = saved(drawn(), "JPEG", comment=b"\xff\xd9", progressive=True)
+    last = hidden.rindex(b"\xff\xda")
+    with pytest.raises(BadPicture, match="take long"):  # an end that is told in a comment is none
+        picture_of(hidden[:last] + hidden[last:-2] * 100 + hidden[-2:])
+
+
 def test_what_a_camera_wrote_wrong_costs_no_picture() -> None:
     for kind in ("JPEG", "PNG", "WEBP"):
         assert shown(picture_of(saved(drawn(), kind, exif=b"Exif\0\0nonsense"))).size == (40, 30)
