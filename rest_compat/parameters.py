@@ -11,6 +11,8 @@ from schema.errors import Path, Problem
 
 Read = Callable[[str, ZoneInfo], tuple[Any, ...]]
 """From the text of a parameter to a value for each of its fields; raises ValueError with a sentence."""
+Narrow = Callable[[Any, Any], Any]
+"""Of two values for one field the one that lets less through: what is sent holds together."""
 
 _LOST_PLUS = re.compile(r"(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -30,6 +32,8 @@ class Parameter:
     """None: that of the filter's field."""
     zoned: bool = False
     """Whether a time without an offset is meant in the marketplace's zone."""
+    narrow: tuple[Narrow, ...] = ()
+    """For each field; none where no other parameter fills it."""
 
 
 def exactly(name: str, field: str, description: str) -> Parameter:
@@ -39,12 +43,20 @@ def exactly(name: str, field: str, description: str) -> Parameter:
 
 def since(name: str, field: str, description: str) -> Parameter:
     """A first moment; a date alone means from its midnight on."""
-    return Parameter(name, (field,), lambda text, zone: (first_moment(text, zone),), description, WHEN, zoned=True)
+
+    def read(text: str, zone: ZoneInfo) -> tuple[Any, ...]:
+        return (first_moment(text, zone),)
+
+    return Parameter(name, (field,), read, description, WHEN, zoned=True, narrow=(max,))
 
 
 def until(name: str, field: str, description: str) -> Parameter:
     """A last moment; a date alone includes that whole day."""
-    return Parameter(name, (field,), lambda text, zone: (last_moment(text, zone),), description, WHEN, zoned=True)
+
+    def read(text: str, zone: ZoneInfo) -> tuple[Any, ...]:
+        return (last_moment(text, zone),)
+
+    return Parameter(name, (field,), read, description, WHEN, zoned=True, narrow=(min,))
 
 
 def between(name: str, first: str, last: str, description: str) -> Parameter:
@@ -57,7 +69,7 @@ def between(name: str, first: str, last: str, description: str) -> Parameter:
         return first_moment(start, zone), last_moment(end, zone)
 
     schema = {"type": "string", "examples": ["2030-01-01,2030-01-31"]}
-    return Parameter(name, (first, last), read, description, schema, zoned=True)
+    return Parameter(name, (first, last), read, description, schema, zoned=True, narrow=(max, min))
 
 
 def first_moment(text: str, zone: ZoneInfo) -> dt.datetime:
@@ -98,14 +110,17 @@ class Parameters:
         self._sources: dict[str, list[str]] = {}
         for parameter in parameters:
             for field in parameter.fields:
-                self._sources.setdefault(field, []).append(parameter.name)
+                sources = self._sources.setdefault(field, [])
+                sources.append(parameter.name)
+                if len(sources) > 1 and not parameter.narrow:
+                    raise TypeError(f"{' and '.join(sources)} both fill {field}, and nothing says how both can hold.")
 
     def zoned(self, query: Mapping[str, str]) -> bool:
         """Whether reading these needs the marketplace's zone."""
         return any(p.zoned and query.get(p.name) for p in self.all.values())
 
     def read(self, query: Mapping[str, str], zone: ZoneInfo) -> Given:
-        """The fields that were given. Unknown and empty parameters are left out; of two for one field the later counts."""
+        """The fields that were given. Unknown and empty parameters are left out; two for one field both hold."""
         fields: dict[str, Any] = {}
         problems = []
         for name, parameter in self.all.items():
@@ -113,9 +128,12 @@ class Parameters:
             if not text:
                 continue
             try:
-                fields.update(zip(parameter.fields, parameter.read(text, zone), strict=True))
+                values = parameter.read(text, zone)
             except ValueError as error:
                 problems.append(Problem((name,), "INVALID", str(error)))
+                continue
+            for at, (field, value) in enumerate(zip(parameter.fields, values, strict=True)):
+                fields[field] = parameter.narrow[at](fields[field], value) if field in fields else value
         return Given(fields, tuple(problems))
 
     def names(self, path: Path) -> Path:

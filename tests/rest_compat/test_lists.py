@@ -205,6 +205,9 @@ async def test_bounds_include_both_ends(client: httpx.AsyncClient) -> None:
     assert await ids(client, "created_on__gte=2026-01-01T01:23:00Z") == [250]
     assert await ids(client, "created_on__range=2026-01-01T00:01:00Z,2026-01-01T00:01:00Z") == [6, 5, 4]
     assert await ids(client, "created_on__range=2026-01-01T00:02:00Z,2026-01-01T00:01:00Z") == []
+    minute, later = "created_on__range=2026-01-01T00:01:00Z,2026-01-01T00:01:00Z", "2026-01-01T01:00:00Z"
+    assert await ids(client, f"created_on__gte={later}&{minute}") == []
+    assert await ids(client, f"{minute}&created_on__gte=2026-01-01&created_on__lte={later}") == [6, 5, 4]
 
 
 async def test_times_without_an_offset_are_in_the_marketplaces_zone(client: httpx.AsyncClient) -> None:
