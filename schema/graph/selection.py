@@ -118,7 +118,8 @@ class Source:
 
     def lists(self, path: str, item: Any) -> bool:
         """Whether rows have a list of leaves."""
-        return item.name in _PLAIN if self.structured else isinstance(self._column(path), ARRAY)
+        kind = self._column(path)
+        return item.name in _PLAIN if self.structured or isinstance(kind, JSON) else isinstance(kind, ARRAY)
 
     def leaf(self, leaf: Leaf, bare: Any) -> Leaf:
         """The same leaf, told what its column promises."""
