@@ -1,17 +1,30 @@
 """The parameters of a path: of the type that whoever takes them expects."""
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 from urllib.parse import quote
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from starlette.requests import Request
 
 from rest_compat.answers import Header
 from rest_compat.route import Deprecated
 from schema.characters import UNSTORABLE
 from schema.numbers import RowId
+
+_ID = re.compile(r"[1-9]\d{0,9}", re.ASCII)
+
+
+def _written_plainly(text: str) -> str:
+    """A row has one address: in bodies `01`, `+1` and `1.0` are one, too."""
+    if not _ID.fullmatch(text):
+        raise ValueError
+    return text
+
+
+PathId = Annotated[RowId, BeforeValidator(_written_plainly)]
 
 
 class PathValues:
@@ -51,7 +64,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any] | None:
     kind = _without_none(kind)
     if kind is str:
         return None
-    return TypeAdapter(RowId if kind is int else kind)
+    return TypeAdapter(PathId if kind is int else kind)
 
 
 def _without_none(kind: Any) -> Any:

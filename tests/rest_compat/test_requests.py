@@ -70,7 +70,23 @@ async def test_another_method_is_405_with_what_is_allowed(
 
 
 @pytest.mark.parametrize(
-    "id", ["x", "1.5", "true", "9223372036854775808", "2147483648", "-1", "0", "1e3", "%00", "9" * 300]
+    "id",
+    [
+        "x",
+        "1.5",
+        "true",
+        "9223372036854775808",
+        "2147483648",
+        "-1",
+        "0",
+        "1e3",
+        "%00",
+        "9" * 300,
+        "01",
+        "+1",
+        "1.0",
+        "%201",
+    ],
 )
 async def test_what_can_be_no_id_is_404(client: httpx.AsyncClient, stranger: httpx.AsyncClient, id: str) -> None:
     for send in (client.get, client.patch):
