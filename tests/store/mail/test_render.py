@@ -179,7 +179,7 @@ def test_amounts_and_dates_are_written_as_the_language_does() -> None:
     german = example(MailKind.ORDER_CONFIRMATION, "de").text.replace("\xa0", " ")
     assert "Gesamtbetrag: 1.032,90 €" in german
     assert "24. August 2026" in german  # in Paris it was past midnight
-    assert "Gutschein WELCOME10: \N{MINUS SIGN}114,00 €" in german
+    assert "Rabattcode WELCOME10: \N{MINUS SIGN}114,00 €" in german
     assert "Enthaltene MwSt. 5,5 % auf 20,00 €: 1,10 €" in german
     french = example(MailKind.ORDER_CONFIRMATION, "fr").text
     assert "Numéro de commande\xa0: 1042" in french
