@@ -146,6 +146,12 @@ def _problems(
         (is_used and not has_day, "used_on", "REQUIRED", "Say when it was used."),
         (has_day and not is_used, "used_on", wrong, "Only a voucher that is `USED` has such a day."),
         (sent.used_on is not None and sent.used_on > now, "used_on", wrong, "It was used in the past."),
+        (
+            sent.used_on is not None and sent.used_on < created,
+            "used_on",
+            wrong,
+            "A voucher is used after it was issued: `createdOn` says when that was.",
+        ),
         (never and sent.activated_on is not None, "activated_on", wrong, "One that is not paid does not work."),
         (
             sent.state is VoucherState.EXPIRED and (sent.expires_on is None or sent.expires_on > now),

@@ -92,6 +92,8 @@ async def test_codes_of_any_shape_but_wrong_ones_of_ours(tenants: Tenants, ask: 
     [
         ({"state": S.USED}, "used_on"),
         ({"state": S.USED, "used_on": 1}, "used_on"),
+        ({"state": S.USED, "used_on": -1}, "used_on"),
+        ({"state": S.USED, "created_on": -5, "used_on": -6}, "used_on"),
         ({"state": S.USING, "used_on": -1}, "used_on"),
         ({"state": S.EXPIRED}, "expires_on"),
         ({"state": S.EXPIRED, "created_on": -9, "expires_on": 9}, "expires_on"),
