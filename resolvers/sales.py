@@ -16,6 +16,7 @@ from resolvers.operation import Call, operation
 from schema.checkout import CheckoutKey, ShopKind
 from schema.coupon import ReceptionMode
 from schema.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
+from schema.numbers import LARGEST_ID
 from schema.permission import Rule
 from schema.sale import BagCheckout, BagChoice, GiftCardChoice, OfferedPrototype
 from store.bag_lines import gift_card_problems, voucher_problems
@@ -25,7 +26,6 @@ from store.voucher_sales import zone_of
 from store.voucher_shop import SoldPrototype, load_prototypes
 
 MOST_LINES = 20
-LARGEST_ID = 2**31 - 1
 NOT_SOLD = Problem(("prototype_id",), "NOT_OFFERED", "This is not sold here.")
 
 

@@ -9,6 +9,7 @@ import strawberry
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from schema.belonging import FOR_WHOM
 from schema.characters import in_one_line, up_to
 from schema.coupon import Coupon, CouponConditions, CouponDiscount, CouponScope, CouponTarget, ReceptionMode
 from schema.numbers import Amount, MoneyAmount, PositiveAmount, RowId
@@ -69,9 +70,7 @@ class CouponConditionsInput(Fields):
 class CreateCoupon(Fields):
     """A reduction for whoever knows the code."""
 
-    partner_uuid: UUID | None = Field(
-        default=None, description="For which partner; a partner's own users may leave it out."
-    )
+    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
     code: Code
     discount: CouponDiscountInput
     type: Annotated[str, up_to(40)] = "discount"

@@ -8,13 +8,13 @@ from decimal import Decimal
 
 from funnel.forms import Form
 from schema.coupon import ReceptionMode
+from schema.numbers import LARGEST_ID
 from schema.sale import BagChoice, GiftCardChoice, Giftee, OfferedCategory, OfferedPrototype, VoucherChoice
 from store.voucher_prices import fewest_nights
 
 MOST = 9999
 NUMBER = re.compile(r"[0-9]{1,4}")
 ID = re.compile(r"[0-9]{1,10}")
-LARGEST_ID = 2**31 - 1
 AMOUNT = re.compile(r"[0-9]{1,7}(\.[0-9]{1,2})?")
 BUTTON = re.compile(r"(more|less|remove|update|another|continue)(?:-([0-9a-z-]{1,40}))?")
 SELF, OTHER_VALUE = "self", "other"
