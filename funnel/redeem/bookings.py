@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from funnel.forms import Form
+from funnel.steps.bag_form import id_of
 from schema.voucher_input import MOST_RENTALS, VoucherRentalInput
 from store.vouchers import VoucherRentalRow, VoucherRow
 
@@ -12,7 +13,7 @@ FIELDS = {"starts_on": 10, "ends_on": 10, "reference": 80, "comment": 1000}
 """What is asked of a booking, and how long it may be."""
 Problems = tuple[tuple[str, str], ...]
 """What is wrong: the field, and how."""
-TAKEN_OFF = re.compile(r"off-([1-9][0-9]{0,8})")
+TAKEN_OFF = re.compile(r"off-([0-9]+)")
 """The name of the box that takes a booking off."""
 
 
@@ -44,8 +45,8 @@ def read(typed: Mapping[str, str]) -> tuple[VoucherRentalInput | None, Problems]
 
 def to_take_off(form: Form) -> list[int]:
     """The ids of the bookings whose box was left ticked."""
-    found = [match[1] for name in form if (match := TAKEN_OFF.fullmatch(name))]
-    return [int(id) for id in found][:MOST_RENTALS]
+    found = [id_of(match[1]) for name in form if (match := TAKEN_OFF.fullmatch(name))]
+    return [id for id in found if id is not None][:MOST_RENTALS]
 
 
 def offered(

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from funnel.forms import Form
 from schema.checkout import Checkout, Choice, OfferedProduct
+from schema.numbers import LARGEST_ID
 
 MOST = 9999
 PRODUCT = re.compile(r"line-([0-9]{1,4})-product")
 NUMBER = re.compile(r"[0-9]{1,10}")
 QUANTITY = re.compile(r"[0-9]{1,4}")
 BUTTON = re.compile(r"(update|continue|anyway|remove|more|less|add)(?:-([0-9]{1,10}))?")
-SHORTEST_ID, LARGEST_ID = 1, 2**31 - 1
+SHORTEST_ID = 1
 
 
 @dataclass(frozen=True, slots=True)

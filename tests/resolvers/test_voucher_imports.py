@@ -225,7 +225,7 @@ async def test_a_code_that_is_lost_to_somebody_else_is_told_at_its_row(tenants: 
         rival.add(voucher_of(sold, code="LOST 4", normal_code="LOST4"))
         await rival.flush()
         waiting = [asyncio.create_task(once(more, *listed)), asyncio.create_task(once(*reversed(listed), more))]
-        waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
+        waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         async with asyncio.timeout(60):
             while await tenants.one(waits) < 1:
                 await asyncio.sleep(0.05)
