@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictInt, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from schema.coupon import CouponTarget
 from schema.delivery import DeliveryKind
 from schema.languages import LANGUAGES
 
@@ -198,6 +199,7 @@ class DemoCoupon:
     minimum: Amount | None = None
     max_usages: Count | None = None
     usage_count: Count = 0
+    targets: tuple[CouponTarget, ...] = (CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT)
 
 
 @dataclass(frozen=True, config=_CONFIG)

@@ -5,7 +5,6 @@ from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.coupon import CouponTarget
 from schema.gift_card import GiftCardStatus
 from schema.tenancy import PartnerStatus
 from schema.values import Text
@@ -185,7 +184,7 @@ def _coupon(currency: str, partner: PartnerRow, content: DemoCoupon, now: dt.dat
         minimum_basket_amount=content.minimum,
         max_usages=content.max_usages,
         usage_count=content.usage_count,
-        targets=[CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT],
+        targets=list(content.targets),
     )
 
 
