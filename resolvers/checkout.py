@@ -10,10 +10,10 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.bag_desk import BagDesk
 from resolvers.buyers import validated
 from resolvers.cart_desk import CartDesk
-from resolvers.desks import Desk, too_much
+from resolvers.desks import Desk
 from resolvers.guessing import look_up
 from resolvers.operation import Call, operation
-from schema.checkout import Buyer, Checkout, CheckoutKey, Choice, ShopKind
+from schema.checkout import Buyer, Checkout, CheckoutKey, Choice, LineProblem, ShopKind
 from schema.errors import CartNotFound, InvalidInput, NotFound, Problem
 from schema.permission import Rule
 from store.checkout import latest_attempt
@@ -124,7 +124,7 @@ async def choose_items(
 
 def refuse_too_much(chosen: Checkout) -> None:
     """Raise InvalidInput for more than an order can hold."""
-    if too_much(chosen.totals):
+    if any(line.problem is LineProblem.TOO_MUCH for line in chosen.lines):
         raise InvalidInput.at("items", "This is more than can be ordered at once. Take less of it.", "TOO_MANY")
 
 

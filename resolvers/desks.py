@@ -10,8 +10,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.buyers import missing_of, needs_address
 from resolvers.operation import Call
-from schema.checkout import AppliedCode, Checkout, CheckoutKey, CodeKind, Notice, ShopKind, Step, Totals
-from schema.numbers import LARGEST_AMOUNT
+from schema.checkout import AppliedCode, Checkout, CheckoutKey, CodeKind, Notice, ShopKind, Step
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.bags import BagEdits
 from store.brand import brand_of
@@ -113,7 +112,7 @@ class Desk(ABC):
 def reached(desk: Desk, quote: Quote) -> Step:
     """The furthest step that can be opened."""
     delivery = quote.delivery
-    if not quote.ready or delivery is None or too_much(quote.totals):
+    if not quote.ready or delivery is None:
         return Step.CUSTOMIZATION
     buyer = desk.customer.buyer
     if buyer is None or missing_of(buyer, delivery) or delivery.price is None:
@@ -121,11 +120,6 @@ def reached(desk: Desk, quote: Quote) -> Step:
     if needs_address(delivery) and buyer.country != desk.country:
         return Step.INFORMATION  # the address is not where delivery was priced to
     return Step.PAYMENT
-
-
-def too_much(totals: Totals) -> bool:
-    """Whether it is more than an order can hold."""
-    return max(totals.products, totals.total) > LARGEST_AMOUNT
 
 
 def notices_of(desk: Desk, quote: Quote) -> tuple[Notice, ...]:
