@@ -10,7 +10,6 @@ from resolvers.operation import Operation
 from schema.graph.fields import SOURCES
 from schema.permission import NAMED
 from schema.root import Mutation
-from store.db import Database
 from tests.contract.declarations import declared, published
 from tests.rest_compat.served import services_with
 
@@ -34,8 +33,5 @@ async def test_it_is_written_down(it: Any, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(resolvers.operation, "audited", audited)
     role = WITHOUT_TOKEN.get(it.source.permission, Role.PARTNER)
     caller = Caller(role, NAMED, user_id=1, token_id=1, partner_id=1)
-    services = services_with(
-        db=Database("postgresql://nobody@127.0.0.1:1/none")
-    )  # no operation gets as far as to ask it
-    await it.source(Context(services, caller), input=object())
+    await it.source(Context(services_with(), caller), input=object())
     assert passed == [it.source]

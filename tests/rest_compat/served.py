@@ -15,6 +15,7 @@ from resolvers.context import Context, Services
 from rest_compat.route import Route
 from rest_compat.routes import RestRoutes, endpoint
 from store.clock import clock
+from store.db import Database
 from store.settings import Settings
 
 
@@ -38,6 +39,7 @@ def made_up(routes: Sequence[Route], context: Callable[[], Context]) -> Starlett
 
 
 def services_with(**parts: Any) -> Services:
-    """What a process holds, as far as a test needs it."""
+    """What a process holds, as far as a test needs it. Where it brings no database, there is one that is away."""
     held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services) if part.init}
-    return Services(**(held | {"settings": Settings(), "clock": clock} | parts))
+    away = Database("postgresql://nobody@127.0.0.1:1/none")
+    return Services(**(held | {"settings": Settings(), "clock": clock, "db": away} | parts))
