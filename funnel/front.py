@@ -12,7 +12,7 @@ from funnel.static_files import FOR_GOOD, KINDS, brand_path, brand_sheet
 from funnel.visit import Visit
 from resolvers import payment
 from resolvers.context import Services
-from schema.checkout import AttemptStatus, Step
+from schema.checkout import AttemptStatus, ShopKind, Step
 from schema.errors import AppError, CartNotFound, GiftCardsNotSold, NotFound
 from store.settings import Settings
 
@@ -98,4 +98,4 @@ async def gone(visit: Visit) -> Response:
             if outcome.status is AttemptStatus.COMPLETED:
                 return visit.to(Step.SUMMARY)
             return visit.redirect(visit.return_path(outcome.attempt_id))
-    return visit.ending(Ending.GONE, 404)
+    return visit.ending(Ending.GONE if visit.counter.kind is ShopKind.PRODUCTS else Ending.BAG_GONE, 404)

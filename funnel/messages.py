@@ -184,6 +184,7 @@ class Ending(StrEnum):
     """Pages that are nothing but a message."""
 
     GONE = "gone"
+    BAG_GONE = "bag_gone"
     NO_SHOP = "no_shop"
     NOT_FOUND = "not_found"
     NOT_SOLD = "not_sold"
@@ -200,6 +201,12 @@ ENDINGS = {
     Ending.GONE: Told(
         N_("This basket has expired"),
         N_("Baskets are kept for two hours. Go back to the shop to fill a new one: it only takes a moment."),
+        Tone.INFO,
+        "clock",
+    ),
+    Ending.BAG_GONE: Told(
+        N_("This basket has expired"),
+        N_("What you choose here is kept for a day. Have a look at what we offer."),
         Tone.INFO,
         "clock",
     ),

@@ -332,3 +332,11 @@ async def test_every_page_is_sound(shop: Shop, customer: Customer, sold: Experie
     check_sound(customer)
     for address in (GIFT_CARDS, f"{WINDOW}nowhere/", "/vouchers/", "/giftcards/x/"):
         check_sound(await customer.open(address))
+
+
+@pytest.mark.usefixtures("sold")
+async def test_a_bag_that_is_gone_says_how_long_bags_are_kept(customer: Customer) -> None:
+    for shop in (WINDOW, GIFT_CARDS):
+        await customer.open(f"{shop}payment/")
+        assert (customer.response.status_code, customer.h1) == (404, "This basket has expired")
+        assert "kept for a day" in customer.page.one("main").text
