@@ -15,7 +15,7 @@ from tests.funnel.redeem_world import LOG_IN, ROOT
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
-PHONE = 390
+PHONE, DESK = 390, 1280
 SCANNER = """
 globalThis.BarcodeDetector = class {
   static async getSupportedFormats() { return ["qr_code"]; }
@@ -64,11 +64,23 @@ class Shift:
         """Press something in the middle of the page by its text."""
         await self.staff.press(self.page.locator(f"main {what}", has_text=self.said(text)))
 
+    async def is_as_wide_as_the_fields(self, button: str, width: int) -> None:
+        """A button fills its form in a window of a width, which is then what it was before."""
+        before = self.page.viewport_size
+        assert before is not None
+        await self.page.set_viewport_size({"width": width, "height": before["height"]})
+        pressed, typed = [await self.page.locator(each).first.bounding_box() for each in (button, "main input:visible")]
+        assert pressed is not None
+        assert typed is not None
+        assert abs(pressed["width"] - typed["width"]) < 1, (pressed, typed)
+        await self.page.set_viewport_size(before)
+
     async def logs_in(self, code: str) -> None:
         """From the address of a code through the log-in to what the code is of."""
         await self.page.goto(f"{self.origin}{ROOT}?code={code}")
         assert self.page.url == f"{self.origin}{LOG_IN}?code={code}"
         await self.looked_at("redeem log-in")
+        await self.is_as_wide_as_the_fields("main button.main", DESK)
         await self.page.fill("#username", MASTER_USER)
         await self.page.fill("#password", PASSWORD)
         await self.staff.press(self.page.locator("main button.main"))
