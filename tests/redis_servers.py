@@ -1,10 +1,10 @@
 """Real Redis servers and clusters for tests, on free ports, gone when the tests end."""
 
 import contextlib
+import math
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -17,10 +17,12 @@ from redis.retry import Retry
 
 from store.clock import clock
 from store.kv import KeyValue, open_kv
+from tests.ports import free_port
 from tests.programs import needed
 
 SLOTS = 16_384
-STARTS_WITHIN = 60.0
+STARTS_WITHIN = 180.0
+MEETS_AGAIN_AFTER = 2.0
 CLUSTERED = ["--cluster-enabled", "yes", "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"]
 
 
@@ -40,7 +42,7 @@ class RedisServer:
         return f"redis://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start and wait until it answers."""
+        """Start and wait until it answers. RuntimeError, with its log, when it ends instead."""
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", *self._options],
@@ -48,7 +50,7 @@ class RedisServer:
                 stdout=log,
                 stderr=log,
             )
-        until(lambda: self.tell("PING") is True, redis.ConnectionError)
+        until(self._answers, redis.ConnectionError)
 
     def kill(self) -> None:
         """End it at once, as a crash would."""
@@ -70,6 +72,13 @@ class RedisServer:
         with redis.Redis(port=self.port, retry=Retry(NoBackoff(), 0)) as client:
             return client.execute_command(*command)
 
+    def _answers(self) -> bool:
+        assert self._process is not None
+        if self._process.poll() is not None:
+            raise RuntimeError((self._folder / "log").read_text())
+        answering: int = self.tell("INFO", "server")["process_id"]
+        return answering == self._process.pid
+
     def _signal(self, number: signal.Signals) -> None:
         assert self._process is not None
         self._process.send_signal(number)
@@ -78,10 +87,9 @@ class RedisServer:
 class RedisCluster:
     """A Redis Cluster of processes on this machine."""
 
-    def __init__(self, folder: pathlib.Path, *, masters: int, replicas: int = 0) -> None:
-        self.nodes = [
-            RedisServer(folder, *CLUSTERED, "--cluster-port", str(free_port())) for _ in range(masters + replicas)
-        ]
+    def __init__(self, folder: pathlib.Path, *options: str, masters: int, replicas: int = 0) -> None:
+        self._buses = [free_port() for _ in range(masters + replicas)]
+        self.nodes = [RedisServer(folder, *CLUSTERED, *options, "--cluster-port", str(bus)) for bus in self._buses]
         self._masters = masters
 
     @property
@@ -93,18 +101,36 @@ class RedisCluster:
         """Start the nodes, share the slots out and wait until all agree."""
         for node in self.nodes:
             node.start()
-        first, masters = self.nodes[0], self.nodes[: self._masters]
-        for number, node in enumerate(masters):
+        self.share_slots()
+        self.meet()
+        for node in self.nodes[self._masters :]:
+            node.tell("CLUSTER", "REPLICATE", self.nodes[0].tell("CLUSTER", "MYID"))
+        until(lambda: all(self._lists_all(node) for node in self.nodes))
+
+    def share_slots(self) -> None:
+        """Give each master its part of the slots."""
+        for number, node in enumerate(self.nodes[: self._masters]):
             node.tell("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
             start, end = number * SLOTS // self._masters, (number + 1) * SLOTS // self._masters - 1
             node.tell("CLUSTER", "ADDSLOTSRANGE", start, end)
-        bus = first._options[-1]
-        for node in self.nodes[1:]:
-            node.tell("CLUSTER", "MEET", "127.0.0.1", first.port, bus)
-        until(lambda: all(self._knows_all(node) for node in self.nodes))
-        for node in self.nodes[self._masters :]:
-            node.tell("CLUSTER", "REPLICATE", first.tell("CLUSTER", "MYID"))
-        until(lambda: all(self._lists_all(node) for node in self.nodes))
+
+    def meet(self) -> None:
+        """Introduce all nodes to the first, until each knows all.
+
+        A node forgets an introduction that is not answered within its timeout, so it is repeated.
+        """
+        first, bus = self.nodes[0], self._buses[0]
+        introduced = -math.inf
+
+        def met() -> bool:
+            nonlocal introduced
+            if time.monotonic() - introduced >= MEETS_AGAIN_AFTER:
+                for node in self.nodes[1:]:
+                    node.tell("CLUSTER", "MEET", "127.0.0.1", first.port, bus)
+                introduced = time.monotonic()
+            return all(self._knows_all(node) for node in self.nodes)
+
+        until(met)
 
     def kill(self) -> None:
         """End all nodes."""
@@ -120,14 +146,6 @@ class RedisCluster:
         listed = [node for _, _, *nodes in node.tell("CLUSTER", "SLOTS") for node in nodes]
         role = node.tell("ROLE")
         return len(listed) == len(self.nodes) and (role[0] == b"master" or role[3] == b"connected")
-
-
-def free_port() -> int:
-    """A port that nobody listens on just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def until(true: Callable[[], bool], *passing: type[Exception]) -> None:

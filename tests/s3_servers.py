@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.redis_servers import free_port, until
+from tests.ports import free_port
+from tests.redis_servers import until
 
 BUCKET, KEY, SECRET, REGION = "shop-files", "coffret", "a secret that only the shop knows", "eu-west-3"
 
