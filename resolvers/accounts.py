@@ -4,6 +4,7 @@ What is changed is in the audit log, as done by the command line.
 """
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func
@@ -11,11 +12,11 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.audit import audited_command
-from resolvers.auth import issue_token
+from resolvers.auth import issue_token, set_password
 from resolvers.context import Role
 from schema.account_input import SHORTEST_PASSWORD
 from schema.contact import email_address
-from schema.errors import AlreadyTaken, InvalidInput, NotFound
+from schema.errors import InvalidInput, NotFound
 from schema.tenancy import UserRole
 from store.clock import Clock
 from store.credentials import digest_of, hashed, normal_username
@@ -38,15 +39,11 @@ class NewUser:
 
 
 async def create_user(db: AsyncSession, new: NewUser) -> UserRow:
-    """Make a user. Raises InvalidInput, NotFound or AlreadyTaken, each naming the field."""
+    """Make a user. Raises InvalidInput or NotFound, each naming the field; the database refuses a name that is taken."""
     username = normal_username(new.username)
     if not username or len(username) > 254:
         raise InvalidInput.at("username", "A user name has 1 to 254 characters.")
-    if len(new.password) < SHORTEST_PASSWORD:
-        raise InvalidInput.at("password", f"A password has at least {SHORTEST_PASSWORD} characters.")
-    taken = select(UserRow.id).where(col(UserRow.username) == username)
-    if (await db.exec(taken)).first() is not None:
-        raise AlreadyTaken("username", what="user name")
+    password_hash = await _hashed(new.password)
     partner_id, marketplace_id = await _belonging(db, new)
     row = UserRow(
         username=username,
@@ -55,12 +52,29 @@ async def create_user(db: AsyncSession, new: NewUser) -> UserRow:
         role=UserRole(new.role),
         partner_id=partner_id,
         marketplace_id=marketplace_id,
-        password_hash=await hashed(new.password),
+        password_hash=password_hash,
     )
     db.add(row)
     await db.flush()
     await audited_command(db, "create_user", vars(new), row, row)
     return row
+
+
+async def reset_password(db: AsyncSession, username: str, password: str, clock: Clock) -> UserRow:
+    """Give a user another password, and revoke all of their tokens; running servers believe those five seconds longer."""
+    user = await find_user(db, username)
+    await set_password(db, user, await _hashed(password), clock)
+    await audited_command(db, "reset_password", {"username": user.username, "password": password}, user, user)
+    return user
+
+
+async def deactivate_users(db: AsyncSession, usernames: Sequence[str]) -> list[UserRow]:
+    """Let users log in no more, all or none of them; running servers believe their tokens five seconds longer."""
+    users = [await find_user(db, username) for username in usernames]
+    for user in users:
+        user.is_active = False
+        await audited_command(db, "deactivate_user", {"username": user.username}, user, user)
+    return users
 
 
 async def create_token(
@@ -105,6 +119,13 @@ async def find_user(db: AsyncSession, username: str) -> UserRow:
     if row is None:
         raise NotFound("username", thing=f"user {username}")
     return row
+
+
+async def _hashed(password: str) -> str:
+    """What is kept of a new password; InvalidInput for one that is too short."""
+    if len(password) < SHORTEST_PASSWORD:
+        raise InvalidInput.at("password", f"A password has at least {SHORTEST_PASSWORD} characters.")
+    return await hashed(password)
 
 
 async def _belonging(db: AsyncSession, new: NewUser) -> tuple[int | None, int | None]:

@@ -13,6 +13,7 @@ from resolvers.activation_steps import barred, go_on, wants_session
 from resolvers.changes import given_uuid
 from resolvers.context import Services
 from resolvers.operation import Call, operation
+from resolvers.provider_calls import FAILURES
 from resolvers.tenancy import find
 from schema.errors import OnlyInSandbox, ProviderFailed, ProviderTimedOut
 from schema.onboarding import (
@@ -46,7 +47,7 @@ async def partner_to_activate(call: Call, given: Any) -> PartnerRow:
         return await find(db, call.caller, PartnerRow, "partner", uuid=given_uuid(given))
 
 
-@operation(Permission.CREATE_PARTNER, transaction=False, exists=partner_to_activate)
+@operation(Permission.CREATE_PARTNER, transaction=False, exists=partner_to_activate, raises=FAILURES)
 async def activate_payments(call: Call, input: ActivatePayments) -> PaymentActivation:
     """Activate the payments of a partner, or ask how its activation stands: both are the same request.
 

@@ -121,6 +121,8 @@ async def audited(operation: "Operation[P, R]", call: "Call", *args: P.args, **k
         await call.transaction.flush()
         await write(call.transaction, done.encoded())
     elif operation.audited_later:
+        if context.services.journal.full:
+            await context.services.journal.room()
         context.services.journal.put(done.encoded)
     else:
         await context.services.journal.write(done.encoded)

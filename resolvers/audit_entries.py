@@ -7,7 +7,7 @@ from pydantic import Field
 
 from resolvers.audit import audited_program
 from resolvers.context import Services
-from resolvers.listing import Filter, Listing, Where
+from resolvers.listing import Listing, OfPartner, Where
 from schema.audit import AuditActor, AuditEntry
 from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
@@ -23,7 +23,7 @@ class AuditEntrySort(ClosedSet):
 
 
 @writable_as(AuditEntry)
-class AuditEntryFilter(Filter):
+class AuditEntryFilter(OfPartner):
     """Which entries. Both ends of a period belong to it."""
 
     operation: Annotated[str | None, Where("operation")] = None

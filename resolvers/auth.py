@@ -3,7 +3,7 @@
 import datetime as dt
 from uuid import UUID
 
-from sqlalchemy import func, or_, update
+from sqlalchemy import func, or_, true, update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -36,9 +36,32 @@ async def obtain_token(call: Call, input: ObtainToken) -> IssuedToken:
             raise WrongCredentials
         attempt.succeeded = True
     async with sessions() as db, db.begin():
+        await _still(db, user)
         life = None if input.hours is None else dt.timedelta(hours=input.hours)
         secret = await issue_token(db, user, input.label, call.services.clock, life)
         return IssuedToken(token=secret, uuid=await _owner_uuid(db, user), user=user)
+
+
+async def _still(db: AsyncSession, user: UserRow) -> None:
+    """See that a log-in is as good as when it was checked: its password may have been changed meanwhile."""
+    query = select(UserRow.password_hash, UserRow.is_active).where(col(UserRow.id) == user.id).with_for_update()
+    if tuple((await db.exec(query)).one()) != (user.password_hash, True):
+        raise WrongCredentials
+
+
+async def set_password(
+    db: AsyncSession, user: UserRow, password_hash: str, clock: Clock, *, but: int | None = None
+) -> None:
+    """Give a user another password, and revoke all of their tokens `but` one: whoever knew the old one is out.
+
+    The row is written first, and locked by that: a log-in by the old password comes before, and its token is seen here, or
+    afterwards, and is refused.
+    """
+    user.password_hash = password_hash
+    await db.flush()
+    live = col(TokenRow.user_id) == user.id, col(TokenRow.revoked_on).is_(None)
+    others = true() if but is None else col(TokenRow.id) != but
+    await db.exec(update(TokenRow).where(*live, others).values(revoked_on=clock.now()))
 
 
 async def issue_token(

@@ -11,7 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.activation_steps import barred
 from resolvers.changes import partner_if_named
 from resolvers.context import Services
-from resolvers.listing import Filter, Listing, Where
+from resolvers.listing import Listing, OfPartner, Where
 from resolvers.operation import Call, operation
 from resolvers.provider_calls import REFUSALS, asking
 from resolvers.tenancy import find
@@ -63,7 +63,7 @@ class BankAccountSort(ClosedSet):
 
 
 @writable_as(RegisteredBankAccount)
-class BankAccountFilter(Filter):
+class BankAccountFilter(OfPartner):
     """Which registered bank accounts."""
 
     status: Annotated[BankAccountStatus | None, Where("status")] = None

@@ -22,6 +22,7 @@ CONTACT_LENGTHS = {
     "city": 80,
     "country": 2,
 }
+NO_COUNTRY = Problem(("country",), "INVALID", "Choose a country.")
 LENGTHS = {**CONTACT_LENGTHS, "recipient_name": 160, "message": 1000}
 
 
@@ -58,6 +59,14 @@ def validated(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buy
     return result
 
 
+def chosen_country(given: str) -> str:
+    """The country that somebody chose for a delivery, by its code; InvalidInput for one that there is not."""
+    code = tidy(given, "country")
+    if code and code not in COUNTRIES:
+        raise InvalidInput(NO_COUNTRY)
+    return code
+
+
 def tidy_person(
     given: Mapping[str, str], lengths: Mapping[str, int], region: str
 ) -> tuple[dict[str, str], list[Problem]]:
@@ -72,7 +81,7 @@ def tidy_person(
         if len(kept[name]) > limit
     ]
     if kept["country"] and kept["country"] not in COUNTRIES:
-        problems.append(Problem(("country",), "INVALID", "Choose a country."))
+        problems.append(NO_COUNTRY)
     told = {problem.path[0] for problem in problems}
     kept["email"], wrong = _email(kept["email"])
     if wrong and "email" not in told:

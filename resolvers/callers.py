@@ -1,5 +1,6 @@
 """From the credential of a request to its caller."""
 
+import asyncio
 import datetime as dt
 import time
 from collections import OrderedDict
@@ -18,6 +19,8 @@ from store.tenancy import MarketplaceRow, PartnerRow, TokenRow, UserRow
 
 KEPT_SECONDS = 5.0
 """How long a token that was good is believed without asking the database: a revoked one works at most that much longer."""
+RENEWED_AHEAD = 0.4
+"""Of that time, how long before its end a token that is used is read again, so that its requests need not wait for that."""
 KEPT_CALLERS = 10_000
 NOT_OF_PARTNERS = frozenset(
     {
@@ -57,13 +60,15 @@ class Kept:
 
 
 class Callers:
-    """Who a token belongs to, remembered for a few seconds."""
+    """Who a token belongs to, remembered for a few seconds. Of however many requests ask for one at a time, one reads it."""
 
     def __init__(self, db: Database, clock: Clock, *, kept_seconds: float = KEPT_SECONDS) -> None:
         self._db = db
         self._clock = clock
         self._kept_seconds = kept_seconds
         self._kept: OrderedDict[bytes, Kept] = OrderedDict()
+        self._being_read: dict[bytes, asyncio.Task[Kept | None]] = {}
+        """Tasks of their own: a request that ends before takes nobody else's answer away."""
 
     async def by_header(self, authorization: str | None) -> Caller | None:
         """The caller of `Authorization: Token <secret>`; None without the header, Unauthenticated for a bad one."""
@@ -79,12 +84,11 @@ class Callers:
         """The caller of a token; Unauthenticated when it is unknown, revoked, expired, or its user may not log in."""
         digest = digest_of(secret)
         kept = self._kept.get(digest)
-        if kept is not None and time.monotonic() < kept.until and not kept.expired(self._clock):
-            return kept.caller
-        kept = self._kept[digest] = await self._read(digest)
-        self._kept.move_to_end(digest)
-        while len(self._kept) > KEPT_CALLERS:
-            self._kept.popitem(last=False)
+        left = 0.0 if kept is None or kept.expired(self._clock) else kept.until - time.monotonic()
+        if kept is None or left <= 0:
+            kept = await self._read_with_others(digest)
+        elif left <= self._kept_seconds * RENEWED_AHEAD:
+            self._reading(digest)
         return kept.caller
 
     def forget(self, *, token_id: int | None = None, user_id: int | None = None, partner_id: int | None = None) -> None:
@@ -96,8 +100,49 @@ class Callers:
 
         for digest in [digest for digest, kept in self._kept.items() if meant(kept.caller)]:
             del self._kept[digest]
+        self._being_read.clear()  # what is being read may be what was true before: nobody else is told of it, nor is it kept
 
-    async def _read(self, digest: bytes) -> Kept:
+    async def _read_with_others(self, digest: bytes) -> Kept:
+        """What is found for all who ask now. When what somebody else has begun fails, it is begun once more."""
+        begun_before = digest in self._being_read
+        try:
+            kept = await asyncio.shield(self._reading(digest))
+        except Exception:
+            if not begun_before:
+                raise
+            kept = await asyncio.shield(self._reading(digest))
+        if kept is None:
+            raise Unauthenticated
+        return kept
+
+    def _reading(self, digest: bytes) -> asyncio.Task[Kept | None]:
+        """The one task that reads a token now."""
+        task = self._being_read.get(digest)
+        if task is None:
+            task = self._being_read[digest] = asyncio.create_task(self._keep(digest), name="token")
+            task.add_done_callback(
+                lambda done: done.cancelled() or done.exception()
+            )  # where nobody waits for it, as well
+        return task
+
+    async def _keep(self, digest: bytes) -> Kept | None:
+        """Read a token and believe it from the moment it was asked for; what was refused is not believed any longer."""
+        task, until = asyncio.current_task(), time.monotonic() + self._kept_seconds
+        try:
+            kept = await self._read(digest, until)
+            if self._being_read.get(digest) is task:
+                self._kept.pop(digest, None)
+                if kept is not None:
+                    self._kept[digest] = kept
+                while len(self._kept) > KEPT_CALLERS:
+                    self._kept.popitem(last=False)
+        finally:
+            if self._being_read.get(digest) is task:
+                del self._being_read[digest]
+        return kept
+
+    async def _read(self, digest: bytes, until: float) -> Kept | None:
+        """Who a token belongs to; None when it is unknown, revoked, expired, or its user may not log in."""
         now = self._clock.now()
         query = (
             select(TokenRow, UserRow, PartnerRow, MarketplaceRow.time_zone)
@@ -117,7 +162,7 @@ class Callers:
         async with self._db.sessions() as db, db.begin():
             found = (await db.exec(query)).one_or_none()
             if found is None:
-                raise Unauthenticated
+                return None
             token, user, partner, time_zone = found
             if token.last_used_on is None or (now - token.last_used_on).total_seconds() > 60:
                 await db.exec(update(TokenRow).where(col(TokenRow.id) == token.id).values(last_used_on=now))
@@ -130,6 +175,7 @@ class Callers:
             marketplace_id=partner.marketplace_id if partner else user.marketplace_id,
             site_domain=partner.site_domain if partner else "",
             return_hosts=tuple(partner.return_hosts) if partner else (),
+            partner_status=partner.status if partner else None,
             time_zone=time_zone or "UTC",
         )
-        return Kept(caller, time.monotonic() + self._kept_seconds, token.expires_on)
+        return Kept(caller, until, token.expires_on)

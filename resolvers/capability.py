@@ -13,6 +13,7 @@ from resolvers.bank_accounts import bank_requirements
 from resolvers.computed import computes
 from resolvers.context import Context
 from resolvers.kyc_view import KycRows, kyc_requirements
+from resolvers.selling import may_sell
 from schema.onboarding import (
     ActivationFailureReason,
     ActivationStatus,
@@ -89,15 +90,19 @@ async def payment_capability(context: Context, ids: Sequence[int]) -> Mapping[in
         found = await standings(db, ids)
     shows_link = context.asking.may(Permission.CREATE_PARTNER)
     return {
-        id: capability_of(stands, link_for(context.services.settings, stands.partner) if shows_link else SEND_LINK)
+        id: capability_of(
+            stands,
+            link_for(context.services.settings, stands.partner) if shows_link else SEND_LINK,
+            sells=may_sell(context.services, stands.partner.status),
+        )
         for id, stands in found.items()
     }
 
 
-def capability_of(stands: Standing, page: str) -> PaymentCapability:
+def capability_of(stands: Standing, page: str, *, sells: bool) -> PaymentCapability:
     """Whether a partner can be paid; `page` meets what its representative has to do."""
     requirements = requirements_of(stands, page)
-    if stands.partner.payments_active:
+    if stands.partner.payments_active and sells:
         return PaymentCapability(status=CapabilityStatus.ACTIVE, requirements=requirements)
     reason, waits = _disabled(stands)
     status = CapabilityStatus.PENDING if waits else CapabilityStatus.DISABLED
@@ -106,6 +111,8 @@ def capability_of(stands: Standing, page: str) -> PaymentCapability:
 
 def _disabled(stands: Standing) -> tuple[DisabledCapabilityReason, bool]:
     """Why a partner cannot be paid, and whether it is on the way to it."""
+    if stands.partner.payments_active:
+        return DisabledCapabilityReason.PARTNER_INACTIVE, False
     activation = stands.activation
     if activation is None:
         return DisabledCapabilityReason.NOT_STARTED, False

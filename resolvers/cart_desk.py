@@ -1,19 +1,23 @@
 """A customer at the checkout of a shop's cart."""
 
-from dataclasses import dataclass
+import datetime as dt
+from dataclasses import dataclass, replace
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.desks import Desk, shared_view
 from resolvers.operation import Call
+from resolvers.settlement import holds_end
 from schema.cart import Cart
-from schema.checkout import Checkout
-from store.checkout import wanted_products
+from schema.checkout import Checkout, CheckoutLine, LineProblem
+from store.checkout import held_elsewhere, wanted_products
 from store.customers import CartEdits, Customer
 from store.ordering import Source
 from store.pricing import Basket, price
 from store.quotes import CartQuote
 from store.shop import load_deliveries, load_products
+
+SHORT = (LineProblem.OUT_OF_STOCK, LineProblem.NOT_ENOUGH_STOCK)
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,23 @@ class CartDesk(Desk):
         quote = await self.quote(call, db, others=True)
         return Checkout(
             **shared_view(call, self, quote),
-            lines=quote.priced.lines,
+            lines=await self._held(db, quote.priced.lines),
             offered=tuple(s.offered for s in quote.basket.products.values() if s.is_active),
             deliveries=quote.priced.deliveries,
             delivery_id=self.edits.delivery_id,
+            expected=quote.priced.expected,
+        )
+
+    async def _held(self, db: AsyncSession, lines: tuple[CheckoutLine, ...]) -> tuple[CheckoutLine, ...]:
+        """The lines, with until when those are held that only another browser's payment for this cart has taken."""
+        if not any(line.problem in SHORT for line in lines):
+            return lines
+        until: dict[tuple[int, int | None], dt.datetime] = {}
+        for holds, attempt in await held_elsewhere(db, self.partner.id, self.key):
+            until |= {of: max(holds_end(attempt), until.get(of, holds_end(attempt))) for of in holds.stock}
+        return tuple(
+            replace(line, held_until=until.get((line.choice.product_id, line.variant.id if line.variant else None)))
+            if line.problem in SHORT
+            else line
+            for line in lines
         )

@@ -2,17 +2,38 @@
 
 from uuid import UUID
 
+from resolvers.cart_lines import lines_of
 from resolvers.operation import Call, operation
+from resolvers.selling import may_sell
 from schema.cart import Cart, CartItem
 from schema.cart_input import SaveEcommerceCart
 from schema.ecommerce_cart import EcommerceCart, published
-from schema.errors import CartNotFound, InvalidInput
+from schema.errors import CartNotFound, InvalidInput, PartnerInactive, Problem
+from schema.gathering import Findings
 from schema.permission import Rule
-from store.carts import Once
+from store.carts import Once, Saved
 from store.return_urls import problem_of
 
+NO_CART = Problem(
+    ("id",), "INVALID", "No cart of yours has this id. It may have expired: leave the id out for a new cart."
+)
 
-@operation(Rule.PARTNER, transaction=False, audited_later=True, keeps_answers=True)
+
+async def _checked(call: Call, input: SaveEcommerceCart) -> list[CartItem]:
+    """The lines of a cart that can be kept."""
+    partner_id = call.caller.partner_id
+    assert partner_id is not None
+    findings = Findings()
+    with findings.of_one():
+        items = await lines_of(call, partner_id, input.items)
+    with findings.of_one():
+        if input.return_url and (problem := problem_of(input.return_url, call.caller.return_hosts)):
+            raise InvalidInput.at("return_url", problem)
+    findings.tell()
+    return items
+
+
+@operation(Rule.PARTNER, transaction=False, audited_later=True, keeps_answers=True, checks=_checked)
 async def save_ecommerce_cart(call: Call, input: SaveEcommerceCart) -> EcommerceCart:
     """Hand a cart over: a new one, or, with the id of a live cart of yours, in its place. Send the customer to `funnelUrl`.
 
@@ -21,22 +42,30 @@ async def save_ecommerce_cart(call: Call, input: SaveEcommerceCart) -> Ecommerce
     """
     partner_id = call.caller.partner_id
     assert partner_id is not None
-    if input.return_url and (problem := problem_of(input.return_url, call.caller.return_hosts)):
-        raise InvalidInput.at("return_url", problem)
-    items = [CartItem(i.product_id, i.quantity, i.variant_id, i.attribute_values) for i in input.items]
+    items = await _checked(call, input)
     once = _once(call, created=input.id is None)
-    if input.id is None:
+    if not may_sell(call.services, call.caller.partner_status):
+        saved = await _saved_before(call, partner_id, input.id, once)
+    elif input.id is None:
         saved = await call.services.carts.create(partner_id, items, input.return_url, once=once)
     else:
         replaced = await call.services.carts.replace(partner_id, input.id, items, input.return_url, once=once)
         if replaced is None:
-            raise InvalidInput.at(
-                "id", "No cart of yours has this id. It may have expired: leave the id out for a new cart."
-            )
+            raise InvalidInput(NO_CART)
         saved = replaced
     if call.once is not None and saved.replayed:
         call.once.replay(saved.answer)
     return published(saved.cart, funnel_url_of(call, saved.cart.id), created=input.id is None)
+
+
+async def _saved_before(call: Call, partner_id: int, id: UUID | None, once: Once | None) -> Saved:
+    """What the key of this request was answered while the partner sold. Raises PartnerInactive for whatever is new."""
+    if id is not None and await call.services.carts.get(partner_id, id) is None:
+        raise InvalidInput(NO_CART)
+    saved = None if once is None else await call.services.carts.saved_before(partner_id, once)
+    if saved is None:
+        raise PartnerInactive
+    return saved
 
 
 def _once(call: Call, *, created: bool) -> Once | None:

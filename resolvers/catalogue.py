@@ -1,11 +1,12 @@
 """How a marketplace sorts what its partners sell: universes, environments, price ranges."""
 
+from decimal import Decimal
 from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from resolvers.changes import ById, apply, marketplace_of, named, text_of, values_of
-from resolvers.listing import Filter, Listing, Where
+from resolvers.changes import ById, apply, marketplace_among, named, text_of, values_of
+from resolvers.listing import Listing, OfMarketplace, Where
 from resolvers.operation import Call, operation
 from schema.catalogue import Environment, PriceRange, Universe
 from schema.catalogue_input import (
@@ -17,6 +18,7 @@ from schema.catalogue_input import (
     UpdateUniverse,
 )
 from schema.errors import InvalidInput
+from schema.gathering import Findings
 from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
 from store.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow
@@ -50,7 +52,7 @@ class PriceRangeSort(ClosedSet):
 
 
 @writable_as(Universe)
-class UniverseFilter(Filter):
+class UniverseFilter(OfMarketplace):
     """Which universes."""
 
     is_active: Annotated[bool | None, Where("is_active")] = Field(default=None, description=ACTIVE)
@@ -58,7 +60,7 @@ class UniverseFilter(Filter):
 
 
 @writable_as(Environment)
-class EnvironmentFilter(Filter):
+class EnvironmentFilter(OfMarketplace):
     """Which environments."""
 
     is_active: Annotated[bool | None, Where("is_active")] = Field(default=None, description=ACTIVE)
@@ -66,7 +68,7 @@ class EnvironmentFilter(Filter):
 
 
 @writable_as(PriceRange)
-class PriceRangeFilter(Filter):
+class PriceRangeFilter(OfMarketplace):
     """Which price ranges."""
 
     is_active: Annotated[bool | None, Where("is_active")] = Field(default=None, description=ACTIVE)
@@ -126,8 +128,11 @@ async def update_environment(call: Call, input: UpdateEnvironment) -> Environmen
 
 
 async def _added(call: Call, table: type[Named], input: CreateUniverse | CreateEnvironment) -> Named:
-    marketplace = await marketplace_of(call, input.marketplace_uuid)
-    named(text_of(input.name))
+    findings = Findings()
+    marketplace = await marketplace_among(findings, call, input)
+    with findings.of_one():
+        named(text_of(input.name))
+    findings.tell()
     row = table(marketplace_id=marketplace.id, **values_of(input, NOT_COLUMNS))
     call.db.add(row)
     await call.db.flush()
@@ -145,10 +150,14 @@ async def _changed(call: Call, which: ById[Named], input: UpdateUniverse | Updat
 @operation(Permission.MANAGE_MARKETPLACE)
 async def create_price_range(call: Call, input: CreatePriceRange) -> PriceRange:
     """Add a price range to a marketplace, in its currency."""
-    marketplace = await marketplace_of(call, input.marketplace_uuid)
-    named(text_of(input.name))
+    findings = Findings()
+    marketplace = await marketplace_among(findings, call, input)
+    with findings.of_one():
+        named(text_of(input.name))
+    with findings.of_one():
+        _sensible(input.minimum, input.maximum)
+    findings.tell()
     row = PriceRangeRow(marketplace_id=marketplace.id, currency=marketplace.currency, **values_of(input, NOT_COLUMNS))
-    _sensible(row)
     call.db.add(row)
     await call.db.flush()
     return row
@@ -159,12 +168,16 @@ async def update_price_range(call: Call, input: UpdatePriceRange) -> PriceRange:
     """Change a price range."""
     row = await _price_range.find(call, input.id, lock=True)
     apply(row, input)
-    named(row.name)
-    _sensible(row)
+    findings = Findings()
+    with findings.of_one():
+        named(row.name)
+    with findings.of_one():
+        _sensible(row.minimum_amount, row.maximum_amount)
+    findings.tell()
     await call.db.flush()
     return row
 
 
-def _sensible(row: PriceRangeRow) -> None:
-    if row.maximum_amount is not None and row.maximum_amount <= row.minimum_amount:
-        raise InvalidInput.at("maximum", "A range ends above where it begins.")
+def _sensible(minimum: Decimal, maximum: Decimal | None) -> None:
+    if maximum is not None and maximum <= minimum:
+        raise InvalidInput.at("maximum", "A range ends above where it begins.", "OUT_OF_RANGE")

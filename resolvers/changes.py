@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, get_origin
+from typing import Any, Generic, Protocol, TypeVar, get_origin
 from uuid import UUID
 
 import strawberry
@@ -14,8 +14,10 @@ from resolvers.context import Role
 from resolvers.operation import Call
 from resolvers.tenancy import find, visible
 from schema.errors import InvalidInput
+from schema.gathering import Findings, told_already
 from schema.numbers import LARGEST_ID
-from schema.values import Fields, Inline, Money, Text, TextInput, place_of
+from schema.reading import Inline
+from schema.values import Fields, Money, Text, TextInput, place_of
 from store.tenancy import MarketplaceRow, PartnerRow
 
 T = TypeVar("T")
@@ -44,7 +46,7 @@ def values_of(input: Fields, skip: Collection[str] = ()) -> dict[str, Any]:
 
 def apply(row: Any, input: Fields, skip: Collection[str] = ()) -> None:
     """Write what was sent of a change: a text language by language, everything else whole."""
-    for name in _written(input, skip):
+    for name in _written(input, skip) & vars(input).keys():  # what was told to be wrong is not there
         sent = getattr(input, name)
         if not isinstance(sent, strawberry.Some):
             continue
@@ -92,6 +94,36 @@ async def owner_of(call: Call, partner_uuid: UUID | None) -> PartnerRow:
     if call.caller.role is not Role.PARTNER:
         raise InvalidInput.at("partner_uuid", "Say for which partner.")
     return await find(call.db, call.caller, PartnerRow, "partner", id=call.caller.partner_id)
+
+
+class ForPartner(Protocol):
+    """An input that may name a partner."""
+
+    @property
+    def partner_uuid(self) -> UUID | None: ...
+
+
+class ForMarketplace(Protocol):
+    """An input that may name a marketplace."""
+
+    @property
+    def marketplace_uuid(self) -> UUID | None: ...
+
+
+async def owner_among(findings: Findings, call: Call, input: ForPartner) -> PartnerRow:
+    """The partner that something is made for. That there is none is told with what else is found."""
+    found = told_already(PartnerRow)
+    with findings.of_one():
+        found = await owner_of(call, input.partner_uuid)
+    return found  # noqa: RET504 - a check may end before it found anything
+
+
+async def marketplace_among(findings: Findings, call: Call, input: ForMarketplace) -> MarketplaceRow:
+    """The marketplace that something is made for. That there is none is told with what else is found."""
+    found = told_already(MarketplaceRow)
+    with findings.of_one():
+        found = await marketplace_of(call, input.marketplace_uuid)
+    return found  # noqa: RET504 - a check may end before it found anything
 
 
 async def stays_with_owner(call: Call, row: Any, sent: strawberry.Maybe[UUID]) -> None:

@@ -8,14 +8,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.bag_desk import BagDesk
-from resolvers.buyers import validated
+from resolvers.buyers import chosen_country, validated
 from resolvers.cart_desk import CartDesk
 from resolvers.desks import Desk
 from resolvers.guessing import look_up
 from resolvers.operation import Call, operation
+from resolvers.selling import may_sell
 from schema.checkout import Buyer, Checkout, CheckoutKey, Choice, LineProblem, ShopKind
-from schema.errors import CartNotFound, InvalidInput, NotFound, Problem
+from schema.errors import CartNotFound, InvalidInput, NotFound, PartnerInactive, Problem
 from schema.permission import Rule
+from store.attempts import LIVE
 from store.checkout import latest_attempt
 from store.codes import mistyped, normal
 from store.customers import CartEdits, Customer, Customers
@@ -30,7 +32,8 @@ NOT_USABLE = Problem(("code",), "CODE_NOT_USABLE", "This code cannot be used her
 async def desk_of(
     call: Call, db: AsyncSession, key: CheckoutKey, customer: Customer | None = None, *, ordered: bool = False
 ) -> Desk:
-    """Everything about a customer at a checkout but the prices. Raises CartNotFound for a cart that is not there.
+    """Everything about a customer at a checkout but the prices. Raises CartNotFound for a cart that is not there,
+    PartnerInactive where the partner does not sell (any more).
 
     A bag that has become an order is not there any more; but with `ordered` it is, for whoever wants its order.
     """
@@ -48,7 +51,9 @@ async def cart_desk(call: Call, db: AsyncSession, key: CheckoutKey, customer: Cu
         raise CartNotFound
     partner, marketplace = await _shop(db, cart.partner_id)
     customer = customer or await _session(call, partner, key)
-    return CartDesk(key, partner, marketplace, customer, await latest_attempt(db, partner.id, key), cart)
+    desk = CartDesk(key, partner, marketplace, customer, await latest_attempt(db, partner.id, key), cart)
+    _refuse_closed(call, desk)
+    return desk
 
 
 async def bag_desk(
@@ -63,7 +68,15 @@ async def bag_desk(
     desk = BagDesk(key, partner, marketplace, customer, await latest_attempt(db, partner.id, key), begun)
     if desk.order is not None and not ordered:
         raise CartNotFound
+    _refuse_closed(call, desk)
     return desk
+
+
+def _refuse_closed(call: Call, desk: Desk) -> None:
+    """Raise PartnerInactive where the partner does not sell, but to a customer who is paying, or has paid."""
+    paying = desk.attempt is not None and desk.attempt.state in LIVE
+    if not paying and desk.order is None and not may_sell(call.services, desk.partner.status):
+        raise PartnerInactive
 
 
 async def _shop(db: AsyncSession, partner_id: int) -> tuple[PartnerRow, MarketplaceRow]:
@@ -87,7 +100,8 @@ async def changed(call: Call, desk: Desk, change: Callable[[Customer], None]) ->
 async def open_checkout(call: Call, key: CheckoutKey) -> Checkout:
     """Show the checkout of a cart or bag as it stands; of a bag it is a `BagCheckout`.
 
-    Raises CartNotFound for a cart that is unknown, foreign or expired, and a bag that has become an order.
+    Raises CartNotFound for a cart that is unknown, foreign or expired, and a bag that has become an order; PartnerInactive
+    where the partner does not sell.
     """
     async with call.services.db.sessions() as db:
         return await (await desk_of(call, db, key)).view(call, db)
@@ -108,7 +122,9 @@ async def price_items(
 async def choose_items(
     call: Call, key: CheckoutKey, items: Sequence[Choice], delivery_id: int | None, country: str = ""
 ) -> Checkout:
-    """Keep what the customer wants, and how it is to be delivered. InvalidInput when it is more than one order can hold."""
+    """Keep what the customer wants, and how it is to be delivered. InvalidInput when it is more than one order can hold, and
+    on `country` for one that there is not.
+    """
     async with call.services.db.sessions() as db:
         desk = await cart_desk(call, db, key)
         _choose(desk.edits, items, delivery_id, country)
@@ -134,9 +150,10 @@ def _choose(edits: CartEdits, items: Sequence[Choice], delivery_id: int | None, 
     for position, item in enumerate(items):
         if not 0 <= item.quantity <= MOST_QUANTITY:
             raise InvalidInput.at(("items", position, "quantity"), f"Choose from 0 to {MOST_QUANTITY}.", "OUT_OF_RANGE")
+    to = chosen_country(country)
     edits.choices = list(items)
     edits.delivery_id = delivery_id
-    edits.country = country.upper()[:2]
+    edits.country = to
     edits.notices = []
 
 

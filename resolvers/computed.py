@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from strawberry.types import get_object_definition
 
 from schema.derived import Derived
-from schema.values import Computed
+from schema.reading import Computed
 
 if TYPE_CHECKING:
     from resolvers.context import Context

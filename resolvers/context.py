@@ -13,7 +13,8 @@ from resolvers.computed import work_out
 from schema.errors import Forbidden, PartnerOnly, Unauthenticated
 from schema.guard import Guard
 from schema.permission import Permission, Required, Rule
-from schema.values import Computed
+from schema.reading import Computed
+from schema.tenancy import PartnerStatus
 from store.carts import Carts
 from store.clock import Clock
 from store.db import Database
@@ -75,6 +76,8 @@ class Caller:
     """Of the caller's partner: the host of its funnel."""
     return_hosts: tuple[str, ...] = ()
     """Of the caller's partner: where its customers may be sent back to; empty: anywhere."""
+    partner_status: PartnerStatus | None = None
+    """Of the caller's partner."""
     time_zone: str = "UTC"
     """The IANA name of the zone of the caller's marketplace."""
 

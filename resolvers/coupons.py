@@ -4,14 +4,15 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from resolvers.changes import ById, apply, currency_of, owner_of, values_of
+from resolvers.changes import ById, apply, currency_of, owner_among, values_of
 from resolvers.computed import derives
 from resolvers.context import Context
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from resolvers.operation import Call, operation
 from schema.coupon import Coupon
 from schema.coupon_input import CreateCoupon, UpdateCoupon
 from schema.errors import InvalidInput
+from schema.gathering import Findings
 from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
 from store.codes import mistyped, normal
@@ -30,7 +31,7 @@ class CouponSort(ClosedSet):
 
 
 @writable_as(Coupon)
-class CouponFilter(Filter):
+class CouponFilter(OfPartner):
     """Which coupons. A code is matched ignoring case, spaces and hyphens."""
 
     code: Annotated[str | None, Where("normal_code"), AfterValidator(lambda code: code and normal(code))] = None
@@ -49,14 +50,16 @@ coupon = Lookup(Coupon, "id", "coupon", Permission.VIEW_CATALOGUE, "A coupon by 
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_coupon(call: Call, input: CreateCoupon) -> Coupon:
     """Add a coupon. Its code is matched ignoring case, spaces and hyphens, and is unique among the partner's."""
-    partner = await owner_of(call, input.partner_uuid)
-    row = CouponRow(
-        partner_id=partner.id,
-        normal_code=_matched(input.code),
-        currency=await currency_of(call, partner),
-        **values_of(input),
-    )
-    _sensible(row)
+    findings = Findings()
+    partner = await owner_among(findings, call, input)
+    with findings.of_one():
+        code = _matched(input.code)
+    with findings.of_one():
+        row = CouponRow(**values_of(input, skip={"code"}))
+        _sensible(row)
+    findings.tell()
+    row.partner_id, row.currency = partner.id, await currency_of(call, partner)
+    row.code, row.normal_code = input.code, code
     call.db.add(row)
     await call.db.flush()
     return row
@@ -78,20 +81,33 @@ def _matched(code: str) -> str:
     if mistyped(found):
         raise InvalidInput.at("code", "This looks like the code of a gift card. Add or change a character.")
     if not SHORTEST_CODE <= len(found) <= LONGEST_CODE:
-        raise InvalidInput.at(
-            "code", f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
-        )
+        told = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
+        raise InvalidInput.at("code", told, "TOO_LONG" if len(found) > LONGEST_CODE else "INVALID")
     return found
 
 
 def _sensible(row: CouponRow) -> None:
     """Refuse what no coupon can be, told at the field that was probably meant otherwise."""
+    findings = Findings()
+    with findings.of_one():
+        _has_a_discount(row)
+    with findings.of_one():
+        if row.starts_on and row.ends_on and row.ends_on <= row.starts_on:
+            raise InvalidInput.at("ends_on", "A coupon ends after it starts.")
+    with findings.of_one():
+        if row.max_usages is not None and row.max_usages < row.usage_count:
+            raise InvalidInput.at("max_usages", f"It has been used {row.usage_count} times already.", "OUT_OF_RANGE")
+    findings.tell()
+
+
+def _has_a_discount(row: CouponRow) -> None:
     if (row.discount_percentage is None) is (row.discount_amount is None):
         raise InvalidInput.at("discount", "Send a percentage or an amount.")
-    if row.starts_on and row.ends_on and row.ends_on <= row.starts_on:
-        raise InvalidInput.at("ends_on", "A coupon ends after it starts.")
-    if row.max_usages is not None and row.max_usages < row.usage_count:
-        raise InvalidInput.at("max_usages", f"It has been used {row.usage_count} times already.")
+    if not (row.discount_percentage or row.discount_amount or row.free_click_and_collect):
+        which = "amount" if row.discount_percentage is None else "percentage"
+        raise InvalidInput.at(
+            ("discount", which), "Send more than 0, unless it makes click and collect free.", "OUT_OF_RANGE"
+        )
 
 
 @derives(Coupon, "is_running")

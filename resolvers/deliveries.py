@@ -5,10 +5,11 @@ from typing import Annotated
 
 from sqlmodel import col, delete
 
-from resolvers.changes import ById, apply, currency_of, named, owner_of, text_of, values_of
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.changes import ById, apply, currency_of, named, owner_among, text_of, values_of
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from resolvers.operation import Call, operation
 from schema.delivery import DeliveryKind, DeliveryMode
+from schema.gathering import Findings
 from schema.permission import Permission
 from schema.shop_input import CreateDeliveryMode, DeliveryRateInput, UpdateDeliveryMode
 from schema.values import ClosedSet, closed_set, writable_as
@@ -23,7 +24,7 @@ class DeliveryModeSort(ClosedSet):
 
 
 @writable_as(DeliveryMode)
-class DeliveryModeFilter(Filter):
+class DeliveryModeFilter(OfPartner):
     """Which delivery modes."""
 
     is_active: Annotated[bool | None, Where("is_active")] = None
@@ -44,8 +45,11 @@ delivery_mode = Lookup(DeliveryMode, "id", "delivery mode", Permission.VIEW_CATA
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_delivery_mode(call: Call, input: CreateDeliveryMode) -> DeliveryMode:
     """Add a way to deliver. A mode without rates costs nothing; home delivery goes where its rates lead."""
-    partner = await owner_of(call, input.partner_uuid)
-    named(text_of(input.name))
+    findings = Findings()
+    partner = await owner_among(findings, call, input)
+    with findings.of_one():
+        named(text_of(input.name))
+    findings.tell()
     columns = {"description": text_of(input.description), **values_of(input, skip={"rates"})}
     row = DeliveryModeRow(partner_id=partner.id, currency=await currency_of(call, partner), **columns)
     call.db.add(row)

@@ -10,6 +10,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.buyers import missing_of, needs_address
 from resolvers.operation import Call
+from resolvers.selling import may_sell
 from schema.checkout import AppliedCode, Checkout, CheckoutKey, CodeKind, Notice, ShopKind, Step
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.bags import BagEdits
@@ -122,9 +123,9 @@ def reached(desk: Desk, quote: Quote) -> Step:
     return Step.PAYMENT
 
 
-def notices_of(desk: Desk, quote: Quote) -> tuple[Notice, ...]:
+def notices_of(desk: Desk, quote: Quote, *, sells: bool) -> tuple[Notice, ...]:
     """What the customer should know."""
-    found = list(desk.edits.notices)
+    found = list(desk.edits.notices) if sells else [Notice.SHOP_CLOSED]
     applied = {normal(code.code) for code in quote.codes}
     if any(normal(code) not in applied for code in desk.edits.codes):
         found.append(Notice.CODE_NO_LONGER_VALID)
@@ -151,7 +152,7 @@ def shared_view(call: Call, desk: Desk, quote: Quote) -> dict[str, Any]:
         "codes": tuple(_shown(code) for code in quote.codes),
         "totals": quote.totals,
         "reached": reached(desk, quote),
-        "notices": notices_of(desk, quote),
+        "notices": notices_of(desk, quote, sells=may_sell(call.services, desk.partner.status)),
         "has_return_url": bool(desk.source.return_url),
         "pending_attempt": live.id if live else None,
         "pending_url": live.redirect_url if live and link_lives else None,

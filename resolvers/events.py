@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from resolvers.listing import Filter, Listing, Where
+from resolvers.listing import Listing, OfPartner, Where
 from schema.event import Event, EventType
 from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
@@ -20,7 +20,7 @@ class EventSort(ClosedSet):
 
 
 @writable_as(Event)
-class EventFilter(Filter):
+class EventFilter(OfPartner):
     """Which events."""
 
     ids: Annotated[list[str] | None, Where("key", "in")] = Field(default=None, description="With one of these ids.")

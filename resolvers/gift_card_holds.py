@@ -39,7 +39,7 @@ async def hold_gift_card(call: Call, input: HoldGiftCard) -> GiftCardHold:
     """
     card = await locked_card(call, input)
     if input.amount <= 0:
-        raise InvalidInput.at("amount", NOTHING)
+        raise InvalidInput.at("amount", NOTHING, "OUT_OF_RANGE")
     now = call.services.clock.now()
     until = now + dt.timedelta(minutes=input.minutes)
     return await gift_card_holds.hold(call.db, card, input.amount, input.reference, until, now)
@@ -52,9 +52,9 @@ async def capture_gift_card(call: Call, input: CaptureGiftCard) -> GiftCardHold:
     """
     card, hold = await locked_hold(call, input.hold_id)
     if input.amount is not None and input.amount <= 0:
-        raise InvalidInput.at("amount", NOTHING)
+        raise InvalidInput.at("amount", NOTHING, "OUT_OF_RANGE")
     if input.amount is not None and input.amount > hold.held_amount:
-        raise InvalidInput.at("amount", "That is more than is held.")
+        raise InvalidInput.at("amount", "That is more than is held.", "OUT_OF_RANGE")
     await gift_card_holds.capture(call.db, card, hold, input.amount, call.services.clock.now())
     return hold
 

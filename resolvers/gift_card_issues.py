@@ -1,18 +1,19 @@
 """Gift cards that a partner issues by itself, and what becomes of them: activated, extended, cancelled."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from sqlmodel import col, select
 
-from resolvers.changes import currency_of, ends_later, given_id, owner_of
+from resolvers.changes import currency_of, ends_later, given_id, owner_among
 from resolvers.guessing import look_up_code
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.coupon import ReceptionMode
-from schema.errors import GiftCardNotSpendable, InvalidInput, NotExtendable, Problem
+from schema.errors import GiftCardNotSpendable, InvalidInput, NotExtendable
 from schema.event import EventType
+from schema.gathering import Findings
 from schema.gift_card import GiftCard, GiftCardGiftee, GiftCardGifter, GiftCardMovementKind, GiftCardStatus
 from schema.gift_card_input import ActivateGiftCard, CancelGiftCard, ExtendGiftCard, IssueGiftCard, WhichGiftCard
 from schema.permission import Permission
@@ -28,6 +29,7 @@ from store.gift_cards import GiftCardEntryRow, GiftCardRow
 from store.voucher_sales import end_of_validity, zone_of
 
 ISSUED = (GiftCardStatus.PAID, GiftCardStatus.DRAFT)
+BY_POST = (ReceptionMode.EXPEDITION, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 EXTENDABLE = (GiftCardStatus.DRAFT, GiftCardStatus.PAID, GiftCardStatus.USING, GiftCardStatus.EXPIRED)
 
 
@@ -55,10 +57,12 @@ async def locked_card(call: Call, input: WhichGiftCard) -> GiftCardRow:
 async def issue_gift_card(call: Call, input: IssueGiftCard) -> GiftCard:
     """Issue a gift card: on the telephone, at the desk, as a gesture. Nothing is charged, and no mail is written."""
     now = call.services.clock.now()
-    partner = await owner_of(call, input.partner_uuid)
-    problems = _problems(input, now)
-    if problems:
-        raise InvalidInput(*problems)
+    findings = Findings()
+    partner = await owner_among(findings, call, input)
+    for check in CHECKS:
+        with findings.of_one():
+            check(input, now)
+    findings.tell()
     if input.expires_on is None:
         zone = await zone_of(call.db, partner.id)
         until: dt.datetime | None = end_of_validity(now, partner.gift_card_offer_validity_months, zone)
@@ -82,22 +86,31 @@ async def issue_gift_card(call: Call, input: IssueGiftCard) -> GiftCard:
     return await issue(call.db, new, now)
 
 
-def _problems(input: IssueGiftCard, now: dt.datetime) -> Sequence[Problem]:
-    """What is wrong with a new card."""
-    giftee = GiftCardGiftee() if input.giftee_details is None else input.giftee_details
-    found = []
+def _worth_something(input: IssueGiftCard, now: dt.datetime) -> None:  # noqa: ARG001
     if input.value <= 0:
-        found.append(Problem(("value",), "INVALID", "Send more than 0.00."))
+        raise InvalidInput.at("value", "Send more than 0.00.", "OUT_OF_RANGE")
+
+
+def _issued(input: IssueGiftCard, now: dt.datetime) -> None:  # noqa: ARG001
     if input.status not in ISSUED:
-        found.append(Problem(("status",), "INVALID", "A gift card is issued as `PAID` or as `DRAFT`."))
+        raise InvalidInput.at("status", "A gift card is issued as `PAID` or as `DRAFT`.")
+
+
+def _ends_in_the_future(input: IssueGiftCard, now: dt.datetime) -> None:
     if input.expires_on is not None and input.expires_on.value is not None and input.expires_on.value <= now:
-        found.append(Problem(("expires_on",), "INVALID", "Choose a time to come."))
+        raise InvalidInput.at("expires_on", "Choose a time to come.")
+
+
+def _arrives(input: IssueGiftCard, now: dt.datetime) -> None:  # noqa: ARG001
+    giftee = GiftCardGiftee() if input.giftee_details is None else input.giftee_details
     if input.reception_mode is ReceptionMode.GIFTEE_EMAIL and not giftee.email:
-        found.append(Problem(("giftee_details", "email"), "REQUIRED", "It goes by e-mail: send the address."))
-    by_post = (ReceptionMode.EXPEDITION, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
-    if input.reception_mode in by_post and not giftee.address:
-        found.append(Problem(("giftee_details", "address"), "REQUIRED", "It goes by post: send the address."))
-    return found
+        raise InvalidInput.at(("giftee_details", "email"), "It goes by e-mail: send the address.", "REQUIRED")
+    if input.reception_mode in BY_POST and not giftee.address:
+        raise InvalidInput.at(("giftee_details", "address"), "It goes by post: send the address.", "REQUIRED")
+
+
+CHECKS = (_worth_something, _issued, _ends_in_the_future, _arrives)
+"""What a new card must pass."""
 
 
 @operation(Permission.MANAGE_GIFT_CARD, exists=find_gift_card)

@@ -23,7 +23,7 @@ async def spend_gift_card(call: Call, input: SpendGiftCard) -> GiftCardHold:
     """
     card = await locked_card(call, input)
     if input.amount <= 0:
-        raise InvalidInput.at("amount", NOTHING)
+        raise InvalidInput.at("amount", NOTHING, "OUT_OF_RANGE")
     now = call.services.clock.now()
     hold = await gift_card_holds.hold(call.db, card, input.amount, input.reference, now + HELD_FOR, now)
     await gift_card_holds.capture(call.db, card, hold, None, now)

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from resolvers.computed import derives
 from resolvers.context import Context
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from schema.gift_card import GiftCard, GiftCardStatus
 from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
@@ -33,8 +33,8 @@ class GiftCardSort(ClosedSet):
 
 
 @writable_as(GiftCard)
-class GiftCardFilter(Filter):
-    """Which gift cards. Texts are found anywhere, whatever the case; both ends of a period belong to it."""
+class GiftCardFilter(OfPartner):
+    """Which gift cards. Texts are found anywhere, whatever the case and the accents; both ends of a period belong to it."""
 
     code: Annotated[str | None, AfterValidator(lambda sent: sent and normal(sent)), Where("normal_code")] = Field(
         default=None, description="The code, however it is spaced."

@@ -56,7 +56,7 @@ async def look_up(context: Context, what: str, look: Callable[[], Awaitable[T]])
 async def look_up_code(context: Context, what: str, code: str, look: Callable[[], Awaitable[T]]) -> T:
     """The same for a code that may be of ours. One that was mistyped is nobody's, and is not even looked for: NotFound."""
     if mistyped(code):
-        raise NotFound(thing=what)
+        raise NotFound(by={"code": code}, thing=what)
     return await look_up(context, what, look)
 
 

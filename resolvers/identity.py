@@ -9,7 +9,7 @@ from resolvers.changes import partner_if_named
 from resolvers.context import Services
 from resolvers.kyc_changes import Told
 from resolvers.operation import Call, operation
-from resolvers.provider_calls import REFUSALS, asking
+from resolvers.provider_calls import FAILURES, REFUSALS, asking
 from resolvers.tenancy import find
 from schema.errors import ActivationRequired, OnlyInSandbox, ProviderFailed
 from schema.kyc import IdentityVerification, KycCheckStatus, OpenIdentityVerification
@@ -24,27 +24,41 @@ from store.tenancy import PartnerRow
 LOOKED_AT = dt.timedelta(hours=1)
 
 
-@operation(Permission.UPDATE_PARTNER, transaction=False, exists=partner_if_named)
+async def _known_to_provider(call: Call, input: OpenIdentityVerification) -> PartnerRow:
+    async with call.services.db.sessions() as db:
+        partner = await find(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
+    if not partner.provider_user_id:
+        raise ActivationRequired
+    if barred(call.services, partner):
+        raise OnlyInSandbox
+    return partner
+
+
+async def open_already(call: Call, input: OpenIdentityVerification) -> IdentityVerification | None:
+    """The page of a session of ours that is open; None where one would be opened, or written down, first."""
+    partner = await _known_to_provider(call, input)
+    async with asking("which identity verification is open", partner_id=partner.id):
+        found = await _open_now(call.services, partner, await _seen(call.services, partner))
+    return None if found is None or found[1] is None else _page(found[0], found[1])
+
+
+@operation(
+    Permission.UPDATE_PARTNER,
+    transaction=False,
+    exists=partner_if_named,
+    raises=(*FAILURES, ActivationRequired, OnlyInSandbox),
+    foresees=open_already,
+)
 async def open_identity_verification(call: Call, input: OpenIdentityVerification) -> IdentityVerification:
     """A page of the payment provider on which the legal representative proves an identity.
 
     As long as one is open, that one is answered; it is good for seven days.
     """
-    async with call.services.db.sessions() as db:
-        partner = await find(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
-    if not partner.provider_user_id:
-        raise ActivationRequired
+    partner = await _known_to_provider(call, input)
     call.concerns(partner)
     async with asking("an identity verification", partner_id=partner.id):
         check, row = await found_or_opened(call.services, partner)
-    if check.action is None:
-        raise ProviderFailed
-    answer = IdentityVerification(
-        id=row.id,
-        status=row.status,
-        redirect_url=check.action.url,
-        expires_on=check.created_at + IDENTITY_LASTS,
-    )
+    answer = _page(check, row)
     async with call.services.db.sessions() as db, db.begin():
         await call.keep(db, answer)
     return answer
@@ -53,20 +67,43 @@ async def open_identity_verification(call: Call, input: OpenIdentityVerification
 Found = tuple[IdentityCheck, IdentityCheckRow]
 
 
+def _page(check: IdentityCheck, row: IdentityCheckRow) -> IdentityVerification:
+    if check.action is None:
+        raise ProviderFailed
+    expires_on = check.created_at + IDENTITY_LASTS
+    return IdentityVerification(id=row.id, status=row.status, redirect_url=check.action.url, expires_on=expires_on)
+
+
 async def found_or_opened(services: Services, partner: PartnerRow) -> Found:
     """The newest session that is open at the provider, of ours or opened elsewhere; else a new one. Raises `Conflict`."""
     if barred(services, partner):
         raise OnlyInSandbox
+    seen = await _seen(services, partner)
+    found = await _open_now(services, partner, seen)
+    if found is None:
+        return await _opened(services, partner, seen)
+    check, row = found
+    return check, row or await _keep(services, partner, check)
+
+
+async def _seen(services: Services, partner: PartnerRow) -> Sequence[IdentityCheckRow]:
     async with services.db.sessions() as db:
-        seen = await identity_checks_of(db, partner)
-    if all(row.provider_id for row in seen):  # else an answer was lost: asking again with its key tells which it is
-        for row in seen:
-            if _may_be_open(services, row) and (check := await _still_open(services, row.provider_id)) is not None:
-                return check, row
-        for listed in await services.provider.list_identity_checks(partner.provider_user_id):
-            if listed.status is CheckStatus.PENDING and (check := await _still_open(services, listed.id)) is not None:
-                return check, await _keep(services, partner, check)
-    return await _opened(services, partner, seen)
+        return await identity_checks_of(db, partner)
+
+
+async def _open_now(
+    services: Services, partner: PartnerRow, seen: Sequence[IdentityCheckRow]
+) -> tuple[IdentityCheck, IdentityCheckRow | None] | None:
+    """The newest session that is open, without a row where it was opened elsewhere. It looks, and does nothing."""
+    if not all(row.provider_id for row in seen):
+        return None  # an answer was lost: asking again with its key tells which it is
+    for row in seen:
+        if _may_be_open(services, row) and (check := await _still_open(services, row.provider_id)) is not None:
+            return check, row
+    for listed in await services.provider.list_identity_checks(partner.provider_user_id):
+        if listed.status is CheckStatus.PENDING and (check := await _still_open(services, listed.id)) is not None:
+            return check, None
+    return None
 
 
 def _may_be_open(services: Services, row: IdentityCheckRow) -> bool:

@@ -16,7 +16,7 @@ from resolvers.context import Context, Services
 from resolvers.kyc_changes import Told, write
 from resolvers.kyc_view import KycRows, view
 from resolvers.operation import Call, operation
-from resolvers.provider_calls import asking
+from resolvers.provider_calls import FAILURES, asking
 from resolvers.tenancy import find
 from schema.errors import ProviderFailed, ProviderTimedOut
 from schema.kyc import Kyc
@@ -37,7 +37,7 @@ EACH_SWEEP = 40
 and all of ten thousand partners within a day. Customers pay over the same account."""
 
 
-@operation(Permission.VIEW_PARTNER, transaction=False)
+@operation(Permission.VIEW_PARTNER, transaction=False, raises=FAILURES)
 async def kyc_level(call: Call, partner_uuid: UUID) -> Kyc:
     """Whether a partner is identified, asked of the payment provider unless it has told within the last minute.
 

@@ -10,7 +10,7 @@ from resolvers.changes import partner_if_named
 from resolvers.context import Services
 from resolvers.files import FileFacts, content_of, facts_of
 from resolvers.operation import Call, operation
-from resolvers.provider_calls import REFUSALS, asking
+from resolvers.provider_calls import FAILURES, REFUSALS, asking
 from resolvers.tenancy import find
 from schema.errors import ActivationRequired, InvalidInput, OnlyInSandbox, ProviderFailed
 from schema.kyc import KycCheckStatus
@@ -38,7 +38,7 @@ DONE_WITH = frozenset({KycCheckStatus.REFUSED, KycCheckStatus.OUT_OF_DATE, KycCh
 """After which the same file may be handed in as another document."""
 
 
-@operation(Permission.UPDATE_PARTNER, transaction=False, exists=partner_if_named)
+@operation(Permission.UPDATE_PARTNER, transaction=False, exists=partner_if_named, raises=FAILURES)
 async def push_kyc_document(call: Call, input: PushKycDocument) -> KycDocument:
     """Pass a document on to the payment provider. Its file is not kept here.
 

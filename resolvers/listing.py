@@ -4,16 +4,19 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
+from uuid import UUID
 
-from sqlalchemy import ARRAY, Boolean, Column, ColumnElement, String, any_, exists, func, select
+from pydantic import Field
+from sqlalchemy import ARRAY, Boolean, Column, ColumnElement, String, Uuid, any_, exists, func, select
 from sqlalchemy.types import TypeDecorator
+from sqlmodel import col
 from strawberry.utils.str_converters import to_snake_case
 
 from resolvers.connection import Connection, Found, PageInfo, Rows
 from resolvers.context import Caller, Context
 from resolvers.guessing import look_up_code
-from resolvers.tenancy import visible
+from resolvers.tenancy import of_marketplace_with, visible
 from resolvers.watch import Reading, planned
 from schema.errors import InvalidInput
 from schema.permission import Required
@@ -21,10 +24,23 @@ from schema.values import Fields, Invalid, TextColumn
 from store.codes import normal
 from store.keyset import BadCursor, Order, Position
 from store.rows import column, table_of
-from store.search import containing, is_searched
+from store.search import containing, is_searched, plain, somewhere
 from store.statements import Condition
+from store.tenancy import MarketplaceRow, PartnerRow
 
-__all__ = ["Connection", "Filter", "Found", "Listing", "Lookup", "PageInfo", "Rows", "Where", "Window"]
+__all__ = [
+    "Connection",
+    "Filter",
+    "Found",
+    "Listing",
+    "Lookup",
+    "OfMarketplace",
+    "OfPartner",
+    "PageInfo",
+    "Rows",
+    "Where",
+    "Window",
+]
 
 T = TypeVar("T")
 
@@ -34,23 +50,20 @@ NORMAL_CODE = "normal_code"
 """The column of a code as it is matched."""
 
 
-def _somewhere(value: str) -> str:
-    """The pattern of texts that hold this."""
-    escaped = value.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-    return f"%{escaped}%"
-
-
 def _contains(column: Column[Any], value: str) -> Condition:
-    pattern = (_somewhere(value),)
-    return Condition.on(column, "contains", pattern, (String(),), lambda tested, bind: tested.ilike(bind, escape="\\"))
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        found: ColumnElement[bool] = plain(tested).like(plain(bind), escape="\\")
+        return found
+
+    return Condition.on(column, "contains", (somewhere(value),), (String(),), build)
 
 
 def _says(column: Column[Any], value: str) -> Condition:
     def build(tested: Any, bind: Any) -> ColumnElement[bool]:
         said = func.jsonb_each_text(tested).table_valued("key", "value")
-        return exists(select(1).select_from(said).where(said.c.value.ilike(bind, escape="\\")))
+        return exists(select(1).select_from(said).where(plain(said.c.value).like(plain(bind), escape="\\")))
 
-    return Condition.on(column, "says", (_somewhere(value),), (String(),), build)
+    return Condition.on(column, "says", (somewhere(value),), (String(),), build)
 
 
 def _at_least(column: Column[Any], value: Any) -> Condition:
@@ -77,6 +90,23 @@ def _set(column: Column[Any], value: bool) -> Condition:
     return Condition.on(column, "set", (value,), (Boolean(),), lambda tested, bind: tested.is_not(None) == bind)
 
 
+def _of_partner(column: Column[Any], uuid: UUID) -> Condition:
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        named = select(col(PartnerRow.id)).where(col(PartnerRow.uuid) == bind)
+        found: ColumnElement[bool] = tested == named.scalar_subquery()
+        return found
+
+    return Condition.on(column, "partner", (uuid,), (Uuid(),), build)
+
+
+def _of_marketplace(column: Column[Any], uuid: UUID) -> Condition:
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        named = select(col(MarketplaceRow.id)).where(col(MarketplaceRow.uuid) == bind)
+        return of_marketplace_with(column.table, tested.table.c, named.scalar_subquery())
+
+    return Condition.on(column, "marketplace", (uuid,), (Uuid(),), build)
+
+
 TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "=": Condition.equal,
     ">=": _at_least,
@@ -88,6 +118,8 @@ TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "says": _says,
     "set": _set,
     "search": containing,
+    "partner": _of_partner,
+    "marketplace": _of_marketplace,
 }
 
 
@@ -99,9 +131,10 @@ def _seen(caller: Caller, table: Any) -> tuple[Condition, ...]:
 
 @dataclass(frozen=True)
 class Where:
-    """How a filter field tests a column: `=`, `>=`, `<=`, `<`, `in` (a list), `contains` (text, whatever the case), `has` (of a
-    list, all of these), `says` (of a translated text, in some language, whatever the case), `set` (whether it is not null) or `search`
-    (`contains`, of a column declared by `store.search.searched`, along its index)."""
+    """How a filter field tests a column: `=`, `>=`, `<=`, `<`, `in` (a list), `contains` (text, whatever the case and accents), `has` (of a
+    list, all of these), `says` (of a translated text, in some language, likewise), `set` (whether it is not null), `search`
+    (`contains`, of a column declared by `store.search.searched`, along its index), `partner` or `marketplace` (whether it leads to the
+    one with this uuid)."""
 
     column: str
     test: str = "="
@@ -136,6 +169,25 @@ class Filter(Fields):
         return [TESTS[w.test](column(table, w.column), v) for w, v in given if v is not None]
 
 
+class OfMarketplace(Filter):
+    """A filter of rows that a marketplace has."""
+
+    marketplace_uuid: Annotated[UUID | None, Where("marketplace_id", "marketplace")] = Field(
+        default=None, description="Those of the marketplace with this uuid."
+    )
+
+
+class OfPartner(Filter):
+    """A filter of rows that a partner has."""
+
+    partner_uuid: Annotated[UUID | None, Where("partner_id", "partner")] = Field(
+        default=None, description="Those of the partner with this uuid."
+    )
+    marketplace_uuid: Annotated[UUID | None, Where("partner_id", "marketplace")] = Field(
+        default=None, description="Those of the marketplace with this uuid, and of its partners."
+    )
+
+
 @dataclass(frozen=True)
 class Window:
     """Which rows: the `first` after a cursor, the `last` before one, or (REST only) a numbered page of `first` rows."""
@@ -154,7 +206,7 @@ class Window:
         if size is None:
             return DEFAULT_PAGE
         if not 0 < size <= LARGEST_PAGE:
-            raise InvalidInput.at(name, f"Ask for 1 to {LARGEST_PAGE}.")
+            raise InvalidInput.at(name, f"Ask for 1 to {LARGEST_PAGE}.", "OUT_OF_RANGE")
         return size
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.mail import Mail, MailKind, MailState
@@ -32,7 +32,7 @@ class MailSort(ClosedSet):
 
 
 @writable_as(Mail)
-class MailFilter(Filter):
+class MailFilter(OfPartner):
     """Which messages. Both ends of a period belong to it."""
 
     state: Annotated[MailState | None, Where("state")] = None

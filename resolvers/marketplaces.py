@@ -3,7 +3,6 @@
 import re
 from typing import Annotated
 
-from babel.numbers import list_currencies
 from pydantic import Field
 from sqlmodel import col, select
 
@@ -12,7 +11,9 @@ from resolvers.listing import Filter, Listing, Lookup, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from schema.account_input import ChangeSiteDomain, CreateMarketplace, UpdateMarketplace
+from schema.currencies import CURRENCIES
 from schema.errors import AlreadyTaken, InvalidInput
+from schema.gathering import Findings
 from schema.permission import Permission
 from schema.tenancy import Marketplace, Partner
 from schema.values import ClosedSet, closed_set, writable_as
@@ -36,7 +37,7 @@ class MarketplaceFilter(Filter):
     """Which marketplaces."""
 
     name_contains: Annotated[str | None, Where("name", "contains")] = Field(
-        default=None, description="Whose name holds this, in capitals or not."
+        default=None, description="Whose name holds this, whatever the case and the accents."
     )
     currency: Annotated[str | None, Where("currency")] = None
 
@@ -53,11 +54,14 @@ marketplace_with_uuid = Lookup(
 @operation(Permission.MANAGE_MASTERADMIN)
 async def create_marketplace(call: Call, input: CreateMarketplace) -> Marketplace:
     """Make a marketplace. Its currency cannot be changed later, so choose it with care."""
-    if input.currency not in list_currencies() or exponent(input.currency) != CENTS:
-        raise InvalidInput.at("currency", "Send the ISO 4217 code of a currency with cents, such as EUR.")
-    row = MarketplaceRow(
-        name=input.name, domain=_site(input.domain), currency=input.currency, time_zone=input.time_zone
-    )
+    findings = Findings()
+    with findings.of_one():
+        if input.currency not in CURRENCIES or exponent(input.currency) != CENTS:
+            raise InvalidInput.at("currency", "Send the ISO 4217 code of a currency with cents, such as EUR.")
+    with findings.of_one():
+        domain = _site(input.domain)
+    findings.tell()
+    row = MarketplaceRow(name=input.name, domain=domain, currency=input.currency, time_zone=input.time_zone)
     call.db.add(row)
     await call.db.flush()
     return row

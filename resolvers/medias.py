@@ -14,11 +14,13 @@ from starlette.datastructures import UploadFile
 from resolvers.changes import ById, owner_of
 from resolvers.computed import derives
 from resolvers.context import Context
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from resolvers.operation import Call, operation
 from schema.errors import InvalidInput, MediaInUse
 from schema.media import ArchiveMedia, CreateMedia, Media, MediaSize, UpdateMedia
+from schema.order import OrderProduct
 from schema.permission import Permission
+from schema.product import Product
 from schema.values import ClosedSet, closed_set, writable_as
 from store.catalogue import PrototypeImageRow
 from store.images import CONTENT_TYPE, BadPicture, Picture, read_picture
@@ -38,11 +40,11 @@ class MediaSort(ClosedSet):
 
 
 @writable_as(Media)
-class MediaFilter(Filter):
+class MediaFilter(OfPartner):
     """Which pictures."""
 
     name_contains: Annotated[str | None, Where("name", "contains")] = Field(
-        default=None, description="Those whose name holds this, whatever the case."
+        default=None, description="Those whose name holds this, whatever the case and the accents."
     )
     archived: Annotated[bool | None, Where("archived_on", "set")] = Field(
         default=None, description="Those that were put away, or those that were not."
@@ -55,7 +57,7 @@ media_by_id = Lookup(Media, "id", "media", Permission.VIEW_CATALOGUE, "A picture
 
 
 def _address(size: MediaSize) -> Callable[[Context, UUID], str]:
-    return lambda context, uuid: f"{context.services.settings.public_url}{path_of(uuid, size)}"
+    return lambda context, uuid: address_of(context, path_of(uuid, size))
 
 
 for _size in MediaSize:
@@ -135,13 +137,23 @@ async def _unused(call: Call, media_id: int) -> MediaRow:
     return row
 
 
-async def check_picture(call: Call, partner_id: int, path: str, at: str = "picture_url") -> None:
-    """Refuse the picture of a product, or the logo, `at` a field that is none of its partner's, or was put away; until the end nobody changes the other.
+def address_of(context: Context, path: str) -> str:
+    """Where a path on this service is found; empty where there is none."""
+    return path and f"{context.services.settings.public_url}{path}"
+
+
+for _kind in (Product, OrderProduct):
+    derives(_kind, "picture_address")(address_of)
+
+
+async def path_of_picture(call: Call, partner_id: int, address: str, at: str = "picture_url") -> str:
+    """The path of a picture, as it is kept, of its address here or its path. Refuses, `at` a field, one that is none of
+    the partner's, or was put away; until the end nobody changes the other.
 
     Pictures that are not uploaded but laid in with demo data have paths of another kind, and are nobody's.
     """
+    path = address.removeprefix(call.services.settings.public_url)
     shown = read_path(path)
-    if shown is None:
-        return
-    if not await lock_for_use(call.db, partner_id, shown[0]):
+    if path.startswith("http") or (shown is not None and not await lock_for_use(call.db, partner_id, shown[0])):
         raise InvalidInput.at(at, "No picture of this partner that can be used has this address.")
+    return path

@@ -39,4 +39,5 @@ async def update_network_partner(call: Call, input: UpdateNetworkPartner) -> Par
     apply(row, input, skip=KEYS)
     check(row, call.services.clock.now().date())
     await call.db.flush()
+    call.services.callers.forget(partner_id=row.id)
     return row

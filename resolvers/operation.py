@@ -1,12 +1,14 @@
 """What an operation is: a permission, a transaction and a function, whatever the transport."""
 
+import contextlib
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from uuid import UUID
 
+import structlog
 from sqlalchemy.exc import IntegrityError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -14,10 +16,12 @@ from resolvers.audit import audited
 from resolvers.context import Caller, Context, Services
 from resolvers.once import Once, Stage
 from resolvers.watch import watched
-from schema.errors import CONSTRAINTS, AppError, InvalidInput
+from schema.errors import CONSTRAINTS, AlreadyTaken, AppError, InvalidInput, Problem
 from schema.permission import Required, Rule
 from schema.values import Invalid
 from store.constraints import broken
+
+log = structlog.get_logger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -87,6 +91,9 @@ class Operation(Generic[P, R]):
     exists: Callable[[Call, Any], Awaitable[object]] | None
     audited_later: bool = False
     keeps_answers: bool = False
+    raises: tuple[type[AppError], ...] = ()
+    foresees: Callable[[Call, Any], Awaitable[R | None]] | None = None
+    checks: Callable[[Call, Any], Awaitable[object]] | None = None
 
     @cached_property
     def changes(self) -> bool:
@@ -143,14 +150,51 @@ class Operation(Generic[P, R]):
         return result
 
     async def refuse(self, context: Context, invalid: Invalid) -> None:
-        """Tell what is wrong with the input, unless the row it is about does not exist: that is told first."""
-        await self._look(context, invalid.given)
-        raise InvalidInput(*invalid.problems)
+        """Tell what is wrong with the input, unless the row it is about does not exist: that is told first.
 
-    async def foresee(self, context: Context, given: Any) -> None:
-        """Refuse a caller that may not run it, or not on the row that `given` names; otherwise nothing is done."""
+        Where the input does not say which row it is about, what is wrong with it is told first.
+        """
+        with contextlib.suppress(InvalidInput):
+            await self._look(context, invalid.given)
+        raise InvalidInput(*invalid.problems, *await self._besides(context, invalid))
+
+    async def _besides(self, context: Context, invalid: Invalid) -> Sequence[Problem]:
+        """What the operation's own checks find in what could be used of an input. Nothing is done."""
+        if self.permission is Rule.PUBLIC:
+            return ()
+        return [p for each in invalid.usable for p in each.told(await self._found(context, each.input))]
+
+    async def _found(self, context: Context, input: Any) -> Sequence[Problem]:
+        try:
+            if self.transaction:
+                await self._try(context, input)
+            elif self.checks is not None:
+                await self.checks(Call(context, None), input)
+        except (InvalidInput, AlreadyTaken) as error:
+            return error.problems
+        except (AppError, IntegrityError):  # the state of things is told when the fields are right
+            return ()
+        except Exception:
+            log.exception("the checks of an operation broke on a part of its input", operation=self.name)
+        return ()
+
+    async def _try(self, context: Context, input: Any) -> None:
+        """Run the function, and roll back what it did."""
+        run: Callable[..., Awaitable[object]] = self.function
+        async with context.services.db.sessions() as db, db.begin() as transaction:
+            try:
+                await run(Call(context, db), input=input)
+            finally:
+                await transaction.rollback()
+
+    async def foresee(self, context: Context, input: Any) -> R | None:
+        """What it would answer, with nothing done; None where only doing it would tell. Refuses what it would refuse."""
         context.require(self.permission)
-        await self._look(context, given)
+        if isinstance(input, Invalid):
+            await self.refuse(context, input)
+        if self.foresees is None:
+            raise TypeError(f"{self.name} is asked what it would answer, and was declared without `foresees`.")
+        return await self.foresees(Call(context, None), input)
 
     async def _look(self, context: Context, given: Any) -> None:
         if self.exists is not None:
@@ -171,18 +215,26 @@ def operation(
     exists: Callable[[Call, Any], Awaitable[object]] | None = None,
     audited_later: bool = False,
     keeps_answers: bool = False,
+    raises: tuple[type[AppError], ...] = (),
+    foresees: Callable[[Call, Any], Awaitable[Any]] | None = None,
+    checks: Callable[[Call, Any], Awaitable[object]] | None = None,
 ) -> Callable[[Callable[Concatenate[Call, P], Awaitable[R]]], Operation[P, R]]:
     """Declare an operation.
 
     `transaction=False` is for what touches no table. `exists` finds the row that an input is about, from the input as it
     was sent, so that a missing row is told before wrong fields. `audited_later` is for what is asked so often that it
     must not wait for the audit log. `keeps_answers` is for what writes to another store than the database, and keeps the
-    answer of a request with a key there, in the same step: see `save_ecommerce_cart`.
+    answer of a request with a key there, in the same step: see `save_ecommerce_cart`. `raises` are errors that the
+    description of REST would not list otherwise: of the payment provider, and conflicts of what changes nothing.
+    `foresees` tells what an operation that has a GET would answer, without an effect: for `HEAD`.
+    `checks` are those of an operation without a transaction, which cannot be run to find out and rolled back.
     """
 
     def declare(function: Callable[Concatenate[Call, P], Awaitable[R]]) -> Operation[P, R]:
         if not function.__doc__:
             raise TypeError(f"{function.__qualname__} needs a docstring: it is what users read about the operation.")
-        return Operation(function, permission, transaction, exists, audited_later, keeps_answers)
+        return Operation(
+            function, permission, transaction, exists, audited_later, keeps_answers, raises, foresees, checks
+        )
 
     return declare

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 import store.orders  # noqa: F401 - the table of orders
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from schema.checkout import ShopKind
 from schema.delivery import DeliveryKind
 from schema.order import Order, OrderStatus
@@ -26,7 +26,7 @@ class OrderSort(ClosedSet):
 
 
 @writable_as(Order)
-class OrderFilter(Filter):
+class OrderFilter(OfPartner):
     """Which orders. Both ends of a period belong to it."""
 
     number: Annotated[int | None, Where("number")] = None

@@ -12,14 +12,12 @@ from schema.checkout import (
     AppliedCode,
     AttemptStatus,
     CodeKind,
-    Issued,
     Notice,
-    OrderLine,
-    Outcome,
     ShopKind,
     Totals,
     VatAmount,
 )
+from schema.checkout_outcome import Issued, OrderLine, Outcome
 from schema.coupon import ReceptionMode
 from schema.delivery import DeliveryKind
 from schema.values import Text
@@ -29,6 +27,7 @@ from store.codes import grouped
 from store.documents.addresses import DocumentKind, document_path
 from store.gift_cards import GiftCardRow
 from store.orders import OrderRow
+from store.return_signatures import RETURN_SECRET, ReturnSecretRow, signature_of
 from store.return_urls import allowed
 from store.tenancy import PartnerRow
 from store.vouchers import VoucherRow
@@ -50,7 +49,7 @@ async def outcome_of(services: Services, attempt: AttemptRow) -> Outcome:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
         status, brand = STATUS[attempt.state], brand_of(partner)
         if status is AttemptStatus.COMPLETED:
-            return await _ordered(db, attempt, partner)
+            return await _ordered(services, db, attempt, partner)
     notice = None
     if status is AttemptStatus.FAILED:
         notice = FAILURES.get(attempt.failure_reason, Notice.PAYMENT_DECLINED)
@@ -59,14 +58,14 @@ async def outcome_of(services: Services, attempt: AttemptRow) -> Outcome:
     return Outcome(attempt.id, status, brand, notice, totals=_totals(attempt), kind=attempt.kind)
 
 
-async def _ordered(db: AsyncSession, attempt: AttemptRow, partner: PartnerRow) -> Outcome:
+async def _ordered(services: Services, db: AsyncSession, attempt: AttemptRow, partner: PartnerRow) -> Outcome:
     order = (await db.exec(select(OrderRow).where(col(OrderRow.attempt_id) == attempt.id))).one()
     issued = await issued_by(db, order, attempt)
     return Outcome(
         attempt_id=attempt.id,
         status=AttemptStatus.COMPLETED,
         brand=brand_of(partner),
-        return_url=_return_url(attempt.return_url, partner, order),
+        return_url=await _return_url(services, db, attempt, partner, order),
         order_number=str(order.number),
         ordered_on=order.created_on,
         email=order.buyer_email,
@@ -80,14 +79,22 @@ async def _ordered(db: AsyncSession, attempt: AttemptRow, partner: PartnerRow) -
     )
 
 
-def _return_url(url: str, partner: PartnerRow, order: OrderRow) -> str:
-    """The shop's address, checked again now that it is used; with the order's number when the partner asked for that."""
+async def _return_url(
+    services: Services, db: AsyncSession, attempt: AttemptRow, partner: PartnerRow, order: OrderRow
+) -> str:
+    """The shop's address, checked again now that it is used; with the order's number when the partner asked for that, and
+    with its signature when the partner has a secret.
+    """
+    url = attempt.return_url
     if not url or not allowed(url, partner.return_hosts):
         return ""
     if not partner.return_with_order_number:
         return url
     parts = urlsplit(url)
     added = f"order={order.number}"  # behind what the shop wrote, which stays as it is: it may be signed
+    if (holder := await db.get(ReturnSecretRow, partner.id)) is not None:
+        secrets = RETURN_SECRET.secrets_of(services.settings.secret, holder, services.clock.now())
+        added += f"&signature={signature_of(secrets, attempt.cart_id, order.number)}"
     return parts._replace(query=f"{parts.query}&{added}" if parts.query else added).geturl()
 
 
@@ -151,7 +158,9 @@ def _totals(attempt: AttemptRow) -> Totals:
 
 def _codes(attempt: AttemptRow) -> tuple[AppliedCode, ...]:
     coupons = [
-        AppliedCode(c["code"], CodeKind.COUPON, Decimal(c["amount"]), True, Decimal(c.get("adds", 0)))
+        AppliedCode(
+            c["code"], CodeKind.COUPON, Decimal(c["amount"]), True, Decimal(c.get("adds", 0)), c.get("frees", False)
+        )
         for c in attempt.coupons
     ]
     cards = [AppliedCode(grouped(c["code"]), CodeKind.GIFT_CARD, Decimal(c["amount"]), True) for c in attempt.cards]

@@ -9,6 +9,7 @@ from sqlmodel import col, select
 from resolvers.operation import Call
 from resolvers.tenancy import find, visible
 from schema.errors import InvalidInput, NotFound, Problem
+from schema.words import Key, Words
 from store.partner_checks import company_number
 from store.tenancy import PartnerRow
 
@@ -29,12 +30,12 @@ async def named(call: Call, given: Mapping[str, str | None], *, lock: bool = Fal
     """
     wanted = {name: value.strip() for name, value in given.items() if value and value.strip()}
     if not wanted:
-        raise InvalidInput.at((), f"Send {' or '.join(given)}.", "REQUIRED")
+        raise InvalidInput.at((), Words("Send {names}.", names=[Key(name) for name in given]), "REQUIRED")
     tests = [TESTS[name](value) for name, value in wanted.items()]
     query: Any = select(PartnerRow.id, *tests).where(*visible(call.caller, PartnerRow), or_(*tests))
     rows = (await call.db.exec(query)).all()
     if not rows:
-        raise NotFound(thing="partner")
+        raise NotFound(by=wanted, thing="partner")
     meant = [id for id, *matches in rows if all(matches)]
     if len(meant) != 1:
         told = "Several partners are named so." if meant else "These do not name the same partner."

@@ -7,13 +7,14 @@ import strawberry
 from pydantic import AfterValidator, Field
 
 from resolvers.activation_watch import partner_changed
-from resolvers.changes import apply, given_uuid, marketplace_of, values_of
-from resolvers.listing import Filter, Listing, Lookup, Where
-from resolvers.medias import check_picture
+from resolvers.changes import apply, given_uuid, marketplace_among, values_of
+from resolvers.listing import Listing, Lookup, OfMarketplace, Where
+from resolvers.medias import path_of_picture
 from resolvers.operation import Call, operation
 from resolvers.partner_names import named
 from resolvers.tenancy import find
 from schema.errors import InvalidInput
+from schema.gathering import Findings
 from schema.network_partner_input import CreateNetworkPartner
 from schema.partner_input import CreatePartner, UpdatePartner
 from schema.permission import Permission
@@ -38,7 +39,7 @@ class PartnerSort(ClosedSet):
 
 
 @writable_as(Partner)
-class PartnerFilter(Filter):
+class PartnerFilter(OfMarketplace):
     """Which partners."""
 
     statuses: Annotated[list[PartnerStatus] | None, Where("status", "in")] = Field(
@@ -52,7 +53,7 @@ class PartnerFilter(Filter):
         str | None, Where("siret_number"), AfterValidator(lambda number: number and company_number(number))
     ] = Field(default=None, description="With this company number, blanks and hyphens left aside.")
     name_contains: Annotated[str | None, Where("commercial_name", "contains")] = Field(
-        default=None, description="Whose name for customers contains this, in capitals or not."
+        default=None, description="Whose name for customers contains this, whatever the case and the accents."
     )
     payments_active: Annotated[bool | None, Where("payments_active")] = None
     tags: Annotated[list[str] | None, Where("tags", "has")] = Field(default=None, description="With all of these tags.")
@@ -106,11 +107,17 @@ async def update_partner(call: Call, input: UpdatePartner) -> Partner:
     row = await _partner(call, {"uuid": input.uuid}, lock=True)
     before = row.status
     apply(row, input, skip={"uuid"})
-    if row.status is PartnerStatus.NEW and before is not PartnerStatus.NEW:
-        raise InvalidInput.at("status", "Only its network makes a partner new. Send a, i or t.")
-    check(row, call.services.clock.now().date())
-    if input.logo_url is not None:
-        await check_picture(call, row.id, row.logo_url, "logo_url")
+    findings = Findings()
+    with call.db.no_autoflush:
+        with findings.of_one():
+            if row.status is PartnerStatus.NEW and before is not PartnerStatus.NEW:
+                raise InvalidInput.at("status", "Only its network makes a partner new. Send a, i or t.")
+        with findings.of_one():
+            check(row, call.services.clock.now().date())
+        if input.logo_url is not None:
+            with findings.of_one():
+                row.logo_url = await path_of_picture(call, row.id, row.logo_url, "logo_url")
+    findings.tell()
     await call.db.flush()
     await partner_changed(call.db, row)
     call.services.callers.forget(partner_id=row.id)
@@ -119,17 +126,15 @@ async def update_partner(call: Call, input: UpdatePartner) -> Partner:
 
 async def new_partner(call: Call, input: CreatePartner | CreateNetworkPartner, **given: Any) -> PartnerRow:
     """A new partner in the marketplace that it is made in, with what was sent and what is `given` besides."""
-    marketplace = await marketplace_of(call, input.marketplace_uuid)
-    id = await next_id(call.db)
-    row = PartnerRow(
-        id=id,
-        marketplace_id=marketplace.id,
-        source_id=input.source_id or await free_source_id(call.db, marketplace.id, id),
-        site_domain=default_site_domain(input.short_name, id, call.services.settings),
-        **values_of(input, skip={"marketplace_uuid", "source_id"}),
-        **given,
-    )
-    check(row, call.services.clock.now().date())
+    findings = Findings()
+    marketplace = await marketplace_among(findings, call, input)
+    with findings.of_one():
+        row = PartnerRow(**values_of(input, skip={"marketplace_uuid", "source_id"}), **given)
+        check(row, call.services.clock.now().date())
+    findings.tell()
+    row.id, row.marketplace_id = await next_id(call.db), marketplace.id
+    row.source_id = input.source_id or await free_source_id(call.db, marketplace.id, row.id)
+    row.site_domain = default_site_domain(input.short_name, row.id, call.services.settings)
     call.db.add(row)
     await call.db.flush()
     return row

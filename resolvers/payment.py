@@ -12,11 +12,12 @@ from resolvers.context import Services
 from resolvers.desks import reached
 from resolvers.operation import Call, operation
 from resolvers.outcomes import outcome_of
+from resolvers.selling import require_selling
 from resolvers.settlement import abandon, complete, fail, next_check, note_payin, read_attempt, settle
-from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Notice, Outcome, PaymentStarted, Step
+from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Notice, PaymentStarted, Step
+from schema.checkout_outcome import Outcome
 from schema.errors import CheckoutChanged, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut
 from schema.permission import Rule
-from schema.tenancy import PartnerStatus
 from store.attempts import LIVE, AttemptRow, AttemptState
 from store.checkout import latest_attempt, locked_attempt, one_at_a_time, session_digest
 from store.holds import lock, take
@@ -32,7 +33,6 @@ from store.providers.base import (
     ProviderError,
     Transaction,
 )
-from store.settings import ProviderName
 from store.tenancy import PartnerRow
 
 log = structlog.get_logger(__name__)
@@ -47,7 +47,8 @@ async def start_payment(
     """Begin to pay exactly what was `agreed`. Pressing twice, or in two tabs, begins one payment.
 
     The attempt is written before the provider hears of it; the customer comes back to `return_base` + its id. Raises
-    CheckoutChanged when the amounts are no longer what the customer has seen, or something can't be had any more.
+    CheckoutChanged when the amounts are no longer what the customer has seen, or something can't be had any more;
+    PartnerInactive when the partner does not sell (any more), for whatever is not under way already.
     """
     attempt = await _begin(call, key, agreed, language)
     if attempt.state is AttemptState.STARTING:
@@ -81,19 +82,19 @@ async def _begin(call: Call, key: CheckoutKey, agreed: Agreed, language: str) ->
             await lock(db, live, attempt)
             await abandon(db, live)
             await db.flush()
-        if attempt.card_amount and not _takes_cards(call.services, desk.partner):
+        if attempt.card_amount and not _takes_cards(desk.partner):
             raise PaymentsNotActive
         attempt.created_on, attempt.check_on = now, next_check(attempt, now)
         db.add(attempt)
         await db.flush()
+        await require_selling(call.services, db, attempt.partner_id, lock=True)
         await take(db, attempt, now)
         return attempt
 
 
-def _takes_cards(services: Services, partner: PartnerRow) -> bool:
-    """Whether a partner can be paid by card: once its payments are active, and a test partner in the sandbox only."""
-    only_tests = partner.status is PartnerStatus.TEST and services.settings.provider is not ProviderName.SANDBOX
-    return partner.payments_active and bool(partner.provider_wallet_id) and not only_tests
+def _takes_cards(partner: PartnerRow) -> bool:
+    """Whether a partner can be paid by card: once its payments are active."""
+    return partner.payments_active and bool(partner.provider_wallet_id)
 
 
 async def _send(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:

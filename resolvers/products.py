@@ -5,11 +5,12 @@ from typing import Annotated
 from pydantic import Field
 from sqlmodel import col, delete, select
 
-from resolvers.changes import ById, apply, currency_of, named, owner_of, text_of, values_of
-from resolvers.listing import Filter, Listing, Lookup, Where
-from resolvers.medias import check_picture
+from resolvers.changes import ById, apply, currency_of, named, owner_among, text_of, values_of
+from resolvers.listing import Listing, Lookup, OfPartner, Where
+from resolvers.medias import path_of_picture
 from resolvers.operation import Call, operation
-from schema.errors import InvalidInput
+from schema.errors import InvalidInput, Problem
+from schema.gathering import Findings
 from schema.permission import Permission
 from schema.product import Product, ProductAttribute, ProductVariant
 from schema.shop_input import (
@@ -38,12 +39,16 @@ class ProductSort(ClosedSet):
 
 
 @writable_as(Product)
-class ProductFilter(Filter):
+class ProductFilter(OfPartner):
     """Which products."""
 
     is_active: Annotated[bool | None, Where("is_active")] = None
     is_physical: Annotated[bool | None, Where("is_physical")] = None
     ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description="Those with these ids.")
+    sku: Annotated[str | None, Where("sku")] = Field(default=None, description="With this SKU of its own.")
+    source_id: Annotated[str | None, Where("source_id")] = Field(
+        default=None, description="With this source id of its own."
+    )
 
 
 products = Listing(
@@ -66,12 +71,15 @@ product = Lookup(Product, "id", "product", Permission.VIEW_CATALOGUE, "A product
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_product(call: Call, input: CreateProduct) -> Product:
     """Add a product to a shop."""
-    partner = await owner_of(call, input.partner_uuid)
-    named(text_of(input.name))
-    await check_picture(call, partner.id, input.picture_url)
-    row = ProductRow(
-        partner_id=partner.id, currency=await currency_of(call, partner), **{"description": Text(), **values_of(input)}
-    )
+    findings = Findings()
+    partner = await owner_among(findings, call, input)
+    with findings.of_one():
+        named(text_of(input.name))
+    with findings.of_one():
+        picture = await path_of_picture(call, partner.id, input.picture_url)
+    findings.tell()
+    kept = {"description": Text(), **values_of(input), "picture_url": picture}
+    row = ProductRow(partner_id=partner.id, currency=await currency_of(call, partner), **kept)
     call.db.add(row)
     await call.db.flush()
     return row
@@ -81,10 +89,15 @@ async def create_product(call: Call, input: CreateProduct) -> Product:
 async def update_product(call: Call, input: UpdateProduct) -> Product:
     """Change a product. Orders keep the name and the price of their day."""
     row = await _product.find(call, input.id, lock=True)
-    apply(row, input)
-    named(row.name)
-    if input.picture_url is not None:
-        await check_picture(call, row.partner_id, row.picture_url)
+    findings = Findings()
+    with call.db.no_autoflush:
+        apply(row, input)
+        with findings.of_one():
+            named(row.name)
+        if input.picture_url is not None:
+            with findings.of_one():
+                row.picture_url = await path_of_picture(call, row.partner_id, row.picture_url)
+    findings.tell()
     await call.db.flush()
     return row
 
@@ -114,7 +127,12 @@ async def update_product_variant(call: Call, input: UpdateProductVariant) -> Pro
 async def create_product_attribute(call: Call, input: CreateProductAttribute) -> ProductAttribute:
     """Add something to choose about a product."""
     owner = await _product.find(call, input.product_id)
-    named(text_of(input.name))
+    findings = Findings()
+    with findings.of_one():
+        named(text_of(input.name))
+    with findings.of_one():
+        _each_once(input.values)
+    findings.tell()
     row = ProductAttributeRow(partner_id=owner.partner_id, **values_of(input, skip={"values"}))
     call.db.add(row)
     await call.db.flush()
@@ -126,8 +144,14 @@ async def create_product_attribute(call: Call, input: CreateProductAttribute) ->
 async def update_product_attribute(call: Call, input: UpdateProductAttribute) -> ProductAttribute:
     """Change something to choose about a product."""
     row = await _attribute.find(call, input.id, lock=True)
+    findings = Findings()
     apply(row, input, skip={"values"})
-    named(row.name)
+    with findings.of_one():
+        named(row.name)
+    if input.values is not None:
+        with findings.of_one():
+            _each_once(input.values.value)
+    findings.tell()
     if input.values is not None:
         await _put_values(call, row, input.values.value)
     await call.db.flush()
@@ -144,13 +168,23 @@ async def delete_product_attribute(call: Call, input: DeleteProductAttribute) ->
     return row
 
 
+def _each_once(wanted: list[AttributeValueInput]) -> None:
+    """Refuse a value that is sent twice, at each place but the first."""
+    values = [each.value for each in wanted]
+    wrong = [
+        Problem(("values", at, "value"), "INVALID", "Send each value once.")
+        for at, value in enumerate(values)
+        if value in values[:at]
+    ]
+    if wrong:
+        raise InvalidInput(*wrong)
+
+
 async def _put_values(call: Call, attribute: ProductAttributeRow, wanted: list[AttributeValueInput]) -> None:
     """Make the values of an attribute these, in this order."""
     query = select(AttributeValueRow).where(col(AttributeValueRow.attribute_id) == attribute.id)
     there = {row.value: row for row in (await call.db.exec(query)).all()}
     for position, sent in enumerate(wanted):
-        if sent.value in {earlier.value for earlier in wanted[:position]}:
-            raise InvalidInput.at(("values", position, "value"), "Send each value once.")
         row = there.pop(sent.value, None)
         if row is None:
             label = text_of(sent.label)

@@ -11,6 +11,8 @@ from schema.errors import ProviderFailed, ProviderTimedOut
 from store.providers.base import ActionRequired, InvalidRequest, NotAllowed, NotFound, ProviderError
 
 log = structlog.get_logger(__name__)
+FAILURES = (ProviderFailed, ProviderTimedOut)
+"""What `asking` raises."""
 REFUSALS = (InvalidRequest, NotAllowed, NotFound, ActionRequired)
 """Nothing is done, and the provider keeps that answer for the key of the call: what is tried again needs another key."""
 PATIENCE = dt.timedelta(seconds=20)

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.bag_desk import BagDesk
+from resolvers.buyers import chosen_country
 from resolvers.checkout import bag_desk, changed, partner_of, refuse_too_much
 from resolvers.giftees import tidied
 from resolvers.operation import Call, operation
+from resolvers.selling import require_selling
 from schema.checkout import CheckoutKey, ShopKind
 from schema.coupon import ReceptionMode
 from schema.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
@@ -33,7 +35,8 @@ NOT_SOLD = Problem(("prototype_id",), "NOT_OFFERED", "This is not sold here.")
 async def open_bag(call: Call, key: CheckoutKey) -> BagCheckout:
     """Show a bag as it stands; an id that this browser has put nothing under is an empty bag.
 
-    Raises CartNotFound for one that has become an order, GiftCardsNotSold as long as the shop sells none.
+    Raises CartNotFound for one that has become an order, GiftCardsNotSold as long as the shop sells none, PartnerInactive as
+    long as the partner sells nothing at all.
     """
     async with call.services.db.sessions() as db:
         return await (await _open(call, db, key)).view(call, db)
@@ -41,8 +44,9 @@ async def open_bag(call: Call, key: CheckoutKey) -> BagCheckout:
 
 @operation(Rule.CUSTOMER, transaction=False)
 async def open_prototype(call: Call, prototype_id: int) -> OfferedPrototype:
-    """An experience as the shop sells it. NotFound where it does not."""
+    """An experience as the shop sells it. NotFound where it does not, PartnerInactive where the partner sells nothing."""
     async with call.services.db.sessions() as db:
+        await require_selling(call.services, db, partner_of(call))
         sold = await _prototype(call, db, partner_of(call), prototype_id)
     if sold is None:
         raise NotFound(thing="experience")
@@ -67,7 +71,7 @@ async def price_line(
         edits = desk.edits
         if reception is not None:
             edits.reception, edits.delivery_id = reception
-            edits.country = country.upper()[:2] or edits.country
+            edits.country = chosen_country(country) or edits.country
         if line_id is not None and choice is not None:
             _put(edits, line_id, await _checked(call, db, desk, choice))
         return await desk.view(call, db)
@@ -114,7 +118,8 @@ async def choose_reception(
 ) -> BagCheckout:
     """Keep how the bag reaches its recipients. `country` prices what goes by post to the buyer before the address is known.
 
-    InvalidInput on `reception` for a way that the shop does not offer, or not to that country; GiftCardsNotSold as `put_line`.
+    InvalidInput on `reception` for a way that the shop does not offer, or not to that country, on `country` for one that there
+    is not; GiftCardsNotSold as `put_line`.
     """
 
     async with call.services.db.sessions() as db:
@@ -123,7 +128,7 @@ async def choose_reception(
         def change(customer: Customer) -> None:
             edits = desk.edits_in(customer)
             edits.reception, edits.delivery_id = mode, delivery_id
-            edits.country = country.upper()[:2] or edits.country
+            edits.country = chosen_country(country) or edits.country
 
         change(desk.customer)
         if (await desk.quote(call, db)).reception is not mode:

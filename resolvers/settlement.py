@@ -55,6 +55,11 @@ def next_check(attempt: AttemptRow, now: dt.datetime) -> dt.datetime:
     return now + next((pause for until, pause in PAUSES if age < until), LONGEST_PAUSE)
 
 
+def holds_end(attempt: AttemptRow) -> dt.datetime:
+    """Until when a live attempt holds what it needs, at the latest."""
+    return (attempt.link_expires_on or attempt.created_on + LINK_LIFE) + HOLDS_OUTLIVE_LINK
+
+
 async def read_attempt(services: Services, attempt_id: uuid.UUID) -> AttemptRow:
     """An attempt as it is now."""
     async with services.db.sessions() as db:
@@ -116,8 +121,7 @@ async def wait(services: Services, attempt_id: uuid.UUID, payin: Transaction | N
         now = services.clock.now()
         if payin is not None:
             note_payin(attempt, payin)
-        link_ends = attempt.link_expires_on or attempt.created_on + LINK_LIFE
-        if attempt.state in LIVE and now > link_ends + HOLDS_OUTLIVE_LINK:
+        if attempt.state in LIVE and now > holds_end(attempt):
             await abandon(db, attempt)
         attempt.check_on = next_check(attempt, now)
         return attempt

@@ -4,6 +4,7 @@ from zoneinfo import ZoneInfo
 
 from resolvers.checkout import partner_of
 from resolvers.operation import Call, operation
+from resolvers.selling import require_selling
 from schema.errors import NotFound
 from schema.permission import Rule
 from schema.shop_window import ShopWindow, WindowChoice
@@ -15,12 +16,14 @@ from store.tenancy import MarketplaceRow
 async def look_at_window(call: Call, wanted: WindowChoice) -> ShopWindow:
     """Show what the shop sells today, as far as it is wanted, a page at a time.
 
-    What nothing on sale has is not looked for, and a page that is not there is the last: links may be old.
+    What nothing on sale has is not looked for, and a page that is not there is the last: links may be old. Raises
+    PartnerInactive where the partner does not sell.
     """
     partner_id = partner_of(call)
     async with call.services.db.sessions() as db:
         marketplace = await db.get(MarketplaceRow, call.caller.marketplace_id)
         if marketplace is None:
             raise NotFound(thing="shop")
+        await require_selling(call.services, db, partner_id)
         today = call.services.clock.now().astimezone(ZoneInfo(marketplace.time_zone)).date()
         return await load_window(db, marketplace, partner_id, today, wanted)

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, false, or_
+from sqlalchemy import ColumnElement, Table, false, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -11,7 +11,7 @@ from schema.errors import NotFound
 from store.audit import AuditEntryRow
 from store.events import EventRow
 from store.mail.rows import MailRow
-from store.tenancy import MarketplaceRow, PartnerRow, UserRow
+from store.tenancy import MarketplaceRow, PartnerRow
 from store.webhooks.rows import WebhookDeliveryRow, WebhookEndpointRow
 
 T = TypeVar("T")
@@ -34,15 +34,24 @@ def visible(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
         return [_is(of_marketplace, caller.marketplace_id)]
     if caller.role is not Role.MARKETPLACE:
         return [_is(of_partner, caller.partner_id)]
-    if table in CARRY_MARKETPLACE:
-        return [_is(of_marketplace, caller.marketplace_id)]
-    partners = select(col(PartnerRow.id)).where(_is(col(PartnerRow.marketplace_id), caller.marketplace_id))
-    if table is UserRow:  # a user is of a partner, or of the marketplace itself
-        return [or_(_is(of_marketplace, caller.marketplace_id), of_partner.in_(partners))]
-    return [of_partner.in_(partners)]
+    return [of_marketplace_with(table.__table__, columns, caller.marketplace_id)]
 
 
-def _is(owner: Any, id: int | None) -> ColumnElement[bool]:
+def of_marketplace_with(table: Table, columns: Any, id: Any) -> ColumnElement[bool]:
+    """Whether a row is of a marketplace: of its own or, as most, through its partner. A user may be so by either.
+
+    `columns` are those of the table, or of some of its rows.
+    """
+    own, partner = columns.get("marketplace_id"), columns.get("partner_id")
+    if partner is None or table.name in {row.__tablename__ for row in CARRY_MARKETPLACE}:
+        return _is(own, id)
+    through: ColumnElement[bool] = partner.in_(
+        select(col(PartnerRow.id)).where(_is(col(PartnerRow.marketplace_id), id))
+    )
+    return through if own is None else or_(_is(own, id), through)
+
+
+def _is(owner: Any, id: Any) -> ColumnElement[bool]:
     """Whether a row is of this owner. What nobody owns is nobody's, and not everybody's."""
     found: ColumnElement[bool] = false() if owner is None or id is None else owner == id
     return found
@@ -59,5 +68,5 @@ async def find(db: AsyncSession, caller: Caller, row: type[T], thing: str, *, lo
         query = query.with_for_update().execution_options(populate_existing=True)
     found = (await db.exec(query)).one_or_none()
     if found is None:
-        raise NotFound(thing=thing)
+        raise NotFound(by=by, thing=thing)
     return found

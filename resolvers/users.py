@@ -7,14 +7,16 @@ import strawberry
 from pydantic import Field
 from sqlmodel import col, select
 
+from resolvers.auth import set_password
 from resolvers.callers import permissions_of
-from resolvers.changes import ById, apply, marketplace_of, owner_of
+from resolvers.changes import ById, apply, marketplace_among, owner_among
 from resolvers.computed import computes
 from resolvers.context import Context, Role
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from resolvers.operation import Call, operation
 from schema.account_input import ChangePassword, CreateUser, UpdateUser
-from schema.errors import InvalidInput
+from schema.errors import AlreadyTaken, InvalidInput
+from schema.gathering import Findings
 from schema.permission import Permission, Rule
 from schema.tenancy import User, UserRole
 from schema.values import ClosedSet, closed_set, writable_as
@@ -33,16 +35,16 @@ class UserSort(ClosedSet):
 
 
 @writable_as(User)
-class UserFilter(Filter):
+class UserFilter(OfPartner):
     """Which users."""
 
     role: Annotated[UserRole | None, Where("role")] = None
     is_active: Annotated[bool | None, Where("is_active")] = None
     username_contains: Annotated[str | None, Where("username", "contains")] = Field(
-        default=None, description="Whose user name holds this, in capitals or not."
+        default=None, description="Whose user name holds this, whatever the case and the accents."
     )
     email_contains: Annotated[str | None, Where("email", "contains")] = Field(
-        default=None, description="Whose e-mail address holds this, in capitals or not."
+        default=None, description="Whose e-mail address holds this, whatever the case and the accents."
     )
 
 
@@ -61,7 +63,14 @@ async def effective_permissions(context: Context, ids: Sequence[int]) -> Mapping
 @operation(Permission.MANAGE_USER)
 async def create_user(call: Call, input: CreateUser) -> User:
     """Make a user, who can log in at once. Nobody can grant what they may not do themselves."""
-    partner_id, marketplace_id = await _belonging(call, input)
+    findings = Findings()
+    with findings.of_one():
+        partner_id, marketplace_id = await _belonging(call, input)
+    with findings.of_one():
+        _check_granted(call, input)
+    with findings.of_one():
+        await _check_free(call, input.username)
+    findings.tell()
     row = UserRow(
         username=input.username,
         email=input.email or (input.username if "@" in input.username else ""),
@@ -69,10 +78,9 @@ async def create_user(call: Call, input: CreateUser) -> User:
         role=input.role,
         partner_id=partner_id,
         marketplace_id=marketplace_id,
-        permissions=None if input.permissions is None else [str(each) for each in input.permissions],
+        permissions=_granted(input.permissions),
         password_hash=await hashed(input.password),
     )
-    _no_more_than_own(call, row)
     call.db.add(row)
     await call.db.flush()
     return row
@@ -83,16 +91,21 @@ _user = ById(UserRow, "user")
 
 @operation(Permission.MANAGE_USER, exists=_user)
 async def update_user(call: Call, input: UpdateUser) -> User:
-    """Change a user. Who is made inactive is refused everywhere within five seconds."""
+    """Change a user. Who is made inactive is refused everywhere within five seconds, and so are, with a new password, all
+    tokens of the user but that of this request.
+    """
     row = await _user.find(call, input.id, lock=True)
-    if permissions_of(row) - _own(call):
-        raise InvalidInput.at("id", "This user may do more than you may.")
-    if row.id == call.caller.user_id and (input.permissions is not None or input.is_active == strawberry.Some(False)):
-        raise InvalidInput.at("id", "Somebody else has to take your own access away, or change what you may do.")
+    findings = Findings()
+    with findings.of_one():
+        _check_changeable(call, row, input)
     apply(row, input, skip={"password"})
-    _no_more_than_own(call, row)
+    if input.permissions is not None:
+        with findings.of_one():
+            _no_more_than_own(call, row)
+    findings.tell()
     if input.password is not None:
-        row.password_hash = await hashed(input.password.value)
+        kept = await hashed(input.password.value)
+        await set_password(call.db, row, kept, call.services.clock, but=call.caller.token_id)
     call.services.callers.forget(user_id=row.id)
     await call.db.flush()
     return row
@@ -100,34 +113,88 @@ async def update_user(call: Call, input: UpdateUser) -> User:
 
 @operation(Rule.AUTHENTICATED, transaction=False)
 async def change_password(call: Call, input: ChangePassword) -> User:
-    """Change your own password. Wrong tries count as wrong log-ins do, and are followed by pauses."""
+    """Change your own password. All your tokens but that of this request stop working everywhere within five seconds.
+
+    Wrong tries count as wrong log-ins do, and are followed by pauses.
+    """
     sessions, id = call.services.db.sessions, call.caller.user_id
     async with sessions() as db:
         row = await db.get_one(UserRow, id)
     async with call.services.limits.log_ins.attempt(row.username, call.context.address) as attempt:
         attempt.succeeded = await matches(row.password_hash, input.current_password)
+    checked, wrong = row.password_hash, "This is not the password that you log in with."
     if not attempt.succeeded:
-        raise InvalidInput.at("current_password", "This is not the password that you log in with.")
+        raise InvalidInput.at("current_password", wrong)
     password_hash = await hashed(input.new_password)
     async with sessions() as db, db.begin():
-        row = await db.get_one(UserRow, id)
-        row.password_hash = password_hash
+        row = await db.get_one(UserRow, id, with_for_update=True)
+        if row.password_hash != checked:  # somebody has changed it since
+            raise InvalidInput.at("current_password", wrong)
+        await set_password(db, row, password_hash, call.services.clock, but=call.caller.token_id)
         await call.keep(db, row)
+    call.services.callers.forget(user_id=id)
     return row
+
+
+def _check_changeable(call: Call, row: UserRow, input: UpdateUser) -> None:
+    """Refuse to change who may do more than the caller, and to take one's own access away."""
+    if permissions_of(row) - _own(call):
+        raise InvalidInput.at("id", "This user may do more than you may.")
+    if row.id == call.caller.user_id and (input.permissions is not None or input.is_active == strawberry.Some(False)):
+        raise InvalidInput.at("id", "Somebody else has to take your own access away, or change what you may do.")
+
+
+async def _check_free(call: Call, username: str) -> None:
+    """Refuse a name that somebody has; a constraint refuses one that somebody takes meanwhile."""
+    taken = select(UserRow.id).where(col(UserRow.username) == username)
+    if (await call.db.exec(taken)).first() is not None:
+        raise AlreadyTaken("username", what="user name")
+
+
+def _granted(permissions: Sequence[Permission] | None) -> list[str] | None:
+    """What a user may do, as it is kept; None for what the role may do by default."""
+    return None if permissions is None else [str(each) for each in permissions]
 
 
 async def _belonging(call: Call, input: CreateUser) -> tuple[int | None, int | None]:
     """The ids of the partner and of the marketplace that a user is of."""
-    if input.partner_uuid is not None and input.role is not UserRole.PARTNER:
-        raise InvalidInput.at("partner_uuid", "Only users with the role PARTNER are of a partner.")
-    if input.marketplace_uuid is not None and input.role is not UserRole.MARKETPLACE:
-        raise InvalidInput.at("marketplace_uuid", "Only users with the role MARKETPLACE are of a marketplace.")
+    findings = Findings()
+    with findings.of_one():
+        if input.partner_uuid is not None and input.role is not UserRole.PARTNER:
+            raise InvalidInput.at("partner_uuid", "Only users with the role PARTNER are of a partner.")
+    with findings.of_one():
+        if input.marketplace_uuid is not None and input.role is not UserRole.MARKETPLACE:
+            raise InvalidInput.at("marketplace_uuid", "Only users with the role MARKETPLACE are of a marketplace.")
     if input.role is UserRole.PARTNER:
-        return (await owner_of(call, input.partner_uuid)).id, None
-    own = {Role.MARKETPLACE: {UserRole.MARKETPLACE}, Role.MASTER: {UserRole.MARKETPLACE, UserRole.MASTER}}
-    if input.role not in own.get(call.caller.role, set()):
+        partner = await owner_among(findings, call, input)
+        findings.tell()
+        return partner.id, None
+    with findings.of_one():
+        _check_role(call, input.role)
+    if input.role is UserRole.MARKETPLACE:
+        marketplace = await marketplace_among(findings, call, input)
+        findings.tell()
+        return None, marketplace.id
+    findings.tell()
+    return None, None
+
+
+def _check_role(call: Call, role: UserRole) -> None:
+    """Refuse a role that sees more than the caller's."""
+    if role not in _roles_below(call):
         raise InvalidInput.at("role", "Your own role does not see that much.")
-    return None, (await marketplace_of(call, input.marketplace_uuid)).id if input.role is UserRole.MARKETPLACE else None
+
+
+def _roles_below(call: Call) -> frozenset[UserRole]:
+    """The roles that see no more than the caller's."""
+    below = {Role.MARKETPLACE: {UserRole.MARKETPLACE}, Role.MASTER: {UserRole.MARKETPLACE, UserRole.MASTER}}
+    return frozenset({UserRole.PARTNER, *below.get(call.caller.role, ())})
+
+
+def _check_granted(call: Call, input: CreateUser) -> None:
+    """Refuse to grant more than the caller may do. What a role may do by default counts where the role itself is not refused."""
+    if input.permissions is not None or input.role in _roles_below(call):
+        _no_more_than_own(call, UserRow(username="", role=input.role, permissions=_granted(input.permissions)))
 
 
 def _own(call: Call) -> frozenset[Permission]:

@@ -4,16 +4,18 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from resolvers.changes import owner_of, text_of
+from resolvers.changes import owner_among, text_of
 from resolvers.guessing import look_up
 from resolvers.operation import Call, operation
 from resolvers.voucher_issues import giftee_of, gifter_of
 from schema.characters import in_one_line
 from schema.errors import InvalidInput, Path, Problem
+from schema.gathering import Findings, refuse
 from schema.permission import Permission
 from schema.voucher import Voucher, VoucherKind, VoucherState
 from schema.voucher_issue_input import ImportedVoucher, ImportVoucher, ImportVouchers
@@ -28,6 +30,7 @@ from store.vouchers import VoucherRow
 
 SHORTEST_CODE, LONGEST_CODE = 3, 40
 TAKEN = "There is a voucher with this code."
+ONE_IS_TAKEN = "There is a voucher with one of these codes, or with several. Send them one by one to learn with which."
 NEVER_PAID = (VoucherState.DRAFT, VoucherState.ERROR)
 AS_SENT = (
     *("state", "summary", "origin", "imported_from", "language", "nb_nights", "nb_adults", "nb_children", "nb_babies"),
@@ -39,34 +42,62 @@ AS_SENT = (
 @operation(Permission.UPDATE_VOUCHER)
 async def import_voucher(call: Call, input: ImportVoucher) -> Voucher:
     """Take a voucher over from another system, with its code, dates, state and prices. Nobody is told of it."""
-    partner = await owner_of(call, input.partner_uuid)
-    return (await _taken_over(call, partner, [input], ()))[0]
+    findings = Findings()
+    partner = await owner_among(findings, call, input)
+    with findings.of_one():
+        prototypes = await _checked(call, partner, [input], ())
+    findings.tell()
+    return (await _taken_over(call, partner, [input], prototypes, ()))[0]
 
 
 @operation(Permission.UPDATE_VOUCHER)
 async def import_vouchers(call: Call, input: ImportVouchers) -> list[Voucher]:
     """Take up to 500 vouchers over from another system: all of them, or none when something is wrong with one. Answers them in
-    the order in which they were sent.
+    the order in which they were sent. Codes that others have already are counted as guesses; which they are is told by
+    `importVoucher`, one by one.
     """
-    partner = await owner_of(call, input.partner_uuid)
-    return list(await _taken_over(call, partner, input.vouchers, ("vouchers",)))
+    findings, under = Findings(), ("vouchers",)
+    partner = await owner_among(findings, call, input)
+    with findings.of_one():
+        prototypes = await _checked(call, partner, input.vouchers, under)
+    findings.tell()
+    return list(await _taken_over(call, partner, input.vouchers, prototypes, under))
+
+
+async def _checked(
+    call: Call, partner: PartnerRow, sent: Sequence[ImportedVoucher], under: Path
+) -> Mapping[int, VoucherPrototypeRow]:
+    """The prototypes of new vouchers; InvalidInput with all that is wrong, each problem at its voucher's place."""
+    now, findings = call.services.clock.now(), Findings()
+    prototypes = None
+    with findings.of_one():
+        prototypes = await _prototypes(call, partner.id, sent)
+    times = Counter(normal(each.code) for each in sent)
+    taken = (await _found(call, list(times))).seen
+    with findings.of_one():
+        refuse(
+            Problem((*under, at, *p.path) if under else p.path, p.code, p.message)
+            for at, each in enumerate(sent)
+            for p in (*_code_problems(each, taken, times), *_problems(each, prototypes, now))
+        )
+    findings.tell()
+    assert prototypes is not None
+    return prototypes
 
 
 async def _taken_over(
-    call: Call, partner: PartnerRow, sent: Sequence[ImportedVoucher], under: Path
+    call: Call,
+    partner: PartnerRow,
+    sent: Sequence[ImportedVoucher],
+    prototypes: Mapping[int, VoucherPrototypeRow],
+    under: Path,
 ) -> Sequence[VoucherRow]:
-    """The rows of new vouchers; InvalidInput with all that is wrong, each problem at its voucher's place."""
+    """The rows of new vouchers, which were checked.
+
+    Codes that others have are looked for only when nothing else is wrong: what is not meant to be taken over tells nothing.
+    """
     now = call.services.clock.now()
-    prototypes = await _prototypes(call, partner.id, sent)
-    taken = await _taken(call, partner.id, [normal(each.code) for each in sent])
-    times = Counter(normal(each.code) for each in sent)
-    problems = [
-        Problem((*under, at, *p.path) if under else p.path, p.code, p.message)
-        for at, each in enumerate(sent)
-        for p in (*_code_problems(each, taken, times), *_problems(each, prototypes, now))
-    ]
-    if problems:
-        raise InvalidInput(*problems)
+    await _not_of_others(call, [normal(each.code) for each in sent], under)
     people = await customers_for(call.db, partner.id, (who for each in sent for who in _people(each)))
     rows = [_row(partner.id, each, prototypes[each.voucher_prototype_id], people, now) for each in sent]
     await _add(call, rows, under)
@@ -81,9 +112,13 @@ async def _add(call: Call, rows: Sequence[VoucherRow], under: Path) -> None:
         async with call.db.begin_nested():
             call.db.add_all(sorted(rows, key=attrgetter("normal_code")))
     except IntegrityError as error:
-        taken = await _taken(call, rows[0].partner_id, [row.normal_code for row in rows])
-        lost = [(*under, at, "code") if under else ("code",) for at, row in enumerate(rows) if row.normal_code in taken]
-        if broken(error) != "voucher_code_key" or not lost:
+        if broken(error) != "voucher_code_key":
+            raise
+        codes = [row.normal_code for row in rows]
+        taken = (await _found(call, codes)).seen
+        lost = [(*under, at, "code") if under else ("code",) for at, code in enumerate(codes) if code in taken]
+        if not lost:
+            await _not_of_others(call, codes, under)
             raise
         raise InvalidInput(*(Problem(place, "ALREADY_TAKEN", TAKEN) for place in lost)) from error
 
@@ -97,17 +132,35 @@ async def _prototypes(
     return {row.id: row for row in found}
 
 
-async def _taken(call: Call, partner_id: int, codes: Sequence[str]) -> frozenset[str]:
-    """Which of the codes there are already. To learn that of somebody else's is a guess that is counted."""
-    query = select(col(VoucherRow.normal_code), col(VoucherRow.partner_id))
+class _Found(NamedTuple):
+    """Which of some codes there are."""
+
+    seen: frozenset[str]
+    """Those of vouchers that the caller sees."""
+    of_others: bool
+    """Whether there are any that it does not see."""
+
+
+async def _found(call: Call, codes: Sequence[str]) -> _Found:
+    owner = col(PartnerRow.id) == col(VoucherRow.partner_id)
+    query = select(VoucherRow.normal_code, PartnerRow.id, PartnerRow.marketplace_id).join(PartnerRow, owner)
     found = (await call.db.exec(query.where(among(col(VoucherRow.normal_code), codes)))).all()
-    for _ in (owner for _, owner in found if owner != partner_id):
-        await look_up(call.context, "voucher", _nothing)
-    return frozenset(code for code, _ in found)
+    seen = frozenset(code for code, *owned in found if call.caller.sees(*owned))
+    return _Found(seen, len(seen) < len(found))
 
 
-async def _nothing() -> None:
-    """What somebody else's code is to whoever tries it."""
+async def _not_of_others(call: Call, codes: Sequence[str], under: Path) -> None:
+    """InvalidInput when somebody whom the caller does not see has one of the codes, which is a guess that is counted.
+
+    Of several vouchers it is not told which: each refusal tells as much as the look-up of one code, and costs as much.
+    """
+
+    async def none() -> bool:
+        return not (await _found(call, codes)).of_others
+
+    if not await look_up(call.context, "voucher", none):
+        place, message = (under, ONE_IS_TAKEN) if under else (("code",), TAKEN)
+        raise InvalidInput(Problem(place, "ALREADY_TAKEN", message))
 
 
 def _code_problems(sent: ImportedVoucher, taken: frozenset[str], times: Mapping[str, int]) -> Sequence[Problem]:
@@ -116,7 +169,7 @@ def _code_problems(sent: ImportedVoucher, taken: frozenset[str], times: Mapping[
         return (Problem(("code",), "INVALID", "A code has no `/` and nothing that cannot be seen."),)
     if not SHORTEST_CODE <= len(code) <= LONGEST_CODE or len(sent.code.strip()) > LONGEST_CODE:
         most = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
-        return (Problem(("code",), "INVALID", most),)
+        return (Problem(("code",), "INVALID" if len(code) < SHORTEST_CODE else "TOO_LONG", most),)
     if mistyped(code):
         wrong = "This looks like a code of ours with a wrong character. Compare it with the voucher."
         return (Problem(("code",), "INVALID", wrong),)
@@ -128,16 +181,16 @@ def _code_problems(sent: ImportedVoucher, taken: frozenset[str], times: Mapping[
 
 
 def _problems(
-    sent: ImportedVoucher, prototypes: Mapping[int, VoucherPrototypeRow], now: dt.datetime
+    sent: ImportedVoucher, prototypes: Mapping[int, VoucherPrototypeRow] | None, now: dt.datetime
 ) -> Sequence[Problem]:
-    """What cannot be of a voucher in its state."""
+    """What cannot be of a voucher in its state. Of a partner that is not known, nobody knows the prototypes."""
     created = sent.created_on or now
     is_used, has_day = sent.state is VoucherState.USED, sent.used_on is not None
     begins = sent.activated_on or created
     never, wrong = sent.state in NEVER_PAID, "INVALID"
     checks = (
         (
-            sent.voucher_prototype_id not in prototypes,
+            prototypes is not None and sent.voucher_prototype_id not in prototypes,
             "voucher_prototype_id",
             wrong,
             "No prototype of yours has this id.",

@@ -7,8 +7,10 @@ from sqlmodel import col, select
 
 from resolvers.operation import Call, operation
 from resolvers.tenancy import visible
+from schema.countries import country_code
 from schema.coupon import ReceptionMode
 from schema.errors import InvalidInput, Path, Problem
+from schema.gathering import Findings, refuse, told_already
 from schema.numbers import CENT, LARGEST_AMOUNT
 from schema.permission import Permission
 from schema.sale import VoucherChoice
@@ -32,10 +34,18 @@ async def issue_voucher(call: Call, input: IssueVoucher) -> Voucher:
     nights, with such options as the shop would offer. What was really paid may be another amount.
     """
     now = call.services.clock.now()
-    partner_id, sold = await _sold(call, input.voucher_prototype_id)
-    problems = [*_state_problems(input), *_choice_problems(input, sold), *recipient_problems(input)]
-    if problems:
-        raise InvalidInput(*problems)
+    findings, sold = Findings(), told_already(SoldPrototype)
+    with findings.of_one():
+        partner_id, sold = await _sold(call, input.voucher_prototype_id)
+    with findings.of_one():
+        _check_state(input)
+    with findings.of_one():
+        _check_country(input)
+    with findings.of_one():
+        refuse(_choice_problems(input, sold))
+    with findings.of_one():
+        refuse(recipient_problems(input))
+    findings.tell()
     return (await issue_vouchers(call.db, [_new(partner_id, sold, input)], now))[0]
 
 
@@ -64,10 +74,17 @@ def _choice(input: IssueVoucher) -> VoucherChoice:
     )
 
 
-def _state_problems(input: IssueVoucher) -> Sequence[Problem]:
-    if input.state in ISSUED:
-        return ()
-    return (Problem(("state",), "INVALID", "A voucher is issued as `PAID` or as `DRAFT`."),)
+def _check_state(input: IssueVoucher) -> None:
+    """Only another system may say any state of its vouchers."""
+    if input.state not in ISSUED:
+        raise InvalidInput.at("state", "A voucher is issued as `PAID` or as `DRAFT`.")
+
+
+def _check_country(input: IssueVoucher) -> None:
+    """Only another system may say a country as it wrote it."""
+    country = gifter_of(input).country
+    if country and country_code(country) is None:
+        raise InvalidInput.at(("gifter_details", "country"), "Send a country: its ISO 3166 code, or its name.")
 
 
 def _choice_problems(input: IssueVoucher, sold: SoldPrototype) -> Sequence[Problem]:

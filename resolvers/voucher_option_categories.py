@@ -4,10 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from resolvers.changes import ById, apply, named, owner_of, stays_with_owner, text_of, values_of
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.changes import ById, apply, named, owner_among, stays_with_owner, text_of, values_of
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from resolvers.operation import Call, operation
 from schema.errors import InvalidInput
+from schema.gathering import Findings
 from schema.permission import Permission
 from schema.values import ClosedSet, Text, closed_set, writable_as
 from schema.voucher_option import VoucherOptionCategory
@@ -24,7 +25,7 @@ class VoucherOptionCategorySort(ClosedSet):
 
 
 @writable_as(VoucherOptionCategory)
-class VoucherOptionCategoryFilter(Filter):
+class VoucherOptionCategoryFilter(OfPartner):
     """Which categories of options."""
 
     is_active: Annotated[bool | None, Where("is_active")] = None
@@ -56,10 +57,14 @@ _category = ById(VoucherOptionCategoryRow, voucher_option_category.thing)
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_voucher_option_category(call: Call, input: CreateVoucherOptionCategory) -> VoucherOptionCategory:
     """Add a category of options."""
-    partner = await owner_of(call, input.partner_uuid)
-    named(text_of(input.name))
+    findings = Findings()
+    partner = await owner_among(findings, call, input)
+    with findings.of_one():
+        named(text_of(input.name))
+    with findings.of_one():
+        _sensible(input.min_number_options, input.max_number_options, "max_number_options")
+    findings.tell()
     row = VoucherOptionCategoryRow(partner_id=partner.id, **{"description": Text(), **values_of(input)})
-    _sensible(row, "max_number_options")
     call.db.add(row)
     await call.db.flush()
     return row
@@ -69,16 +74,21 @@ async def create_voucher_option_category(call: Call, input: CreateVoucherOptionC
 async def update_voucher_option_category(call: Call, input: UpdateVoucherOptionCategory) -> VoucherOptionCategory:
     """Change a category of options. How few and how many must fit together, whichever of them is sent."""
     row = await _category.find(call, input.id, lock=True)
-    await stays_with_owner(call, row, input.partner_uuid)
+    findings = Findings()
+    with findings.of_one():
+        await stays_with_owner(call, row, input.partner_uuid)
     apply(row, input)
-    named(row.name)
-    _sensible(row, "min_number_options" if input.max_number_options is None else "max_number_options")
+    with findings.of_one():
+        named(row.name)
+    with findings.of_one():
+        meant = "min_number_options" if input.max_number_options is None else "max_number_options"
+        _sensible(row.min_number_options, row.max_number_options, meant)
+    findings.tell()
     await call.db.flush()
     return row
 
 
-def _sensible(row: VoucherOptionCategoryRow, meant: str) -> None:
+def _sensible(least: int | None, most: int | None, meant: str) -> None:
     """Refuse a range that nothing lies in, told at the end that was sent."""
-    least, most = row.min_number_options, row.max_number_options
     if least is not None and most is not None and least > most:
-        raise InvalidInput.at(meant, f"The fewest to choose, {least}, are more than the most, {most}.")
+        raise InvalidInput.at(meant, f"The fewest to choose, {least}, are more than the most, {most}.", "OUT_OF_RANGE")

@@ -5,6 +5,7 @@ from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from resolvers.voucher_options import change_option, voucher_option
 from schema.errors import InvalidInput, Problem
+from schema.gathering import Findings
 from schema.permission import Permission
 from schema.voucher_option import VoucherOptionLink
 from schema.voucher_option_input import (
@@ -54,11 +55,12 @@ async def update_voucher_option_link(call: Call, input: UpdateVoucherOptionLink)
     apply(row, input, skip={"option"})
     await call.db.flush()
     if input.option is not None:
-        _stays(row, input.option.value)
-        try:
-            await change_option(call, option, input.option.value)
-        except InvalidInput as error:
-            raise InvalidInput(*_within_option(error)) from error
+        findings = Findings()
+        with findings.of_one():
+            _stays(row, input.option.value)
+        with findings.of_one():
+            await _change_option(call, option, input.option.value)
+        findings.tell()
     return row
 
 
@@ -80,6 +82,10 @@ def _stays(row: VoucherOptionLinkRow, option: VoucherOptionChangesInput) -> None
         )
 
 
-def _within_option(error: InvalidInput) -> list[Problem]:
-    """What is wrong with an option, told where it stands in the input of its link."""
-    return [Problem(("option", *problem.path), problem.code, problem.message) for problem in error.problems]
+async def _change_option(call: Call, option: VoucherOptionRow, sent: VoucherOptionChangesInput) -> None:
+    """Change an option; what is wrong with it is told where it stands in the input of its link."""
+    try:
+        await change_option(call, option, sent)
+    except InvalidInput as error:
+        within = [Problem(("option", *problem.path), problem.code, problem.message) for problem in error.problems]
+        raise InvalidInput(*within) from error

@@ -6,10 +6,11 @@ from typing import Annotated
 from pydantic import Field
 from sqlmodel import col, select
 
-from resolvers.changes import ById, apply, currency_of, named, owner_of, stays_with_owner, text_of, values_of
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.changes import ById, apply, currency_of, named, owner_among, stays_with_owner, text_of, values_of
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from resolvers.operation import Call, operation
 from schema.errors import InvalidInput, Problem
+from schema.gathering import Findings
 from schema.permission import Permission
 from schema.values import ClosedSet, Money, Text, closed_set, writable_as
 from schema.voucher_option import OptionService, VoucherOption
@@ -35,7 +36,7 @@ class VoucherOptionSort(ClosedSet):
 
 
 @writable_as(VoucherOption)
-class VoucherOptionFilter(Filter):
+class VoucherOptionFilter(OfPartner):
     """Which options."""
 
     is_active: Annotated[bool | None, Where("is_active")] = None
@@ -46,7 +47,9 @@ class VoucherOptionFilter(Filter):
         default=None, description="Those of the partner with this id."
     )
     name_contains: Annotated[str | None, Where("name", "says")] = Field(
-        default=None, max_length=200, description="Whose name holds this in any language, in capitals or not."
+        default=None,
+        max_length=200,
+        description="Whose name holds this in any language, whatever the case and the accents.",
     )
 
 
@@ -66,8 +69,15 @@ _option = ById(VoucherOptionRow, voucher_option.thing)
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_voucher_option(call: Call, input: CreateVoucherOption) -> VoucherOption:
     """Add an option."""
-    partner = await owner_of(call, input.partner_uuid)
-    named(text_of(input.name))
+    findings = Findings()
+    partner = await owner_among(findings, call, input)
+    with findings.of_one():
+        named(text_of(input.name))
+    with findings.of_one():
+        await _check_category(call, partner.id, input.category_id)
+    with findings.of_one():
+        await _check_prototypes(call, partner.id, input.voucher_prototype_ids)
+    findings.tell()
     currency = await currency_of(call, partner)
     row = VoucherOptionRow(
         partner_id=partner.id,
@@ -75,7 +85,6 @@ async def create_voucher_option(call: Call, input: CreateVoucherOption) -> Vouch
         services=_services(input.services, currency),
         **{"description": Text(), **values_of(input, skip=APART)},
     )
-    await _check_category(call, row)
     call.db.add(row)
     await call.db.flush()
     await _put_links(call, row, input.voucher_prototype_ids)
@@ -92,13 +101,22 @@ async def update_voucher_option(call: Call, input: UpdateVoucherOption) -> Vouch
 
 async def change_option(call: Call, row: VoucherOptionRow, sent: VoucherOptionChangesInput) -> None:
     """Write what was sent of an option, which must be locked."""
-    await stays_with_owner(call, row, sent.partner_uuid)
-    apply(row, sent, skip=APART)
-    named(row.name)
+    findings = Findings()
+    with call.db.no_autoflush:
+        with findings.of_one():
+            await stays_with_owner(call, row, sent.partner_uuid)
+        apply(row, sent, skip=APART)
+        with findings.of_one():
+            named(row.name)
+        if sent.category_id is not None:
+            with findings.of_one():
+                await _check_category(call, row.partner_id, row.category_id)
+        if sent.voucher_prototype_ids is not None:
+            with findings.of_one():
+                await _check_prototypes(call, row.partner_id, sent.voucher_prototype_ids.value)
+    findings.tell()
     if sent.services is not None:
         row.services = _services(sent.services.value, row.currency)
-    if sent.category_id is not None:
-        await _check_category(call, row)
     if sent.voucher_prototype_ids is not None:
         await _put_links(call, row, sent.voucher_prototype_ids.value)
     await call.db.flush()
@@ -116,25 +134,22 @@ def _services(sent: Sequence[OptionServiceInput], currency: str) -> list[OptionS
     ]
 
 
-async def _check_category(call: Call, row: VoucherOptionRow) -> None:
+async def _check_category(call: Call, partner_id: int, id: int | None) -> None:
     """Refuse a category of somebody else."""
-    if row.category_id is None:
+    if id is None:
         return
     query = select(VoucherOptionCategoryRow.id).where(
-        col(VoucherOptionCategoryRow.partner_id) == row.partner_id, col(VoucherOptionCategoryRow.id) == row.category_id
+        col(VoucherOptionCategoryRow.partner_id) == partner_id, col(VoucherOptionCategoryRow.id) == id
     )
-    with call.db.no_autoflush:
-        found = (await call.db.exec(query)).one_or_none()
-    if found is None:
+    if (await call.db.exec(query)).one_or_none() is None:
         raise InvalidInput.at("category_id", "The partner has no category of options with this id.")
 
 
 async def _put_links(call: Call, row: VoucherOptionRow, wanted: Sequence[int]) -> None:
-    """Let an option, which must be locked, go with these prototypes: links that there are stay as they are.
+    """Let an option, which must be locked, go with these prototypes, which were checked: links that there are stay as they are.
 
     Links are changed under the lock of their option only, and so need none of their own.
     """
-    await _check_prototypes(call, row, wanted)
     query = select(VoucherOptionLinkRow).where(col(VoucherOptionLinkRow.option_id) == row.id)
     there = {link.voucher_prototype_id: link for link in (await call.db.exec(query)).all()}
     if set(wanted) != there.keys():
@@ -149,10 +164,10 @@ async def _put_links(call: Call, row: VoucherOptionRow, wanted: Sequence[int]) -
     await call.db.flush()
 
 
-async def _check_prototypes(call: Call, row: VoucherOptionRow, wanted: Sequence[int]) -> None:
+async def _check_prototypes(call: Call, partner_id: int, wanted: Sequence[int]) -> None:
     """Refuse prototypes of somebody else, each at its place."""
     query = select(VoucherPrototypeRow.id).where(
-        col(VoucherPrototypeRow.partner_id) == row.partner_id, among(col(VoucherPrototypeRow.id), sorted(set(wanted)))
+        col(VoucherPrototypeRow.partner_id) == partner_id, among(col(VoucherPrototypeRow.id), sorted(set(wanted)))
     )
     known = set((await call.db.exec(query)).all()) if wanted else set()
     message = "The partner has no voucher prototype with this id."

@@ -7,12 +7,13 @@ from pydantic import Field
 from sqlalchemy import and_
 from sqlmodel import col, select
 
-from resolvers.changes import ById, apply, currency_of, owner_of, values_of
+from resolvers.changes import ById, apply, currency_of, owner_among, text_of, values_of
 from resolvers.computed import computes
 from resolvers.context import Context
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from resolvers.operation import Call, operation
-from schema.errors import InvalidInput, Problem
+from schema.errors import InvalidInput
+from schema.gathering import Findings
 from schema.numbers import MoneyAmount, RowId
 from schema.permission import Permission
 from schema.values import ClosedSet, Text, closed_set, writable_as
@@ -20,12 +21,13 @@ from schema.voucher_prototype import VoucherPrototype, VoucherPrototypeType
 from schema.voucher_prototype_input import CreateVoucherPrototype, UpdateVoucherPrototype
 from store.catalogue import EnvironmentRow, PrototypeImageRow, UniverseRow, VoucherPrototypeRow
 from store.media import MediaRow
-from store.prototype_images import images_of, put_images
+from store.prototype_images import check_images, images_of, put_images
 from store.rows import among
 from store.tenancy import PartnerRow
 
 SAID = ("name", "description", "long_description")
 """The texts that there are in at least one language."""
+SORTED_BY: Mapping[str, Any] = {"universe_id": UniverseRow, "environment_id": EnvironmentRow}
 NOT_COLUMNS = ("image_ids",)
 
 
@@ -41,11 +43,11 @@ class VoucherPrototypeSort(ClosedSet):
 
 
 @writable_as(VoucherPrototype)
-class VoucherPrototypeFilter(Filter):
+class VoucherPrototypeFilter(OfPartner):
     """Which prototypes."""
 
     name_contains: Annotated[str | None, Where("name", "says")] = Field(
-        default=None, description="Whose name holds this in some language, in capitals or not."
+        default=None, description="Whose name holds this in some language, whatever the case and the accents."
     )
     is_active: Annotated[bool | None, Where("is_active")] = None
     is_highlight: Annotated[bool | None, Where("is_highlight")] = None
@@ -82,19 +84,27 @@ _prototype = ById(VoucherPrototypeRow, "voucher prototype")
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_voucher_prototype(call: Call, input: CreateVoucherPrototype) -> VoucherPrototype:
     """Add an experience that vouchers are made from."""
-    partner = await owner_of(call, input.partner_uuid)
-    nothing = {name: Text() for name in ("rent_conditions", "how_to_book_html", "pdf_description")}
-    row = VoucherPrototypeRow(
-        partner_id=partner.id,
-        currency=await currency_of(call, partner),
-        **{**nothing, **values_of(input, skip=NOT_COLUMNS)},
-    )
-    _settle_nights(row, told=input.nb_nights is not None)
-    await _check(call, row, partner, sorted_anew={"universe_id", "environment_id"})
+    findings = Findings()
+    partner = await owner_among(findings, call, input)
+    for name in SAID:
+        with findings.of_one():
+            _check_said(name, text_of(getattr(input, name)))
+    for name in SORTED_BY:
+        with findings.of_one():
+            await _check_sorted(call, name, getattr(input, name), partner)
+    with findings.of_one():
+        await check_images(call.db, partner.id, input.image_ids)
+    with findings.of_one():
+        row = _row(input)
+        _settle_nights(row, told=input.nb_nights is not None)
+        _check_fits(row)
+    with findings.of_one():
+        cover = _cover(input.cover_image, len(input.image_ids), told=True)
+    findings.tell()
+    row.partner_id, row.currency, row.cover_image = partner.id, await currency_of(call, partner), cover
     call.db.add(row)
     await call.db.flush()
     await put_images(call.db, row, input.image_ids)
-    _settle_cover(row, len(input.image_ids), told=True)
     await call.db.flush()
     return row
 
@@ -104,16 +114,34 @@ async def update_voucher_prototype(call: Call, input: UpdateVoucherPrototype) ->
     """Change an experience. Vouchers that were sold keep the name, the texts and the price of their day."""
     row = await _prototype.find(call, input.id, lock=True)
     partner = await call.db.get_one(PartnerRow, row.partner_id)
-    if input.partner_uuid is not None and input.partner_uuid.value != partner.uuid:
-        raise InvalidInput.at("partner_uuid", "A prototype cannot be moved to another partner.")
-    before = {name: getattr(row, name) for name in ("universe_id", "environment_id")}
+    findings = Findings()
+    with findings.of_one():
+        if input.partner_uuid is not None and input.partner_uuid.value != partner.uuid:
+            raise InvalidInput.at("partner_uuid", "A prototype cannot be moved to another partner.")
+    before = {name: getattr(row, name) for name in SORTED_BY}
     with call.db.no_autoflush:
         apply(row, input, skip=NOT_COLUMNS)
         _settle_nights(row, told=input.nb_nights is not None)
-        await _check(call, row, partner, sorted_anew={name for name in before if getattr(row, name) != before[name]})
-        if input.image_ids is not None and await put_images(call.db, row, input.image_ids.value):
+        for name in SAID:
+            with findings.of_one():
+                _check_said(name, getattr(row, name))
+        for name in SORTED_BY:
+            if getattr(row, name) != before[name]:
+                with findings.of_one():
+                    await _check_sorted(call, name, getattr(row, name), partner)
+        with findings.of_one():
+            _check_fits(row)
+        there = await images_of(call.db, row)
+        with findings.of_one():
+            images = there if input.image_ids is None else input.image_ids.value
+            with findings.of_one():
+                if images != there:
+                    await check_images(call.db, partner.id, images, there)
+            with findings.of_one():
+                row.cover_image = _cover(row.cover_image, len(images), told=input.cover_image is not None)
+        findings.tell()
+        if images != there and await put_images(call.db, row, images):
             row.updated_on = call.services.clock.now()
-        _settle_cover(row, len(await images_of(call.db, row)), told=input.cover_image is not None)
     await call.db.flush()
     return row
 
@@ -140,25 +168,36 @@ async def covers(context: Context, ids: Sequence[int]) -> Mapping[int, Any]:
 # ---- what a prototype can be
 
 
-async def _check(call: Call, row: VoucherPrototypeRow, partner: PartnerRow, sorted_anew: set[str]) -> None:
-    """Refuse what no prototype can be; all that is wrong is told at once."""
-    wrong = [
-        Problem((name,), "REQUIRED", "Say this in at least one language.")
-        for name in SAID
-        if not any(getattr(row, name).model_dump().values())
-    ]
-    if row.max_capacity and row.max_capacity < row.min_capacity:
-        wrong.append(Problem(("max_capacity",), "INVALID", f"Send {row.min_capacity} or more, or 0 for any number."))
-    if row.type is VoucherPrototypeType.STANDARD and row.nb_nights:
-        wrong.append(Problem(("nb_nights",), "INVALID", "What is standard has no nights: send 0, or another type."))
-    kinds: Mapping[str, Any] = {"universe_id": UniverseRow, "environment_id": EnvironmentRow}
-    for name in sorted(sorted_anew):
-        id = getattr(row, name)
-        if id is not None and not await _is_there(call, kinds[name], id, partner):
-            kind = name.removesuffix("_id")
-            wrong.append(Problem((name,), "INVALID", f"The marketplace has no active {kind} with this id."))
-    if wrong:
-        raise InvalidInput(*wrong)
+def _row(input: CreateVoucherPrototype) -> VoucherPrototypeRow:
+    """What was sent of a prototype, which is nobody's yet."""
+    nothing = {name: Text() for name in ("rent_conditions", "how_to_book_html", "pdf_description")}
+    return VoucherPrototypeRow(**{**nothing, **values_of(input, skip=NOT_COLUMNS)})
+
+
+def _check_said(name: str, text: Text) -> None:
+    """Refuse a text that is empty in every language."""
+    if not any(text.model_dump().values()):
+        raise InvalidInput.at(name, "Say this in at least one language.", "REQUIRED")
+
+
+def _check_fits(row: VoucherPrototypeRow) -> None:
+    """Refuse numbers that do not fit together."""
+    findings = Findings()
+    with findings.of_one():
+        if row.max_capacity and row.max_capacity < row.min_capacity:
+            raise InvalidInput.at(
+                "max_capacity", f"Send {row.min_capacity} or more, or 0 for any number.", "OUT_OF_RANGE"
+            )
+    with findings.of_one():
+        if row.type is VoucherPrototypeType.STANDARD and row.nb_nights:
+            raise InvalidInput.at("nb_nights", "What is standard has no nights: send 0, or another type.")
+    findings.tell()
+
+
+async def _check_sorted(call: Call, name: str, id: int | None, partner: PartnerRow) -> None:
+    """Refuse a universe or an environment that new prototypes cannot name."""
+    if id is not None and not await _is_there(call, SORTED_BY[name], id, partner):
+        raise InvalidInput.at(name, f"The marketplace has no active {name.removesuffix('_id')} with this id.")
 
 
 async def _is_there(call: Call, kind: Any, id: int, partner: PartnerRow) -> bool:
@@ -174,10 +213,10 @@ def _settle_nights(row: VoucherPrototypeRow, *, told: bool) -> None:
         row.nb_nights = 1
 
 
-def _settle_cover(row: VoucherPrototypeRow, images: int, *, told: bool) -> None:
+def _cover(position: int, images: int, *, told: bool) -> int:
     """A cover that there is no picture for: a mistake, where it was told; else the first is it."""
-    if row.cover_image <= max(images, 1):
-        return
+    if position <= max(images, 1):
+        return position
     if told:
-        raise InvalidInput.at("cover_image", f"Send the position of a picture: 1 to {max(images, 1)}.")
-    row.cover_image = 1
+        raise InvalidInput.at("cover_image", f"Send the position of a picture: 1 to {max(images, 1)}.", "OUT_OF_RANGE")
+    return 1

@@ -50,7 +50,7 @@ async def find_voucher(call: Call, given: Any, *, lock: bool = False) -> Voucher
 
     async def look() -> VoucherRow:
         if not isinstance(code, str):
-            raise NotFound(thing="voucher")
+            raise NotFound("code", thing="voucher")
         return await find(call.db, call.caller, VoucherRow, "voucher", lock=lock, normal_code=normal(code))
 
     return await look_up(call.context, "voucher", look)
@@ -71,7 +71,7 @@ async def update_voucher(call: Call, input: UpdateVoucher) -> Voucher:
     if input.rental is not None and input.state not in NOTED_WITH:
         raise InvalidInput.at("rental", "A booking is noted with `USING` and `USED`.")
     if input.from_state is not None and row.state is not input.from_state:
-        raise StateChanged("from_state", state=row.state.value)
+        raise StateChanged("from_state", state=row.state)
     old = row.state
     if not await _move(call, row, input.state):
         return row
@@ -124,7 +124,7 @@ async def _note(call: Call, row: VoucherRow, rental: VoucherRentalInput, at: Pat
     of_voucher = col(VoucherRentalRow.voucher_id) == row.id
     there = (await call.db.exec(select(func.count()).select_from(VoucherRentalRow).where(of_voucher))).one()
     if there >= MOST_RENTALS:
-        raise InvalidInput.at(at or "code", f"A voucher has at most {MOST_RENTALS} bookings.")
+        raise InvalidInput.at(at or "code", f"A voucher has at most {MOST_RENTALS} bookings.", "TOO_MANY")
     told = rental.model_dump(include=set(VoucherRentalInput.model_fields))
     noted_on = row.used_on if at and row.used_on else call.services.clock.now()
     call.db.add(VoucherRentalRow(partner_id=row.partner_id, voucher_id=row.id, created_on=noted_on, **told))

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 
 from resolvers.computed import derives
 from resolvers.context import Context
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
 from schema.voucher import Voucher, VoucherKind, VoucherState
@@ -34,8 +34,8 @@ class VoucherSort(ClosedSet):
 
 
 @writable_as(Voucher)
-class VoucherFilter(Filter):
-    """Which vouchers. Texts are found anywhere, whatever the case; both ends of a period belong to it."""
+class VoucherFilter(OfPartner):
+    """Which vouchers. Texts are found anywhere, whatever the case and the accents; both ends of a period belong to it."""
 
     code: Annotated[str | None, AfterValidator(lambda sent: sent and normal(sent)), Where("normal_code")] = Field(
         default=None, description="The code, however it is spaced."

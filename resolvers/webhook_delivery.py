@@ -22,7 +22,7 @@ from store.tenancy import PartnerRow, UserRow
 from store.webhooks.courier import Answer
 from store.webhooks.line import PAUSES, Busy, Noted, Taken, due, note, take
 from store.webhooks.rows import WebhookDeliveryRow, WebhookEndpointRow
-from store.webhooks.signing import headers_of, secrets_of
+from store.webhooks.signing import WEBHOOK_SECRET, headers_of
 from store.webhooks.sorting import sort_events
 
 log = structlog.get_logger(__name__)
@@ -99,7 +99,7 @@ async def _take(services: Services, endpoint_id: int) -> Taken | None:
 
 async def _send(services: Services, taken: Taken) -> Answer:
     now = services.clock.now()
-    secrets = secrets_of(services.settings.secret, taken.endpoint, now)
+    secrets = WEBHOOK_SECRET.secrets_of(services.settings.secret, taken.endpoint, now)
     headers = headers_of(taken.delivery.key, taken.body, now, secrets)
     answer = await services.webhooks.send(taken.endpoint.url, headers, taken.body)
     SENT.labels(answer.outcome.value).inc()

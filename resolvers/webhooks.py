@@ -11,12 +11,13 @@ from sqlmodel import col, select
 
 from resolvers.changes import ById, apply, marketplace_of, owner_of
 from resolvers.context import Role
-from resolvers.listing import Filter, Listing, Lookup, Where
+from resolvers.listing import Listing, Lookup, OfPartner, Where
 from resolvers.operation import Call, operation
 from resolvers.tenancy import find
 from resolvers.webhook_delivery import wake
 from schema.errors import InvalidInput
 from schema.event import EXAMPLES, EventType
+from schema.gathering import Findings
 from schema.permission import Permission
 from schema.values import ClosedSet, closed_set, writable_as
 from schema.webhook import DeliveryState, IssuedWebhookEndpoint, WebhookDelivery, WebhookEndpoint
@@ -31,12 +32,13 @@ from schema.webhook_input import (
     WebhookAnswer,
     WebhookTest,
 )
+from store.signing_secrets import new_salt, rotate
 from store.tenancy import PartnerRow
 from store.webhooks.addresses import BadUrl, ForbiddenAddress
 from store.webhooks.courier import Answer
 from store.webhooks.line import forget_failures, replay
 from store.webhooks.rows import WebhookEndpointRow
-from store.webhooks.signing import body_of, headers_of, new_salt, secret_of, secrets_of
+from store.webhooks.signing import WEBHOOK_SECRET, body_of, headers_of
 
 MOST_ENDPOINTS = 20
 """Of one owner: each event is sent so often."""
@@ -50,7 +52,7 @@ class WebhookEndpointSort(ClosedSet):
 
 
 @writable_as(WebhookEndpoint)
-class WebhookEndpointFilter(Filter):
+class WebhookEndpointFilter(OfPartner):
     """Which endpoints."""
 
     is_active: Annotated[bool | None, Where("is_active")] = None
@@ -76,7 +78,7 @@ class WebhookDeliverySort(ClosedSet):
 
 
 @writable_as(WebhookDelivery)
-class WebhookDeliveryFilter(Filter):
+class WebhookDeliveryFilter(OfPartner):
     """Which messages."""
 
     ids: Annotated[list[str] | None, Where("key", "in")] = Field(default=None, description="With one of these ids.")
@@ -110,9 +112,15 @@ _endpoint = ById(WebhookEndpointRow, "webhook endpoint")
 @operation(Permission.MANAGE_WEBHOOK)
 async def create_webhook_endpoint(call: Call, input: CreateWebhookEndpoint) -> IssuedWebhookEndpoint:
     """Have an address told of events from now on. Its secret is answered here and never again."""
-    partner_id, marketplace_id = await _owner(call, input)
-    _subscribable(input.event_types)
-    host = await _reachable(call, input.url)
+    findings = Findings()
+    with findings.of_one():
+        partner_id, marketplace_id = await _owner(call, input)
+        await _not_too_many(call, partner_id, marketplace_id)
+    with findings.of_one():
+        _subscribable(input.event_types)
+    with findings.of_one():
+        host = await _reachable(call, input.url)
+    findings.tell()
     row = WebhookEndpointRow(
         partner_id=partner_id,
         marketplace_id=marketplace_id,
@@ -122,7 +130,6 @@ async def create_webhook_endpoint(call: Call, input: CreateWebhookEndpoint) -> I
         event_types=input.event_types,
         secret_salt=new_salt(),
     )
-    await _not_too_many(call, row)
     call.db.add(row)
     await call.db.flush()
     return _issued(call, row)
@@ -132,9 +139,15 @@ async def create_webhook_endpoint(call: Call, input: CreateWebhookEndpoint) -> I
 async def update_webhook_endpoint(call: Call, input: UpdateWebhookEndpoint) -> WebhookEndpoint:
     """Change an endpoint. Its secret stays."""
     row = await _endpoint.find(call, input.id)
+    findings = Findings()
     if input.event_types is not None:
-        _subscribable(input.event_types.value)
-    host = None if input.url is None else await _reachable(call, input.url.value)
+        with findings.of_one():
+            _subscribable(input.event_types.value)
+    host = None
+    if input.url is not None:
+        with findings.of_one():
+            host = await _reachable(call, input.url.value)
+    findings.tell()
     row = await _endpoint.find(call, input.id, lock=True)
     apply(row, input)
     if input.is_active is not None:
@@ -159,11 +172,7 @@ async def rotate_webhook_secret(call: Call, input: RotateWebhookSecret) -> Issue
     """Give an endpoint a new secret. Unless told otherwise, messages are signed with both for a day."""
     row = await _endpoint.find(call, input.id, lock=True)
     overlap = dt.timedelta(hours=call.services.settings.webhook_secret_hours)
-    row.previous_secret_salt = row.previous_secret_until = None
-    if overlap and not input.revoke_previous:
-        row.previous_secret_salt = row.secret_salt
-        row.previous_secret_until = call.services.clock.now() + overlap
-    row.secret_salt = new_salt()
+    rotate(row, call.services.clock.now(), overlap, revoke=input.revoke_previous)
     await call.db.flush()
     return _issued(call, row)
 
@@ -177,10 +186,14 @@ async def replay_webhooks(call: Call, input: ReplayWebhooks) -> int:
     """
     row = await _endpoint.find(call, input.id, lock=True)
     call.concerns(row)
-    if (input.event_ids is None) is (input.since is None):
-        raise InvalidInput.at("since", "Send `eventIds` or `since`.")
-    if input.until is not None and (input.since is None or input.until < input.since):
-        raise InvalidInput.at("until", "A time to end at comes after `since`.")
+    findings = Findings()
+    with findings.of_one():
+        if (input.event_ids is None) is (input.since is None):
+            raise InvalidInput.at("since", "Send `eventIds` or `since`.")
+    with findings.of_one():
+        if input.until is not None and (input.since is None or input.until < input.since):
+            raise InvalidInput.at("until", "A time to end at comes after `since`.")
+    findings.tell()
     count = await replay(call.db, row.id, keys=input.event_ids, since=input.since, until=input.until)
     if count:
         await wake(call.db, [row.id])
@@ -209,7 +222,9 @@ async def test_webhook_endpoint(call: Call, input: TestWebhookEndpoint) -> Webho
         data=EXAMPLES[input.type],
         partner=partner,
     )
-    headers = headers_of(f"msg_{uuid4().hex}", body, now, secrets_of(call.services.settings.secret, row, now))
+    headers = headers_of(
+        f"msg_{uuid4().hex}", body, now, WEBHOOK_SECRET.secrets_of(call.services.settings.secret, row, now)
+    )
     answer = await call.services.webhooks.send(row.url, headers, body) if input.send else None
     return WebhookTest(
         url=row.url,
@@ -230,7 +245,9 @@ def _told(answer: Answer) -> WebhookAnswer:
 
 
 def _issued(call: Call, row: WebhookEndpointRow) -> IssuedWebhookEndpoint:
-    return IssuedWebhookEndpoint(endpoint=row, secret=secret_of(call.services.settings.secret, row.secret_salt))
+    return IssuedWebhookEndpoint(
+        endpoint=row, secret=WEBHOOK_SECRET.secret_of(call.services.settings.secret, row.secret_salt)
+    )
 
 
 async def _owner(call: Call, input: CreateWebhookEndpoint) -> tuple[int | None, int]:
@@ -243,10 +260,10 @@ async def _owner(call: Call, input: CreateWebhookEndpoint) -> tuple[int | None, 
     return None, (await marketplace_of(call, input.marketplace_uuid)).id
 
 
-async def _not_too_many(call: Call, row: WebhookEndpointRow) -> None:
+async def _not_too_many(call: Call, partner_id: int | None, marketplace_id: int) -> None:
     own = select(func.count()).where(
-        col(WebhookEndpointRow.marketplace_id) == row.marketplace_id,
-        col(WebhookEndpointRow.partner_id).is_not_distinct_from(row.partner_id),
+        col(WebhookEndpointRow.marketplace_id) == marketplace_id,
+        col(WebhookEndpointRow.partner_id).is_not_distinct_from(partner_id),
     )
     if (await call.db.exec(own)).one() >= MOST_ENDPOINTS:
         raise InvalidInput.at((), f"There are {MOST_ENDPOINTS} endpoints already: delete one first.", "TOO_MANY")

@@ -60,14 +60,16 @@ class UpdateUser(Fields):
     id: int
     first_name: strawberry.Maybe[FirstName]
     email: strawberry.Maybe[Email]
-    password: strawberry.Maybe[Password] = Field(description="A new one, of at least 12 characters.")
+    password: strawberry.Maybe[Password] = Field(
+        description="A new one, of at least 12 characters. It ends all log-ins of the user but yours, if it is you."
+    )
     permissions: strawberry.Maybe[Permissions | None] = Field(description=GRANTED)
     is_active: strawberry.Maybe[bool]
 
 
 @writable
 class ChangePassword(Fields):
-    """A new password for yourself. Your tokens go on working; revoke those that you do not trust."""
+    """A new password for yourself. Your other tokens stop working, and so do log-ins on the venue page."""
 
     current_password: str = Field(description="The one that you log in with now.")
     new_password: Password = Field(description="At least 12 characters.")

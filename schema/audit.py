@@ -8,8 +8,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 from strawberry.scalars import JSON
 
-from schema.tenancy import Partner
-from schema.values import ClosedSet, Fields, choice, closed_set, moment, relation
+from schema.belonging import of_marketplace, of_partner
+from schema.values import ClosedSet, Fields, choice, closed_set, moment
 
 
 @closed_set
@@ -75,4 +75,5 @@ class AuditEntry(Fields):
             "masked like the input."
         ),
     )
-    partner = relation(Partner, by="partner_id", description="The partner whose data changed.", nullable=True)
+    partner = of_partner("The partner whose data changed.", nullable=True)
+    marketplace = of_marketplace(nullable=True)

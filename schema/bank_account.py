@@ -6,8 +6,8 @@ from uuid import UUID
 import strawberry
 from sqlmodel import Field
 
-from schema.tenancy import Partner
-from schema.values import ClosedSet, Fields, choice, closed_set, moment, relation, writable
+from schema.belonging import of_partner
+from schema.values import ClosedSet, Fields, choice, closed_set, moment, writable
 
 PAYEE_CHECK_LENGTH = 100
 """Characters that are kept of what is said of a holder's name."""
@@ -50,7 +50,7 @@ class RegisteredBankAccount(Fields):
         "Until when that works; null: there is nothing to confirm.", default=None, nullable=True
     )
     created_on: dt.datetime = moment("When it was registered.")
-    partner = relation(Partner, by="partner_id", description="The partner that is paid to it.")
+    partner = of_partner("The partner that is paid to it.")
 
 
 @writable

@@ -5,9 +5,10 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import strawberry
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from schema.characters import up_to
 from schema.numbers import RowId, Whole
 from schema.values import writable
 
@@ -16,6 +17,8 @@ LONGEST_URL = 2048
 
 Quantity = Annotated[int, Whole(ge=0, le=9_999)]
 """How many of a product: 0 to 9,999. None of it is a line that the customer may still fill in."""
+
+LONGEST_NAME = 64
 
 _WEB_ADDRESS = re.compile(
     r"https?://(?:\[[0-9a-f:.]+\]|[^\s/?#@\\:\[\]\x00-\x20\x7f]+)(?::\d{1,5})?(?:[/?#][^\s\x00-\x20\x7f]*)?",
@@ -41,6 +44,8 @@ def _nothing(value: object) -> object:
     return "" if value is None else value
 
 
+Name = Annotated[str, up_to(LONGEST_NAME), BeforeValidator(_nothing), strawberry.field(graphql_type=str | None)]
+"""What a shop itself calls a product; null and blank name nothing."""
 ReturnUrl = Annotated[str, Field(max_length=LONGEST_URL), AfterValidator(web_address), BeforeValidator(_nothing)]
 """Where the customer goes when the order is finished; null, blank and left out mean nowhere."""
 
@@ -71,7 +76,11 @@ def _by_attribute(value: object) -> object:
 class CartItemInput(BaseModel):
     """A product, or a variant of one, that the customer has chosen."""
 
-    product_id: RowId = Field(description="The product.")
+    sku: Name = Field("", description="The SKU of the product or of the variant, where that names it.")
+    source_id: Name = Field("", description="The source id of the product or of the variant, where that names it.")
+    product_id: RowId | None = Field(
+        None, validate_default=True, description="The product; needed where neither `sku` nor `sourceId` names it."
+    )
     quantity: Quantity = Field(description="How many, from 0 to 9999.")
     variant_id: RowId | None = Field(None, description="The variant; null for a product without variants.")
     attribute_values: Annotated[
@@ -79,6 +88,14 @@ class CartItemInput(BaseModel):
         strawberry.field(graphql_type=list[AttributeChoiceInput] | None),
         BeforeValidator(_by_attribute),
     ] = Field(default_factory=dict, description="What was chosen for its attributes.")
+
+    @field_validator("product_id")
+    @classmethod
+    def _is_named(cls, sent: int | None, others: ValidationInfo) -> int | None:
+        """A line names its product in one way at least. A name that cannot be one is told itself."""
+        if sent is None and not any(others.data.get(name, "wrong") for name in ("sku", "source_id")):
+            raise PydanticCustomError("missing", "This field is required.")
+        return sent
 
 
 @writable

@@ -3,6 +3,7 @@
 import strawberry
 from sqlmodel import Field
 
+from schema.belonging import of_marketplace
 from schema.values import Fields, Text, money, text
 
 
@@ -16,6 +17,7 @@ class Universe(Fields):
     name: Text = text("What customers read.")
     is_active: bool = Field(default=True, description="Whether new prototypes can name it.")
     ranking: int = Field(default=1, description="Its place in the list, lowest first.")
+    marketplace = of_marketplace()
 
 
 @strawberry.pydantic.type(
@@ -28,6 +30,7 @@ class Environment(Fields):
     name: Text = text("What customers read.")
     is_active: bool = Field(default=True, description="Whether new prototypes can name it.")
     ranking: int = Field(default=1, description="Its place in the list, lowest first.")
+    marketplace = of_marketplace()
 
 
 @strawberry.pydantic.type(description="A range of prices that a marketplace lets its customers choose from.")
@@ -40,3 +43,4 @@ class PriceRange(Fields):
     maximum = money("maximum_amount", description="Up to this price, itself left out; null: any.", nullable=True)
     is_active: bool = Field(default=True, description="Whether customers can choose it.")
     ranking: int = Field(default=1, description="Its place in the list, lowest first.")
+    marketplace = of_marketplace()

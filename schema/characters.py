@@ -25,10 +25,12 @@ _VARIANT = r"[\u2e80-\u2fff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff][\U00
 _LEFT_OUT = re.compile(rf"({_FLAG}|{_VARIANT})|[{_UNSEEN}]")
 _OTHER_BREAKS = re.compile(r"[\x0b\x0c\x85\u2028\u2029]")
 _BREAKS = re.compile(r"[\t\n\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]+")
-_NOTHING = re.compile(
-    rf"[\s{_UNSEEN}\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2800\u3164\ufe00-\ufe0f\uffa0]*"
+_ALONE_UNSEEN = (
+    rf"{_UNSEEN}\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2800\u3164\ufe00-\ufe0f\uffa0"
 )
+_NOTHING = re.compile(rf"[\s{_ALONE_UNSEEN}]*")
 """What nothing is seen of where it stands alone: joiners, marks of direction, fillers, blanks of every width."""
+_EVERYTHING_UNSEEN = re.compile(f"[{_ALONE_UNSEEN}]")
 
 
 def in_lines(text: str) -> str:
@@ -39,6 +41,11 @@ def in_lines(text: str) -> str:
     if _NOTHING.fullmatch(text):
         return ""
     return _LEFT_OUT.sub(lambda found: found[1] or "", _OTHER_BREAKS.sub("\n", text))
+
+
+def without_unseen(text: str) -> str:
+    """A text without what joins or turns its letters and is not seen itself; blanks stay. Not to be shown."""
+    return _EVERYTHING_UNSEEN.sub("", text)
 
 
 def in_one_line(text: str) -> str:

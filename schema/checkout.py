@@ -97,18 +97,55 @@ class OfferedProduct:
     is_physical: bool
 
 
+OPEN = frozenset(
+    {
+        LineProblem.NOT_ENOUGH_STOCK,
+        LineProblem.VARIANT_REQUIRED,
+        LineProblem.UNKNOWN_VARIANT,
+        LineProblem.ATTRIBUTE_REQUIRED,
+        LineProblem.UNKNOWN_ATTRIBUTE_VALUE,
+    }
+)
+"""What a line waits for that has a price already: something, or something else, is still to be chosen."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckoutLine:
-    """One line of the cart, priced by the shop; with a problem it has no price and is not ordered."""
+    """One line of the cart, priced by the shop. With a problem it is not ordered, and its total is 0."""
 
     choice: Choice
     product: OfferedProduct | None
     variant: OfferedVariant | None
     unit_price: Decimal | None
+    """What one costs; of a product whose version is still to be chosen the least. None where nothing is known of it."""
     total: Decimal
     problem: LineProblem | None = None
     available: int | None = None
     """How many there are, for NOT_ENOUGH_STOCK."""
+    held_until: dt.datetime | None = None
+    """Where it is missing because another browser began to pay for the same cart: until when that holds it at the latest."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be ordered once something is chosen, or chosen otherwise."""
+        return self.problem in OPEN and self.choice.quantity > 0
+
+    @property
+    def is_least(self) -> bool:
+        """Whether its price is the least of several: that of the version to be chosen may be more."""
+        of = self.product
+        return self.variant is None and of is not None and any(version.price != of.price for version in of.variants)
+
+
+class DeliveryProblem(StrEnum):
+    """Why a delivery cannot be had."""
+
+    GOODS = "goods"
+    """Goods do not go by e-mail."""
+    COUNTRY = "country"
+    WEIGHT = "weight"
+    TOO_MUCH = "too_much"
+    """With it the order would come to more than an amount can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +160,15 @@ class DeliveryOption:
     free_above: Decimal | None
     countries: tuple[str, ...]
     """ISO 3166 codes that home delivery goes to; empty: any."""
-    is_available: bool
-    """False when a line can't be delivered this way, or not to the country or at the weight."""
+    problem: DeliveryProblem | None = None
+    """Why it cannot be had; None: it can."""
     to_giftees: bool = False
     """It goes to those it is for, whose addresses are told with what they get; so the buyer's is not needed."""
+
+    @property
+    def is_available(self) -> bool:
+        """Whether it can be had."""
+        return self.problem is None
 
 
 class CodeKind(StrEnum):
@@ -134,6 +176,21 @@ class CodeKind(StrEnum):
 
     COUPON = "coupon"
     GIFT_CARD = "gift_card"
+
+
+class CodeProblem(StrEnum):
+    """Why a coupon takes nothing off what is chosen now."""
+
+    NOT_FOR_THESE = "not_for_these"
+    OTHER_DELIVERY = "other_delivery"
+    OTHER_EMAIL = "other_email"
+    MINIMUM_PRICE = "minimum_price"
+    MINIMUM_BASKET = "minimum_basket"
+    MINIMUM_PAYMENT = "minimum_payment"
+    NOTHING_LEFT = "nothing_left"
+    """What it is for is paid for already, by the coupons before it."""
+    TOO_MUCH = "too_much"
+    """It would raise a value beyond what an amount can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +203,12 @@ class AppliedCode:
     applies: bool
     adds: Decimal = Decimal("0.00")
     """What a coupon adds to the value of what is bought, instead of taking off its price."""
+    frees: bool = False
+    """Whether a coupon makes collecting free."""
+    problem: CodeProblem | None = None
+    """Of a coupon that does not apply: why."""
+    least: Decimal | None = None
+    """The amount that a `problem` of a minimum is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +233,17 @@ class Totals:
     gift_cards: Decimal
     by_card: Decimal
     vat: tuple[VatAmount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a cart would come to with the lines that something is still to be chosen for, as far as that is known."""
+
+    deliveries: tuple[DeliveryOption, ...]
+    codes: tuple[AppliedCode, ...]
+    totals: Totals
+    is_least: bool
+    """Whether it may come to more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +305,8 @@ class Notice(StrEnum):
     CART_REPLACED = "cart_replaced"
     PRICE_CHANGED = "price_changed"
     CODE_NO_LONGER_VALID = "code_no_longer_valid"
+    SHOP_CLOSED = "shop_closed"
+    """The partner does not sell any more; a payment that is under way can be finished, and nothing else can be bought."""
     PAYMENT_DECLINED = "payment_declined"
     PAYMENT_CANCELLED = "payment_cancelled"
     PAYMENT_EXPIRED = "payment_expired"
@@ -272,6 +348,8 @@ class Checkout:
     """A payment of this session that is still open at the provider."""
     pending_url: str | None
     """Where that payment goes on, while its link lives."""
+    expected: Expected | None = None
+    """While something is still to be chosen: what to show instead of deliveries, codes and totals of what can be ordered."""
 
 
 class AttemptStatus(StrEnum):
@@ -290,57 +368,3 @@ class PaymentStarted:
     attempt_id: uuid.UUID
     status: AttemptStatus
     redirect_url: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class OrderLine:
-    """A line of the order, as it was sold. `details` are the variant and the chosen values, for display."""
-
-    name: Text
-    details: tuple[Text, ...]
-    quantity: int
-    unit_price: Decimal
-    total: Decimal
-    picture_url: str
-    issued: "Issued | None" = None
-    """The voucher or gift card that it became; None for goods."""
-
-
-@dataclass(frozen=True, slots=True)
-class Issued:
-    """A voucher or gift card that an order made. For the browser that paid, and nobody else."""
-
-    kind: ShopKind
-    id: int
-    code: str
-    """In groups of four."""
-    value: Decimal
-    """What it is worth: more than its price where a coupon has raised it."""
-    expires_on: dt.datetime | None
-    document_path: str
-    """Where it is printed from, as a path of this service."""
-    sent_to: str
-    """The e-mail address that it goes to; empty where it goes by post or is collected."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a payment ended, for the summary. The order's parts are set only when COMPLETED."""
-
-    attempt_id: uuid.UUID
-    status: AttemptStatus
-    brand: Brand
-    notice: Notice | None = None
-    return_url: str = ""
-    """Where to send the customer, already carrying the order's number when the partner asked for that."""
-    order_number: str = ""
-    ordered_on: dt.datetime | None = None
-    email: str = ""
-    lines: tuple[OrderLine, ...] = ()
-    totals: Totals | None = None
-    codes: tuple[AppliedCode, ...] = ()
-    delivery_kind: DeliveryKind | None = None
-    delivery_name: Text | None = None
-    delivery_description: Text | None = None
-    """Where and when to collect, how long it takes: what the shop says of this delivery."""
-    kind: ShopKind = ShopKind.PRODUCTS

@@ -12,9 +12,9 @@ from sqlalchemy import Enum, Integer
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
+from schema.belonging import of_partner
 from schema.derived import derived
-from schema.tenancy import Partner
-from schema.values import ClosedSet, Fields, Money, closed_set, embedded, in_money, inline, moment, relation
+from schema.values import ClosedSet, Fields, Money, closed_set, embedded, in_money, inline, moment
 
 
 @closed_set
@@ -75,7 +75,9 @@ class CouponConditions(BaseModel):
     """What must be so for a coupon to work."""
 
     email: str = Part(description="The buyer has this e-mail address, or one at this `@domain`; empty: any.")
-    minimum_payment: Money | None = Part(description="The least to pay; null: any.")
+    minimum_payment: Money | None = Part(
+        description="The least that is left to pay, delivery not counted, after the coupons before it; null: any."
+    )
     minimum_basket: Money | None = Part(description="The least value of all products together; null: any.")
     minimum_product_price: Money | None = Part(description="The least price of a product to be reduced; null: any.")
 
@@ -130,7 +132,7 @@ class Coupon(Fields):
         ),
         "What must be so for it to work.",
     )
-    partner = relation(Partner, by="partner_id", description="Whose shops it works in.")
+    partner = of_partner("Whose shops it works in.")
     is_running = derived(
         bool,
         ("is_active", "starts_on", "ends_on", "max_usages", "usage_count"),

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from schema.belonging import FOR_WHOM
 from schema.characters import in_one_line, up_to
 from schema.coupon import Coupon, CouponConditions, CouponDiscount, CouponScope, CouponTarget, ReceptionMode
-from schema.numbers import Amount, MoneyAmount, PositiveAmount, RowId
+from schema.numbers import Amount, MoneyAmount, RowId
 from schema.values import Fields, writable_as
 
 
@@ -24,7 +24,8 @@ def _seen(code: str) -> str:
 
 Code = Annotated[str, Field(min_length=3, max_length=40, pattern=r"^[^/\s](?:[^/]*[^/\s])?$"), AfterValidator(_seen)]
 Usages = Annotated[int, Field(ge=1, le=1_000_000_000)]
-Percentage = Annotated[Decimal, Amount(positive=True, le=Decimal(100))]
+Percentage = Annotated[Decimal, Amount(ge=Decimal(0), le=Decimal(100))]
+NOTHING_OFF = "0 only where it makes click and collect free."
 VALIDITY = (
     "The validity that it gives to vouchers and gift cards: months (`18`), a period (`P1Y6M`, `P90D`) or a last day "
     "(`2027-06-30`); empty: the usual one."
@@ -43,8 +44,8 @@ Validity = Annotated[
 class CouponDiscountInput(Fields):
     """What a coupon takes off: send one of the two."""
 
-    percentage: Percentage | None = Field(default=None, description="Per cent of the price, up to 100.")
-    amount: PositiveAmount | None = Field(default=None, description="An amount in the partner's currency.")
+    percentage: Percentage | None = Field(default=None, description=f"Per cent of the price, up to 100. {NOTHING_OFF}")
+    amount: MoneyAmount | None = Field(default=None, description=f"An amount in the partner's currency. {NOTHING_OFF}")
 
 
 @writable_as(CouponScope)

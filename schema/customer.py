@@ -5,6 +5,7 @@ import datetime as dt
 import strawberry
 from sqlmodel import Field
 
+from schema.belonging import of_partner
 from schema.values import Fields, moment
 
 
@@ -17,3 +18,4 @@ class Customer(Fields):
     last_name: str = Field(default="", max_length=80, description="Last name, as given last.")
     email: str = Field(default="", max_length=254, description="E-mail address; empty: not known.")
     created_on: dt.datetime = moment("When it was first heard of.")
+    partner = of_partner()

@@ -7,6 +7,7 @@ import strawberry
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
+from schema.belonging import of_partner
 from schema.values import ClosedSet, Fields, choice, closed_set, moment, money, relations, text
 from schema.values import Text as Translated
 
@@ -30,6 +31,7 @@ class DeliveryRate(Fields):
     )
     max_weight_grams: int | None = Field(default=None, ge=1, description="Up to this weight; null: any weight.")
     price = money("price_amount", description="What it costs.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="A way that a partner delivers.")
@@ -50,3 +52,4 @@ class DeliveryMode(Fields):
     )
     rates = relations(DeliveryRate, by="delivery_mode_id", description="What it costs; digital delivery needs none.")
     updated_on: dt.datetime = moment("When it last changed.")
+    partner = of_partner()

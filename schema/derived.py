@@ -25,11 +25,16 @@ class Derived:
         return self.rule
 
 
-def derived(kind: Any, columns: tuple[str, ...], description: str) -> Any:
-    """A plain value that follows from columns, the time and the settings: no statement is needed for it."""
+def derived(kind: Any, columns: tuple[str, ...], description: str, *, name: str | None = None) -> Any:
+    """A plain value that follows from columns, the time and the settings: no statement is needed for it.
+
+    `name` is the one it is published by, where it is that of a column that is private.
+    """
     value = Derived(columns)
 
     def resolve(self: Any, info: strawberry.Info) -> Any:
         return value.made_by(info.context, *(getattr(self, column) for column in columns))
 
-    return strawberry.pydantic.field(resolve, graphql_type=kind, metadata={"compiled": value}, description=description)
+    return strawberry.pydantic.field(
+        resolve, graphql_type=kind, metadata={"compiled": value}, description=description, name=name
+    )

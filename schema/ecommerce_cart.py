@@ -6,6 +6,8 @@ from uuid import UUID
 import strawberry
 
 from schema.cart import Cart
+from schema.product import Product, ProductVariant
+from schema.values import relation
 
 CART_LIFE = dt.timedelta(hours=2)
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -27,6 +29,23 @@ class EcommerceCartItem:
     quantity: int = strawberry.field(description="How many; 0 is a line the customer may still fill in.")
     variant_id: int | None = strawberry.field(description="The variant; null for a product without variants.")
     attribute_values: list[AttributeChoice] = strawberry.field(description="What was chosen for its attributes.")
+    partner_id: strawberry.Private[int]
+    product = relation(
+        Product,
+        "product_id",
+        "The product; null where the shop has none with this id.",
+        nullable=True,
+        within="partner_id",
+        field=strawberry.field,
+    )
+    variant = relation(
+        ProductVariant,
+        "variant_id",
+        "The variant; null where none is chosen, and where the shop has none with this id.",
+        nullable=True,
+        within="partner_id",
+        field=strawberry.field,
+    )
 
 
 @strawberry.type(
@@ -51,6 +70,7 @@ def published(cart: Cart, funnel_url: str, *, created: bool = False) -> Ecommerc
         id=cart.id,
         items=[
             EcommerceCartItem(
+                partner_id=cart.partner_id,
                 product_id=item.product_id,
                 quantity=item.quantity,
                 variant_id=item.variant_id,

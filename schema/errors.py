@@ -1,13 +1,18 @@
 """Errors a client may see. Raised once, rendered by each transport: a class is a code, a status, and its docstring the message."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
+
+from schema.words import Words
 
 Path = tuple[str | int, ...]
 CONSTRAINTS: "dict[str, Callable[[], AppError]]" = {}
 """Name of a database constraint -> the error that a lost race becomes. Filled in by `store/`, beside the tables."""
+MOST_PROBLEMS = 1_000
+"""Of one request that are told."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,9 @@ class AppError(Exception):
     """Whether it is worth an entry in the audit log that somebody got this far."""
 
     def __init__(self, *path: str | int, **details: object) -> None:
-        super().__init__(" ".join((type(self).__doc__ or "").split()).format(**details))
+        self.message = Words(" ".join((type(self).__doc__ or "").split()), **details)
+        """What is wrong; details that are members of enums are told by the names that each transport has for them."""
+        super().__init__(self.message)
         self.path: Path = path
 
     @classmethod
@@ -42,7 +49,7 @@ class AppError(Exception):
     @property
     def problems(self) -> Sequence[Problem]:
         """What is wrong, one entry for each place."""
-        return (Problem(self.path, self.code(), str(self)),)
+        return (Problem(self.path, self.code(), self.message),)
 
 
 class InvalidInput(AppError):
@@ -50,7 +57,7 @@ class InvalidInput(AppError):
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__()
-        self._problems = problems
+        self._problems = problems[:MOST_PROBLEMS]
 
     @classmethod
     def at(cls, path: str | Path, message: str, code: str = "INVALID") -> "InvalidInput":
@@ -100,6 +107,11 @@ class NotFound(AppError):
 
     status = 404
     meaning = "There is no such thing, or the caller may not see it."
+
+    def __init__(self, *path: str | int, by: Mapping[str, object] = MappingProxyType({}), **details: object) -> None:
+        super().__init__(*path, **details)
+        self.by = by
+        """What it was looked for by: names of columns and their values."""
 
 
 class CartNotFound(AppError):
@@ -188,6 +200,10 @@ class AlreadyQueued(Conflict):
     """Another job does the same already, or is about to. This one is kept as it is."""
 
 
+class PartnerInactive(Conflict):
+    """This partner does not sell at the moment: its status says so."""
+
+
 class PaymentsNotActive(Conflict):
     """Payments of this partner are not active yet."""
 
@@ -262,6 +278,12 @@ class Unavailable(AppError):
     status = 503
     told_as_data = False
     retry_after = 5
+
+
+class CartStoreFull(Unavailable):
+    """There is no room for another cart at the moment. Carts that are there can be read, paid, and replaced by smaller ones."""
+
+    retry_after = 30
 
 
 class OutcomeUnknown(Unavailable):

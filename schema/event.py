@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 from strawberry.scalars import JSON
 
-from schema.tenancy import Partner
-from schema.values import ClosedSet, Fields, closed_set, moment, relation
+from schema.belonging import of_marketplace, of_partner
+from schema.values import ClosedSet, Fields, closed_set, moment
 
 LONGEST_TYPE = 60
 
@@ -366,4 +366,5 @@ class Event(Fields):
     data: Annotated[dict[str, Any], strawberry.field(graphql_type=JSON)] = Field(
         sa_type=JSONB, description="What there is to know, with the keys that are documented for its type."
     )
-    partner = relation(Partner, by="partner_id", description="Whose it is.")
+    partner = of_partner()
+    marketplace = of_marketplace()

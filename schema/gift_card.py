@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from pydantic import Field as Part
 from sqlmodel import Field
 
+from schema.belonging import of_partner
 from schema.coupon import ReceptionMode
 from schema.derived import derived
 from schema.values import (
@@ -90,6 +91,7 @@ class GiftCardMovement(Fields):
         default=None, description="The hold it belongs to; null: none, or a payment in the partner's own shop."
     )
     created_on: dt.datetime = moment("When it moved.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="Money taken off a gift card for a payment that is not final yet.")
@@ -110,6 +112,7 @@ class GiftCardHold(Fields):
     )
     gift_card_id: int = Field(description="The gift card.")
     gift_card = relation("schema.gift_card:GiftCard", by="gift_card_id", description="The gift card.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="Prepaid money, spent in the shop of the partner that issued it.")
@@ -156,3 +159,4 @@ class GiftCard(Fields):
         by="gift_card_id",
         description="What was held of it over the API, the oldest first. Payments in the partner's own shop hold for themselves.",
     )
+    partner = of_partner()

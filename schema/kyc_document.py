@@ -10,10 +10,10 @@ from sqlmodel import Field
 from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 
+from schema.belonging import of_partner
 from schema.characters import lines_up_to
 from schema.kyc import KycCheckStatus, KycDocumentType
-from schema.tenancy import Partner
-from schema.values import Fields, choice, moment, relation, writable_as
+from schema.values import Fields, choice, moment, writable_as
 
 DOCUMENT_TYPE = Enum(KycDocumentType, native_enum=False, length=30, values_callable=lambda e: [m.value for m in e])
 """How it is stored."""
@@ -35,7 +35,7 @@ class KycDocument(Fields):
     processed_on: dt.datetime | None = moment(
         "When the provider had examined it; null: it has not.", default=None, nullable=True
     )
-    partner = relation(Partner, by="partner_id", description="The partner that it is about.")
+    partner = of_partner("The partner that it is about.")
 
 
 @writable_as(KycDocument)

@@ -6,6 +6,7 @@ from uuid import UUID
 import strawberry
 from sqlmodel import Field
 
+from schema.belonging import of_marketplace, of_partner
 from schema.values import ClosedSet, Fields, choice, closed_set, moment
 
 
@@ -51,3 +52,5 @@ class Mail(Fields):
         "When it is tried next; null when it is sent or failed.", default=None, nullable=True
     )
     sent_on: dt.datetime | None = moment("When the mail server took it; null: not yet.", default=None, nullable=True)
+    partner = of_partner(nullable=True)
+    marketplace = of_marketplace(nullable=True)

@@ -11,7 +11,7 @@ from sqlmodel import Field
 from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 
-from schema.belonging import FOR_WHOM
+from schema.belonging import FOR_WHOM, of_partner
 from schema.characters import up_to
 from schema.derived import derived
 from schema.values import Fields, moment, writable_as
@@ -57,6 +57,7 @@ class Media(Fields):
     card_url = derived(str, ("uuid",), "Where it is found with at most 800 pixels a side, for one of several products.")
     cover_url = derived(str, ("uuid",), "Where it is found with at most 1,920 pixels a side, for the top of a page.")
     full_url = derived(str, ("uuid",), "Where it is found as large as it is kept, at most 3,840 pixels a side.")
+    partner = of_partner()
 
 
 MediaName = Annotated[str, up_to(200, least=1)]

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from schema.errors import Problem
+from schema.words import Words
 
 REQUIRED = "This field is required."
 
@@ -53,6 +54,17 @@ SENTENCES: Mapping[str, str] = {
 }
 """Our own words by pydantic's type of error. Errors raised by our own types bring their words with them."""
 
+CODES: Mapping[str, str] = {
+    **dict.fromkeys(("missing", "blank"), "REQUIRED"),
+    **dict.fromkeys(("string_too_long", "text_too_long", "too_much_markup"), "TOO_LONG"),
+    "too_long": "TOO_MANY",
+    **dict.fromkeys(
+        ("greater_than", "greater_than_equal", "less_than", "less_than_equal", "int_parsing_size"), "OUT_OF_RANGE"
+    ),
+    **dict.fromkeys(("amount_too_small", "amount_too_large"), "OUT_OF_RANGE"),
+}
+"""Our own codes by pydantic's type of error; INVALID where none is here."""
+
 _MARKS = frozenset({"[key]"})
 """Steps that pydantic puts into a path and that nobody sent."""
 
@@ -60,9 +72,11 @@ _MARKS = frozenset({"[key]"})
 def sentence(error: ErrorDetails) -> str:
     """What is wrong, in plain words."""
     known = SENTENCES.get(error["type"])
+    context: Mapping[str, Any] = error.get("ctx", {})
+    if isinstance(words := context.get("words"), Words):
+        return words
     if known is None:
         return error["msg"].removeprefix("Value error, ")
-    context: Mapping[str, Any] = error.get("ctx", {})
     return known.format(**context) if context else known
 
 
@@ -71,7 +85,7 @@ def problems(error: ValidationError) -> tuple[Problem, ...]:
     return tuple(
         Problem(
             tuple(step for step in found["loc"] if step not in _MARKS),
-            "REQUIRED" if found["type"] in {"missing", "blank"} else "INVALID",
+            CODES.get(found["type"], "INVALID"),
             sentence(found),
         )
         for found in error.errors(include_url=False, include_input=False)

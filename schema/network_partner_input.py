@@ -4,8 +4,7 @@ from typing import Annotated
 from uuid import UUID
 
 import strawberry
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from schema.belonging import MARKETPLACE
 from schema.characters import up_to
@@ -17,6 +16,7 @@ from schema.partner_input import (
     Kind,
     Line,
     NetworkLinksInput,
+    OneOf,
     Referrer,
     ShortName,
     SomeSourceId,
@@ -27,14 +27,10 @@ from schema.partner_parts import HeadOffice, LegalRepresentative, Registration
 from schema.tenancy import Partner, PartnerStatus
 from schema.values import Fields, writable_as
 
-
-def _listed(status: PartnerStatus) -> PartnerStatus:
-    if status not in {PartnerStatus.INACTIVE, PartnerStatus.NEW}:
-        raise PydanticCustomError("status", "A network sets its partners inactive or new. Send i or n.")
-    return status
-
-
-NetworkStatus = Annotated[PartnerStatus, AfterValidator(_listed)]
+NetworkStatus = Annotated[
+    PartnerStatus,
+    OneOf((PartnerStatus.INACTIVE, PartnerStatus.NEW), "A network sets its partners inactive or new. Send {choices}."),
+]
 PersonName = Annotated[str, up_to(100), Filled]
 Number = Annotated[str, up_to(LONGEST_NUMBER), Filled]
 Rcs = Annotated[str, up_to(80), Filled]

@@ -178,6 +178,10 @@ class DisabledCapabilityReason(ClosedSet):
     FAILED = "failed", "Its activation came to nothing."
     BLOCKED = "blocked", "The provider lets it receive nothing."
     CLOSED = "closed", "The provider's account was closed."
+    PARTNER_INACTIVE = (
+        "partner_inactive",
+        "Nothing is in the way but its own `status`, which says that it does not sell.",
+    )
 
 
 @strawberry.pydantic.type(description="Whether a partner can be paid, and what is needed of it.")

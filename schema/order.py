@@ -10,8 +10,10 @@ from pydantic import Field as Part
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
+from schema.belonging import of_partner
 from schema.checkout import ShopKind
 from schema.delivery import DeliveryKind
+from schema.derived import derived
 from schema.gift_card import GiftCard
 from schema.guard import Guard
 from schema.permission import Permission
@@ -68,6 +70,7 @@ class OrderVariant(Fields):
     choices: Text | None = text(
         "What was chosen, as `Colour: sage; Ribbon: gold`; null for nothing.", default=None, nullable=True
     )
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="A line of an order: a product, a voucher or a gift card that was sold.")
@@ -95,12 +98,13 @@ class OrderProduct(Fields):
     unit_price = money("unit_price_amount", description="What one cost that day, VAT included.")
     total = money("total_amount", description="quantity × unit price, before discounts.")
     vat_rate: Decimal = Field(sa_type=Numeric(5, 2), description="Per cent of VAT contained in the price.")
-    picture_url: str = Field(
-        default="", max_length=300, description="Its picture that day, as a path on this service; empty: none."
+    picture_address = derived(
+        str, ("picture_url",), "The address of its picture that day, on this service; empty: none.", name="pictureUrl"
     )
     variant = relation(
         OrderVariant, by="order_variant_id", description="Which version, and what was chosen.", nullable=True
     )
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="The VAT of one rate contained in an order.")
@@ -112,6 +116,7 @@ class OrderVat(Fields):
     net = money("net_amount", description="Without VAT.")
     vat = money("vat_amount", description="The VAT.")
     gross = money("gross_amount", description="With VAT.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="A coupon that an order used.")
@@ -122,6 +127,7 @@ class OrderDiscount(Fields):
     coupon_id: int = Field(description="The coupon.")
     code: str = Field(max_length=40, description="What was typed.")
     amount = money("discount_amount", description="What it took off.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="Money that paid for an order, from one source.")
@@ -134,6 +140,7 @@ class OrderPayment(Fields):
     amount = money("paid_amount", description="How much.")
     gift_card_id: int | None = Field(default=None, description="The gift card; null where it was none.")
     created_on: dt.datetime = moment("When it was begun.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="Who bought something.")
@@ -208,3 +215,4 @@ class Order(Fields):
     total = money("total_amount", description="products − discount + delivery.")
     gift_card_total = money("gift_card_amount", description="What gift cards paid.")
     card_total = money("card_amount", description="What a card paid.")
+    partner = of_partner()

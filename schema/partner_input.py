@@ -1,12 +1,14 @@
 """What is sent to make and to change partners."""
 
 import re
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 from uuid import UUID
 
 import strawberry
-from pydantic import AfterValidator, BeforeValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from schema.belonging import MARKETPLACE
 from schema.characters import up_to
@@ -38,15 +40,32 @@ from schema.shop_input import PicturePath
 from schema.tenancy import Partner, PartnerStatus
 from schema.values import Fields, writable_as
 from schema.voucher_issue_input import Language
+from schema.words import Words
 
 COLOUR = re.compile("#[0-9a-f]{6}")
 LONGEST_NAME, LONGEST_SHORT_NAME, LONGEST_NUMBER = 120, 60, 40
 
 
-def _not_new(status: PartnerStatus) -> PartnerStatus:
-    if status is PartnerStatus.NEW:
-        raise PydanticCustomError("status", "Only partners that a network lists are new. Send a, i or t.")
-    return status
+@dataclass(frozen=True)
+class OneOf:
+    """Annotates a status of which only some values may be sent."""
+
+    statuses: tuple[PartnerStatus, ...]
+    refusal: str
+    """Why not; `{choices}` are the statuses that may be sent."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Check the value after its type."""
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Show what may be sent."""
+        return {"type": "string", "enum": [status.value for status in self.statuses]}
+
+    def _checked(self, status: PartnerStatus) -> PartnerStatus:
+        if status not in self.statuses:
+            raise PydanticCustomError("status", "refused", {"words": Words(self.refusal, choices=self.statuses)})
+        return status
 
 
 def _text_of_number(value: object) -> object:
@@ -69,7 +88,13 @@ def _sorted(tags: list[str]) -> list[str]:
     return sorted(set(tags), key=lambda tag: (tag.casefold(), tag))
 
 
-Status = Annotated[PartnerStatus, AfterValidator(_not_new)]
+Status = Annotated[
+    PartnerStatus,
+    OneOf(
+        (PartnerStatus.ACTIVE, PartnerStatus.INACTIVE, PartnerStatus.TEST),
+        "Only partners that a network lists are new. Send {choices}.",
+    ),
+]
 Name = Annotated[str, up_to(LONGEST_NAME), NothingIsEmpty]
 FilledName = Annotated[str, up_to(LONGEST_NAME), Filled]
 ShortName = Annotated[str, up_to(LONGEST_SHORT_NAME), Filled]
@@ -222,7 +247,7 @@ class UpdatePartner(Fields):
     accent_colour: strawberry.Maybe[Colour]
     language: strawberry.Maybe[Language]
     logo_url: strawberry.Maybe[PicturePath] = Field(
-        description="Its logo: where one of its own pictures is found (`Media.cardUrl`), without scheme and host; empty: none."
+        description="Its logo: where one of its own pictures is found (`Media.cardUrl`), with scheme and host or without; empty: none."
     )
     return_hosts: strawberry.Maybe[Hosts]
     return_with_order_number: strawberry.Maybe[bool]

@@ -22,7 +22,10 @@ class Permission(ClosedSet):
     MANAGE_MARKETPLACE = "manage_marketplace", "Change the marketplace itself: its name, its site, its time zone."
     MANAGE_MASTERADMIN = "manage_masteradmin", "Everything: it implies every other permission."
     MANAGE_USER = "manage_user", "Make users, and decide what they may do."
-    MANAGE_WEBHOOK = "manage_webhook", "See events, and decide which addresses are told of them."
+    MANAGE_WEBHOOK = (
+        "manage_webhook",
+        "See events, decide which addresses are told of them, and rotate the secrets that they and returning customers are signed with.",
+    )
     REFUND_PAYMENT = "refund_payment", "Pay money back."
     REOPEN_VOUCHER = "reopen_voucher", "Bring a used or expired voucher back to life."
     UPDATE_PARTNER = "update_partner", "Change partners, and hand in their documents."

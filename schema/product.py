@@ -8,6 +8,8 @@ import strawberry
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
+from schema.belonging import of_partner
+from schema.derived import derived
 from schema.values import Fields, Text, moment, money, relations, text
 
 
@@ -16,6 +18,11 @@ def vat_rate() -> Any:
     return Field(
         sa_type=Numeric(5, 2), default=Decimal("20.00"), description="Per cent of VAT contained in the price: `20.00`."
     )
+
+
+def own_name(what: str) -> Any:
+    """What a partner names a product by, which a cart line may send in place of its id."""
+    return Field(default="", max_length=64, description=f"{what}, by which carts may name it too; empty: none.")
 
 
 @strawberry.pydantic.type(
@@ -31,6 +38,9 @@ class ProductVariant(Fields):
     weight_grams: int = Field(default=0, description="Weight of one, in grams, for delivery costs.")
     is_active: bool = Field(default=True, description="Whether it is sold.")
     ranking: int = Field(default=1, description="Its place in the list, lowest first.")
+    sku: str = own_name("Its stock keeping unit")
+    source_id: str = own_name("Its id in the system that it comes from")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="One value that an attribute can take.")
@@ -41,6 +51,7 @@ class AttributeValue(Fields):
     value: str = Field(max_length=120, description="What carts send.")
     label: Text = text("What customers read.")
     ranking: int = Field(default=1, description="Its place in the list, lowest first.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(
@@ -54,6 +65,7 @@ class ProductAttribute(Fields):
     is_required: bool = Field(default=False, description="Whether a value must be chosen.")
     ranking: int = Field(default=1, description="Its place in the list, lowest first.")
     values = relations(AttributeValue, by="attribute_id", description="What can be chosen.", order="ranking")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="Something that a partner's shop sells.")
@@ -74,8 +86,10 @@ class Product(Fields):
     )
     is_active: bool = Field(default=True, description="Whether it is sold.")
     ranking: int = Field(default=1, description="Its place in the shop, lowest first.")
-    picture_url: str = Field(
-        default="", max_length=300, description="Its picture, as a path on this service; empty: none."
+    sku: str = own_name("Its stock keeping unit")
+    source_id: str = own_name("Its id in the system that it comes from")
+    picture_address = derived(
+        str, ("picture_url",), "The address of its picture, on this service; empty: none.", name="pictureUrl"
     )
     created_on: dt.datetime = moment("When it was made.")
     updated_on: dt.datetime = moment("When it last changed.")
@@ -83,3 +97,4 @@ class Product(Fields):
     attributes = relations(
         ProductAttribute, by="product_id", description="What can be chosen about it.", order="ranking"
     )
+    partner = of_partner()

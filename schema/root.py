@@ -31,6 +31,7 @@ from resolvers import (
     orders,
     partners,
     products,
+    return_secrets,
     users,
     voucher_imports,
     voucher_issues,
@@ -148,6 +149,7 @@ class Mutation:
     retry_job = changed_by(jobs.retry_job)
     reverse_gift_card_capture = changed_by(gift_card_spending.reverse_gift_card_capture)
     revoke_token = changed_by(auth.revoke_token)
+    rotate_return_secret = changed_by(return_secrets.rotate_return_secret)
     rotate_webhook_secret = changed_by(webhooks.rotate_webhook_secret)
     save_ecommerce_cart = changed_by(carts.save_ecommerce_cart)
     send_onboarding_link = changed_by(onboarding.send_onboarding_link)

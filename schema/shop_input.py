@@ -9,6 +9,7 @@ from pydantic import Field
 
 from schema.belonging import FOR_WHOM
 from schema.characters import up_to
+from schema.contact import CountryCode
 from schema.delivery import DeliveryKind, DeliveryMode, DeliveryRate
 from schema.media import MediaSize
 from schema.numbers import Amount, MoneyAmount
@@ -19,11 +20,20 @@ from schema.values import Fields, TextInput, writable_as
 VatRate = Annotated[Decimal, Amount(ge=Decimal(0), le=Decimal(100))]
 Name = Annotated[TextInput, in_one_line_each]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
-Country = Annotated[str, Field(pattern="^([A-Z]{2})?$")]
+_SIZES = "|".join(MediaSize)
 PicturePath = Annotated[
-    str, Field(max_length=300, pattern=f"^(/media/([A-Za-z0-9._-]+|[0-9a-f-]{{36}}/({'|'.join(MediaSize)})\\.webp))?$")
+    str,
+    Field(
+        max_length=300,
+        pattern=rf"^((https?://[^/?#\s]+)?/media/([A-Za-z0-9._-]+|[0-9a-f-]{{36}}/({_SIZES})\.webp))?$",
+    ),
 ]
-"""The path of a picture here, as its address has it: `/media/<uuid>/card.webp`."""
+"""Where a picture is found here, with scheme and host or without: `/media/<uuid>/card.webp`."""
+PICTURE = (
+    "Where one of the partner's own pictures is found (`Media.cardUrl`), with scheme and host or without; empty: none."
+)
+Reference = Annotated[str, up_to(64)]
+"""A name of the shop's own for what it sells; empty: none."""
 STANDARD_VAT = Decimal("20.00")
 PRICE = "What one costs, VAT included, in the partner's currency."
 FREE_ABOVE = "Free from this value of products on, in the partner's currency; null: never."
@@ -43,7 +53,9 @@ class CreateProduct(Fields):
     is_physical: bool = True
     is_active: bool = True
     ranking: Count = 1
-    picture_url: PicturePath = ""
+    sku: Reference = ""
+    source_id: Reference = ""
+    picture_url: PicturePath = Field(default="", description=PICTURE)
 
 
 @writable_as(Product)
@@ -60,7 +72,9 @@ class UpdateProduct(Fields):
     is_physical: strawberry.Maybe[bool]
     is_active: strawberry.Maybe[bool]
     ranking: strawberry.Maybe[Count]
-    picture_url: strawberry.Maybe[PicturePath]
+    sku: strawberry.Maybe[Reference]
+    source_id: strawberry.Maybe[Reference]
+    picture_url: strawberry.Maybe[PicturePath] = Field(description=PICTURE)
 
 
 @writable_as(ProductVariant)
@@ -74,6 +88,8 @@ class CreateProductVariant(Fields):
     weight_grams: Count = 0
     is_active: bool = True
     ranking: Count = 1
+    sku: Reference = ""
+    source_id: Reference = ""
 
 
 @writable_as(ProductVariant)
@@ -87,6 +103,8 @@ class UpdateProductVariant(Fields):
     weight_grams: strawberry.Maybe[Count]
     is_active: strawberry.Maybe[bool]
     ranking: strawberry.Maybe[Count]
+    sku: strawberry.Maybe[Reference]
+    source_id: strawberry.Maybe[Reference]
 
 
 @writable_as(AttributeValue)
@@ -130,7 +148,7 @@ class DeleteProductAttribute(Fields):
 class DeliveryRateInput(Fields):
     """What delivery costs to a country (empty: every country without rates of its own), up to a weight (null: any)."""
 
-    country: Country = ""
+    country: CountryCode = ""
     max_weight_grams: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
     price: MoneyAmount = Field(description="What it costs, VAT included, in the partner's currency.")
 

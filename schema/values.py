@@ -4,7 +4,6 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin
 
 import pydantic
@@ -21,9 +20,11 @@ from strawberry.types.enum import StrawberryEnumDefinition
 from schema import later
 from schema.characters import in_lines
 from schema.errors import Problem
+from schema.gathering import Usable, usable
 from schema.guard import Guard
 from schema.languages import LANGUAGES
 from schema.messages import problems
+from schema.reading import Computed, Inline, Relation
 
 M = TypeVar("M", bound=BaseModel)
 C = TypeVar("C", bound="ClosedSet")
@@ -52,55 +53,6 @@ class Fields(SQLModel):
 # ---- how a published field is read ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Inline:
-    """An embedded value made of this object's own columns: published name -> column, or another such value."""
-
-    kind: type[BaseModel]
-    columns: "Mapping[str, str | Inline]"
-    unless_null: str | None = None
-    """The whole value is null where this column is."""
-    guard: Guard | None = None
-
-    def of(self, row: Any) -> Any:
-        """The value that a row holds."""
-        if self.unless_null is not None and getattr(row, self.unless_null) is None:
-            return None
-        read = {name: at.of(row) if isinstance(at, Inline) else getattr(row, at) for name, at in self.columns.items()}
-        return self.kind.model_construct(**read)
-
-
-@dataclass(frozen=True)
-class Itself:
-    """The row itself, as an edge's node is."""
-
-
-@dataclass(frozen=True)
-class Relation:
-    """Related resources: the one whose id our column `by` holds, or (`many`) all whose column `by` holds our id."""
-
-    resource: Any
-    """What is related; of what is declared later, its place."""
-    by: str
-    many: bool = False
-    order: str = "id"
-    """A column of the related rows, or of what each is related to in turn: `option.ranking`."""
-    guard: Guard | None = None
-
-    @cached_property
-    def to(self) -> Any:
-        """The resource itself."""
-        return later.found(self.resource)
-
-
-@dataclass(frozen=True, eq=False)
-class Computed:
-    """A value, or `many`, that a function of `resolvers/` works out, for all objects of a level at once."""
-
-    many: bool = False
-    guard: Guard | None = None
-
-
 def computed(kind: Any, description: str, *, guard: Guard | None = None) -> Any:
     """A value that is worked out: `@computes` in `resolvers/` declares by what. Null where it is not worked out.
 
@@ -120,21 +72,30 @@ def computed(kind: Any, description: str, *, guard: Guard | None = None) -> Any:
 
 
 def relation(
-    to: Any, by: str, description: str | None = None, *, nullable: bool = False, guard: Guard | None = None
+    to: Any,
+    by: str,
+    description: str | None = None,
+    *,
+    nullable: bool = False,
+    guard: Guard | None = None,
+    within: str | None = None,
+    field: Callable[..., Any] = strawberry.pydantic.field,
 ) -> Any:
     """One related resource, found by our column `by`; one statement for a whole level of a query.
 
     With a `guard` it is refused to callers without the permission, and null for rows of other tenants: make it nullable.
+    `within` names a column that both have, such as `partner_id`: only a row with our value there is related.
+    `field` is `strawberry.field` in a type that is no model.
     """
-    link = Relation(to, by, guard=guard)
+    link = Relation(to, by, guard=guard, within=within)
 
     async def resolve(self: Any, info: strawberry.Info) -> Any:
         if guard is not None and not info.context.shows(guard, guard.owner_of(self)):
             return None
-        return await info.context.load.one(link).load(getattr(self, by))
+        return await info.context.load.one(link).load(link.key_of(self))
 
     kind = later.published(to, nullable=nullable)
-    return strawberry.pydantic.field(resolve, graphql_type=kind, metadata={"compiled": link}, description=description)
+    return field(resolve, graphql_type=kind, metadata={"compiled": link}, description=description)
 
 
 def relations(to: Any, by: str, description: str | None = None, *, order: str = "id") -> Any:
@@ -142,7 +103,7 @@ def relations(to: Any, by: str, description: str | None = None, *, order: str = 
     link = Relation(to, by, many=True, order=order)
 
     async def resolve(self: Any, info: strawberry.Info) -> Any:
-        return await info.context.load.one(link).load(self.id)
+        return await info.context.load.one(link).load(link.key_of(self))
 
     return strawberry.pydantic.field(
         resolve, graphql_type=later.published(to, many=True), metadata={"compiled": link}, description=description
@@ -327,6 +288,14 @@ class Invalid:
 
     problems: tuple[Problem, ...]
     given: Any = None
+    usable: tuple[Usable, ...] = ()
+    """What could be used of it, for checks to tell at once what else is wrong."""
+
+    @classmethod
+    def of(cls, model: type[BaseModel], error: ValidationError, sent: Any, **options: Any) -> Self:
+        """What pydantic found wrong with what was sent by the names of the fields."""
+        found = problems(error)
+        return cls(found, sent, usable(model, sent, [problem.path for problem in found], **options))
 
 
 def writable(cls: type[M]) -> type[M]:
@@ -357,8 +326,9 @@ def _input(cls: type[M], resource: type[BaseModel] | None) -> type[M]:
             return build(heard, value, context)
         except InputValidationError as error:
             places = [tuple(found.location) for found in error.errors]
-            told = [replace(problem, path=at) for problem, at in zip(heard.problems, places, strict=True)]
-            return Invalid(tuple(told), value)
+            assert heard.invalid is not None
+            told = [replace(problem, path=at) for problem, at in zip(heard.invalid.problems, places, strict=True)]
+            return replace(heard.invalid, problems=tuple(told), given=value)
 
     definition.from_input = from_input
     return cls
@@ -369,7 +339,7 @@ class _Heard:
 
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
-        self.problems: tuple[Problem, ...] = ()
+        self.invalid: Invalid | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
@@ -378,7 +348,7 @@ class _Heard:
         try:
             return self._model.model_validate(data, **options)
         except ValidationError as error:
-            self.problems = problems(error)
+            self.invalid = Invalid.of(self._model, error, data, **options)
             raise
 
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from pydantic import Field as Part
 from sqlmodel import Field
 
+from schema.belonging import of_partner
 from schema.coupon import Coupon, ReceptionMode
 from schema.customer import Customer
 from schema.derived import derived
@@ -104,6 +105,7 @@ class VoucherChosenOption(Fields):
     total_price = money("total_price_amount", description="What all of it cost.")
     option_id: int = Field(description="The option.")
     option = relation(VoucherOption, by="option_id", description="The option as it is now.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="An option that came with a voucher's prototype.")
@@ -116,6 +118,7 @@ class VoucherIncludedOption(Fields):
     count: int = Field(description="How many of it.")
     option_id: int = Field(description="The option.")
     option = relation(VoucherOption, by="option_id", description="The option as it is now.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="A booking that uses a voucher.")
@@ -128,6 +131,7 @@ class VoucherRental(Fields):
     reference: str = Field(default="", max_length=80, description="Its number in the booking engine; empty: none.")
     comment: str = Field(default="", max_length=1000, description="What the venue noted; empty: nothing.")
     created_on: dt.datetime = moment("When it was noted.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="An experience that somebody bought, for somebody or for themselves.")
@@ -217,3 +221,4 @@ class Voucher(Fields):
         "The address of its printable document, a PDF: nobody guesses it, and whoever knows it may open it. "
         "Null where there is none: before it is paid for.",
     )
+    partner = of_partner()

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from pydantic import Field as Part
 from sqlmodel import Field
 
+from schema.belonging import of_partner
 from schema.kept_lists import kept_list
-from schema.tenancy import Partner
 from schema.values import Fields, Money, Text, moment, money, relation, relations, text
 
 
@@ -24,7 +24,7 @@ class VoucherOptionCategory(Fields):
     ranking: int = Field(default=1, description="Its place in the funnel, lowest first.")
     min_number_options: int | None = Field(default=None, description="The fewest to choose; null: none need be.")
     max_number_options: int | None = Field(default=None, description="The most to choose; null: any number.")
-    partner = relation(Partner, by="partner_id", description="Whose it is.")
+    partner = of_partner()
     created_on: dt.datetime = moment("When it was made.")
     updated_on: dt.datetime = moment("When it last changed.")
 
@@ -56,7 +56,7 @@ class VoucherOption(Fields):
     services: list[OptionService] = kept_list(OptionService, "What it consists of.")
     category_id: int | None = Field(default=None, description="The category it belongs to; null: none.")
     category = relation(VoucherOptionCategory, by="category_id", description="Its category.", nullable=True)
-    partner = relation(Partner, by="partner_id", description="Whose it is.")
+    partner = of_partner()
     prototype_links = relations(
         "schema.voucher_option:VoucherOptionLink",
         by="option_id",
@@ -80,3 +80,4 @@ class VoucherOptionLink(Fields):
     prototype = relation(
         "schema.voucher_prototype:VoucherPrototype", by="voucher_prototype_id", description="The prototype."
     )
+    partner = of_partner()

@@ -6,10 +6,10 @@ from decimal import Decimal
 import strawberry
 from sqlmodel import Field
 
+from schema.belonging import of_partner
 from schema.catalogue import Environment, Universe
 from schema.media import Media
 from schema.product import vat_rate
-from schema.tenancy import Partner
 from schema.values import (
     ClosedSet,
     Fields,
@@ -43,6 +43,7 @@ class PrototypeImage(Fields):
     position: int = Field(description="Its place, from 1.")
     media_id: int = Field(description="The picture.")
     media = relation(Media, by="media_id", description="The picture.")
+    partner = of_partner()
 
 
 @strawberry.pydantic.type(description="An experience as a partner sells it: what vouchers are made from.")
@@ -85,7 +86,7 @@ class VoucherPrototype(Fields):
     environment_id: int | None = Field(default=None, description="Its environment; null: none.")
     universe = relation(Universe, by="universe_id", description="Its universe.")
     environment = relation(Environment, by="environment_id", description="Its environment.", nullable=True)
-    partner = relation(Partner, by="partner_id", description="Whose it is.")
+    partner = of_partner()
     cover = computed(Media, "Its cover: the picture at the place that `coverImage` says; null: it has none.")
     images = relations(PrototypeImage, by="voucher_prototype_id", description="Its pictures.", order="position")
     option_links = relations(

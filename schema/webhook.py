@@ -8,8 +8,8 @@ from sqlalchemy import Enum
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
+from schema.belonging import of_marketplace, of_partner
 from schema.event import LONGEST_TYPE, Event, EventType
-from schema.tenancy import Partner
 from schema.values import ClosedSet, Fields, choice, closed_set, moment, relation, relations
 
 
@@ -69,9 +69,8 @@ class WebhookEndpoint(Fields):
         default=None,
         nullable=True,
     )
-    partner = relation(
-        Partner, by="partner_id", description="Whose events it is told; null: all partners'.", nullable=True
-    )
+    partner = of_partner("Whose events it is told; null: all partners'.", nullable=True)
+    marketplace = of_marketplace()
 
 
 @strawberry.type(description="An endpoint with its secret, which is shown here and never again.")
@@ -113,3 +112,5 @@ class WebhookDelivery(Fields):
     event = relation(Event, by="event_id", description="What it tells of.")
     endpoint = relation(WebhookEndpoint, by="endpoint_id", description="Whom it tells.")
     attempts = relations(WebhookAttempt, by="delivery_id", description="Every try, the first one first.")
+    partner = of_partner(nullable=True)
+    marketplace = of_marketplace()

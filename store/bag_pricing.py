@@ -174,7 +174,6 @@ def _free(mode: ReceptionMode) -> DeliveryOption:
         price=ZERO,
         free_above=None,
         countries=(),
-        is_available=True,
     )
 
 

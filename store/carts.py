@@ -78,6 +78,10 @@ class Carts:
         """
         return await self._write(partner_id, id, tuple(items), return_url, kv.When.PRESENT, once)
 
+    async def saved_before(self, partner_id: int, once: Once) -> Saved | None:
+        """What the same key was answered first, within 24 hours; None for a key that is new. Nothing is written."""
+        return await self._write(partner_id, uuid4(), (), "", kv.When.PRESENT, once)
+
     async def get(self, partner_id: int, id: UUID) -> Cart | None:
         """The live cart of the partner with this id. Looking at it does not extend its life."""
         record = await self._store.get(_key(partner_id, id))

@@ -102,6 +102,20 @@ class OwnHolds:
         return replace(product, variants=variants, available=available)
 
 
+async def held_elsewhere(db: AsyncSession, partner_id: int, key: CheckoutKey) -> list[tuple[OwnHolds, AttemptRow]]:
+    """What payments hold that other browsers have begun for the same cart. Of other carts nothing is told."""
+    table = AttemptRow
+    query = select(table).where(
+        col(table.partner_id) == partner_id,
+        col(table.kind) == key.kind,
+        col(table.cart_id) == key.cart_id,
+        col(table.session_digest) != session_digest(key.session_id),
+        col(table.state).in_(LIVE),
+        col(table.held),
+    )
+    return [(OwnHolds.of(attempt), attempt) for attempt in (await db.exec(query)).all()]
+
+
 async def usable_codes(
     db: AsyncSession, partner_id: int, codes: Sequence[str], now: dt.datetime, own: OwnHolds, kind: ShopKind
 ) -> list[CouponRow | UsableCard]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
-from schema.checkout import CheckoutLine, ShopKind
+from schema.checkout import CheckoutLine, CodeProblem, ShopKind
 from schema.coupon import CouponTarget, ReceptionMode
 from schema.delivery import DeliveryKind
 from schema.numbers import LARGEST_AMOUNT
@@ -49,13 +49,24 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
+class Unmet:
+    """Why a coupon does nothing; `least` is the amount that there is not."""
+
+    problem: CodeProblem
+    least: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Reduction:
     """What coupons take off: in all, line by line, coupon by coupon (only those that work); and what they add to the value."""
 
     total: Decimal
     by_line: tuple[Decimal, ...]
     by_coupon: dict[int, Decimal]
-    free_collection: bool
+    unmet: dict[int, Unmet]
+    """Why those do nothing that do not work."""
+    freeing: frozenset[int]
+    """Those that make collecting free."""
     added: tuple[Decimal, ...]
     """What is added to the value of each line."""
     added_by_coupon: dict[int, Decimal]
@@ -113,64 +124,96 @@ def reduce(wares: Sequence[Ware], coupons: Sequence[CouponRow], terms: Terms) ->
     """Apply coupons one after the other, each to what the ones before left over."""
     left, added = [ware.total for ware in wares], [ZERO for _ in wares]
     used: list[list[CouponRow]] = [[] for _ in wares]
-    by_coupon: dict[int, Decimal] = {}
-    added_by_coupon: dict[int, Decimal] = {}
-    free_collection = False
+    by_coupon, added_by_coupon = dict[int, Decimal](), dict[int, Decimal]()
+    unmet, freeing = dict[int, Unmet](), set[int]()
     for coupon in coupons:
         eligible = _eligible(coupon, wares, terms)
-        if not eligible or not _works(coupon, wares, terms):
+        if (missed := _unmet(coupon, wares, sum(left, ZERO), terms)) is not None:
+            unmet[coupon.id] = missed
             continue
-        if coupon.increases_value:
-            shares, raised = [ZERO for _ in eligible], _raises(coupon, [wares[i].total for i in eligible])
-        else:
-            shares, raised = _shares(coupon, [left[i] for i in eligible]), [ZERO for _ in eligible]
+        shares, raised = _effect(coupon, [wares[i].total for i in eligible], [left[i] for i in eligible])
         if any(wares[i].total + added[i] + more > LARGEST_AMOUNT for i, more in zip(eligible, raised, strict=True)):
-            continue  # nothing is worth that much
+            unmet[coupon.id] = Unmet(CodeProblem.TOO_MUCH)
+            continue
         frees = coupon.free_click_and_collect and terms.collected is not False
-        if not frees and not any(shares) and not any(raised):
-            continue  # it would be used up for nothing
+        if not any(shares) and not any(raised) and (freeing or not frees):  # it would be used up for nothing
+            elsewhere = coupon.free_click_and_collect and not frees and any(left[i] for i in eligible)
+            unmet[coupon.id] = Unmet(CodeProblem.OTHER_DELIVERY if elsewhere else CodeProblem.NOTHING_LEFT)
+            continue
         for index, share, more in zip(eligible, shares, raised, strict=True):
             left[index] -= share
             added[index] += more
             if share or more:
                 used[index].append(coupon)
         by_coupon[coupon.id], added_by_coupon[coupon.id] = sum(shares, ZERO), sum(raised, ZERO)
-        free_collection = free_collection or frees
+        freeing.update([coupon.id] if frees else [])
     by_line = tuple(ware.total - rest for ware, rest in zip(wares, left, strict=True))
     return Reduction(
         total=sum(by_line, ZERO),
         by_line=by_line,
         by_coupon=by_coupon,
-        free_collection=free_collection,
+        unmet=unmet,
+        freeing=frozenset(freeing),
         added=tuple(added),
         added_by_coupon=added_by_coupon,
         coupons=tuple(tuple(each) for each in used),
     )
 
 
-def _works(coupon: CouponRow, wares: Sequence[Ware], terms: Terms) -> bool:
-    """Whether its conditions hold. What is not known yet (delivery, e-mail) does not stop it."""
+def _unmet(coupon: CouponRow, wares: Sequence[Ware], left: Decimal, terms: Terms) -> Unmet | None:
+    """The first of its conditions that does not hold. What is not known yet (delivery, e-mail) does not stop it.
+
+    `left` is what is left to pay for all wares after the coupons before it.
+    """
+    if not wares:
+        return Unmet(CodeProblem.NOTHING_LEFT)
+    within = [ware for ware in wares if _in_scope(coupon, ware, terms)]
+    if not within or (coupon.increases_value and terms.kind is ShopKind.PRODUCTS):
+        return Unmet(CodeProblem.NOT_FOR_THESE)
+    if not _as_received(coupon, terms):
+        return Unmet(CodeProblem.OTHER_DELIVERY)
+    if not _for_buyer(coupon, terms.email):
+        return Unmet(CodeProblem.OTHER_EMAIL)
     worth = sum((ware.total for ware in wares), ZERO)
-    minimum = max(coupon.minimum_basket_amount or ZERO, coupon.minimum_payment_amount or ZERO)
-    if (coupon.increases_value and terms.kind is ShopKind.PRODUCTS) or worth < minimum:
-        return False
+    minimums = (
+        (CodeProblem.MINIMUM_PRICE, coupon.minimum_product_price_amount, max(ware.unit_price for ware in within)),
+        (CodeProblem.MINIMUM_BASKET, coupon.minimum_basket_amount, worth),
+        (CodeProblem.MINIMUM_PAYMENT, coupon.minimum_payment_amount, left),
+    )
+    return next((Unmet(problem, least) for problem, least, there_is in minimums if there_is < (least or ZERO)), None)
+
+
+def _as_received(coupon: CouponRow, terms: Terms) -> bool:
+    """Whether it works for what is received in this way."""
     if terms.targets is not None and not terms.targets & set(coupon.targets):
         return False
-    if terms.receptions is not None and coupon.reception_modes and not terms.receptions & set(coupon.reception_modes):
-        return False
-    wanted = coupon.email_condition.lower()
-    return not (wanted and terms.email) or (
-        terms.email.lower().endswith(wanted) if wanted.startswith("@") else terms.email.lower() == wanted
-    )
+    modes = set(coupon.reception_modes)
+    return terms.receptions is None or not modes or bool(terms.receptions & modes)
+
+
+def _for_buyer(coupon: CouponRow, email: str) -> bool:
+    """Whether it is for somebody with this e-mail address."""
+    wanted, given = coupon.email_condition.lower(), email.lower()
+    return not (wanted and given) or (given.endswith(wanted) if wanted.startswith("@") else given == wanted)
+
+
+def _in_scope(coupon: CouponRow, ware: Ware, terms: Terms) -> bool:
+    scope = {ShopKind.PRODUCTS: coupon.product_ids, ShopKind.VOUCHERS: coupon.voucher_prototype_ids}.get(terms.kind)
+    return not scope or ware.id in scope
 
 
 def _eligible(coupon: CouponRow, wares: Sequence[Ware], terms: Terms) -> list[int]:
     """The positions of the lines it works on."""
     least = coupon.minimum_product_price_amount or ZERO
-    scope = {ShopKind.PRODUCTS: coupon.product_ids, ShopKind.VOUCHERS: coupon.voucher_prototype_ids}.get(terms.kind)
-    return [
-        position for position, ware in enumerate(wares) if (not scope or ware.id in scope) and ware.unit_price >= least
-    ]
+    return [i for i, ware in enumerate(wares) if _in_scope(coupon, ware, terms) and ware.unit_price >= least]
+
+
+def _effect(
+    coupon: CouponRow, totals: Sequence[Decimal], left: Sequence[Decimal]
+) -> tuple[list[Decimal], list[Decimal]]:
+    """What it takes off each line of which so much is left, and what it adds to the value of each."""
+    nothing = [ZERO for _ in totals]
+    return (nothing, _raises(coupon, totals)) if coupon.increases_value else (_shares(coupon, left), nothing)
 
 
 def _raises(coupon: CouponRow, totals: Sequence[Decimal]) -> list[Decimal]:

@@ -22,7 +22,7 @@ class EmbeddedPostgres:
     """PostgreSQL in `data_dir/postgres`, started when first used and stopped when its last user stops.
 
     Any number of programs may use one directory at once. However a program ends, `kill -9` included, the server is
-    stopped when no other is left; and if the server was killed itself, the next start recovers it. Works as an ordinary
+    stopped when no other is left; and if the server was killed itself, it is started again. Works as an ordinary
     user and as root (the server then runs as the account that owns its files, `nobody` at first). `fast` gives up safety
     against a crash of the machine for speed, for tests; where the server is running already, it stays as it was started.
     """

@@ -4,6 +4,7 @@
 the user first and the database last. It answers one line of JSON (`{"socket_dir": …}` or `{"error": …}`) and then waits
 for the end of its standard input, which comes however the user ends, `kill -9` included.
 
+A server that was killed is started again, by whichever of them notices first.
 Users of one directory hold a shared lock; who leaves tries for the exclusive one, and gets it only as the last. Only the
 standard library is imported here, so that a start costs little.
 """
@@ -15,6 +16,7 @@ import json
 import os
 import pathlib
 import pwd
+import select
 import shlex
 import shutil
 import signal
@@ -31,6 +33,8 @@ PORT = 5432
 SOCKET_NAME = f".s.PGSQL.{PORT}"
 LONGEST_SOCKET_PATH = 103
 """Bytes that a socket's path may have: 107 on Linux, 103 on macOS."""
+WATCHED_EVERY = 0.5
+"""Seconds between two looks at the server."""
 PATIENCE = 30.0
 """Seconds that an orderly stop may take before the server is told to drop everything (it recovers at the next start)."""
 
@@ -161,6 +165,21 @@ class Server:
                 return False
         return True
 
+    def died(self) -> bool:
+        """Whether the server has ended, although its data are there. One that is coming up has not."""
+        if self.child is not None and self.child.poll() is None:
+            return False
+        if not (self.data / "PG_VERSION").exists():
+            return False
+        found = self.state()
+        if found is None:
+            return True
+        try:
+            os.kill(found[0], 0)
+        except ProcessLookupError:
+            return True
+        return not self._running(found[0])
+
     def run(self) -> pathlib.Path:
         """See that a server is running, and answer the folder of its socket."""
         if not self.listening():
@@ -272,15 +291,36 @@ def locked(path: pathlib.Path, kind: int) -> Iterator[int]:
         os.close(descriptor)
 
 
+def ended(within: float) -> bool:
+    """Whether the user has ended within so many seconds, or before."""
+    readable, _, _ = select.select([sys.stdin.buffer], [], [], within)
+    return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
+
+
+def revive(server: Server) -> None:
+    """Start a server again that was killed. What it left running refuses a second one for a moment: we come again then."""
+    try:
+        with locked(server.data.parent / "postgres.start.lock", fcntl.LOCK_EX):
+            if server.died():
+                server.run()
+    except (CannotStartError, OSError) as error:
+        print(f"Embedded PostgreSQL has ended and is being started again. {error}", file=sys.stderr, flush=True)  # noqa: T201
+
+
 def supervise(server: Server) -> None:
-    """Start or join the server, say so, wait for the user's end, and stop the server if nobody else uses it."""
+    """Start or join the server, say so, and stop the server at the user's end if nobody else uses it.
+
+    Until then a server that was killed is started again.
+    """
     folder = server.data.parent
     with locked(folder / "postgres.users.lock", fcntl.LOCK_SH) as users:
         try:
             with locked(folder / "postgres.start.lock", fcntl.LOCK_EX):
                 sockets = server.run()
             print(json.dumps({"socket_dir": str(sockets)}), flush=True)  # noqa: T201 - this is how we answer
-            sys.stdin.buffer.read()
+            while not ended(within=WATCHED_EVERY):
+                if server.died():
+                    revive(server)
         finally:
             fcntl.flock(users, fcntl.LOCK_UN)
             with contextlib.suppress(BlockingIOError):

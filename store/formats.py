@@ -8,14 +8,12 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from babel import Locale
-from babel.dates import format_date, format_interval
+from babel.dates import format_date, format_interval, format_time
 from babel.numbers import format_currency, format_percent
 
+from schema.countries import COUNTRIES
 from schema.values import Text
 from store.texts import locale_of
-
-NO_COUNTRIES = frozenset(["AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"])
-"""Two-letter territories of CLDR that ISO 3166 does not list as countries."""
 
 
 class Formats:
@@ -54,6 +52,10 @@ class Formats:
         """`23 août 2026`, in a time zone by its IANA name."""
         return format_date(moment.astimezone(ZoneInfo(time_zone)), "long", locale=self.locale)
 
+    def time(self, moment: dt.datetime, time_zone: str) -> str:
+        """`14:35`, in a time zone by its IANA name."""
+        return format_time(moment.astimezone(ZoneInfo(time_zone)), "short", locale=self.locale)
+
     def days(self, first: dt.date, last: dt.date | None = None) -> str:
         """`12 to 14 July` as one writes it: the days of a stay; of one day, that day."""
         if last is None or last == first:
@@ -78,11 +80,7 @@ def _money(amount: Decimal, currency: str, locale: str) -> str:
 
 @functools.cache
 def _countries(locale: str) -> tuple[tuple[str, str], ...]:
-    names = {
-        code: name
-        for code, name in Locale.parse(locale).territories.items()
-        if len(code) == 2 and code.isalpha() and code not in NO_COUNTRIES
-    }
+    names = {code: name for code, name in Locale.parse(locale).territories.items() if code in COUNTRIES}
     return tuple(sorted(names.items(), key=lambda entry: _sorted_as(entry[1])))
 
 

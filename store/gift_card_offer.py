@@ -21,10 +21,10 @@ def check_offer(partner: PartnerRow) -> None:
     """Refuse an offer whose parts do not fit together; InvalidInput names each as the input of an offer does."""
     least, most = partner.gift_card_offer_minimum, partner.gift_card_offer_maximum
     if least > most:
-        raise InvalidInput.at("maximum", f"Send at least the minimum, {least}.")
+        raise InvalidInput.at("maximum", f"Send at least the minimum, {least}.", "OUT_OF_RANGE")
     suggested = partner.gift_card_offer_suggested
     problems = [
-        Problem(("suggested", place), "INVALID", f"{value} is not from {least} to {most}: propose another value.")
+        Problem(("suggested", place), "OUT_OF_RANGE", f"{value} is not from {least} to {most}: propose another value.")
         for place, value in enumerate(suggested)
         if not least <= value <= most
     ]

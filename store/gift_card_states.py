@@ -66,6 +66,6 @@ def move(card: GiftCardRow, new: GiftCardStatus) -> bool:
     if old is new:
         return False
     if (old, new) not in MOVES:
-        raise InvalidTransition(thing="A gift card", old=old.value, new=new.value)
+        raise InvalidTransition(thing="A gift card", old=old, new=new)
     card.status = new
     return True

@@ -52,10 +52,10 @@ class GiftCardRow(GiftCard, table=True):
 
 
 SEARCHED = {
-    "gifter_text": ("g", "lower(gifter_first_name || ' ' || gifter_last_name || chr(10) || gifter_email)"),
+    "gifter_text": ("g", "search_text(gifter_first_name || ' ' || gifter_last_name || chr(10) || gifter_email)"),
     "giftee_text": (
         "r",
-        "lower(coalesce(giftee_first_name, '') || ' ' || coalesce(giftee_last_name, '') || chr(10) || coalesce(giftee_email, ''))",
+        "search_text(coalesce(giftee_first_name, '') || ' ' || coalesce(giftee_last_name, '') || chr(10) || coalesce(giftee_email, ''))",
     ),
 }
 """What is searched of gift cards: first and last name, with the e-mail address."""

@@ -3,7 +3,9 @@
 import asyncio
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import orjson
 import structlog
 from pgqueuer.adapters.persistence.queries import Queries
 from pgqueuer.domain.models import CronExpressionEntrypoint, Job, Schedule, TableChangedEvent, TracebackRecord, utc_now
@@ -19,12 +21,62 @@ DEATHS = 5
 FLUSHED_AGAIN = 0.5
 """Seconds between the tries to write down how jobs ended, while the database is away."""
 
+ENQUEUE_ONCE = """
+    WITH made AS (
+        INSERT INTO pgqueuer AS job (priority, entrypoint, payload, execute_after, dedupe_key, headers, status)
+        VALUES (0, $1, $2, now() + coalesce($3::interval, '0'), $4, $5::jsonb, 'queued')
+        ON CONFLICT (dedupe_key) WHERE status IN ('queued', 'picked') AND dedupe_key IS NOT NULL
+        DO UPDATE SET headers = CASE job.status WHEN 'queued' THEN job.headers
+            ELSE coalesce(nullif(job.headers, 'null'), '{}') || jsonb_build_object('again', jsonb_build_object(
+                'at', least((job.headers -> 'again' ->> 'at')::timestamptz, excluded.execute_after),
+                'headers', excluded.headers
+            )) END
+        RETURNING id, entrypoint, priority, xmax = 0 AS added
+    ), logged AS (
+        INSERT INTO pgqueuer_log (job_id, status, entrypoint, priority)
+        SELECT id, 'queued', entrypoint, priority FROM made WHERE added
+    )
+    SELECT added FROM made
+"""
+"""A job under a name. One that waits under it is enough, but is locked until this transaction is through: whoever runs it sees
+what was written here. One that runs may have read before, and is to be run once more."""
+RUN_AGAIN = """
+    WITH again AS (
+        UPDATE pgqueuer
+        SET status = 'queued', queue_manager_id = NULL, updated = now(), attempts = 0,
+            execute_after = (headers -> 'again' ->> 'at')::timestamptz,
+            headers = (headers - '{again,error,request_id}'::text[]) || (headers -> 'again' -> 'headers')
+        WHERE id = ANY($1) AND queue_manager_id = ANY($2) AND status = 'picked' AND headers ? 'again'
+        RETURNING id, entrypoint, priority
+    )
+    INSERT INTO pgqueuer_log (job_id, status, entrypoint, priority) SELECT id, 'queued', entrypoint, priority FROM again
+    RETURNING job_id
+"""
+ENDED = """
+    WITH told AS (
+        SELECT * FROM unnest($1::bigint[], $2::pgqueuer_status[], $3::jsonb[]) AS told (id, status, traceback)
+    ), deleted AS (
+        DELETE FROM pgqueuer USING told
+        WHERE pgqueuer.id = told.id AND told.status <> 'failed' AND NOT coalesce(pgqueuer.headers ? 'again', false)
+        RETURNING pgqueuer.id, entrypoint, priority
+    ), held AS (
+        UPDATE pgqueuer SET status = 'failed', updated = now(), queue_manager_id = NULL
+        FROM told
+        WHERE pgqueuer.id = told.id AND told.status = 'failed' AND NOT coalesce(pgqueuer.headers ? 'again', false)
+        RETURNING pgqueuer.id, entrypoint, priority
+    )
+    INSERT INTO pgqueuer_log (job_id, status, entrypoint, priority, traceback)
+    SELECT id, told.status, ended.entrypoint, ended.priority, told.traceback
+    FROM told JOIN (SELECT * FROM deleted UNION ALL SELECT * FROM held) AS ended USING (id)
+"""
+"""How jobs ended that are not to be run again: the engine's own statement would delete those as well."""
 GIVE_BACK = """
     WITH given AS (
         UPDATE pgqueuer
-        SET status = 'queued', queue_manager_id = NULL, updated = now(), execute_after = now() + $3::interval,
-            attempts = $4,
-            headers = coalesce(nullif(headers, 'null'), '{}') || jsonb_strip_nulls(jsonb_build_object('error', $5::text))
+        SET status = 'queued', queue_manager_id = NULL, updated = now(),
+            execute_after = least(now() + $3::interval, (headers -> 'again' ->> 'at')::timestamptz), attempts = $4,
+            headers = coalesce(nullif(headers, 'null'), '{}') - 'again'
+                || jsonb_strip_nulls(jsonb_build_object('error', $5::text))
         WHERE id = $1 AND queue_manager_id = $2 AND status = 'picked'
         RETURNING id, entrypoint, priority
     )
@@ -115,10 +167,29 @@ class Queue(Queries):
                     [record.exception_message for _, record in failed],
                 )
             if told:
-                await super().log_jobs(told)
+                await self._note_ends(told)
         except Exception:
             await asyncio.sleep(FLUSHED_AGAIN)  # the engine tries again at once, and would fill the log
             raise
+
+    async def _note_ends(self, told: Sequence[tuple[Job, JOB_STATUS, TracebackRecord | None]]) -> None:
+        """Write down how jobs ended, then put those back that were asked for again while they ran, however they ended.
+
+        Once the first statement is through, no job is left that could be asked for again without being seen by the second.
+        """
+        ids = [job.id for job, _, _ in told]
+        records = [record and record.model_dump_json() for _, _, record in told]
+        await self.driver.execute(ENDED, ids, [status for _, status, _ in told], records)
+        if await self.driver.fetch(RUN_AGAIN, ids, list({job.queue_manager_id for job, _, _ in told})):
+            await wake(self)
+
+    async def enqueue_once(
+        self, entrypoint: str, payload: bytes, *, name: str, after: dt.timedelta | None, headers: Mapping[str, Any]
+    ) -> None:
+        """Enqueue a job under a name, unless one waits; one that runs is run once more when it has ended."""
+        found = await self.driver.fetch(ENQUEUE_ONCE, entrypoint, payload, after, name, orjson.dumps(headers).decode())
+        if not found[0]["added"]:  # while it was locked, workers have passed it by
+            await wake(self)
 
     async def update_heartbeat(self, job_ids: list[JobId]) -> None:
         """Tell that jobs are being run."""

@@ -11,14 +11,13 @@ import asyncpg
 import orjson
 import structlog
 from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
-from pgqueuer.adapters.persistence.queries import Queries
 from pgqueuer.domain.types import JobId
 from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.errors import AlreadyQueued
 from store import tracing
-from store.job_queue import wake
+from store.job_queue import Queue, wake
 
 FAILED_JOBS = "DELETE FROM pgqueuer WHERE status = 'failed' AND updated < :before"
 LOG = "DELETE FROM pgqueuer_log WHERE created < :before"
@@ -93,18 +92,17 @@ async def enqueue(
 ) -> None:
     """Enqueue a job in the session's transaction: it is there when the transaction commits, and gone when it rolls back.
 
-    `once` names the job: while one of that name waits or runs, another is not added; one that has failed is in nobody's way.
+    `once` names the job: while one of that name waits, another is not added; one that runs is run once more when it has ended,
+    as it may have read what this transaction changes before that was there. One that has failed is in nobody's way.
     It carries the `request_id` that is bound to the log, which is that of the request or of the job that enqueues it.
     """
     request_id = structlog.contextvars.get_contextvars().get("request_id")
-    await (await _queries(db)).enqueue(
-        job,
-        orjson.dumps(payload, default=str),
-        execute_after=after,
-        dedupe_key=once and f"{job}:{once}",
-        headers=({} if request_id is None else {"request_id": request_id}) | tracing.carried(),
-        on_conflict="skip",
-    )
+    headers = ({} if request_id is None else {"request_id": request_id}) | tracing.carried()
+    queries, given = await _queries(db), orjson.dumps(payload, default=str)
+    if once is None:
+        await queries.enqueue(job, given, execute_after=after, headers=headers)
+    else:
+        await queries.enqueue_once(job, given, name=f"{job}:{once}", after=after, headers=headers)
 
 
 async def requeue(db: AsyncSession, job_id: int) -> None:
@@ -133,7 +131,7 @@ async def prune(db: AsyncSession, *, failed_before: dt.datetime, logged_before: 
     return rows
 
 
-async def _queries(db: AsyncSession) -> Queries:
+async def _queries(db: AsyncSession) -> Queue:
     """The queue on the session's own connection, within its transaction."""
     connection = await db.connection()
     raw = (await connection.get_raw_connection()).driver_connection
@@ -143,4 +141,4 @@ async def _queries(db: AsyncSession) -> Queries:
         # The driver begins one with the first statement that SQLAlchemy sends; what is run on the raw connection before
         # that would commit by itself.
         await connection.execute(text("SELECT 1"))
-    return Queries(AsyncpgDriver(raw))
+    return Queue(AsyncpgDriver(raw))

@@ -138,3 +138,4 @@ class Limits:
         self.tokens = limit("token", settings.rate_limit)
         self.addresses = limit("address", settings.rate_limit_anonymous)
         self.forms = limit("form", settings.rate_limit_forms)
+        self.pages = limit("page", settings.rate_limit_pages)

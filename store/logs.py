@@ -52,8 +52,11 @@ _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked every few seconds by those who watch; told only when they fail."""
 
 
-def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
+def set_up_logging(settings: Settings, stream: TextIO | None = None, *, calm: bool = False) -> None:
     """Send all logs of the program, and of the libraries it uses, to one stream (standard error).
+
+    `calm` is for a program that has told its user something that should stay in sight: on the terminal of a development
+    installation only warnings and errors are written, unless `COFFRET_LOG_LEVEL` says otherwise.
 
     Lines carry what was bound with `structlog.contextvars.bind_contextvars`, such as `request_id`. JSON where
     `settings.log_json` says so, by default in production. Values named like secrets are hidden, and so are tokens,
@@ -71,7 +74,7 @@ def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
     )
     root = logging.getLogger()
     root.handlers = [handler]
-    root.setLevel(settings.log_level.upper())
+    root.setLevel("WARNING" if calm and keeps_calm(settings, stream) else settings.log_level.upper())
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate, logger.disabled = [], True, False
@@ -80,6 +83,11 @@ def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
         logging.getLogger(name).setLevel(max(level, root.level))
     logging.getLogger("uvicorn.access").addFilter(no_probe)
     logging.captureWarnings(capture=True)
+    _configure_structlog(as_json=as_json)
+
+
+def _configure_structlog(*, as_json: bool) -> None:
+    """Send the lines of structlog through the standard library's logging."""
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -91,6 +99,12 @@ def set_up_logging(settings: Settings, stream: TextIO | None = None) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def keeps_calm(settings: Settings, stream: TextIO) -> bool:
+    """Whether a stream is the terminal of a developer who has not said how much to log."""
+    undemanded = settings.development and not settings.log_json and "log_level" not in settings.model_fields_set
+    return undemanded and stream.isatty()
 
 
 def _shared(*, as_json: bool) -> list[Processor]:

@@ -86,7 +86,13 @@ def new_attempt(
 def _taken(quote: Quote, kind: CodeKind) -> list[dict[str, Any]]:
     """The coupons or the gift cards that work, and what each takes off or pays; a gift card that pays nothing is left alone."""
     return [
-        {"id": code.id, "code": code.code, "amount": str(applied.amount), "adds": str(applied.adds)}
+        {
+            "id": code.id,
+            "code": code.code,
+            "amount": str(applied.amount),
+            "adds": str(applied.adds),
+            "frees": applied.frees,
+        }
         for code, applied in zip(quote.usable, quote.codes, strict=True)
         if applied.applies and applied.kind is kind and (kind is CodeKind.COUPON or applied.amount > 0)
     ]

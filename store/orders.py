@@ -67,6 +67,8 @@ class OrderProductRow(OrderProduct, table=True):
     order_variant_id: int | None = Field(default=None, foreign_key="order_variant.id")
     voucher_id: int | None = Field(default=None, foreign_key="voucher.id", index=True)
     gift_card_id: int | None = Field(default=None, foreign_key="gift_card.id", index=True)
+    picture_url: str = Field(default="", max_length=300)
+    """The path of its picture on this service; empty: none."""
     currency: str = Field(default="EUR", max_length=3)
     unit_price_amount: Decimal = amount()
     total_amount: Decimal = amount()

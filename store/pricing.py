@@ -5,11 +5,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from schema.checkout import (
+    OPEN,
     AppliedCode,
     CheckoutLine,
     Choice,
     CodeKind,
     DeliveryOption,
+    DeliveryProblem,
+    Expected,
     LineProblem,
     OfferedProduct,
     OfferedVariant,
@@ -48,23 +51,50 @@ class Priced:
     deliveries: tuple[DeliveryOption, ...]
     codes: tuple[AppliedCode, ...]
     totals: Totals
+    expected: Expected | None
+    """With the lines that something is still to be chosen for; None where there are none."""
 
     @property
     def good(self) -> tuple[CheckoutLine, ...]:
         """The lines that can be ordered."""
-        return tuple(line for line in self.lines if line.problem is None and line.choice.quantity > 0)
+        return tuple(line for line in self.lines if _is_good(line))
 
 
 def price(basket: Basket) -> Priced:
     """Price a basket."""
     lines = price_lines(basket.choices, basket.products)
-    good = [line for line in lines if line.problem is None and line.choice.quantity > 0]
+    good = [line for line in lines if _is_good(line)]
+    goods = good or [line for line in lines if line.product]  # nothing can be ordered: as if all could
+    physical = any(line.product and line.product.is_physical for line in goods)
+    options, applied, totals = _come_to(basket, good, physical=physical)
+    return Priced(lines, options, applied, totals, _expected(basket, lines))
+
+
+def _expected(basket: Basket, lines: Sequence[CheckoutLine]) -> Expected | None:
+    """What it comes to with the open lines as they are wanted; None without one, or beyond what an order can be."""
+    wanted = [line for line in lines if _is_good(line) or line.is_open]
+    as_wanted = [replace(line, total=(line.unit_price or ZERO) * line.choice.quantity) for line in wanted]
+    if not any(line.is_open for line in wanted) or not all(fit_together([line.total for line in as_wanted])):
+        return None
+    physical = any(line.product and line.product.is_physical for line in wanted)
+    options, applied, totals = _come_to(basket, as_wanted, physical=physical)
+    return Expected(options, applied, totals, is_least=any(line.is_least for line in wanted))
+
+
+def _is_good(line: CheckoutLine) -> bool:
+    """Whether it can be ordered."""
+    return line.problem is None and line.choice.quantity > 0
+
+
+def _come_to(
+    basket: Basket, good: Sequence[CheckoutLine], *, physical: bool
+) -> tuple[tuple[DeliveryOption, ...], tuple[AppliedCode, ...], Totals]:
+    """How lines with a price can be delivered, what each code does for them, and what it comes to."""
     mode = next((d for d in basket.deliveries if d.mode.id == basket.delivery_id), None)
     coupons = [code for code in basket.codes if isinstance(code, CouponRow)]
     reduction = reduce_lines(good, coupons, mode.mode.kind if mode else None, basket.email)
     worth = sum((line.total for line in good), ZERO) - reduction.total
     weight = weight_of(good, basket.products)
-    physical = any(line.product and line.product.is_physical for line in good)
     options = tuple(
         delivery_option(d, [Parcel(basket.country, weight)], worth, reduction, physical=physical)
         for d in basket.deliveries
@@ -73,7 +103,7 @@ def price(basket: Basket) -> Priced:
     sold = [Sold(line.total, basket.products[line.choice.product_id].vat_rate) for line in good]
     carriage = Carriage(chosen.price if chosen else None, mode.mode.vat_rate if mode else ZERO)
     totals, applied = bill(sold, reduction, carriage, basket.codes, basket.currency)
-    return Priced(lines, options, applied, totals)
+    return options, applied, totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +179,7 @@ def _line(choice: Choice, sold: SoldProduct | None, taken: dict[tuple[int, int |
     problem = problem or _variant_problem(product, variant, choice) or _attribute_problem(product, choice)
     unit_price = variant.price if variant else product.price
     if problem is not None:
-        return CheckoutLine(choice, product, variant, None, ZERO, problem)
+        return CheckoutLine(choice, product, variant, unit_price if problem in OPEN else None, ZERO, problem)
     stock = variant.available if variant else product.available
     key = (product.id, variant.id if variant else None)
     left = None if stock is None else stock - taken.get(key, 0)
@@ -218,30 +248,34 @@ def delivery_option(
     countries = tuple(sorted({r.country for r in delivery.rates if r.country}))
     everywhere = any(not r.country for r in delivery.rates)
     price: Decimal | None = ZERO
-    available = True
-    if mode.kind is DeliveryKind.DIGITAL:
-        available = not physical
-    elif delivery.rates:
+    problem = DeliveryProblem.GOODS if mode.kind is DeliveryKind.DIGITAL and physical else None
+    if mode.kind is not DeliveryKind.DIGITAL and delivery.rates:
         sent = mode.kind is DeliveryKind.HOME_DELIVERY and bool(countries)
         known = not sent or all(parcel.country for parcel in parcels)
         price = _carriage(delivery, parcels) if known else None
-        available = price is not None or not known
+        problem = None if price is not None or not known else _undelivered(delivery, parcels)
     if price and mode.free_above_amount is not None and worth >= mode.free_above_amount:
         price = ZERO
-    if mode.kind is DeliveryKind.CLICK_AND_COLLECT and reduction.free_collection and available:
+    if mode.kind is DeliveryKind.CLICK_AND_COLLECT and reduction.freeing and problem is None:
         price = ZERO
     if price and worth + price > LARGEST_AMOUNT:
-        available = False
+        problem = DeliveryProblem.TOO_MUCH
     return DeliveryOption(
         id=mode.id,
         kind=mode.kind,
         name=mode.name,
         description=mode.description,
-        price=price if available else None,
+        price=price if problem is None else None,
         free_above=mode.free_above_amount,
         countries=() if everywhere else countries,
-        is_available=available,
+        problem=problem,
     )
+
+
+def _undelivered(delivery: Delivery, parcels: Sequence[Parcel]) -> DeliveryProblem:
+    """Why not all parcels are delivered: where to, unless that would do for lighter ones."""
+    lighter = [replace(parcel, weight=0) for parcel in parcels]
+    return DeliveryProblem.COUNTRY if _carriage(delivery, lighter) is None else DeliveryProblem.WEIGHT
 
 
 def _carriage(delivery: Delivery, parcels: Sequence[Parcel]) -> Decimal | None:
@@ -282,5 +316,14 @@ def _cover(total: Decimal, cards: Sequence[UsableCard]) -> tuple[dict[int, Decim
 def _applied(code: CouponRow | UsableCard, reduction: Reduction, cards: Mapping[int, Decimal]) -> AppliedCode:
     if isinstance(code, UsableCard):
         return AppliedCode(code.code, CodeKind.GIFT_CARD, cards[code.id], True)
-    amount, adds = reduction.by_coupon.get(code.id), reduction.added_by_coupon.get(code.id, ZERO)
-    return AppliedCode(code.code, CodeKind.COUPON, amount or ZERO, amount is not None, adds)
+    amount, missed = reduction.by_coupon.get(code.id), reduction.unmet.get(code.id)
+    return AppliedCode(
+        code=code.code,
+        kind=CodeKind.COUPON,
+        amount=amount or ZERO,
+        applies=amount is not None,
+        adds=reduction.added_by_coupon.get(code.id, ZERO),
+        frees=code.id in reduction.freeing,
+        problem=missed.problem if missed else None,
+        least=missed.least if missed else None,
+    )

@@ -15,7 +15,7 @@ from strawberry.types.field import StrawberryField
 
 from schema.derived import Derived
 from schema.guard import Guard
-from schema.values import Computed, Inline, Itself, Relation
+from schema.reading import Computed, Inline, Itself, Relation
 from store.wanted import (
     AS_WRITTEN,
     ASKING,
@@ -23,6 +23,7 @@ from store.wanted import (
     Cursor,
     Each,
     Leaf,
+    Level,
     Link,
     Load,
     Made,
@@ -48,6 +49,7 @@ class Writer:
         self.columns: list[str] = []
         self.links: list[Link] = []
         self.veils: list[Veil] = []
+        self.levels: list[Level] = []
         self.asks = False
         self._names: dict[str, Any] = {"missing": _missing}
         self._number = itertools.count()
@@ -103,7 +105,7 @@ class Writer:
             case Part():
                 return self._part(w, var, at, owner)
             case Each():
-                return self._each(w, var)
+                return self._level(w, at, owner) if _opens(w.wanted) else self._each(w, var)
             case Link():
                 return self._link(w, at, owner)
 
@@ -145,6 +147,15 @@ class Writer:
         made = f"[{absent} if {item} is None else {self._body(w.wanted, item, (), None)} for {item} in {v}]"
         return self._unless_missing(w, v, self._read(var, w.path), made)
 
+    def _level(self, w: Each, at: Steps, owner: Steps | None) -> str:
+        if self.from_rows or owner is None or "()" in w.path:
+            raise CannotCompile(f"{w.key}: lists what is related to objects that are none of its own")
+        inner = Projection(w.wanted)
+        if inner.objects is None:
+            raise CannotCompile(inner.reasons[0])
+        self.levels.append(Level(w, inner, at, (*owner, *w.path.split("."))))
+        return "None"
+
     def _link(self, w: Link, at: Steps, owner: Steps | None) -> str:
         if owner is None or any(step.endswith("()") for step in owner):
             raise CannotCompile(f"{w.key}: is a relation of an embedded value")
@@ -152,7 +163,8 @@ class Writer:
         if w.relation.guard is not None:
             self._owner(w.key, w.relation.guard, owner)
         if self.from_rows:
-            self._column(_held(w.relation))
+            for name in _held(w.relation):
+                self._column(name)
         return "None"
 
     def _owner(self, key: str, guard: Guard, owner: Steps | None) -> Steps:
@@ -170,7 +182,8 @@ class Writer:
 
     async def keys(self, read: "Read", source: Sequence[Any], load: Load) -> list[Any]:
         """What each row or object holds to find its related ones by; None where they are not the caller's to see."""
-        keys = self._values(_held(read.relation), source, read.owner)
+        held = [self._values(name, source, read.owner) for name in _held(read.relation)]
+        keys = held[0] if len(held) == 1 else [None if None in pair else pair for pair in zip(*held, strict=True)]
         if read.relation.guard is None:
             return keys
         shown = await self.shown(read.relation.guard, source, read.owner, load)
@@ -194,7 +207,7 @@ class Writer:
     @property
     def open(self) -> bool:
         """Whether writing it asks for more than its own rows or objects."""
-        return bool(self.links or self.veils or self.asks)
+        return bool(self.links or self.veils or self.levels or self.asks)
 
 
 class Projection:
@@ -233,7 +246,26 @@ class Projection:
                     target[veil.key] = None
         for read in writer.reads:
             await read.follow(await writer.keys(read, source, load), out, load)
+        for level in writer.levels:
+            await _descend(level, source, out, load)
         return out
+
+
+async def _descend(level: Level, source: Sequence[Any], out: list[Any], load: Load) -> None:
+    """Write the lists of embedded objects, all in one go, into the objects that hold them."""
+    for step in level.path:
+        source = [None if o is None else getattr(o, step) for o in source]
+    items = list(itertools.chain.from_iterable(held for held in source if held is not None))
+    if any(item is None for item in items):
+        raise MissingValue(level.each.key)  # graphql-core tells where
+    done = iter(await level.inner.render(items, load))
+    for target, held in zip(_at(out, level.at), source, strict=True):
+        written = None if held is None else list(itertools.islice(done, len(held)))
+        if target is None:
+            continue
+        if written is None and level.each.required:
+            _missing(level.each.key)
+        target[level.each.key] = written
 
 
 def _at(out: list[Any], steps: Steps) -> list[Any]:
@@ -303,8 +335,21 @@ def _of_rows(link: Link) -> bool:
     return isinstance(link.relation, Relation) and link.inner.rows is not None
 
 
-def _held(relation: Relation | Computed) -> str:
-    return "id" if isinstance(relation, Computed) or relation.many else relation.by
+def _held(relation: Relation | Computed) -> Steps:
+    """What an object has of what its related ones are found by: the id, perhaps behind whose it is."""
+    if isinstance(relation, Computed):
+        return ("id",)
+    own = "id" if relation.many else relation.by
+    return (own,) if relation.within is None else (relation.within, own)
+
+
+def _opens(wanted: Sequence[Wanted]) -> bool:
+    """Whether something is wanted that is not in the objects themselves."""
+    return any(
+        isinstance(w, Link)
+        or (isinstance(w, Part | Each) and (_opens(w.wanted) or getattr(w, "guard", None) is not None))
+        for w in wanted
+    )
 
 
 def _local(column: str) -> str:

@@ -19,15 +19,10 @@ async def images_of(db: AsyncSession, prototype: VoucherPrototypeRow) -> list[in
 
 
 async def put_images(db: AsyncSession, prototype: VoucherPrototypeRow, wanted: Sequence[int]) -> bool:
-    """Make these its pictures, in this order; whether that changed anything.
-
-    Raises InvalidInput at `image_ids` for pictures that are named twice, are another partner's, or were put away. One that
-    it has already may stay, though it was put away.
-    """
+    """Make these its pictures, which were checked, in this order; whether that changed anything."""
     there = await images_of(db, prototype)
     if there == list(wanted):
         return False
-    await _check(db, prototype, wanted, frozenset(there))
     image = PrototypeImageRow
     await db.exec(delete(image).where(col(image.voucher_prototype_id) == prototype.id))
     of: dict[str, Any] = {"partner_id": prototype.partner_id, "voucher_prototype_id": prototype.id}
@@ -36,13 +31,15 @@ async def put_images(db: AsyncSession, prototype: VoucherPrototypeRow, wanted: S
     return True
 
 
-async def _check(
-    db: AsyncSession, prototype: VoucherPrototypeRow, wanted: Sequence[int], there: frozenset[int]
-) -> None:
+async def check_images(db: AsyncSession, partner_id: int, wanted: Sequence[int], there: Sequence[int] = ()) -> None:
+    """Raise InvalidInput at `image_ids` for pictures that are named twice, are another partner's, or were put away.
+
+    One that is `there` already may stay, though it was put away. Until the end nobody puts away the others.
+    """
     media = MediaRow
     query = (
         select(media.id, media.archived_on)
-        .where(col(media.partner_id) == prototype.partner_id, col(media.id).in_(set(wanted)))
+        .where(col(media.partner_id) == partner_id, col(media.id).in_(set(wanted)))
         .order_by(col(media.id))
         .with_for_update(read=True)  # nobody puts one away or renames it meanwhile
     )

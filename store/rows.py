@@ -10,7 +10,7 @@ from strawberry.dataloader import DataLoader
 from strawberry.types import get_object_definition
 
 from schema.guard import Guard
-from schema.values import Computed, Relation
+from schema.reading import Computed, Relation
 from store.statements import Statement
 from store.wanted import ASKING, Loaded
 from store.within import Reads
@@ -74,6 +74,8 @@ class Loaders:
             return {owner: True for owner in wanted if self.asking.shows(link, owner)}
         if isinstance(link, Computed):
             return await self.asking.compute(link, sorted(wanted))
+        if link.within is not None:
+            return await self._within(link, link.within, wanted, columns)
         rows = await (self._objects(link, wanted) if columns is None else self._tuples(link, wanted, tuple(columns)))
         of: Callable[[Any], Any] = operator.itemgetter(0) if columns is not None else operator.attrgetter(_key(link))
         if not link.many:
@@ -82,6 +84,16 @@ class Loaders:
         for row in rows:
             grouped[of(row)].append(row)
         return grouped
+
+    async def _within(
+        self, link: Relation, name: str, keys: list[tuple[Any, Any]], columns: Sequence[str] | None
+    ) -> Mapping[Any, Any]:
+        """What belongs to pairs of an owner and an id: of the rows with these ids, those of the same owner."""
+        ids = list({id for _, id in keys})
+        if columns is None:
+            return {(getattr(row, name), row.id): row for row in await self._objects(link, ids)}
+        rows = await self._tuples(link, ids, (*columns, name))
+        return {(row[-1], row[0]): row[:-1] for row in rows}
 
     async def _objects(self, link: Relation, keys: list[Any]) -> Sequence[Any]:
         table = table_of(link.to)

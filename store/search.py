@@ -1,10 +1,12 @@
-"""Searching texts that people type: anywhere in a text, whatever the case, along an index of trigrams.
+"""Searching texts that people type: anywhere in a text, whatever the case and the accents, along an index of trigrams.
 
-What is searched of a row is kept in lower case in columns that the database makes by itself (`voucher.gifter_text`), and one
+What is searched of a row is kept without either (`search_text`) in columns that the database makes by itself (`voucher.gifter_text`), and one
 index of a table holds the trigrams of all of them, each behind the letter of its column: `gada`, `nspa`. It takes what every
 PostgreSQL has. See docs/decisions/search.md.
 """
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +21,7 @@ BY_THE_DATABASE = {"made_by": "the database"}
 """Marks what the database makes: it is made by a revision, and never written."""
 INDEX_SUFFIX = "_search_idx"
 LETTER = "letter"
+_ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 def searched(kept: Table, texts: Mapping[str, tuple[str, str]]) -> None:
@@ -45,23 +48,36 @@ def is_searched(column: Column[Any]) -> bool:
 
 def containing(column: Column[Any], term: str) -> Condition:
     """Whether a searched column contains a term."""
-    escaped = term.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
 
     def exactly(tested: Any, pattern: Any) -> ColumnElement[bool]:
-        found: ColumnElement[bool] = tested.like(func.lower(pattern), escape="\\")
+        found: ColumnElement[bool] = tested.like(plain(pattern), escape="\\")
         return found
 
     def along(tested: Any, pattern: Any, searched: Any) -> ColumnElement[bool]:
         letter: ColumnElement[str] = literal_column(f"'{column.info[LETTER]}'")
         grams: ColumnElement[Any] = literal_column(f"({grams_of(column.table)})", ARRAY(Text))
-        return and_(grams.contains(func.search_grams(letter, func.lower(searched))), exactly(tested, pattern))
+        return and_(grams.contains(func.search_grams(letter, plain(searched))), exactly(tested, pattern))
 
-    plain = Condition.on(column, "containing", (f"%{escaped}%",), (String(),), exactly)
+    walked = Condition.on(column, "containing", (somewhere(term),), (String(),), exactly)
     if not _has_grams(term):
-        return plain
-    return Condition.on(column, "searched", (f"%{escaped}%", term), (String(), Text()), along, plain)
+        return walked
+    return Condition.on(column, "searched", (somewhere(term), term), (String(), Text()), along, walked)
+
+
+def plain(text: Any) -> ColumnElement[str]:
+    """A text as it is searched: in lower case, without accents, with ss for ß and ae for æ."""
+    found: ColumnElement[str] = func.search_text(text)
+    return found
+
+
+def somewhere(term: str) -> str:
+    """The pattern of texts that hold this."""
+    escaped = term.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return f"%{escaped}%"
 
 
 def _has_grams(term: str) -> bool:
-    """Whether a term has trigrams: they do not cross lines."""
+    """Whether a term has trigrams: accents have none of their own, and trigrams do not cross lines."""
+    letters = (letter for letter in unicodedata.normalize("NFD", term) if not _ACCENTS.fullmatch(letter))
+    term = unicodedata.normalize("NFC", "".join(letters))
     return any("\n" not in term[at : at + SHORTEST] for at in range(len(term) - SHORTEST + 1))

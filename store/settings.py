@@ -67,6 +67,11 @@ class Settings(BaseSettings):
     trusted_proxies: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="Addresses or networks whose X-Forwarded-* headers are believed."
     )
+    hsts_seconds: int = Field(
+        default=0,
+        ge=0,
+        description="How long browsers keep to https for a host once they came by it (Strict-Transport-Security); 0: not told.",
+    )
     secret: SecretStr = SecretStr(DEVELOPMENT_SECRET)
     database_url: str = Field(
         default="", validation_alias="DATABASE_URL", description="postgresql://…; empty: embedded PostgreSQL."
@@ -75,6 +80,12 @@ class Settings(BaseSettings):
         default="",
         validation_alias="REDIS_URL",
         description="redis://…, rediss://… or redis+cluster://…; empty: in process.",
+    )
+    carts_in_memory: int = Field(
+        default=100_000, ge=1, description="How many carts a process holds where REDIS_URL is empty."
+    )
+    carts_in_memory_mb: int = Field(
+        default=256, ge=1, description="How many MiB they may take, with the answers that are kept for their keys."
     )
     files_url: str = Field(
         default="",
@@ -89,6 +100,15 @@ class Settings(BaseSettings):
     files_access_key_id: SecretStr = Field(default=SecretStr(""), description="Who we are to S3.")
     files_secret_access_key: SecretStr = Field(default=SecretStr(""), description="The key that proves it.")
     workers: int = Field(default=1, ge=1)
+    connections: int | None = Field(
+        default=None, ge=1, description="Connections of clients that a process has at most; by default as files allow."
+    )
+    header_seconds: float = Field(default=10, gt=0, description="For the head of a request to come.")
+    progress_seconds: float = Field(
+        default=30, gt=0, description="In which a body, or the reading of an answer, has to come on by 4 KiB."
+    )
+    idle_seconds: float = Field(default=15, gt=0, description="How long a connection may wait for its next request.")
+    stop_seconds: float = Field(default=10, ge=0, description="For requests under way to end once told to stop.")
     worker_port: int | None = Field(
         default=None,
         ge=0,
@@ -159,6 +179,9 @@ class Settings(BaseSettings):
         default="600/minute", description="API requests without a token, from one address."
     )
     rate_limit_forms: RateText = Field(default="300/minute", description="Forms of the checkout sent from one address.")
+    rate_limit_pages: RateText = Field(
+        default="1200/minute", description="Pages of the checkout, the venue and the onboarding seen from one address."
+    )
     guesses_per_address: RateText = Field(
         default="20/hour", description="Codes and e-mail addresses that are not found, for customers at one address."
     )
@@ -224,22 +247,30 @@ class Settings(BaseSettings):
         return value
 
     @model_validator(mode="after")
+    def fit_for_production(self) -> Self:
+        """Refuse in production whatever is only meant for trying out."""
+        if self.environment is not Environment.PRODUCTION:
+            return self
+        if self.secret.get_secret_value() == DEVELOPMENT_SECRET:
+            raise ValueError(
+                f"Production needs a secret of its own: set COFFRET_SECRET, for example to {secrets.token_hex(32)}"
+            )
+        if len(self.secret.get_secret_value()) < 32:
+            raise ValueError("COFFRET_SECRET is too short: use at least 32 characters.")
+        if self.provider is ProviderName.SANDBOX:
+            raise ValueError(
+                "Production can't take money through the sandbox: set COFFRET_PROVIDER=mangopay and its keys."
+            )
+        if not self.mangopay_base_url.startswith("https://"):
+            raise ValueError("Money is asked for over https only: correct COFFRET_MANGOPAY_BASE_URL.")
+        if "demo" in self.model_fields_set and self.demo:
+            raise ValueError("Demo data has public passwords and is refused in production: unset COFFRET_DEMO.")
+        self.demo = False
+        return self
+
+    @model_validator(mode="after")
     def coherent(self) -> Self:
         """Refuse what can't work together, and say how to put it right."""
-        if self.environment is Environment.PRODUCTION:
-            if self.secret.get_secret_value() == DEVELOPMENT_SECRET:
-                raise ValueError(
-                    f"Production needs a secret of its own: set COFFRET_SECRET, for example to {secrets.token_hex(32)}"
-                )
-            if len(self.secret.get_secret_value()) < 32:
-                raise ValueError("COFFRET_SECRET is too short: use at least 32 characters.")
-            if self.provider is ProviderName.SANDBOX:
-                raise ValueError(
-                    "Production can't take money through the sandbox: set COFFRET_PROVIDER=mangopay and its keys."
-                )
-            if "demo" in self.model_fields_set and self.demo:
-                raise ValueError("Demo data has public passwords and is refused in production: unset COFFRET_DEMO.")
-            self.demo = False
         if self.workers > 1 and not self.redis_url:
             raise ValueError("More than one worker needs a shared cart store: set REDIS_URL, or start with one worker.")
         if self.provider is ProviderName.MANGOPAY and not (

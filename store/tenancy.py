@@ -2,17 +2,20 @@
 
 import datetime as dt
 from decimal import Decimal
+from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import CheckConstraint, Column, Index, Numeric, UniqueConstraint
+from sqlalchemy import CheckConstraint, Column, Index, LargeBinary, Numeric, UniqueConstraint, event, inspect
 from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
-from sqlmodel import Field
+from sqlmodel import Field, col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.errors import CONSTRAINTS, AlreadyTaken
 from schema.partner_parts import PayoutFrequency
-from schema.tenancy import Marketplace, Partner, Token, User
+from schema.tenancy import Marketplace, Partner, PartnerStatus, Token, User
 from schema.values import amount, choice, moment
 from store.clock import now
+from store.look_alikes import skeleton_digest
 
 
 class MarketplaceRow(Marketplace, table=True):
@@ -91,6 +94,10 @@ class PartnerRow(Partner, table=True):
     created_on: dt.datetime = moment("When it was made.", default_factory=now)
 
 
+def _of_new_username(context: Any) -> bytes:
+    return skeleton_digest(context.get_current_parameters()["username"])
+
+
 class UserRow(User, table=True):
     """A user."""
 
@@ -106,6 +113,16 @@ class UserRow(User, table=True):
     password_hash: str = Field(default="", max_length=255)
     permissions: list[str] | None = Field(default=None, sa_column=Column(ARRAY(VARCHAR(60)), nullable=True))
     created_on: dt.datetime = moment("When the user was made.", default_factory=now)
+    username_skeleton: bytes | None = Field(
+        default=None, sa_column=Column(LargeBinary, unique=True, nullable=True, default=_of_new_username)
+    )
+    """What the user name looks like, which no two users share; null: somebody's did already when that began to count."""
+
+
+@event.listens_for(UserRow, "before_update")
+def _follow_username(_mapper: Any, _connection: Any, user: UserRow) -> None:
+    if inspect(user).attrs.username.history.has_changes():
+        user.username_skeleton = skeleton_digest(user.username)
 
 
 class TokenRow(Token, table=True):
@@ -120,3 +137,16 @@ class TokenRow(Token, table=True):
 CONSTRAINTS["partner_site_domain_key"] = lambda: AlreadyTaken("site_domain", what="site domain")
 CONSTRAINTS["partner_source_id_key"] = lambda: AlreadyTaken("source_id", what="source id")
 CONSTRAINTS["app_user_username_key"] = lambda: AlreadyTaken("username", what="user name")
+CONSTRAINTS["app_user_username_skeleton_key"] = lambda: AlreadyTaken(
+    "username", what="user name, or one that reads like it,"
+)
+
+
+async def partner_status(db: AsyncSession, partner_id: int, *, lock: bool = False) -> PartnerStatus | None:
+    """The status of a partner as it is now; None without one.
+
+    With `lock` whoever changes the partner, and this transaction, wait for each other. It is the lock of a row that refers to
+    the partner, so that nobody waits who only counts the partner's orders.
+    """
+    status = select(col(PartnerRow.status)).where(col(PartnerRow.id) == partner_id)
+    return (await db.exec(status.with_for_update(read=True, key_share=True) if lock else status)).one_or_none()

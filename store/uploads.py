@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 
 from starlette.datastructures import FormData, Headers
-from starlette.formparsers import MultiPartParser
+from starlette.formparsers import MultiPartException, MultiPartParser
 
 
 class _InMemory(MultiPartParser):
@@ -31,4 +31,7 @@ async def read_multipart(
     `max_part_size` is of a field, in bytes; a file may be as large as the body.
     """
     limits = {"max_files": max_files, "max_fields": max_fields, "max_part_size": max_part_size}
-    return await _InMemory(headers, raw, **limits).parse()
+    try:
+        return await _InMemory(headers, raw, **limits).parse()
+    except UnicodeError:  # of encodings that Python names and does not decode
+        raise MultiPartException("Its charset cannot be read.") from None

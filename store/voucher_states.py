@@ -45,7 +45,7 @@ def permission_for(old: VoucherState, new: VoucherState) -> Permission | None:
     if old is new:
         return None
     if (old, new) not in MOVES:
-        raise InvalidTransition(thing="A voucher", old=old.value, new=new.value)
+        raise InvalidTransition(thing="A voucher", old=old, new=new)
     return MOVES[old, new]
 
 

@@ -74,7 +74,7 @@ class VoucherRow(Voucher, table=True):
 
 
 def _lines(*values: str) -> str:
-    return f"lower({' || chr(10) || '.join(values)})"
+    return f"search_text({' || chr(10) || '.join(values)})"
 
 
 SEARCHED = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from schema.guard import Guard
-from schema.values import Computed, Relation
+from schema.reading import Computed, Relation
 
 if TYPE_CHECKING:
     from store.projection import Projection
@@ -123,6 +123,18 @@ class Link:
     owner: Steps = ()
     """The attributes that lead from an object to the one whose relation it is."""
     spread: bool = False
+
+
+@dataclass(frozen=True)
+class Level:
+    """A list of embedded objects that want related resources: all of them, whoever holds them, are one level."""
+
+    each: Each
+    inner: "Projection"
+    at: Steps
+    """The keys of the object that it is written into."""
+    path: Steps
+    """The attributes that lead to it."""
 
 
 @dataclass(frozen=True)

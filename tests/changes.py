@@ -9,14 +9,16 @@ from pydantic import ValidationError
 
 from resolvers.operation import Operation
 from schema.errors import AppError
-from schema.messages import problems
 from schema.values import Invalid
 from tests.tenants import Tenants
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a change: its result as a resource or JSON, or what was wrong, field by field, by code."""
+    """What became of a change: its result as a resource or JSON, or what was wrong, field by field, by kind of code.
+
+    Which limit a value is beyond is no matter here: `INVALID` stands for all of them. `tests/schema` holds the codes themselves.
+    """
 
     result: Any = None
     wrong: frozenset[tuple[str, str]] = frozenset()
@@ -25,6 +27,16 @@ class Outcome:
     def done(self) -> bool:
         """Whether nothing was wrong."""
         return not self.wrong
+
+
+LIMITS = frozenset({"TOO_LONG", "TOO_MANY", "OUT_OF_RANGE"})
+
+
+def _kind(at: str, code: str) -> tuple[str, str]:
+    """A mistake by its kind. GraphQL alone names the field by which a row was looked for and not found."""
+    if code == "NOT_FOUND":
+        return "", code
+    return at, "INVALID" if code in LIMITS else code
 
 
 class Direct:
@@ -39,11 +51,15 @@ class Direct:
         try:
             given = model.model_validate(plain)
         except ValidationError as error:
-            given = Invalid(problems(error), plain)
+            given = Invalid.of(model, error, plain)
         try:
             return Outcome(await operation(await self.tenants.context(who), given))
         except AppError as error:
-            return Outcome(wrong=frozenset((_snake(p.path), p.code) for p in error.problems))
+            return Outcome(wrong=frozenset(_kind(_snake(p.path), p.code) for p in error.problems))
+
+    async def wrong(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> set[str]:
+        """The fields that are told to be wrong."""
+        return {at for at, _ in (await self.change(who, operation, **sent)).wrong}
 
 
 class OverGraphQL:
@@ -54,21 +70,30 @@ class OverGraphQL:
 
     async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
         """Run it."""
-        field_name = _camel(operation.name)
-        kind = f"{field_name[:1].upper()}{field_name[1:]}Input"
-        result = _camel(arguments_result(operation))
-        query = (
-            f"mutation($input: {kind}!) {{ {field_name}(input: $input) {{ {result} {{ id }} "
-            "userErrors { field code message } } }"
-        )
-        body = await self.tenants.graphql(who, query, input=_camelled(sent))
+        field_name, result = _camel(operation.name), _camel(arguments_result(operation))
+        body = await self._asked(who, operation, f"{result} {{ id }}", sent)
         if body.get("errors"):
             assert all(error["extensions"]["code"] != "INTERNAL_ERROR" for error in body["errors"]), body
             return Outcome(wrong=frozenset(("", error["extensions"]["code"]) for error in body["errors"]))
         payload = body["data"][field_name]
-        wrong = frozenset((_uncamelled(error["field"]), error["code"]) for error in payload["userErrors"])
+        wrong = frozenset(_kind(_uncamelled(error["field"]), error["code"]) for error in payload["userErrors"])
         assert (payload[result] is None) is bool(wrong), body
         return Outcome(payload[result], wrong)
+
+    async def wrong(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> set[str]:
+        """The fields that are told to be wrong, whatever the operation answers."""
+        body = await self._asked(who, operation, "", sent)
+        assert "errors" not in body, body
+        return {_uncamelled(error["field"]) for error in body["data"][_camel(operation.name)]["userErrors"]}
+
+    async def _asked(
+        self, who: str | None, operation: Operation[Any, Any], result: str, sent: Mapping[str, Any]
+    ) -> Any:
+        field_name = _camel(operation.name)
+        kind = f"{field_name[:1].upper()}{field_name[1:]}Input"
+        wanted = f"{result} userErrors {{ field code message }}"
+        query = f"mutation($input: {kind}!) {{ {field_name}(input: $input) {{ {wanted} }} }}"
+        return await self.tenants.graphql(who, query, input=_camelled(sent))
 
 
 Transport = Direct | OverGraphQL

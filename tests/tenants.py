@@ -23,7 +23,7 @@ from schema.delivery import DeliveryKind
 from schema.errors import Unauthenticated
 from schema.event import EXAMPLES, EventType
 from schema.permission import Permission
-from schema.tenancy import UserRole
+from schema.tenancy import PartnerStatus, UserRole
 from schema.values import Text
 from schema.webhook import DeliveryState
 from store.attempts import AttemptRow, AttemptState
@@ -39,9 +39,10 @@ from store.gift_cards import GiftCardRow
 from store.orders import OrderRow
 from store.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 from store.settings import Settings
+from store.signing_secrets import new_salt
 from store.tenancy import MarketplaceRow, PartnerRow, UserRow
 from store.webhooks.rows import WebhookDeliveryRow, WebhookEndpointRow
-from store.webhooks.signing import new_salt
+from tests.described import HELD
 
 PASSWORD = "correct horse battery staple"
 PARTNERS = {"a1": "a", "a2": "a", "b1": "b"}
@@ -208,7 +209,7 @@ async def open_tenants(database_url: str, folder: pathlib.Path) -> AsyncIterator
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client,
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", event_hooks=HELD) as client,
     ):
         tenants = Tenants(app, client)
         async with tenants.services.db.sessions() as db, db.begin():
@@ -236,6 +237,7 @@ async def _fill(tenants: Tenants, db: Session) -> None:
                 commercial_name=f"Shop {name}",
                 short_name=name,
                 site_domain=f"{name}.localhost",
+                status=PartnerStatus.ACTIVE,
             ),
         )
         tenants.owned[name] = await _own(db, tenants.partners[name], tenants.marketplaces[marketplace].currency)

@@ -11,24 +11,21 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from starlette.types import ASGIApp
 
 from schema.checkout import Choice
-from schema.gift_card import GiftCardStatus
 from schema.tenancy import UserRole
-from schema.voucher import VoucherState
 from store.clock import Clock
 from store.credentials import hashed
 from store.db import Database
 from store.demo.catalogue_content import load_catalogue, load_sortings
 from store.demo.catalogue_rows import lay_catalogue, lay_sortings
+from store.demo.codes import gift_card_to_try, voucher_to_try
 from store.demo.content import load_content
 from store.demo.rows import lay_shop
 from store.files import open_store
-from store.gift_cards import GiftCardRow
 from store.new_partners import with_port
 from store.pricing import price_lines
 from store.settings import ProviderName, Settings
 from store.shop import SoldProduct, load_products
 from store.tenancy import MarketplaceRow, PartnerRow, UserRow
-from store.vouchers import VoucherRow
 
 PASSWORD = "coffret-demo"  # noqa: S105 - public, and why the demo data is refused in production
 HOSTS = ("demo.localhost", "demo2.localhost")
@@ -77,8 +74,8 @@ async def seed(db: Database, settings: Settings, clock: Clock, sandbox: ASGIApp)
         found = DemoShop(
             site_domains=tuple(partner.site_domain for partner in partners),
             cart=await _cart(session, partners[0], settings),
-            gift_card=await _gift_card(session, partners[0]),
-            voucher=await _voucher(session, partners[0]),
+            gift_card=await gift_card_to_try(session, partners[0]),
+            voucher=await voucher_to_try(session, partners[0]),
         )
     await _seed_provider(sandbox, partners)
     return found
@@ -163,31 +160,6 @@ def _item(choice: Choice) -> dict[str, Any]:
     if choice.attribute_values:
         item["attribute_values"] = {str(id): value for id, value in choice.attribute_values.items()}
     return item
-
-
-async def _gift_card(session: AsyncSession, partner: PartnerRow) -> str:
-    live = (GiftCardStatus.PAID, GiftCardStatus.USING)
-    query = (
-        select(GiftCardRow.code)
-        .where(
-            col(GiftCardRow.partner_id) == partner.id,
-            col(GiftCardRow.status).in_(live),
-            col(GiftCardRow.remaining_amount) > 0,
-        )
-        .order_by(col(GiftCardRow.id))
-        .limit(1)
-    )
-    return (await session.exec(query)).first() or ""
-
-
-async def _voucher(session: AsyncSession, partner: PartnerRow) -> str:
-    query = (
-        select(VoucherRow.code)
-        .where(col(VoucherRow.partner_id) == partner.id, col(VoucherRow.state) == VoucherState.PAID)
-        .order_by(col(VoucherRow.id))
-        .limit(1)
-    )
-    return (await session.exec(query)).first() or ""
 
 
 async def _seed_provider(sandbox: ASGIApp, partners: list[PartnerRow]) -> None:

@@ -13,7 +13,7 @@ class DocumentKind(enum.StrEnum):
 
 
 def document_path(kind: DocumentKind, token: str) -> str:
-    """The path of a document on this service's own address; `token` is its row's `document_token`."""
+    """The path of a document, at any host; `token` is its row's `document_token`."""
     return f"/documents/{kind}/{token}.pdf"
 
 

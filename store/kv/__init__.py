@@ -5,6 +5,19 @@ share a hash tag (the part in braces, as in `coffret:{p7}:…`), so that a clust
 """
 
 from store.kv.connect import open_kv
+from store.kv.memory import Room
 from store.kv.protocol import Condition, Count, Expired, Expiries, KeyValue, Once, Record, When, Written
 
-__all__ = ["Condition", "Count", "Expired", "Expiries", "KeyValue", "Once", "Record", "When", "Written", "open_kv"]
+__all__ = [
+    "Condition",
+    "Count",
+    "Expired",
+    "Expiries",
+    "KeyValue",
+    "Once",
+    "Record",
+    "Room",
+    "When",
+    "Written",
+    "open_kv",
+]

@@ -11,7 +11,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import ReadOnlyError
 
 from store.clock import Clock
-from store.kv.memory import MemoryKeyValue
+from store.kv.memory import ROOM, MemoryKeyValue, Room
 from store.kv.protocol import KeyValue
 from store.kv.server import ServerKeyValue
 
@@ -23,15 +23,15 @@ RETRIES = 2
 DEFAULT_PORT = 6379
 
 
-def open_kv(redis_url: str, clock: Clock) -> KeyValue:
+def open_kv(redis_url: str, clock: Clock, room: Room = ROOM) -> KeyValue:
     """The engine at an address; it connects when first used.
 
-    `""` is in this process; `redis://host:port/0` and `rediss://…` (TLS) a server; `redis+cluster://host:port,host:port` and
+    `""` is in this process, which holds as many carts as there is `room` for; `redis://host:port/0` and `rediss://…` (TLS) a server; `redis+cluster://host:port,host:port` and
     `rediss+cluster://…` a cluster, of which any node will do. User, password and the options of redis-py's URLs, such as
     `?ssl_ca_certs=/etc/ca.pem`, go in the address. Raises ValueError for any other address.
     """
     if not redis_url:
-        return MemoryKeyValue(clock)
+        return MemoryKeyValue(clock, room)
     scheme, _, address = redis_url.partition("://")
     client: Redis | RedisCluster
     if scheme in {"redis", "rediss"} and address:

@@ -1,10 +1,12 @@
 """The engine without a server: a dictionary in this process. One process only, gone when it ends."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from schema.errors import IdempotencyMismatch
+from prometheus_client import Gauge
+
+from schema.errors import CartStoreFull, IdempotencyMismatch
 from store.clock import Clock
 from store.kv.protocol import (
     MILLISECOND,
@@ -20,6 +22,26 @@ from store.kv.protocol import (
 )
 
 SWEEP_AT_LEAST = 1024
+SWEEP_PAUSE = 1000
+"""Milliseconds at least between two looks for what has expired because there is no room."""
+OVERHEAD = 500
+"""Bytes that a record takes besides its key and its value."""
+CARTS = Gauge("coffret_carts_in_memory", "Carts that this process holds.", multiprocess_mode="livesum")
+BYTES = Gauge(
+    "coffret_carts_in_memory_bytes",
+    "Bytes that they take, with the answers that are kept for their keys.",
+    multiprocess_mode="livesum",
+)
+
+
+class Room(NamedTuple):
+    """How many carts there may be, and how many bytes of them and of the answers that are kept for their keys."""
+
+    carts: int
+    bytes: int
+
+
+ROOM = Room(100_000, 256 * 1024 * 1024)
 
 
 class _Held(NamedTuple):
@@ -28,13 +50,25 @@ class _Held(NamedTuple):
     value: bytes
     kept_until: int
     """The deadline, or later where its end is told."""
+    weight: int = 0
+    """The bytes of what needs room; 0 for what does not, such as sessions and counts."""
+    carts: int = 0
+    """1 for a record whose end is told."""
 
 
 class MemoryKeyValue:
-    """A `KeyValue` in this process. Nothing awaits between its last look and what it writes, which is what makes it atomic."""
+    """A `KeyValue` in this process. Nothing awaits between its last look and what it writes, which is what makes it atomic.
 
-    def __init__(self, clock: Clock) -> None:
+    Records whose end is told, and answers that are kept, need room; what would not fit raises `CartStoreFull`, once what has
+    expired is gone. What takes no more room than what it replaces always fits.
+    """
+
+    def __init__(self, clock: Clock, room: Room = ROOM) -> None:
         self._clock = clock
+        self._room = room
+        self._carts = self._bytes = 0
+        self._first_end = self._swept_on = 0
+        """When the first record that needs room may be gone, and when it was last looked for."""
         self._held: dict[str, _Held] = {}
         self._noted: dict[str, dict[str, int]] = {}
         """For each index the versions of its records, the longest unwritten first."""
@@ -72,13 +106,19 @@ class MemoryKeyValue:
         else:
             return version
         deadline = now + life // MILLISECOND
-        kept_until = deadline if expiries is None else deadline + expiries.value_kept // MILLISECOND
-        self._put(key, _Held(deadline, version, value, kept_until), now)
+        value = bytes(memoryview(value))  # orjson's own takes 4 KB, whatever is in it
+        made = {key: _Held(deadline, version, value, deadline)}
+        if expiries is not None:
+            kept_until = deadline + expiries.value_kept // MILLISECOND
+            made[key] = _Held(deadline, version, value, kept_until, _weight(key, value), carts=1)
+        if once is not None:
+            answer_ends, kept = now + once.life // MILLISECOND, once.digest() + answer
+            made[once.key] = _Held(answer_ends, version, kept, answer_ends, _weight(once.key, kept))
+        self._make_room(made, now)
+        for name, held in made.items():
+            self._put(name, held, now)
         if expiries is not None:
             self._note(expiries, key, version, now)
-        if once is not None:
-            kept_until = now + once.life // MILLISECOND
-            self._put(once.key, _Held(kept_until, version, once.digest() + answer, kept_until), now)
         return Written(version, answer)
 
     def _version(self, key: str, when: Condition, once: Once | None, now: int) -> int | Written | None:
@@ -101,7 +141,7 @@ class MemoryKeyValue:
         held = self._live(key, self._clock.milliseconds())
         if held is None or version not in (None, held.version):
             return False
-        del self._held[key]
+        self._count(self._held.pop(key), -1)
         if expiries is not None:
             self._noted.get(expiries.key, {}).pop(key, None)
         return True
@@ -118,6 +158,9 @@ class MemoryKeyValue:
         for key, version, _ in told:
             if noted.get(key, version + 1) <= version:
                 del noted[key]
+                held = self._held.get(key)
+                if held is not None and held.deadline == 0:  # told, so that its content is of no more use
+                    self._count(self._held.pop(key), -1)
 
     async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> Count:
         now = self._clock.milliseconds()
@@ -135,6 +178,8 @@ class MemoryKeyValue:
         return
 
     async def aclose(self) -> None:
+        for held in self._held.values():
+            self._count(held, -1)
         self._held.clear()
         self._noted.clear()
 
@@ -160,10 +205,53 @@ class MemoryKeyValue:
         return Expired(key, version, held.value)
 
     def _put(self, key: str, held: _Held, now: int) -> None:
+        if (before := self._held.get(key)) is not None:
+            self._count(before, -1)
         self._held[key] = held
+        if held.weight:
+            self._count(held, 1)
+            self._first_end = min(self._first_end or held.kept_until, held.kept_until)
         if len(self._held) >= self._sweep_at:
-            self._held = {key: held for key, held in self._held.items() if held.kept_until > now}
+            self._sweep(now)
             self._sweep_at = max(SWEEP_AT_LEAST, 2 * len(self._held))
+
+    def _make_room(self, made: Mapping[str, _Held], now: int) -> None:
+        """Let go of what has expired, should that be needed for these records. `CartStoreFull` where it does not help."""
+        if not self._fits(made) and self._first_end <= now and now - self._swept_on >= SWEEP_PAUSE:
+            self._sweep(now)
+        if not self._fits(made):
+            raise CartStoreFull
+
+    def _fits(self, made: Mapping[str, _Held]) -> bool:
+        before = [held for key in made if (held := self._held.get(key)) is not None]
+        carts = sum(held.carts for held in made.values()) - sum(held.carts for held in before)
+        more = sum(held.weight for held in made.values()) - sum(held.weight for held in before)
+        return (carts <= 0 or self._carts + carts <= self._room.carts) and (
+            more <= 0 or self._bytes + more <= self._room.bytes
+        )
+
+    def _sweep(self, now: int) -> None:
+        """Let go of what has expired."""
+        live: dict[str, _Held] = {}
+        for key, held in self._held.items():
+            if held.kept_until > now:
+                live[key] = held
+            else:
+                self._count(held, -1)
+        self._held = live
+        ends = (held.kept_until for held in live.values() if held.weight)
+        self._first_end, self._swept_on = min(ends, default=0), now
+
+    def _count(self, held: _Held, by: int) -> None:
+        if held.weight:
+            self._carts += by * held.carts
+            self._bytes += by * held.weight
+            CARTS.inc(by * held.carts)
+            BYTES.inc(by * held.weight)
+
+
+def _weight(key: str, value: bytes) -> int:
+    return OVERHEAD + len(key) + len(value)
 
 
 def _met(when: Condition, held: _Held | None) -> bool:

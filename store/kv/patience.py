@@ -1,6 +1,7 @@
 """Giving up on what takes too long, with one timer for all that is under way."""
 
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -13,24 +14,33 @@ class Patience:
 
     `asyncio.timeout` is exact, and starts a timer for each wait. That costs a tenth of a whole cart call, and almost never
     is any of them needed, so here one timer looks after all waits. For one event loop.
+
+    The time in which the loop itself was busy does not count: an answer may long be there that it had no time to read, and who
+    gives up then closes good connections, which makes a busy process busier.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
+        self._pause = seconds / LOOKS
         self._waits: dict[Wait, float] = {}
         """All that is under way with its deadline, the earliest first."""
         self._looking = False
+        self._counted = 0.0
+        """Seconds that the loop has had time for, by which deadlines are."""
+        self._looked_at = 0.0
 
-    def __call__(self) -> "Wait":
-        return Wait(self)
+    def __call__(self, goes_on: Callable[[], bool] | None = None) -> "Wait":
+        """A wait; with `goes_on` one that begins anew when its time is over, as long as that says so."""
+        return Wait(self, goes_on)
 
     def begin(self, wait: "Wait") -> None:
         """Look after a wait from now on."""
         loop = asyncio.get_running_loop()
-        self._waits[wait] = loop.time() + self.seconds
+        now = loop.time()
         if not self._looking:
-            self._looking = True
-            loop.call_later(self.seconds / LOOKS, self._look, loop)
+            self._looking, self._looked_at = True, now
+            loop.call_later(self._pause, self._look, loop)
+        self._waits[wait] = self._counted + min(now - self._looked_at, self._pause) + self.seconds
 
     def end(self, wait: "Wait") -> None:
         """It is over, one way or the other."""
@@ -38,21 +48,27 @@ class Patience:
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
-        for wait in [wait for wait, deadline in self._waits.items() if deadline <= now]:
+        self._counted += min(now - self._looked_at, self._pause)
+        self._looked_at = now
+        for wait in [wait for wait, deadline in self._waits.items() if deadline <= self._counted]:
             del self._waits[wait]
-            wait.give_up()
+            if wait.goes_on is not None and wait.goes_on():
+                self._waits[wait] = self._counted + self.seconds
+            else:
+                wait.give_up()
         self._looking = bool(self._waits)
         if self._looking:
-            loop.call_later(self.seconds / LOOKS, self._look, loop)
+            loop.call_later(self._pause, self._look, loop)
 
 
 class Wait:
     """One wait, of the task that begins it."""
 
-    __slots__ = ("_cancelling", "_given_up", "_patience", "_task")
+    __slots__ = ("_cancelling", "_given_up", "_patience", "_task", "goes_on")
 
-    def __init__(self, patience: Patience) -> None:
+    def __init__(self, patience: Patience, goes_on: Callable[[], bool] | None) -> None:
         self._patience = patience
+        self.goes_on = goes_on
         self._given_up = False
 
     def __enter__(self) -> None:

@@ -59,6 +59,8 @@ class ServerKeyValue:
         self._idle: list[Any] = []
         """Lines nobody uses just now; in a cluster, the client itself, which finds the node."""
         self._patience = Patience(patience.total_seconds())
+        self._answers = 0
+        """How many commands were answered."""
 
     async def get(self, key: str) -> Record | None:
         return self._live(await self._call("GET", key))
@@ -173,14 +175,24 @@ class ServerKeyValue:
         with self._patience():
             if self._clustered:  # one that does not know its nodes yet would send a script to any of them
                 await client.initialize()
-            return await client.execute_command(*command)
+            answer = await client.execute_command(*command)
+        self._answers += 1
+        return answer
 
     def _another(self) -> Any:
         return self._client if self._clustered else Line(self._client.connection_pool)
 
     async def _turn(self) -> None:
+        """Wait for a connection: as long as others are answered, it is the process that is busy, and the server is there."""
+        answers = self._answers
+
+        def answered() -> bool:
+            nonlocal answers
+            before, answers = answers, self._answers
+            return before != answers
+
         try:
-            with self._patience():
+            with self._patience(answered):
                 await self._free.acquire()
         except TimeoutError as error:
             raise unavailable(_WHAT, error) from error

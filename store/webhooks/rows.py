@@ -15,7 +15,7 @@ from store.clock import now
 class WebhookEndpointRow(WebhookEndpoint, table=True):
     """An endpoint, of a partner or (without one) of a whole marketplace.
 
-    No secret is kept: `store.webhooks.signing` makes it of its salt and of the installation's own secret. Whoever sends to
+    No secret is kept: `store.signing_secrets` makes it of its salt and of the installation's own secret. Whoever sends to
     an endpoint holds its lease, by the database's clock: that one runs alike for all, and is never moved.
     """
 

@@ -1,45 +1,18 @@
 """What is sent: the body of a message, and its headers, as https://www.standardwebhooks.com has them."""
 
-import base64
 import datetime as dt
-import hashlib
-import hmac
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 import orjson
-from pydantic import SecretStr
 from standardwebhooks import Webhook
 
 from store.clock import clock
-from store.webhooks.rows import WebhookEndpointRow
+from store.signing_secrets import SecretKind
 
-PREFIX = "whsec_"
-SALT_BYTES = 32
-PURPOSE = b"secret of a webhook endpoint\x00"
+WEBHOOK_SECRET = SecretKind("whsec_", b"secret of a webhook endpoint\x00")
 USER_AGENT = "Coffret-Webhooks/1 (+https://www.standardwebhooks.com)"
-
-
-def new_salt() -> bytes:
-    """What makes a new secret."""
-    return secrets.token_bytes(SALT_BYTES)
-
-
-def secret_of(installation: SecretStr, salt: bytes) -> str:
-    """The secret that a salt makes in this installation: `whsec_` and 32 bytes in base64. Neither half alone tells it."""
-    made = hmac.digest(installation.get_secret_value().encode(), PURPOSE + salt, hashlib.sha256)
-    return PREFIX + base64.b64encode(made).decode()
-
-
-def secrets_of(installation: SecretStr, endpoint: WebhookEndpointRow, now: dt.datetime) -> list[str]:
-    """The secrets that an endpoint's messages are signed with: the present one, and the one before while it is valid."""
-    salts = [endpoint.secret_salt]
-    until = endpoint.previous_secret_until
-    if endpoint.previous_secret_salt is not None and until is not None and now < until:
-        salts.append(endpoint.previous_secret_salt)
-    return [secret_of(installation, salt) for salt in salts]
 
 
 def headers_of(message_id: str, body: bytes, at: dt.datetime, signed_with: Sequence[str]) -> dict[str, str]:

@@ -35,7 +35,7 @@ class Killed(BaseException):
 async def capability(newcomer: Newcomer) -> PaymentCapability:
     """Whether the partner can be paid, as the API tells it."""
     async with newcomer.services.db.sessions() as db:
-        return capability_of((await standings(db, [newcomer.partner.id]))[newcomer.partner.id], "page")
+        return capability_of((await standings(db, [newcomer.partner.id]))[newcomer.partner.id], "page", sells=True)
 
 
 async def completed(newcomer: Newcomer) -> None:

@@ -21,7 +21,7 @@ async def needs(newcomer: Newcomer) -> set[RequirementCode]:
     """What is needed of the partner."""
     async with newcomer.services.db.sessions() as db:
         stands = (await standings(db, [newcomer.partner.id]))[newcomer.partner.id]
-    return {need.code for need in capability_of(stands, "page").requirements}
+    return {need.code for need in capability_of(stands, "page", sells=True).requirements}
 
 
 async def step(newcomer: Newcomer) -> OnboardingStep:

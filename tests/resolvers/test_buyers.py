@@ -20,7 +20,7 @@ from tests.shop_world import BUYER
 
 
 def option(kind: DeliveryKind, *countries: str) -> DeliveryOption:
-    return DeliveryOption(1, kind, Text(), Text(), Decimal(0), None, countries, is_available=True)
+    return DeliveryOption(1, kind, Text(), Text(), Decimal(0), None, countries)
 
 
 HOME = option(DeliveryKind.HOME_DELIVERY)

@@ -1,15 +1,21 @@
 """From a credential to a caller: what is believed, for how long, and what it may do."""
 
 import asyncio
+import contextlib
+import dataclasses
 import datetime as dt
+import time
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
+from sqlalchemy import event, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.auth import issue_token
 from resolvers.callers import KEPT_CALLERS, Callers, Kept, permissions_of
 from resolvers.context import Caller, Context, Role
-from schema.errors import AppError, Forbidden, PartnerOnly, Unauthenticated
+from schema.errors import AppError, Forbidden, PartnerOnly, Unauthenticated, Unavailable
 from schema.permission import NAMED, Permission, Rule
 from schema.tenancy import UserRole
 from store.clock import clock
@@ -146,6 +152,108 @@ async def test_a_bad_token_is_not_kept_as_bad(tenants: Tenants) -> None:
     assert await tenants.refuses(secret, callers)
     await tenants.execute("UPDATE app_user SET is_active = true")
     assert not await tenants.refuses(secret, callers)
+
+
+# ---- one reads for all
+
+
+@contextlib.asynccontextmanager
+async def held_up(tenants: Tenants) -> AsyncIterator[AsyncConnection]:
+    """The tables that tokens are read from can't be read while this lasts."""
+    async with asyncio.timeout(60), tenants.services.db.engine.begin() as other:
+        await other.execute(text("LOCK TABLE token IN ACCESS EXCLUSIVE MODE"))
+        yield other
+
+
+async def readers(tenants: Tenants, number: int) -> Sequence[int]:
+    """The processes of the database that wait to read tokens, once there are so many."""
+    waits = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    while len(found := await tenants.services.db.rows(text(waits))) < number:
+        await asyncio.sleep(0.01)
+    return [row[0] for row in found]
+
+
+async def test_however_many_ask_at_once_the_database_is_asked_once(tenants: Tenants) -> None:
+    callers, secret, asked = Callers(tenants.services.db, clock, kept_seconds=0), tenants.tokens["a1"], []
+    event.listen(
+        tenants.services.db.engine.sync_engine,
+        "before_cursor_execute",
+        lambda _c, _k, statement, *_: asked.append(statement),
+    )
+    found = await asyncio.gather(*(callers.by_secret(secret) for _ in range(100)))
+    assert all(caller is found[0] for caller in found)
+    assert sum(statement.startswith("SELECT") for statement in asked) == 1
+    with pytest.raises(Unauthenticated):
+        await callers.by_secret(f"{secret}x")
+    await callers.by_secret(secret)
+    assert sum(statement.startswith("SELECT") for statement in asked) == 3
+
+
+async def test_who_began_to_read_may_leave_without_anybody_else(tenants: Tenants) -> None:
+    callers, secret = Callers(tenants.services.db, clock), tenants.tokens["a1"]
+    async with held_up(tenants):
+        first, *others = [asyncio.create_task(callers.by_secret(secret)) for _ in range(5)]
+        await readers(tenants, 1)
+        first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert {caller.user_id for caller in await asyncio.gather(*others)} == {tenants.users["a1"].id}
+
+
+async def test_what_fails_for_who_began_is_tried_once_more_for_the_others(tenants: Tenants) -> None:
+    callers, secret = Callers(tenants.services.db, clock), tenants.tokens["a1"]
+    async with held_up(tenants) as other:
+        first, *others = [asyncio.create_task(callers.by_secret(secret)) for _ in range(5)]
+        for pid in await readers(tenants, 1):
+            await other.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
+        with pytest.raises(Unavailable):
+            await first
+    assert {caller.user_id for caller in await asyncio.gather(*others)} == {tenants.users["a1"].id}
+
+
+async def test_what_is_refused_is_refused_to_all_and_asked_again_next_time(tenants: Tenants) -> None:
+    callers, secret = Callers(tenants.services.db, clock), tenants.tokens["a1"]
+    await tenants.execute("UPDATE app_user SET is_active = false")
+    assert all(await asyncio.gather(*(tenants.refuses(secret, callers) for _ in range(20))))
+    await tenants.execute("UPDATE app_user SET is_active = true")
+    assert not any(await asyncio.gather(*(tenants.refuses(secret, callers) for _ in range(20))))
+
+
+async def test_what_was_being_read_when_a_token_was_forgotten_is_not_believed(tenants: Tenants) -> None:
+    callers, secret = Callers(tenants.services.db, clock, kept_seconds=3600), tenants.tokens["a1"]
+    async with held_up(tenants):
+        asking = asyncio.create_task(callers.by_secret(secret))
+        await readers(tenants, 1)
+        callers.forget(user_id=tenants.users["a1"].id)
+    await asking
+    await tenants.execute("UPDATE token SET revoked_on = now() WHERE digest = :d", d=digest_of(secret))
+    assert await tenants.refuses(secret, callers)
+
+
+async def test_a_token_is_believed_from_when_it_was_asked_for_not_from_when_that_was_answered(tenants: Tenants) -> None:
+    callers, secret = Callers(tenants.services.db, clock, kept_seconds=3600), tenants.tokens["a1"]
+    async with held_up(tenants):
+        asking = asyncio.create_task(callers.by_secret(secret))
+        await readers(tenants, 1)
+        asked_before = time.monotonic()
+    await asking
+    assert callers._kept[digest_of(secret)].until <= asked_before + 3600
+
+
+async def test_a_token_in_use_is_read_again_before_it_has_to_be(tenants: Tenants) -> None:
+    callers, secret = Callers(tenants.services.db, clock, kept_seconds=3600), tenants.tokens["a1"]
+    digest, believed = digest_of(secret), await callers.by_secret(secret)
+    assert await callers.by_secret(secret) is believed
+    assert digest not in callers._being_read
+    callers._kept[digest] = dataclasses.replace(callers._kept[digest], until=time.monotonic() + 600)
+    assert await callers.by_secret(secret) is believed
+    await callers._being_read[digest]
+    assert await callers.by_secret(secret) is not believed
+    await tenants.execute("UPDATE token SET revoked_on = now() WHERE digest = :d", d=digest)
+    callers._kept[digest] = dataclasses.replace(callers._kept[digest], until=time.monotonic() + 600)
+    assert not await tenants.refuses(secret, callers)
+    await callers._being_read[digest]
+    assert await tenants.refuses(secret, callers)
 
 
 async def test_no_more_callers_are_kept_than_there_is_room_for(tenants: Tenants) -> None:

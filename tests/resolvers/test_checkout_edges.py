@@ -1,16 +1,22 @@
 """The checkout at its edges: prices that follow the address, sums beyond what an order holds, labels nobody wrote."""
 
+import base64
 import dataclasses
+import datetime as dt
+import hmac
 from decimal import Decimal
+from urllib.parse import urlsplit
 
 import pytest
 
-from resolvers import checkout, payment
+from resolvers import checkout, payment, return_secrets
 from schema.cart import CartItem
 from schema.checkout import Choice, LineProblem, Step
 from schema.delivery import DeliveryKind
 from schema.errors import CheckoutChanged, InvalidInput
+from schema.return_secret import RotateReturnSecret
 from schema.values import Text
+from store.clock import clock
 from store.products import AttributeValueRow, ProductAttributeRow
 from store.tenancy import PartnerRow
 from tests.shop_world import BUYER, Shop
@@ -108,3 +114,36 @@ async def test_the_way_back_is_the_shop_s_own_address(shop: Shop, given: str, ba
     key, seen = await shop.ready(Choice((await shop.product()).id, 1), codes=(card.code,), return_url=given)
     await shop.start(key, seen)
     assert (await payment.payment_outcome(shop.context, key)).return_url == back
+
+
+async def test_the_way_back_is_signed_for_the_cart_and_the_order(shop: Shop) -> None:
+    """With the partner's secret; for a day after a rotation with the one before as well."""
+    async with shop.services.db.sessions() as db, db.begin():
+        (await db.get_one(PartnerRow, shop.partner.id)).return_with_order_number = True
+    card = await shop.gift_card("50.00")
+    back = "https://x.example/a?s=a%2Cb#top"
+    key, seen = await shop.ready(Choice((await shop.product()).id, 1), codes=(card.code,), return_url=back)
+    await shop.start(key, seen)
+
+    async def signatures() -> list[str]:
+        parts = urlsplit((await payment.payment_outcome(shop.context, key)).return_url)
+        assert parts.query.startswith("s=a%2Cb&order=1&signature=")
+        assert parts.fragment == "top"
+        return parts.query.partition("signature=")[2].split(".")
+
+    def signed_with(secret: str) -> str:
+        of_key = base64.b64decode(secret.removeprefix("retsec_"))
+        return hmac.new(of_key, f"{key.cart_id}.1".encode(), "sha256").hexdigest()
+
+    first = await return_secrets.rotate_return_secret(shop.manager, RotateReturnSecret())
+    assert first.previous_secret_until is None
+    assert await signatures() == [signed_with(first.secret)]
+    second = await return_secrets.rotate_return_secret(shop.manager, RotateReturnSecret())
+    assert second.previous_secret_until is not None
+    assert await signatures() == [signed_with(second.secret), signed_with(first.secret)]
+    clock.advance(dt.timedelta(hours=24, seconds=1))
+    assert await signatures() == [signed_with(second.secret)]
+    third = await return_secrets.rotate_return_secret(shop.manager, RotateReturnSecret(revoke_previous=True))
+    assert third.previous_secret_until is None
+    assert await signatures() == [signed_with(third.secret)]
+    assert len({first.secret, second.secret, third.secret}) == 3

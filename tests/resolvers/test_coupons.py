@@ -113,6 +113,17 @@ async def test_an_amount_may_be_more_than_a_hundred(tenants: Tenants, ask: Trans
     assert (await ask.change("a1", coupons.create_coupon, **sent)).done
 
 
+async def test_a_coupon_may_only_make_collecting_free(tenants: Tenants, ask: Transport) -> None:
+    for discount in ({"percentage": "0"}, {"amount": "0.00"}):
+        sent = {**NEW, "code": f"COLLECT{len(discount)}{next(iter(discount))}", "discount": discount}
+        assert (await ask.change("a1", coupons.create_coupon, **sent, free_click_and_collect=True)).done
+        made = await tenants.newest("coupon")
+        assert made[f"discount_{next(iter(discount))}"] == 0
+        changed = await ask.change("a1", coupons.update_coupon, id=made["id"], free_click_and_collect=False)
+        assert changed.wrong == {(f"discount.{next(iter(discount))}", "INVALID")}
+        assert await tenants.newest("coupon") == made
+
+
 async def test_a_code_is_a_partners_own_however_it_is_written(tenants: Tenants, ask: Transport) -> None:
     assert (await ask.change("a1", coupons.create_coupon, **NEW)).done
     before = await tenants.snapshot()

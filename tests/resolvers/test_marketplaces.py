@@ -34,6 +34,7 @@ async def test_a_marketplace_is_made(tenants: Tenants, ask: Transport) -> None:
         ({"domain": "10.0.0.1"}, "domain"),
         ({"currency": "XXX1"}, "currency"),
         ({"currency": "JPY"}, "currency"),
+        *(({"currency": code}, "currency") for code in ("XXX", "xts", "XAU", "XDR", "DEM", "BGL", "ABC")),
         ({"currency": ""}, "currency"),
         ({"time_zone": "Europe/Nowhere"}, "time_zone"),
     ],

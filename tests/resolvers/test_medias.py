@@ -93,12 +93,23 @@ async def show(tenants: Tenants, who: str, row: MediaRow, product: int | None = 
 
 async def test_a_product_shows_pictures_of_its_own_partner_only(tenants: Tenants) -> None:
     row = await uploaded(tenants)
-    assert (await show(tenants, "a1", row))["product"]["pictureUrl"] == f"/media/{row.uuid}/card.webp"
+    address = f"{tenants.services.settings.public_url}/media/{row.uuid}/card.webp"
+    assert (await show(tenants, "a1", row))["product"]["pictureUrl"] == address, "absolute, whatever was sent"
+    mine = {"id": tenants.owned["a1"].product}
+    again = (await tenants.graphql("a1", PRODUCT, input={**mine, "pictureUrl": address}))["data"]["updateProduct"]
+    assert again == {"product": {"pictureUrl": address}, "userErrors": []}, "what is answered can be sent back"
+    kept = await tenants.row("product", mine["id"])
+    assert kept["picture_url"] == f"/media/{row.uuid}/card.webp"
     before = await tenants.snapshot()
     assert (await show(tenants, "a2", row))["userErrors"][0]["field"] == ["pictureUrl"]
     assert (await show(tenants, "market a", row, tenants.owned["a2"].product))["userErrors"]
     create = "mutation ($input: CreateProductInput!) { createProduct(input: $input) { userErrors { field } } }"
-    for path in (path_of(row.uuid, MediaSize.CARD), f"/media/{row.uuid}/huge.webp", f"/media/{row.uuid}/../x.webp"):
+    for path in (
+        path_of(row.uuid, MediaSize.CARD),
+        f"/media/{row.uuid}/huge.webp",
+        f"/media/{row.uuid}/../x.webp",
+        f"https://elsewhere.example/media/{row.uuid}/card.webp",
+    ):
         given = {"name": {"en": "Stolen"}, "price": "1.00", "pictureUrl": path}
         refused = (await tenants.graphql("a2", create, input=given))["data"]["createProduct"]["userErrors"]
         assert refused == [{"field": ["pictureUrl"]}], path

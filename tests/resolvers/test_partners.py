@@ -66,7 +66,7 @@ async def test_partners_are_listed_to_who_may_see_them(filled: Tenants) -> None:
     ("filter", "found"),
     [
         ("statuses: [NEW]", ["Miel"]),
-        ("statuses: [NEW, ACTIVE]", ["Miel", "Tisane"]),
+        ("statuses: [NEW, ACTIVE]", ["Miel", "Tisane", "a2", "a1"]),
         ('siretNumber: "732 829 320 00074"', ["Miel"]),
         ('nameContains: "TISA"', ["Tisane"]),
         ('nameContains: "%"', []),

@@ -13,7 +13,7 @@ from resolvers.operation import Call
 from resolvers.settlement import fail, settle
 from schema.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Choice, PaymentStarted
 from schema.delivery import DeliveryKind
-from schema.errors import CartNotFound, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut, Unavailable
+from schema.errors import CartNotFound, NotFound, PartnerInactive, ProviderFailed, ProviderTimedOut, Unavailable
 from store.clock import clock
 from store.kv import KeyValue
 from store.providers.base import MinorAmount, RefundRequest, TransactionKind, TransactionStatus, new_key
@@ -291,7 +291,7 @@ async def test_a_test_partner_takes_no_real_money(shop: Shop) -> None:
     await execute(shop, "UPDATE partner SET status = 't'")
     real = Settings(provider=ProviderName.MANGOPAY, mangopay_client_id="x", mangopay_api_key=SecretStr("x"))
     there = dataclasses.replace(shop, services=dataclasses.replace(shop.services, settings=real))
-    with pytest.raises(PaymentsNotActive):
+    with pytest.raises(PartnerInactive):
         await there.start(key, seen)
     assert await shop.count("checkout_attempt") == 0
     assert (await shop.start(key, seen)).redirect_url, "the sandbox takes none"

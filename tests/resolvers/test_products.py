@@ -26,6 +26,8 @@ FULL = {
     "is_physical": False,
     "is_active": False,
     "ranking": 3,
+    "sku": "soap-1",
+    "source_id": "erp 4711",
     "picture_url": "/media/0a1b.svg",
 }
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -36,6 +38,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"stock": -1}, "stock"),
     ({"stock": 1_000_000_001}, "stock"),
     ({"ranking": -1}, "ranking"),
+    ({"sku": "x" * 65}, "sku"),
+    ({"source_id": "x" * 65}, "source_id"),
 ]
 """What neither a product nor a variant can be, and where that is told."""
 WRONG_OF_PRODUCTS: list[tuple[dict[str, Any], str]] = [
@@ -74,7 +78,7 @@ async def test_a_product_needs_a_name_and_a_price_and_sells_in_the_marketplaces_
     made = await tenants.newest("product")
     defaults: dict[str, Any] = {
         "stock": None, "vat_rate": 20.0, "weight_grams": 0, "is_physical": True, "is_active": True, "ranking": 1,
-        "picture_url": "", "description": {}, "currency": "CHF",
+        "picture_url": "", "sku": "", "source_id": "", "description": {}, "currency": "CHF",
     }  # fmt: skip
     assert subset(made, defaults) == defaults
 
@@ -138,6 +142,39 @@ async def test_a_price_may_be_as_large_as_the_database_holds(tenants: Tenants, a
     assert (await ask.change("a1", products.create_product, **{**NEW, "price": "0"})).done
 
 
+async def test_a_name_names_one_product_and_one_variant_of_a_partner(tenants: Tenants, ask: Transport) -> None:
+    mine = tenants.owned["a1"]
+    for name in ("sku", "source_id"):
+        taken = {name: f"the {name}"}
+        assert (await ask.change("a1", products.update_product, id=mine.product, **taken)).done
+        assert (await ask.change("a1", products.update_product, id=mine.product, **taken)).done
+        assert (await ask.change("a1", products.update_product_variant, id=mine.variant, **taken)).done
+        assert (await ask.change("b1", products.create_product, **NEW, **taken)).done, "names are a partner's own"
+        before = await tenants.snapshot()
+        of_variant = {**NEW, "product_id": mine.product, **taken}
+        for operation, sent in (
+            (products.create_product, {**NEW, **taken}),
+            (products.create_product_variant, of_variant),
+        ):
+            assert (await ask.change("a1", operation, **sent)).wrong == {(name, "ALREADY_TAKEN")}
+        assert await tenants.snapshot() == before
+        assert (await ask.change("a1", products.create_product, **NEW, **{name: " "})).done
+        assert (await ask.change("a1", products.create_product, **NEW, **{name: ""})).done, "no name is none"
+        assert (await ask.change("a1", products.update_product, id=mine.product, **{name: ""})).done
+        assert (await ask.change("a1", products.create_product, **NEW, **taken)).done, "it is free again"
+
+
+async def test_products_are_found_by_their_names(tenants: Tenants) -> None:
+    await tenants.execute("UPDATE product SET sku = 'soap', source_id = 'erp'")
+    query = """query ($filter: ProductFilter!) { products(filter: $filter) { nodes { id sku sourceId } } }"""
+    for name in ("sku", "sourceId"):
+        value = "soap" if name == "sku" else "erp"
+        found = await tenants.graphql("a1", query, filter={name: value})
+        expected = [{"id": tenants.owned["a1"].product, "sku": "soap", "sourceId": "erp"}]
+        assert found["data"]["products"]["nodes"] == expected
+        assert (await tenants.graphql("a1", query, filter={name: "else"}))["data"]["products"]["nodes"] == []
+
+
 # ---- variants
 
 
@@ -149,6 +186,7 @@ async def test_a_variant_sells_at_its_own_price_in_its_products_currency(tenants
     assert made == {
         "id": made["id"], "partner_id": tenants.partners["b1"].id, "product_id": of, "name": {"en": "Large"},
         "price_amount": 7.0, "currency": "CHF", "stock": 4, "weight_grams": 30, "is_active": True, "ranking": 2,
+        "sku": "", "source_id": "",
     }  # fmt: skip
     change = {"price": "8.00", "stock": None, "is_active": False, "name": {"fr": "Grand"}}
     assert (await ask.change("b1", products.update_product_variant, id=made["id"], **change)).done

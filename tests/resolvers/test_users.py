@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 
 from resolvers import auth, users
 from resolvers.listing import Window
 from schema.permission import Permission
 from schema.tenancy import UserRole
+from store.tenancy import UserRow
 from tests.changes import Transport
 from tests.tenants import PASSWORD, Tenants
 
@@ -57,7 +59,7 @@ async def test_a_user_is_made_and_logs_in(tenants: Tenants, ask: Transport) -> N
         ({"email": "nobody"}, "email"),
         ({"first_name": "a" * 81}, "first_name"),
         ({"role": UserRole.MASTER}, "role"),
-        ({"role": UserRole.MASTER, "partner_uuid": "a1"}, "partner_uuid"),
+        ({"role": UserRole.MARKETPLACE, "partner_uuid": "a1"}, "partner_uuid"),
         ({"marketplace_uuid": "a"}, "marketplace_uuid"),
         ({"role": UserRole.MARKETPLACE, "marketplace_uuid": "b"}, "marketplace_uuid"),
         ({"partner_uuid": "b1"}, "partner_uuid"),
@@ -86,6 +88,68 @@ async def test_of_two_at_once_one_gets_the_name(tenants: Tenants, ask: Transport
     made = await asyncio.gather(*(ask.change("market a", users.create_user, **sent) for _ in range(4)))
     assert sum(outcome.done for outcome in made) == 1
     assert {wrong for outcome in made for wrong in outcome.wrong} == {("username", "ALREADY_TAKEN")}
+
+
+ALIKE = [
+    ("paypal", "p\u0430yp\u0430l"),  # with two Cyrillic letters
+    ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # all of it Cyrillic
+    ("paypal", "PAYPA1"),
+    ("lottie", "1\u03bft\u0442i\u0435"),
+    ("master-mind", "rnaster-mind"),
+    ("wim", "vvim"),
+    ("ops", "\uff4fps"),  # of full width
+    ("ops", "o\u200dps"),  # with a joiner that nobody sees
+    ("ops", "\u03bfps"),  # with a Greek letter
+    ("o'brien", "o\u2019brien"),
+    ("ada lovelace", "ada  lovelace"),
+    ("straße", "strasse"),
+]
+
+
+@pytest.mark.parametrize(("name", "other"), ALIKE)
+async def test_names_that_read_alike_are_taken(tenants: Tenants, ask: Transport, name: str, other: str) -> None:
+    sent = {**NEW, "partner_uuid": of(tenants, "a1")}
+    assert (await ask.change("market a", users.create_user, **{**sent, "username": name})).done
+    before = await tenants.snapshot()
+    refused = await ask.change("market a", users.create_user, **{**sent, "username": other})
+    assert refused.wrong == {("username", "ALREADY_TAKEN")}
+    assert await tenants.snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("ada", "adé"), ("anna1", "anna2"), ("rn", "n"), ("иван", "ivan"), ("ali", "all")]
+)
+async def test_names_that_differ_stand_side_by_side(tenants: Tenants, ask: Transport, name: str, other: str) -> None:
+    for username in (name, other):
+        sent = {**NEW, "partner_uuid": of(tenants, "a1"), "username": username}
+        assert (await ask.change("market a", users.create_user, **sent)).done
+
+
+async def test_of_two_names_that_read_alike_at_once_one_is_made(tenants: Tenants, ask: Transport) -> None:
+    sent = {**NEW, "partner_uuid": of(tenants, "a1")}
+    names = ("till", "ti11", "t\u0456ll", "t\u0456\uff11l")
+    made = await asyncio.gather(
+        *(ask.change("market a", users.create_user, **{**sent, "username": each}) for each in names)
+    )
+    assert sum(outcome.done for outcome in made) == 1
+    assert {wrong for outcome in made for wrong in outcome.wrong} == {("username", "ALREADY_TAKEN")}
+
+
+async def test_the_longest_name_of_the_widest_letters_is_kept(tenants: Tenants, ask: Transport) -> None:
+    sent = {**NEW, "partner_uuid": of(tenants, "a1"), "username": "\ufdfa" * 254, "email": "wide@users.example"}
+    assert (await ask.change("market a", users.create_user, **sent)).done
+
+
+async def test_who_is_renamed_gives_the_old_name_free_and_takes_the_new(tenants: Tenants) -> None:
+    async def rename(who: str, username: str) -> None:
+        async with tenants.services.db.sessions() as db, db.begin():
+            (await db.get_one(UserRow, tenants.users[who].id)).username = username
+
+    await rename("a1", "till@users.example")
+    with pytest.raises(IntegrityError, match="app_user_username_skeleton_key"):
+        await rename("a2", "ti11@users.example")
+    await rename("a1", "somebody@users.example")
+    await rename("a2", "ti11@users.example")
 
 
 async def test_nobody_grants_what_they_may_not_do_themselves(tenants: Tenants, ask: Transport) -> None:
@@ -139,8 +203,9 @@ async def test_users_of_others_are_not_there(tenants: Tenants, ask: Transport) -
     before = await tenants.snapshot()
     for who, foreign in (("market a", "b1"), ("market a", "market b"), ("market a", "master"), ("market b", "a1")):
         outcome = await ask.change(who, users.update_user, id=tenants.users[foreign].id, first_name="X")
-        assert outcome.wrong == {("", "NOT_FOUND")}, (who, foreign)
-    assert (await ask.change("market a", users.update_user, id=999_999, email="no")).wrong == {("", "NOT_FOUND")}
+        assert {code for _, code in outcome.wrong} == {"NOT_FOUND"}, (who, foreign)
+    unknown = await ask.change("market a", users.update_user, id=999_999, email="no")
+    assert {code for _, code in unknown.wrong} == {"NOT_FOUND"}
     forbidden = await ask.change("a1", users.update_user, id=tenants.users["a1"].id, first_name="X")
     assert {code for _, code in forbidden.wrong} == {"FORBIDDEN"}
     assert await tenants.snapshot() == before
@@ -221,4 +286,4 @@ async def test_no_password_is_in_the_audit_log(tenants: Tenants, ask: Transport)
 
 async def test_tokens_are_revoked_by_their_own_user_only(tenants: Tenants, ask: Transport) -> None:
     foreign = await tenants.one("SELECT id FROM token WHERE user_id = :id", id=tenants.users["a2"].id)
-    assert (await ask.change("a1", auth.revoke_token, id=foreign)).wrong == {("id", "NOT_FOUND")}
+    assert (await ask.change("a1", auth.revoke_token, id=foreign)).wrong == {("", "NOT_FOUND")}

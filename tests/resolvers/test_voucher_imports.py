@@ -143,8 +143,11 @@ async def test_many_are_taken_over_at_once_or_none(tenants: Tenants) -> None:
         ("vouchers.4.code", "ALREADY_TAKEN"),
         ("vouchers.7.code", "INVALID"),
         ("vouchers.7.voucherPrototypeId", "INVALID"),
-        ("vouchers.499.code", "ALREADY_TAKEN"),
-    }
+    }, "of what others have nothing is told while something else is wrong"
+    taken = [*good[:499], imported(sold, foreign.code.lower())]
+    body = await tenants.graphql("a1", MANY, input=_sent(*taken))
+    refused = body["data"]["importVouchers"]["userErrors"]
+    assert refused == [{"field": ["vouchers"], "code": "ALREADY_TAKEN"}], "nor which it is"
     body = await tenants.graphql("a1", MANY, input=_sent(*good, imported(sold, "ONE TOO MANY")))
     assert [error["field"] for error in body["data"]["importVouchers"]["userErrors"]] == [["vouchers"]]
     assert await tenants.snapshot() == before
@@ -188,6 +191,60 @@ async def test_whoever_imports_to_find_codes_of_others_is_stopped(tenants: Tenan
         if outcome.wrong != {("code", "ALREADY_TAKEN")}:
             break
     assert seen == {("code", "ALREADY_TAKEN"), ("", "TOO_MANY_REQUESTS")}
+
+
+SPOILT = (
+    {"total_price": "-1.00"},
+    {"state": "USED"},
+    {"voucher_prototype_id": 999_999},
+    {"code": "a/b"},
+    {"code": "OWN"},
+)
+"""What makes a list that is not meant to be taken over."""
+
+
+@pytest.mark.parametrize("spoilt", SPOILT)
+async def test_a_list_that_is_not_meant_to_be_taken_over_tells_nothing(
+    tenants: Tenants, spoilt: dict[str, Any]
+) -> None:
+    """The answers to a list with a code that somebody has, and to one with a code that nobody has, are alike."""
+    sold, theirs = await sell(tenants, "a1"), await tenants.add(voucher_of(await sell(tenants, "a2")))
+    await tenants.add(voucher_of(sold, code="OWN", normal_code="OWN"))
+    pill = imported(sold, "PILL") | spoilt
+    answers = [
+        await tenants.graphql("a1", MANY, input=_sent(imported(sold, code), pill)) for code in (theirs.code, "NOBODYS")
+    ]
+    assert answers[0] == answers[1]
+    assert answers[0]["data"]["importVouchers"]["userErrors"]
+
+
+async def test_lists_tell_no_more_codes_than_look_ups_do(tenants: Tenants) -> None:
+    """Each refusal says that there is one, and counts; own codes are told at their places, and never count."""
+    theirs = await tenants.add(voucher_of(await sell(tenants, "a2")))
+    sold = await sell(tenants, "a1")
+    await tenants.add(voucher_of(sold, code="OWN", normal_code="OWN"))
+    tenants.services.settings.guesses_per_user = "5/hour"
+    own, foreign = _sent(imported(sold, "OWN")), _sent(imported(sold, "FREE 1"), imported(sold, theirs.code))
+
+    async def told(who: str, sent: dict[str, Any], **more: str) -> Any:
+        body = await tenants.graphql(who, MANY, input={**sent, **more})
+        if body.get("errors"):
+            return [("", error["extensions"]["code"]) for error in body["errors"]]
+        return [(".".join(error["field"]), error["code"]) for error in body["data"]["importVouchers"]["userErrors"]]
+
+    before = await tenants.snapshot()
+    for _ in range(10):
+        assert await told("a1", own) == [("vouchers.0.code", "ALREADY_TAKEN")]
+    for _ in range(5):
+        assert await told("a1", foreign) == [("vouchers", "ALREADY_TAKEN")]
+    assert [code for _, code in await told("a1", foreign)] == ["TOO_MANY_REQUESTS"]
+    assert [code for _, code in await told("a1", _sent(imported(sold, "NEW")))] == ["TOO_MANY_REQUESTS"]
+    for _ in range(10):  # who sees them may know
+        seen = await told("market a", foreign, partnerUuid=str(tenants.partners["a1"].uuid))
+        assert seen == [("vouchers.1.code", "ALREADY_TAKEN")]
+    assert await tenants.snapshot() == before
+    clock.advance(dt.timedelta(hours=1))
+    assert await told("a1", _sent(imported(sold, "NEW"))) == []
 
 
 async def test_of_two_imports_of_one_code_at_once_one_is_taken(tenants: Tenants) -> None:

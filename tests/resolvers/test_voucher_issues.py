@@ -115,6 +115,7 @@ async def test_what_the_shop_would_not_sell_is_refused(tenants: Tenants, ask: Tr
         ({"options": [robe, robe]}, "options.1.option_id"),
         ({"options": [{**robe, "count": 0}]}, "options.0.count"),
         ({"state": VoucherState.USED}, "state"),
+        ({"gifter_details": {"first_name": "Ada", "country": "ZZ"}}, "gifter_details.country"),
         ({"self_gifted": True}, "giftee_details"),
         ({"reception_mode": by_post}, "giftee_details.address"),
         ({"reception_mode": by_email, "giftee_details": {"first_name": "Grace"}}, "giftee_details.email"),

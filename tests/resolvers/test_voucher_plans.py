@@ -33,15 +33,24 @@ FILTERS: Sequence[dict[str, Any]] = (
     {"gifterId": None},
     {"gifteeId": None},
     {"orderId": 1},
+    {"partnerUuid": None},
+    {"marketplaceUuid": None},
     {"createdFrom": "2025-03-01T00:00:00Z", "createdUntil": "2025-03-31T00:00:00Z"},
     {"expiresFrom": "2026-01-01T00:00:00Z", "expiresUntil": "2026-02-01T00:00:00Z"},
 )
 """What is asked for; null stands for what one of the vouchers has there."""
+ONE = """
+    SELECT voucher.*, partner.uuid::text AS partner_uuid, marketplace.uuid::text AS marketplace_uuid
+    FROM voucher JOIN partner ON partner.id = partner_id JOIN marketplace ON marketplace.id = marketplace_id
+    WHERE partner_id = $1 AND giftee_id IS NOT NULL LIMIT 1
+"""
 COLUMNS = {
     "voucherPrototypeId": "voucher_prototype_id",
     "code": "code",
     "gifterId": "gifter_id",
     "gifteeId": "giftee_id",
+    "partnerUuid": "partner_uuid",
+    "marketplaceUuid": "marketplace_uuid",
 }
 QUERY = """
 query Page($filter: VoucherFilter, $orderBy: VoucherSort) {
@@ -100,7 +109,7 @@ async def test_first_pages_go_along_an_index_and_statements_do_not_grow(
     async with open_world(database_url, "", tmp_path) as world:
         partner_id, _, token = await vouchers.lay(world, ROWS)
         pool = world.means.pool
-        one = await pool.fetchrow("SELECT * FROM voucher WHERE partner_id = $1 AND giftee_id IS NOT NULL", partner_id)
+        one = await pool.fetchrow(ONE, partner_id)
         transport, headers = httpx.ASGITransport(world.app), {"Authorization": f"Token {token}"}
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", headers=headers) as client:
             reader = Reader(client, world.app.state.house.services.db)

@@ -4,7 +4,7 @@ import strawberry
 from strawberry.types import get_object_definition
 
 from schema.later import found
-from schema.values import Relation
+from schema.reading import Relation
 from schema.voucher_option import VoucherOption, VoucherOptionLink
 from schema.voucher_prototype import VoucherPrototype
 

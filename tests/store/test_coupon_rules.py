@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schema.checkout import CodeProblem
 from schema.coupon import CouponTarget, ReceptionMode
 from schema.delivery import DeliveryKind
-from store.coupon_rules import Reduction, is_running, reduce_lines
+from store.coupon_rules import Reduction, Unmet, is_running, reduce_lines
 from store.coupons import CouponRow
 from tests.store.baskets import coupon, line
 
@@ -107,6 +108,65 @@ def test_the_minimum_is_measured_before_other_coupons() -> None:
     assert off(first, second) == Decimal("6.00")
 
 
+def test_the_least_to_pay_is_measured_after_the_coupons_before_it() -> None:
+    lines = [line(1, "20.00", 2), line(2, "10.00")]
+    half, least = coupon(1, "50.00"), coupon(2, amount="5.00", minimum_payment_amount=Decimal("30.00"))
+    assert off(least, lines=lines) == Decimal("5.00")
+    first = reduced(least, half, lines=lines)
+    assert first.total == Decimal("27.50"), "when its turn comes 50.00 are left to pay"
+    second = reduced(half, least, lines=lines)
+    assert second.total == Decimal("25.00"), "when its turn comes 25.00 are left to pay"
+    assert second.unmet == {2: Unmet(CodeProblem.MINIMUM_PAYMENT, Decimal("30.00"))}
+    exactly = coupon(2, amount="5.00", minimum_payment_amount=Decimal("25.00"))
+    assert off(half, exactly, lines=lines) == Decimal("30.00")
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "problem", "least"),
+    [
+        ({"product_ids": [7]}, None, CodeProblem.NOT_FOR_THESE, None),
+        ({"increases_value": True}, None, CodeProblem.NOT_FOR_THESE, None),
+        ({"targets": [CouponTarget.CLICK_AND_COLLECT]}, HOME, CodeProblem.OTHER_DELIVERY, None),
+        ({"reception_modes": [ReceptionMode.ON_SITE]}, DIGITAL, CodeProblem.OTHER_DELIVERY, None),
+        ({"email_condition": "@work.example"}, None, CodeProblem.OTHER_EMAIL, None),
+        ({"minimum_product_price_amount": Decimal(11)}, None, CodeProblem.MINIMUM_PRICE, 11),
+        ({"minimum_basket_amount": Decimal(80)}, None, CodeProblem.MINIMUM_BASKET, 80),
+        ({"minimum_payment_amount": Decimal(80)}, None, CodeProblem.MINIMUM_PAYMENT, 80),
+        (
+            {"minimum_payment_amount": Decimal(90), "minimum_basket_amount": Decimal(80)},
+            None,
+            CodeProblem.MINIMUM_BASKET,
+            80,
+        ),
+        ({"discount_percentage": Decimal(0), "free_click_and_collect": True}, HOME, CodeProblem.OTHER_DELIVERY, None),
+    ],
+)
+def test_a_coupon_that_does_nothing_says_why(
+    fields: dict[str, Any], kind: DeliveryKind | None, problem: CodeProblem, least: int | None
+) -> None:
+    result = reduced(coupon(**fields), kind=kind)
+    assert result.total == 0
+    assert not result.by_coupon
+    assert result.unmet == {1: Unmet(problem, None if least is None else Decimal(least))}
+
+
+def test_a_coupon_after_one_that_takes_everything_has_nothing_left() -> None:
+    result = reduced(coupon(1, "100.00"), coupon(2, "10.00"))
+    assert result.unmet == {2: Unmet(CodeProblem.NOTHING_LEFT)}
+    assert reduced(coupon(), lines=[]).unmet == {1: Unmet(CodeProblem.NOTHING_LEFT)}
+
+
+@pytest.mark.parametrize(
+    "discount", [{"discount_percentage": Decimal(0)}, {"discount_percentage": None, "discount_amount": Decimal(0)}]
+)
+@pytest.mark.parametrize("kind", [None, COLLECT])
+def test_a_coupon_may_do_nothing_but_make_collecting_free(kind: DeliveryKind | None, discount: dict[str, Any]) -> None:
+    result = reduced(coupon(free_click_and_collect=True, **discount), kind=kind)
+    assert result.by_coupon == {1: Decimal(0)}
+    assert result.freeing == frozenset({1})
+    assert not result.unmet
+
+
 @pytest.mark.parametrize(
     ("condition", "email", "works"),
     [
@@ -144,7 +204,7 @@ def test_a_coupon_with_nothing_to_reduce_is_not_used(fields: dict[str, Any]) -> 
     result = reduced(coupon(free_click_and_collect=True, **fields), kind=COLLECT)
     assert (result.total, result.by_line) == (Decimal(0), (Decimal(0),))
     assert not result.by_coupon
-    assert not result.free_collection
+    assert not result.freeing
     assert result.coupons == ((),)
 
 
@@ -154,13 +214,13 @@ def test_a_coupon_with_nothing_to_reduce_is_not_used(fields: dict[str, Any]) -> 
 @pytest.mark.parametrize(("kind", "free"), [(COLLECT, True), (None, True), (HOME, False), (DIGITAL, False)])
 def test_collection_becomes_free(kind: DeliveryKind | None, free: bool) -> None:
     result = reduced(coupon(free_click_and_collect=True), kind=kind)
-    assert result.free_collection is free
+    assert bool(result.freeing) is free
     assert result.total == Decimal("1.00")
 
 
 def test_a_coupon_whose_conditions_fail_frees_nothing() -> None:
     one = coupon(free_click_and_collect=True, minimum_basket_amount=Decimal(11))
-    assert reduced(one, kind=COLLECT).free_collection is False
+    assert reduced(one, kind=COLLECT).freeing == frozenset()
 
 
 def test_a_coupon_that_finds_nothing_left_is_not_used_up_unless_it_frees_collection() -> None:
@@ -169,6 +229,16 @@ def test_a_coupon_that_finds_nothing_left_is_not_used_up_unless_it_frees_collect
     frees = coupon(2, free_click_and_collect=True)
     assert reduced(whole, frees, kind=COLLECT).by_coupon == {1: Decimal("10.00"), 2: Decimal("0.00")}
     assert reduced(whole, frees, kind=HOME).by_coupon == {1: Decimal("10.00")}
+
+
+@pytest.mark.parametrize("kind", [COLLECT, None])
+def test_a_second_coupon_that_only_makes_collecting_free_is_not_used_up(kind: DeliveryKind | None) -> None:
+    first, second = (coupon(id, "0.00", free_click_and_collect=True) for id in (1, 2))
+    result = reduced(first, second, kind=kind)
+    assert (result.by_coupon, result.freeing) == ({1: Decimal("0.00")}, frozenset({1}))
+    assert result.unmet == {2: Unmet(CodeProblem.NOTHING_LEFT)}
+    tenth = coupon(3, free_click_and_collect=True)
+    assert reduced(first, tenth, kind=kind).by_coupon == {1: Decimal("0.00"), 3: Decimal("1.00")}
 
 
 # ---- several coupons, and how they are spread

@@ -30,7 +30,7 @@ UNPAID = {VoucherState.DRAFT, VoucherState.ERROR}
 SOMETHING_WRONG = """
     SELECT 'voucher of another day' FROM voucher WHERE partner_id = $1 AND created_on NOT BETWEEN $2 AND $3
     UNION ALL SELECT 'no search text' FROM voucher WHERE partner_id = $1
-      AND (name_text = '' OR origin_text = '' OR gifter_text NOT LIKE '%' || lower(gifter_last_name) || chr(10) || gifter_email)
+      AND (name_text = '' OR origin_text = '' OR gifter_text NOT LIKE '%' || search_text(gifter_last_name || chr(10) || gifter_email))
     UNION ALL SELECT 'gifter is somebody else' FROM voucher JOIN customer ON customer.id = gifter_id
       WHERE voucher.partner_id = $1 AND gifter_email <> customer.email
     UNION ALL SELECT 'giftee is somebody else' FROM voucher JOIN customer ON customer.id = giftee_id

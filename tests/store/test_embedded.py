@@ -1,5 +1,6 @@
 """Embedded PostgreSQL under all the ways that programs start and end."""
 
+import asyncio
 import os
 import pathlib
 import shutil
@@ -15,6 +16,7 @@ import psutil
 import pytest
 
 from store.embedded import EmbeddedPostgres, EmbeddedPostgresError, binaries, embedded_postgres
+from store.embedded_supervisor import Server, revive
 
 USER = """
 import pathlib, sys
@@ -251,3 +253,46 @@ server.stop()
     assert done.stdout.split()[0] == str(mine / "postgres")
     assert done.stdout.split()[1] != "0"
     assert not (mine / "postgres/postmaster.pid").exists()
+
+
+async def asked_again(url: str, statement: str) -> object:
+    """The answer of a server that is being started again."""
+    deadline = time.monotonic() + 120
+    while True:
+        try:
+            return await ask(url, statement)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)
+
+
+async def test_a_server_that_was_killed_is_started_again_once_for_all_its_users(folder: pathlib.Path) -> None:
+    """However often, with what was committed, and at the same address; and it still ends with the last user."""
+    async with embedded_postgres(folder) as url:
+        other = User(folder)
+        await ask(url, "CREATE TABLE kept AS SELECT 7 AS n")
+        for _ in range(2):
+            killed = postmaster(folder)
+            os.kill(killed, signal.SIGKILL)
+            assert await asked_again(url, "SELECT n FROM kept") == 7
+            assert await asked_again(other.url, "SELECT n FROM kept") == 7
+            assert postmaster(folder) != killed
+            assert alive(postmaster(folder))
+        other.leave()
+        assert await ask(url, "SELECT n FROM kept") == 7
+        last = postmaster(folder)
+    assert not alive(last)
+
+
+def test_a_server_whose_data_are_gone_is_not_made_anew(folder: pathlib.Path) -> None:
+    server = Server(binaries(), folder, fast=True)
+    server.run()
+    assert not server.died()
+    assert server.child is not None
+    server.child.kill()
+    server.child.wait()
+    assert server.died()
+    shutil.rmtree(folder / "postgres")
+    assert not server.died()
+    revive(server)
+    assert sorted(names(folder)) == ["postgres.log", "postgres.start.lock"]

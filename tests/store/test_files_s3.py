@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from coffret.commands import doctor
-from coffret.commands.doctor import State
+from coffret.commands.findings import State
 from schema.errors import Unavailable
 from store.files import open_store
 from store.settings import Settings

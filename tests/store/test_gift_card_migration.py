@@ -5,9 +5,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
-from alembic import command
-from sqlalchemy import Connection
-
 from resolvers.gift_card_holds import capture_gift_card, hold_gift_card
 from schema.delivery import DeliveryKind
 from schema.values import Text
@@ -15,10 +12,10 @@ from store.attempts import AttemptRow, AttemptState
 from store.clock import clock
 from store.gift_cards import GiftCardRow
 from store.holds import spend, take
-from store.migrate import config
 from store.orders import OrderRow
 from tests.changes import Direct
 from tests.gift_card_world import gift_card
+from tests.store.revisions import at
 from tests.tenants import Tenants, open_tenants
 
 NAMES = ("products", "discount", "delivery", "total", "gift_card", "card")
@@ -52,15 +49,7 @@ async def test_the_ledger_survives_both_ways(database_url: str, tmp_path: pathli
         assert (await ask.change("a1", capture_gift_card, hold_id=hold.id, amount="10.00")).done
         assert (await ask.change("a1", hold_gift_card, id=api.id, amount="5.00")).done
         before = await tenants.rows(LEDGER, id=shop.id)
-
-        async def at(revision: str, move: Any) -> None:
-            def run(connection: Connection) -> None:
-                move(config(connection), revision)
-
-            async with tenants.services.db.engine.begin() as connection:
-                await connection.run_sync(run)
-
-        await at("0012", command.downgrade)
+        await at(tenants.services.db, "0012", down=True)
         assert [tuple(row) for row in await tenants.rows(LEDGER, id=shop.id)] == [
             ("issue", "50.00"),
             ("hold", "-20.00"),
@@ -68,7 +57,7 @@ async def test_the_ledger_survives_both_ways(database_url: str, tmp_path: pathli
         assert [tuple(row) for row in await tenants.rows(LEDGER, id=api.id)] == [("issue", "50.00"), ("hold", "-10.00")]
         left = "SELECT remaining_amount::text FROM gift_card WHERE id = ANY(:ids) ORDER BY id"
         assert [row[0] for row in await tenants.rows(left, ids=[shop.id, api.id])] == ["30.00", "40.00"]
-        await at("head", command.upgrade)
+        await at(tenants.services.db, "head")
         assert await tenants.rows(LEDGER, id=shop.id) == before
         wrong = """SELECT id FROM gift_card c WHERE id = ANY(:ids) AND remaining_amount <>
             (SELECT sum(amount) FROM gift_card_entry e WHERE e.gift_card_id = c.id)"""

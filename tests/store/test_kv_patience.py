@@ -3,13 +3,18 @@
 import asyncio
 import contextlib
 import datetime as dt
+import time
 from collections.abc import AsyncIterator
 
 import pytest
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 
 from store.clock import clock
 from store.kv import open_kv
 from store.kv.patience import LOOKS, Patience
+from store.kv.server import ServerKeyValue
 from tests.redis_servers import RedisServer
 
 SECONDS = 0.2
@@ -51,6 +56,32 @@ async def test_it_begins_to_look_again_after_a_quiet_time() -> None:
     await asyncio.sleep(SECONDS)
     with pytest.raises(TimeoutError):
         await waiting(patience, 60)
+
+
+async def test_time_in_which_the_loop_was_busy_does_not_count() -> None:
+    patience, answered = Patience(SECONDS), asyncio.get_running_loop().create_future()
+
+    async def busy() -> None:
+        for _ in range(LOOKS - 1):
+            time.sleep(2 * SECONDS)  # noqa: ASYNC251 - as work that does not let others run
+            await asyncio.sleep(0)
+        answered.set_result("done")
+
+    working = asyncio.create_task(busy())
+    with patience():
+        assert await answered == "done"
+    await working
+    with pytest.raises(TimeoutError):
+        await waiting(patience, 60)
+
+
+async def test_a_wait_may_begin_anew_for_as_long_as_there_is_reason_to() -> None:
+    patience, reasons = Patience(SECONDS), [True, True, False]
+    begun = asyncio.get_running_loop().time()
+    with pytest.raises(TimeoutError), patience(lambda: reasons.pop(0)):
+        await asyncio.sleep(60)
+    assert reasons == []
+    assert asyncio.get_running_loop().time() - begun >= 3 * SECONDS
 
 
 async def test_who_is_cancelled_by_somebody_else_is_cancelled() -> None:
@@ -110,5 +141,33 @@ async def test_a_connection_that_hangs_is_replaced(hanging_once: int, monkeypatc
         record = await kv.get("test:hanging")
         assert record is not None
         assert record.value == b"1"
+    finally:
+        await kv.aclose()
+
+
+@pytest.fixture
+async def slow(redis_server: RedisServer) -> AsyncIterator[int]:
+    """A port behind which is the server, a tenth of a second away."""
+
+    async def carry(client: asyncio.StreamReader, answers: asyncio.StreamWriter) -> None:
+        server, requests = await asyncio.open_connection("127.0.0.1", redis_server.port)
+        with contextlib.closing(answers), contextlib.closing(requests):
+            while request := await client.read(65536):
+                requests.write(request)
+                answer = await server.read(65536)
+                await asyncio.sleep(0.1)
+                answers.write(answer)
+
+    server = await asyncio.start_server(carry, "127.0.0.1", 0)
+    yield server.sockets[0].getsockname()[1]
+    server.close()
+
+
+@pytest.mark.redis
+async def test_who_waits_for_a_turn_waits_as_long_as_others_are_answered(slow: int) -> None:
+    client = Redis.from_url(f"redis://127.0.0.1:{slow}", retry=Retry(NoBackoff(), 0))
+    kv = ServerKeyValue(client, clock, connections=2, patience=dt.timedelta(seconds=1))
+    try:
+        assert await asyncio.gather(*(kv.get(f"key {number}") for number in range(60))) == [None] * 60
     finally:
         await kv.aclose()

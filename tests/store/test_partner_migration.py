@@ -4,11 +4,10 @@ from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
-from alembic import command
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 
 from store.db import Database
-from store.migrate import config
+from tests.store.revisions import at
 
 INSERT = """
 INSERT INTO marketplace (uuid, name, domain, currency, time_zone) VALUES (gen_random_uuid(), 'M', '', 'EUR', 'UTC');
@@ -32,16 +31,6 @@ async def empty(postgres: str) -> AsyncIterator[Database]:
     await db.aclose()
     await connection.execute("DROP DATABASE test_partner_migration WITH (FORCE)")
     await connection.close()
-
-
-async def at(db: Database, revision: str, *, down: bool = False) -> None:
-    """Bring the tables to a revision."""
-
-    def move(connection: Connection) -> None:
-        (command.downgrade if down else command.upgrade)(config(connection), revision)
-
-    async with db.engine.begin() as connection:
-        await connection.run_sync(move)
 
 
 async def test_partners_survive_both_ways(empty: Database) -> None:

@@ -1,13 +1,13 @@
 """Wanted fields, compiled: the same answer from rows and from objects, nulls and relations included."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from schema.values import Relation
+from schema.reading import Relation
 from store.projection import Projection, names_of
 from store.wanted import CannotCompile, Cursor, Each, Leaf, Link, Loaded, MissingValue, Part, Same, Wanted
 from tests.house import CardStatus, Issuer, Use
@@ -232,8 +232,44 @@ async def test_relations_of_an_object_within_another() -> None:
         {"card": {"code": "X", "issuer": {"slug": "one"}}},
         {"card": None},
     ]
-    with pytest.raises(CannotCompile, match="relation of an embedded value"):
-        Projection([Each("cards", "cards", (link,))])
+
+
+async def test_relations_of_the_objects_of_all_lists_are_one_level() -> None:
+    loads = Loads({ISSUER: {1: (1, 1, "one"), 2: (2, 2, "two")}})
+    link = Link("issuer", ISSUER, Projection([Leaf("slug", "slug")]))
+    cards = Each("cards", "cards", (Leaf("code", "code"), link))
+    projection = Projection([Part("wallet", "wallet", (Leaf("name", "name"), cards))])
+    assert projection.rows is None
+
+    def wallet(*cards: tuple[str, int] | None) -> Any:
+        held = [card and SimpleNamespace(code=card[0], issuer_id=card[1]) for card in cards]
+        return SimpleNamespace(wallet=SimpleNamespace(name="W", cards=held))
+
+    nothing = SimpleNamespace(wallet=SimpleNamespace(name="W", cards=None))
+    wallets = [wallet(("X", 1), ("Y", 2)), SimpleNamespace(wallet=None), wallet(), nothing, wallet(("Z", 1))]
+    one, two = {"issuer": {"slug": "one"}}, {"issuer": {"slug": "two"}}
+    assert await projection.render(wallets, loads.level) == [
+        {"wallet": {"name": "W", "cards": [{"code": "X", **one}, {"code": "Y", **two}]}},
+        {"wallet": None},
+        {"wallet": {"name": "W", "cards": []}},
+        {"wallet": {"name": "W", "cards": None}},
+        {"wallet": {"name": "W", "cards": [{"code": "Z", **one}]}},
+    ]
+    assert len(loads.asked) == 1
+    with pytest.raises(MissingValue):
+        await projection.render([wallet(("X", 1), None)], loads.level)
+    with pytest.raises(MissingValue):
+        await Projection([replace(cards, path="wallet.cards", required=True)]).render([nothing], loads.level)
+
+
+async def test_a_relation_within_an_owner_finds_its_own_rows_only() -> None:
+    within = Relation(None, by="issuer_id", within="partner_id")
+    link = Link("issuer", within, Projection([Leaf("slug", "slug")]))
+    loads = Loads({within: {(7, 1): (1, 1, "one")}})
+    rows = [SimpleNamespace(partner_id=partner, issuer_id=id) for partner, id in ((7, 1), (8, 1), (7, None))]
+    found = await Projection([link]).render(rows, loads.level)
+    assert found == [{"issuer": {"slug": "one"}}, {"issuer": None}, {"issuer": None}]
+    assert loads.asked[0][1] == [(7, 1), (8, 1), None]
 
 
 async def test_keys_are_only_ever_text() -> None:

@@ -1,5 +1,6 @@
 """How the provider does: each call that went out is logged, counted, timed and a span of its trace."""
 
+import asyncio
 import time
 from types import TracebackType
 from typing import Self
@@ -95,12 +96,14 @@ class WatchedCall:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if isinstance(error, asyncio.CancelledError):
+            self._outcome = "given_up"
         seconds = time.perf_counter() - self._begun
         SECONDS.labels(self._call).observe(seconds)
         CALLS.labels(self._call, self._outcome).inc()
         if self._outcome == "ok" and self._call in ROUTINE:
             write = log.debug
         else:
-            write = log.info if self._outcome in {"ok", "refused"} else log.warning
+            write = log.info if self._outcome in {"ok", "refused", "given_up"} else log.warning
         write("provider call", provider="mangopay", outcome=self._outcome, ms=round(seconds * 1000, 1), **self._told)
         self._span.__exit__(kind, error, traceback)

@@ -29,7 +29,7 @@ from store.providers.sandbox.settings import SandboxSettings
 from store.providers.sandbox.wire import idempotency
 from store.providers.sandbox.wire.dispatch import Wire
 from store.providers.sandbox.wire.endpoints import Interface
-from store.providers.sandbox.wire.unmodelled import UNMODELLED
+from store.providers.sandbox.wire.unmodelled import UNMODELLED, UNMODELLED_V3
 
 INTERFACE = Interface(
     (
@@ -50,6 +50,7 @@ INTERFACE = Interface(
         *UNMODELLED,
     )
 )
+VERSIONS = {"v2.01": INTERFACE, "V3.0": Interface(UNMODELLED_V3)}
 METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH"]
 
 logger = logging.getLogger(__name__)
@@ -73,7 +74,10 @@ def sandbox_app(settings: SandboxSettings, *, production: bool = False) -> Starl
     sandbox = Sandbox(settings)
     app = Starlette(
         routes=[
-            Route("/v2.01/{path:path}", Wire(sandbox, INTERFACE).answer, methods=METHODS),
+            *(
+                Route(f"/{version}/{{path:path}}", Wire(sandbox, version, interface).answer, methods=METHODS)
+                for version, interface in VERSIONS.items()
+            ),
             Mount("/_sb", routes=Control(sandbox).routes()),
             *views.routes(sandbox),
         ]

@@ -60,13 +60,20 @@ class World:
         self.token = answer.json()["access_token"]
 
     async def call(
-        self, method: str, path: str, body: Any = None, *, key: str | None = None, **more: Any
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        key: str | None = None,
+        version: str = "v2.01",
+        **more: Any,
     ) -> httpx.Response:
         """A wire call; `path` is relative to the client's root."""
         if not self.token:
             await self.log_in()
         headers = {"Authorization": f"Bearer {self.token}"} | ({"Idempotency-Key": key} if key else {})
-        return await self.http.request(method, f"/v2.01/sandbox{path}", json=body, headers=headers, **more)
+        return await self.http.request(method, f"/{version}/sandbox{path}", json=body, headers=headers, **more)
 
     async def made(self, path: str, body: Any, *, key: str | None = None) -> Json:
         """A POST that works."""

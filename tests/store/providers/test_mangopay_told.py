@@ -1,5 +1,6 @@
 """What is told of the adapter's calls: lines of the log without secrets, counts by what is called, and what is wrong by field."""
 
+import asyncio
 import contextlib
 
 import httpx
@@ -45,6 +46,17 @@ async def test_a_call_is_logged_without_secrets(account: Account) -> None:
     assert not any(
         secret in written for secret in ("token-1", "api-key-of-shop", "s3cret-of-hooks", "provider.test/pay")
     )
+
+
+async def test_a_call_given_up_when_the_program_stops_is_no_failure_of_the_provider(account: Account) -> None:
+    def stop(_request: httpx.Request) -> httpx.Response:
+        raise asyncio.CancelledError
+
+    account.on("GET", "/payins/x", stop)
+    with structlog.testing.capture_logs() as lines, pytest.raises(asyncio.CancelledError):
+        await account.adapter.get_transaction(TransactionKind.PAYIN, "x")
+    [call] = [line for line in lines if line["event"] == "provider call"]
+    assert (call["outcome"], call["log_level"]) == ("given_up", "info")
 
 
 async def test_calls_are_counted_by_what_they_are_and_not_by_ids(account: Account) -> None:

@@ -5,6 +5,8 @@ It knows nothing of us: whatever it can do here is what the provider's clients e
 
 import base64
 import datetime as dt
+import inspect
+import re
 import socket
 import threading
 import time
@@ -19,6 +21,7 @@ import httpx
 import mangopay
 import pytest
 import uvicorn
+from mangopay import resources
 from mangopay.exceptions import APIError
 from mangopay.resources import (
     CardWebPayIn,
@@ -44,6 +47,7 @@ from starlette.routing import Mount
 
 from store.clock import Clock
 from store.providers.sandbox import SandboxSettings, close, sandbox_app
+from store.providers.sandbox.app import VERSIONS
 
 BORN = 320_630_400
 ADDRESS = Address("4 rue de la Paix", "2e étage", "Paris", "Île-de-France", "75002", "FR")
@@ -324,3 +328,18 @@ def test_the_limits_of_calls_are_told(provider: Provider, payer: NaturalUserSca)
     limits = mangopay.get_default_handler().get_rate_limits()
     assert [limit.interval_minutes for limit in limits] == [15, 30, 60, 1440]
     assert all(limit.calls_made > 0 and limit.calls_remaining > 0 for limit in limits)
+
+
+def templates() -> list[str]:
+    """The addresses that the SDK's classes name, without their queries."""
+    options = [getattr(each, "_meta", None) for _, each in inspect.getmembers(resources, inspect.isclass)]
+    declared = [getattr(each, "url", None) for each in options]
+    listed = [[url] if isinstance(url, str) else list(url.values()) for url in declared if url]
+    return sorted({"/" + url.partition("?")[0].strip("/") for urls in listed for url in urls})
+
+
+@pytest.mark.parametrize("template", templates())
+def test_every_address_of_the_sdk_is_modelled_or_refused_with_501(template: str) -> None:
+    address = re.sub(r"%\(\w+\)s", "1", template)
+    known = [pattern for interface in VERSIONS.values() for pattern, _ in interface._patterns]
+    assert any(pattern.fullmatch(tried) for pattern in known for tried in (address, f"{address}/1"))

@@ -36,10 +36,11 @@ class Admitted:
 
 
 class Wire:
-    """Answers `/v2.01/…`."""
+    """Answers one version of the interface, `/v2.01/…` say."""
 
-    def __init__(self, sandbox: Sandbox, interface: Interface) -> None:
+    def __init__(self, sandbox: Sandbox, version: str, interface: Interface) -> None:
         self._sandbox = sandbox
+        self._version = version
         self._interface = interface
 
     async def answer(self, request: Request) -> Response:
@@ -66,7 +67,7 @@ class Wire:
 
     async def _arrived(self, request: Request) -> Call:
         address = "/" + request.path_params["path"]
-        url = f"{self._sandbox.settings.root}/v2.01{address}"
+        url = f"{self._sandbox.settings.root}/{self._version}{address}"
         return Call(
             method=request.method,
             address=address,

@@ -112,7 +112,7 @@ def not_modelled(_session: Session, call: Call) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One line of the interface. `path` is relative to `/v2.01/{ClientId}`, or to `/v2.01` when `public`."""
+    """One line of the interface. `path` is relative to `/v2.01/{ClientId}` (or the version in its place), or to `/v2.01` when `public`."""
 
     method: str
     path: str

@@ -1,0 +1,287 @@
+"""For each mutation with several checks: an input that fails at least two of them, and all the fields that are then told."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from sqlmodel import col, select
+
+from resolvers import (
+    carts,
+    catalogue,
+    coupons,
+    deliveries,
+    gift_card_holds,
+    gift_card_issues,
+    gift_card_offers,
+    gift_card_spending,
+    marketplaces,
+    network_partners,
+    partners,
+    products,
+    users,
+    voucher_imports,
+    voucher_issues,
+    voucher_option_categories,
+    voucher_option_links,
+    voucher_options,
+    voucher_prototypes,
+    voucher_updates,
+    webhooks,
+)
+from schema.coupon import ReceptionMode
+from schema.delivery import DeliveryKind
+from schema.event import EventType
+from schema.gift_card import GiftCardStatus
+from schema.permission import Permission
+from schema.tenancy import PartnerStatus, UserRole
+from schema.values import Text
+from schema.voucher import VoucherState
+from schema.voucher_prototype import VoucherPrototypeType
+from store.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
+from tests.tenants import Tenants
+from tests.voucher_world import sell, voucher_of
+
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
+NAME = {"en": "X"}
+NAMELESS: dict[str, Any] = {"en": " ", "fr": None}
+UNNAMED: dict[str, Any] = {"name": {"en": None, "fr": None}}
+PICTURE = f"/media/{UNKNOWN}/card.webp"
+TEXTS = dict.fromkeys(("name", "description", "long_description"), NAME)
+PROTOTYPE = {**TEXTS, "type": VoucherPrototypeType.STAY, "stay_price": "10.00", "universe_id": 4711}
+PARTNER = {
+    **dict.fromkeys(("name", "commercial_name", "short_name"), "X"),
+    "agency_email": "desk@partner.example",
+    "agency_phone": "+33 1 40 00 00 00",
+    "website": "https://partner.example",
+    "legal_representative": {"first_name": "Ada", "last_name": "Byron", "email": "ada@partner.example"},
+}
+OFFICE = {"address_line_1": "1 rue X", "postal_code": "75001", "city": "Paris", "country": "FR"}
+NUMBERS = {"siret_number": "1", "rcs": "Paris", "ape": "5510Z", "vat_id": "FR1"}
+IMPORTED = {"imported_from": "Y", "voucher_prototype_id": 4711, "total_price": "1.00"}
+LONG = "x" * 5_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """Who sends what, and which fields are told."""
+
+    operation: Any
+    who: str
+    sent: Mapping[str, Any]
+    told: str
+
+
+def rows_of_markets(tenants: Tenants) -> Mapping[str, Any]:
+    of: dict[str, Any] = {"marketplace_id": tenants.marketplaces["a"].id, "name": Text(en="X", fr="X")}
+    return {
+        "universe": UniverseRow(**of),
+        "environment": EnvironmentRow(**of),
+        "range": PriceRangeRow(**of, minimum_amount=Decimal(1), currency="EUR"),
+    }
+
+
+async def cases(tenants: Tenants) -> list[Case]:
+    """All of them, with the rows that they are about."""
+    rows = rows_of_markets(tenants)
+    for row in rows.values():
+        await tenants.add(row)
+    sold = await sell(tenants, "a1")
+    voucher = await tenants.add(voucher_of(sold))
+    async with tenants.services.db.sessions() as db:
+        links = select(VoucherOptionLinkRow.id).where(col(VoucherOptionLinkRow.voucher_prototype_id) == sold.stay.id)
+        link = (await db.exec(links.limit(1))).one()
+    return [
+        *_of_shops(tenants),
+        *_of_markets(tenants, {name: row.id for name, row in rows.items()}),
+        *_of_accounts(tenants),
+        *_of_options(tenants, link),
+        *_of_prototypes(sold.stay.id),
+        *_of_vouchers(sold.stay.id, voucher.code),
+        *_of_gift_cards(tenants),
+        *_of_webhooks(tenants),
+    ]
+
+
+def _of_shops(tenants: Tenants) -> Iterator[Case]:
+    own, of_nobody = tenants.owned["a1"], {"partner_uuid": UNKNOWN}
+    product = {"name": NAMELESS, "price": "-1", "picture_url": PICTURE, "stock": -1}
+    yield Case(products.create_product, "a1", {**product, "price": "1", "stock": 1}, "name picture_url")
+    yield Case(products.create_product, "a1", product, "name price picture_url stock")
+    yield Case(products.create_product, "market a", {**product, **of_nobody}, "partner_uuid name price stock")
+    changed = {"id": own.product, **UNNAMED, "picture_url": PICTURE, "stock": -1}
+    yield Case(products.update_product, "a1", changed, "name picture_url stock")
+    variant = {"product_id": own.product, "name": NAMELESS, "price": "-1"}
+    yield Case(products.create_product_variant, "a1", variant, "name price")
+    yield Case(products.update_product_variant, "a1", {"id": own.variant, **UNNAMED, "price": "-1"}, "name price")
+    values = {"values": [{"value": "a"}, {"value": ""}, {"value": "a"}], "ranking": -1}
+    told = "name ranking values.1.value values.2.value"
+    attribute = {"product_id": own.product, "name": NAMELESS, **values}
+    yield Case(products.create_product_attribute, "a1", attribute, told)
+    yield Case(products.update_product_attribute, "a1", {"id": own.attribute, **UNNAMED, **values}, told)
+    coupon = {"code": "!", "discount": {"percentage": "5", "amount": "5"}}
+    never = {"starts_on": "2031-01-01T00:00:00Z", "ends_on": "2030-01-01T00:00:00Z"}
+    yield Case(coupons.create_coupon, "a1", {**coupon, **never}, "code discount ends_on")
+    yield Case(
+        coupons.create_coupon, "market a", {**coupon, **never, **of_nobody}, "partner_uuid code discount ends_on"
+    )
+    yield Case(coupons.create_coupon, "a1", {**coupon, "max_usages": -1}, "code max_usages")
+    nothing = {"id": own.coupon, "discount": {"percentage": "0"}, "max_usages": -1}
+    yield Case(coupons.update_coupon, "a1", nothing, "discount.percentage max_usages")
+    mode = {"kind": DeliveryKind.HOME_DELIVERY, "name": NAMELESS, "ranking": -1}
+    yield Case(deliveries.create_delivery_mode, "market a", {**mode, **of_nobody}, "partner_uuid name ranking")
+    unnamed = {"id": own.delivery_mode, **UNNAMED, "ranking": -1}
+    yield Case(deliveries.update_delivery_mode, "a1", unnamed, "name ranking")
+    lines = [{"sku": "nothing", "quantity": 1}, {"product_id": own.product, "quantity": -1}]
+    cart = {"items": lines, "return_url": "ftp://shop.example"}
+    yield Case(carts.save_ecommerce_cart, "a1", cart, "items.0.sku items.1.quantity return_url")
+
+
+def _of_markets(tenants: Tenants, ids: Mapping[str, int]) -> Iterator[Case]:
+    made = {"marketplace_uuid": UNKNOWN, "name": NAMELESS, "ranking": -1}
+    for create in (catalogue.create_universe, catalogue.create_environment):
+        yield Case(create, "master", made, "marketplace_uuid name ranking")
+    for update, id in (
+        (catalogue.update_universe, ids["universe"]),
+        (catalogue.update_environment, ids["environment"]),
+    ):
+        yield Case(update, "market a", {"id": id, **UNNAMED, "ranking": -1}, "name ranking")
+    empty = {"minimum": "5.00", "maximum": "4.00", "ranking": -1}
+    yield Case(catalogue.create_price_range, "master", {**made, **empty}, "marketplace_uuid name maximum ranking")
+    changed = {"id": ids["range"], **UNNAMED, **empty}
+    yield Case(catalogue.update_price_range, "market a", changed, "name maximum ranking")
+    market = {"name": "M", "currency": "EUX", "time_zone": "UTC", "domain": "a/b"}
+    yield Case(marketplaces.create_marketplace, "master", market, "currency domain")
+    moved = {"id": tenants.marketplaces["a"].id, "domain": "a/b", "time_zone": "Nowhere"}
+    yield Case(marketplaces.update_marketplace, "market a", moved, "domain time_zone")
+
+
+def _of_accounts(tenants: Tenants) -> Iterator[Case]:
+    nowhere, told = (
+        {"marketplace_uuid": UNKNOWN, **PARTNER},
+        "marketplace_uuid registration.siret_number registration.vat_id",
+    )
+    yield Case(
+        partners.create_partner, "master", {**nowhere, "status": PartnerStatus.ACTIVE, "registration": NUMBERS}, told
+    )
+    listed = {**nowhere, "registration": NUMBERS, "head_office": OFFICE}
+    yield Case(network_partners.create_network_partner, "master", listed, told)
+    looks = {"uuid": str(tenants.partners["a1"].uuid), "logo_url": PICTURE, "accent_colour": "red"}
+    yield Case(partners.update_partner, "market a", looks, "logo_url accent_colour")
+    more = {"permissions": [Permission.MANAGE_MASTERADMIN], "password": "short", "email": "nobody"}
+    user = {"username": "A1@users.example", "role": UserRole.PARTNER, "partner_uuid": UNKNOWN, **more}
+    yield Case(users.create_user, "market a", user, "username partner_uuid permissions password email")
+    above = {"role": UserRole.MASTER, "marketplace_uuid": UNKNOWN, "password": LONG[:12], "email": ""}
+    yield Case(
+        users.create_user, "market a", {**user, **above}, "username role partner_uuid marketplace_uuid permissions"
+    )
+    changed = {"id": tenants.users["a1"].id, **more}
+    yield Case(users.update_user, "market a", changed, "permissions password email")
+
+
+def _of_options(tenants: Tenants, link: int) -> Iterator[Case]:
+    own, wrong = tenants.owned["a1"], {"category_id": 4711, "voucher_prototype_ids": [4711, 0, 4712], "ranking": -1}
+    told = "name category_id ranking voucher_prototype_ids.0 voucher_prototype_ids.1 voucher_prototype_ids.2"
+    option = {"name": NAMELESS, "selling_price": "1.00", **wrong}
+    yield Case(voucher_options.create_voucher_option, "a1", option, told)
+    yield Case(
+        voucher_options.create_voucher_option,
+        "market a",
+        {**option, "partner_uuid": UNKNOWN},
+        "partner_uuid name ranking voucher_prototype_ids.1",
+    )
+    yield Case(voucher_options.update_voucher_option, "a1", {"id": own.voucher_option, **UNNAMED, **wrong}, told)
+    range = {"min_number_options": 3, "max_number_options": 2, "ranking": -1}
+    told = "name max_number_options ranking"
+    category = {"name": NAMELESS, **range}
+    yield Case(voucher_option_categories.create_voucher_option_category, "a1", category, told)
+    changed = {"id": own.voucher_option_category, **UNNAMED, **range}
+    yield Case(voucher_option_categories.update_voucher_option_category, "a1", changed, told)
+    within = {"id": link, "option": {"category_id": 4711, "voucher_prototype_ids": [4711]}, "count": -1}
+    told = "count option.category_id option.voucher_prototype_ids option.voucher_prototype_ids.0"
+    yield Case(voucher_option_links.update_voucher_option_link, "a1", within, told)
+
+
+def _of_prototypes(stay: int) -> Iterator[Case]:
+    create = voucher_prototypes.create_voucher_prototype
+    pictures = {"environment_id": 4711, "image_ids": [4711, 4712, 4711], "cover_image": 4}
+    capacity = {"min_capacity": 4, "max_capacity": 2}
+    told = "name universe_id environment_id image_ids.0 image_ids.1 image_ids.2 cover_image max_capacity"
+    yield Case(create, "a1", {**PROTOTYPE, "name": NAMELESS, **pictures, **capacity}, told)
+    shapes = {"image_ids": [4711, 0], "cover_image": 2, "stay_price": "-1", "ranking": -1}
+    told = "name universe_id image_ids.0 image_ids.1 stay_price ranking"
+    yield Case(create, "a1", {**PROTOTYPE, "name": NAMELESS, **shapes}, told)
+    of_nobody = {**PROTOTYPE, "name": NAMELESS, "partner_uuid": UNKNOWN, **capacity}
+    yield Case(create, "market a", of_nobody, "partner_uuid name max_capacity")
+    changed = {"id": stay, **UNNAMED, "long_description": NAME, "universe_id": 4711, **shapes}
+    del changed["cover_image"]
+    yield Case(voucher_prototypes.update_voucher_prototype, "a1", changed, told)
+
+
+def _of_vouchers(stay: int, code: str) -> Iterator[Case]:
+    issue = voucher_issues.issue_voucher
+    by_mail = {"reception_mode": ReceptionMode.GIFTEE_EMAIL, "gifter_details": {"country": "Atlantis"}}
+    voucher = {"state": VoucherState.USED, "nb_adults": -1, **by_mail}
+    told = "state nb_adults gifter_details.country giftee_details.email"
+    yield Case(issue, "a1", {"voucher_prototype_id": 4711, **voucher}, f"voucher_prototype_id {told}")
+    options = {"options": [{"option_id": 0}, {"option_id": 4711}]}
+    told = "state options.0.option_id options.1.option_id"
+    yield Case(issue, "a1", {"voucher_prototype_id": stay, "state": VoucherState.USED, **options}, told)
+    taken, free = {**IMPORTED, "code": "a/b"}, {**IMPORTED, "code": "ABC-DEF", "total_price": "-1"}
+    told = "code voucher_prototype_id total_price"
+    yield Case(voucher_imports.import_voucher, "a1", {**free, "code": "a/b"}, told)
+    of_nobody = {**taken, "partner_uuid": UNKNOWN}
+    yield Case(voucher_imports.import_voucher, "market a", of_nobody, "partner_uuid code")
+    told = "vouchers.0.total_price vouchers.1.code vouchers.1.voucher_prototype_id"
+    yield Case(voucher_imports.import_vouchers, "a1", {"vouchers": [free, taken]}, told)
+    booking = {"starts_on": "2030-01-02", "ends_on": "2030-01-01"}
+    noted = {"code": code, **booking, "reference": LONG}
+    yield Case(voucher_updates.add_voucher_rental, "a1", noted, "ends_on reference")
+    moved = {"code": code, "state": VoucherState.DRAFT, "rental": booking, "rental_ids_off": [0]}
+    yield Case(voucher_updates.update_voucher, "a1", moved, "rental rental_ids_off.0")
+
+
+def _of_gift_cards(tenants: Tenants) -> Iterator[Case]:
+    own = tenants.owned["a1"]
+    card = {"status": GiftCardStatus.USED, "value": "0.00", "language": "xx", "expires_on": "2020-01-01T00:00:00Z"}
+    by_post = {"partner_uuid": UNKNOWN, "reception_mode": ReceptionMode.EXPEDITION}
+    told = "partner_uuid status value language expires_on giftee_details.address"
+    yield Case(gift_card_issues.issue_gift_card, "market a", {**card, **by_post}, told)
+    nothing = {"id": own.gift_card, "amount": "0.00", "reference": LONG}
+    yield Case(gift_card_holds.hold_gift_card, "a1", nothing, "amount reference")
+    yield Case(gift_card_spending.spend_gift_card, "a1", nothing, "amount reference")
+    offer = {"suggested": ["0.01", "0"], "validity_months": 0}
+    yield Case(gift_card_offers.update_gift_card_offer, "a1", offer, "suggested.0 suggested.1 validity_months")
+
+
+def _of_webhooks(tenants: Tenants) -> Iterator[Case]:
+    endpoint = tenants.owned["a1"].webhook_endpoint
+    sent = {"url": "https://127.0.0.1/", "event_types": [EventType.WEBHOOK_TEST], "description": LONG}
+    told = "url event_types description"
+    of_nobody = {**sent, "partner_uuid": UNKNOWN}
+    yield Case(webhooks.create_webhook_endpoint, "market a", of_nobody, f"partner_uuid {told}")
+    yield Case(webhooks.update_webhook_endpoint, "a1", {"id": endpoint, **sent}, told)
+    yield Case(webhooks.replay_webhooks, "a1", {"id": endpoint, "until": "2030-01-01T00:00:00Z"}, "since until")
+
+
+ONE = "One field besides the row that it is about can be wrong, or none."
+SHAPES = "Only the shapes of its fields are checked, which are told together anyway."
+STATE = "What its shapes leave is refused for the state of things, which is told when the fields are right."
+NOT_COVERED: Mapping[str, str] = {
+    **dict.fromkeys(("activate_payments", "open_identity_verification", "register_bank_account"), ONE),
+    **dict.fromkeys(("activate_gift_card", "cancel_gift_card", "extend_gift_card", "extend_voucher"), ONE),
+    **dict.fromkeys(("archive_media", "update_media", "change_site_domain", "revoke_token"), ONE),
+    **dict.fromkeys(("capture_gift_card", "release_gift_card", "reverse_gift_card_capture"), ONE),
+    **dict.fromkeys(("delete_product_attribute", "delete_voucher_option_link", "delete_webhook_endpoint"), ONE),
+    **dict.fromkeys(("discard_job", "retry_job", "resend_mail", "renew_voucher_document", "send_onboarding_link"), ONE),
+    **dict.fromkeys(("remove_voucher_rental", "rotate_return_secret", "rotate_webhook_secret"), ONE),
+    **dict.fromkeys(("test_webhook_endpoint", "update_voucher_details"), SHAPES),
+    **dict.fromkeys(("update_network_partner", "settle_activation"), STATE),
+    "create_voucher_option_link": "Rows that are not there are told first, and one check is left.",
+    "create_media": "A picture is decoded only for an input that can be used: decoding costs much.",
+    "push_kyc_document": "A file is read, and shown to the provider, only for an input that can be used.",
+    "change_password": "A wrong password counts as a try, so it is tried only with a new one that can be used.",
+    "obtain_token": "Who is not logged in learns nothing about a user's name beside what is wrong with the input.",
+}
+"""Mutations without a case, and why."""
