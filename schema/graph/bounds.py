@@ -11,26 +11,11 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
-    GraphQLList,
-    GraphQLObjectType,
-    GraphQLSchema,
     InlineFragmentNode,
-    IntValueNode,
     OperationDefinitionNode,
-    OperationType,
     SelectionSetNode,
-    VariableNode,
-    get_named_type,
 )
 
-from resolvers.connection import Edge
-from resolvers.listing import DEFAULT_PAGE, LARGEST_PAGE
-from schema.graph.selection import Source, is_computed, is_connection, is_made_of, strip
-
-RELATED = 5
-"""How many rows a list without a page size is taken for."""
-MUTATION = 10
-BEYOND_ALL = 2**31 - 1
 CHARACTERS_PER_TOKEN = 25
 
 
@@ -44,6 +29,8 @@ class Limits:
     """Fields selected again under the same name; comparing them is what makes validation slow."""
     tokens: int = 2_000
     cost: int = 10_000
+    values: int = 30_000
+    """Values in the variables of a request; 500 vouchers to import have some 12,000, and 25,000 with all that can be said."""
 
     @property
     def characters(self) -> int:
@@ -56,6 +43,22 @@ class BeyondLimitsError(GraphQLError):
 
     def __init__(self, message: str, code: str, **told: int) -> None:
         super().__init__(message, extensions={"code": code, **told})
+
+
+def check_variables(variables: Mapping[str, Any], limits: Limits) -> None:
+    """Refuse variables that hold more values than are read; each object, list and item is one."""
+    waiting, found = [iter(variables.values())], 0
+    while waiting:
+        for value in waiting[-1]:
+            found += 1
+            if found > limits.values:
+                told = f"These variables hold more than {limits.values} values: send less at once."
+                raise BeyondLimitsError(told, "VARIABLES_LIMIT_EXCEEDED", limit=limits.values)
+            if isinstance(value, Mapping | list):
+                waiting.append(iter(value.values() if isinstance(value, Mapping) else value))
+                break
+        else:
+            waiting.pop()
 
 
 class Shape:
@@ -79,7 +82,7 @@ class Shape:
         """How many levels of fields; on the way, aliases and repeats are counted."""
         names: Counter[str] = Counter()
         deepest = 0
-        for node in _flattened(selected):
+        for node in flattened(selected):
             if isinstance(node, FragmentSpreadNode):
                 deepest = max(deepest, self._spread(node.name.value))
                 continue
@@ -114,7 +117,8 @@ class Shape:
                 raise BeyondLimitsError(told, f"{code}_LIMIT_EXCEEDED", requested=found, limit=most)
 
 
-def _flattened(selected: SelectionSetNode) -> Iterator[FieldNode | FragmentSpreadNode]:
+def flattened(selected: SelectionSetNode) -> Iterator[FieldNode | FragmentSpreadNode]:
+    """The fields and spreads of a selection, those of inline fragments included."""
     waiting = [iter(selected.selections)]
     while waiting:
         for node in waiting[-1]:
@@ -125,67 +129,3 @@ def _flattened(selected: SelectionSetNode) -> Iterator[FieldNode | FragmentSprea
             yield node
         else:
             waiting.pop()
-
-
-class Cost:
-    """What an operation of a valid document costs: each row 1, times the page sizes above it; a mutation 10 more.
-
-    Values embedded in a row are free, as the row is read anyway.
-    """
-
-    def __init__(
-        self, schema: GraphQLSchema, fragments: Mapping[str, FragmentDefinitionNode], variables: Mapping[str, Any]
-    ) -> None:
-        self._schema = schema
-        self._fragments = fragments
-        self._variables = variables
-        self._spreads: dict[tuple[str, int], int] = {}
-        self.sized_by: set[str] = set()
-        """The variables that it depends on."""
-
-    def of(self, operation: OperationDefinitionNode) -> int:
-        """The cost of one operation."""
-        root = self._schema.get_root_type(operation.operation)
-        each = MUTATION if operation.operation is OperationType.MUTATION else 0
-        return min(max(1, self._selected(root, operation.selection_set, 1, each)), BEYOND_ALL)
-
-    def _selected(self, kind: Any, selected: SelectionSetNode, items: int, each: int = 0) -> int:
-        """The cost for one object; `items` is how many rows a page of this type has."""
-        total = 0
-        for node in _flattened(selected):
-            if isinstance(node, FragmentSpreadNode):
-                total += self._spread(kind, node.name.value, items, each)
-            elif node.selection_set is not None and not node.name.value.startswith("__"):
-                total += each + self._field(kind, node, items)
-        return total
-
-    def _spread(self, kind: Any, name: str, items: int, each: int) -> int:
-        key = (name, items)
-        if key not in self._spreads:
-            self._spreads[key] = self._selected(kind, self._fragments[name].selection_set, items, each)
-        return self._spreads[key]
-
-    def _field(self, kind: GraphQLObjectType, node: FieldNode, items: int) -> int:
-        assert node.selection_set is not None
-        field = kind.fields[node.name.value]
-        returned = field.type
-        named: Any = get_named_type(returned)
-        if not isinstance(named, GraphQLObjectType):
-            return 1
-        if is_connection(named):
-            return 1 + self._selected(named, node.selection_set, self._page_size(node))
-        listed = isinstance(strip(returned)[0], GraphQLList)
-        times = 1 if not listed else items if is_connection(kind) else RELATED
-        own = 1 if listed or is_computed(field) or (Source.of(named).in_rows and not is_made_of(kind, Edge)) else 0
-        return times * (own + self._selected(named, node.selection_set, 1))
-
-    def _page_size(self, node: FieldNode) -> int:
-        sizes = [self._size(a.value) for a in node.arguments or () if a.name.value in {"first", "last"}]
-        return max((size for size in sizes if size is not None), default=DEFAULT_PAGE)
-
-    def _size(self, value: Any) -> int | None:
-        if isinstance(value, VariableNode):
-            self.sized_by.add(value.name.value)
-            given = self._variables.get(value.name.value)
-            return min(max(given, 1), LARGEST_PAGE) if isinstance(given, int) else None
-        return min(max(int(value.value), 1), LARGEST_PAGE) if isinstance(value, IntValueNode) else None

@@ -1,20 +1,18 @@
 """Documents: parsed, bounded and validated once, then kept with their compiled selections."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphql import (
     DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLError,
     GraphQLSchema,
-    InlineFragmentNode,
+    IntValueNode,
     OperationDefinitionNode,
     OperationType,
-    SelectionSetNode,
     VariableNode,
     Visitor,
     parse,
@@ -22,15 +20,28 @@ from graphql import (
     validate,
     visit,
 )
+from graphql.validation.rules import overlapping_fields_can_be_merged
 from prometheus_client import Counter
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 
-from schema.graph.bounds import BeyondLimitsError, Cost, Limits, Shape
+from schema.graph.bounds import BeyondLimitsError, Limits, Shape, flattened
+from schema.graph.costs import Cost
 from schema.graph.executor import Plans
 from schema.graph.trusted import only_introspects
 
 RULES = (*specified_rules, MaybeNullValidationRule)
 MOST_ERRORS = 20
+MOST_HINTS = 3
+"""Mistakes up to which names are proposed that may have been meant: comparing names is slow."""
+ABORTED = "Validation aborted."
+INTRICATE = "This document is too intricate: use fewer fragments within fragments, and select fewer fields again."
+overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = 25_000
+"""Comparisons of fields and fragments, of which there may be as many as the square of a document's length.
+
+A hundred fragments that are used in one place take 10,000. Meant to be set; the default would let a document take seconds.
+"""
+LONGEST_SIZE = 9
+"""Digits of a page size; longer numbers are not read, as that takes time."""
 KEPT_CHARACTERS = 500_000
 KEPT_COSTS = 256
 DOCUMENTS = Counter("coffret_graphql_documents", "Documents that were sent, by where they were found.", ["found"])
@@ -90,17 +101,19 @@ class Document:
 
     def changes(self, operation: OperationDefinitionNode) -> int:
         """How many mutations an operation may run, those in fragments included."""
-        return len(set(self._answers(operation.selection_set))) if operation.operation is OperationType.MUTATION else 0
-
-    def _answers(self, selections: SelectionSetNode) -> Iterator[str]:
-        for node in selections.selections:
-            if isinstance(node, FieldNode):
-                if not node.name.value.startswith("__"):
-                    yield (node.alias or node.name).value
-            elif isinstance(node, FragmentSpreadNode):
-                yield from self._answers(self._fragments[node.name.value].selection_set)
-            elif isinstance(node, InlineFragmentNode):
-                yield from self._answers(node.selection_set)
+        if operation.operation is not OperationType.MUTATION:
+            return 0
+        names: set[str] = set()
+        waiting, met = [operation.selection_set], set[str]()
+        while waiting:
+            for node in flattened(waiting.pop()):
+                if isinstance(node, FieldNode):
+                    if not node.name.value.startswith("__"):
+                        names.add((node.alias or node.name).value)
+                elif node.name.value not in met:
+                    met.add(node.name.value)
+                    waiting.append(self._fragments[node.name.value].selection_set)
+        return len(names)
 
     def cost(self, operation: OperationDefinitionNode, variables: Mapping[str, Any]) -> int:
         """What an operation costs with these variables; worked out once for each set of page sizes."""
@@ -126,10 +139,23 @@ def _defaults(operation: OperationDefinitionNode) -> dict[str, Any]:
     """The default page sizes of an operation's variables."""
     found: dict[str, Any] = {}
     for defined in operation.variable_definitions or ():
-        value = getattr(defined.default_value, "value", None)
-        if isinstance(value, str) and value.isdigit():
-            found[defined.variable.name.value] = int(value)
+        default = defined.default_value
+        if isinstance(default, IntValueNode) and len(default.value) <= LONGEST_SIZE:
+            found[defined.variable.name.value] = int(default.value)
     return found
+
+
+def _readable(error: GraphQLError) -> GraphQLError:
+    """The same mistake in plain words, where a number has more digits than Python reads."""
+    if type(error.original_error) is not ValueError:
+        return error
+    return GraphQLError("This number has too many digits.", error.nodes)
+
+
+def _unparsed(message: str) -> str:
+    if not message.endswith("Parsing aborted."):
+        return "GRAPHQL_PARSE_FAILED"
+    return "DEPTH_LIMIT_EXCEEDED" if "too deeply" in message else "TOKENS_LIMIT_EXCEEDED"
 
 
 def _untrusted() -> RefusedDocument:
@@ -217,10 +243,17 @@ class Documents:
         shape.check(self.limits)
         if shape.introspects and not self.introspection:
             raise RefusedDocument(GraphQLError("Introspection is switched off here."), code="INTROSPECTION_DISABLED")
-        errors = validate(self.schema, node, RULES, max_errors=MOST_ERRORS, hide_suggestions=not self.introspection)
+        errors = self._validated(node, hints=False)
+        if any(error.message == ABORTED for error in errors):
+            raise BeyondLimitsError(INTRICATE, "COMPLEXITY_LIMIT_EXCEEDED")
+        if errors and self.introspection and len(errors) <= MOST_HINTS:
+            errors = self._validated(node, hints=True)
         if errors:
-            raise RefusedDocument(*errors, code="GRAPHQL_VALIDATION_FAILED")
+            raise RefusedDocument(*map(_readable, errors), code="GRAPHQL_VALIDATION_FAILED")
         return Document(self.schema, node)
+
+    def _validated(self, node: DocumentNode, *, hints: bool) -> Sequence[GraphQLError]:
+        return validate(self.schema, node, RULES, max_errors=MOST_ERRORS, hide_suggestions=not hints)
 
     def _parsed(self, query: str) -> DocumentNode:
         if len(query) > self.limits.characters:
@@ -229,5 +262,4 @@ class Documents:
         try:
             return parse(query, max_lexical_tokens=self.limits.tokens, allow_empty_selection_sets=False)
         except GraphQLError as error:
-            too_many = error.message.endswith("Parsing aborted.")
-            raise RefusedDocument(error, code="TOKENS_LIMIT_EXCEEDED" if too_many else "GRAPHQL_PARSE_FAILED") from None
+            raise RefusedDocument(error, code=_unparsed(error.message)) from None

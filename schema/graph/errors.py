@@ -1,5 +1,6 @@
 """How errors are told in GraphQL: the catalogue's with their code, the client's own mistakes with theirs, all else masked."""
 
+import enum
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,10 +10,21 @@ from strawberry.exceptions import StrawberryGraphQLError
 from strawberry.utils.str_converters import to_camel_case
 
 from schema.errors import AppError, InvalidInput, Path, Problem, Unavailable
+from schema.words import Name, Words
 
 log = structlog.get_logger(__name__)
 
 INTERNAL = "An unexpected error occurred."
+BAD_USER_INPUT = "BAD_USER_INPUT"
+
+
+def spoken(message: str) -> str:
+    """A message in the names of the schema."""
+    return message.named(_name) if isinstance(message, Words) else message
+
+
+def _name(name: Name) -> str:
+    return name.name if isinstance(name, enum.Enum) else to_camel_case(name)
 
 
 def field_of(path: Path) -> list[str]:
@@ -24,9 +36,10 @@ def field_of(path: Path) -> list[str]:
 def app_error(error: AppError) -> tuple[str, dict[str, Any]]:
     """The message and the extensions of an error of the catalogue."""
     extensions: dict[str, Any] = {"code": error.code()}
-    message = str(error)
+    message = spoken(error.message)
     if isinstance(error, InvalidInput):
-        message = " ".join(problem.message for problem in error.problems)
+        message = " ".join(spoken(problem.message) for problem in error.problems)
+        extensions["code"] = BAD_USER_INPUT
         extensions["problems"] = [_problem(problem) for problem in error.problems]
     if (seconds := getattr(error, "retry_after", None)) is not None:
         extensions["retryAfter"] = seconds
@@ -34,7 +47,7 @@ def app_error(error: AppError) -> tuple[str, dict[str, Any]]:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    return {"field": field_of(problem.path), "code": problem.code, "message": problem.message}
+    return {"field": field_of(problem.path), "code": problem.code, "message": spoken(problem.message)}
 
 
 def told(errors: Iterable[GraphQLError], request_id: str, code: str) -> Sequence[dict[str, Any]]:

@@ -56,7 +56,7 @@ class Executor(CoreExecutor[Any]):
 
     def plan(self, kind: GraphQLObjectType, details: Details) -> Plan:
         """The compiled selection of a type; None where it is for graphql-core."""
-        if not self.compiled:
+        if not self.compiled or kind.name.startswith("__"):
             return None
         key = (kind.name, self.conditions, *(id(d.node) for d in details))
         kept = self.plans.get(key)

@@ -3,7 +3,7 @@
 import enum
 import inspect
 import types
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import strawberry
@@ -14,8 +14,9 @@ from resolvers.context import Context
 from resolvers.listing import DEFAULT_PAGE, LARGEST_PAGE, Connection, Listing, Lookup, Window
 from resolvers.operation import Operation
 from schema import errors
-from schema.errors import AppError, InvalidInput
-from schema.graph.errors import field_of
+from schema.errors import AppError, InvalidInput, NotFound, Path
+from schema.graph.errors import field_of, spoken
+from schema.values import Invalid
 
 Info: TypeAlias = strawberry.Info[Context, None]
 Run: TypeAlias = Callable[..., Awaitable[Any]]
@@ -76,19 +77,36 @@ class UserError:
     message: str = strawberry.field(description="What is wrong, for people, and the way out.")
 
 
-def user_errors(error: AppError) -> list[UserError]:
-    """An error of the catalogue as data."""
+def user_errors(error: AppError, given: Mapping[str, Any] = types.MappingProxyType({})) -> list[UserError]:
+    """An error of the catalogue as data; `given` are the arguments of the field, which say where in them it is."""
+    if isinstance(error, NotFound) and not error.path:
+        error.path = _place(error.by, given.get("input"))
     return [
-        UserError(field=field_of(p.path), code=p.code if p.code in CODES else "INVALID", message=p.message)
+        UserError(field=field_of(p.path), code=p.code if p.code in CODES else "INVALID", message=spoken(p.message))
         for p in error.problems
     ]
+
+
+def _place(by: Mapping[str, object], sent: Any) -> Path:
+    """Where an input names what was looked for: the field of that value whose name is, or ends with, the column's."""
+    given = sent.given if isinstance(sent, Invalid) else sent
+    values = {to_snake_case(name): value for name, value in dict(given or ()).items()}
+    for column, value in by.items():
+        named = [name for name in values if name.endswith((f"_{column}", f"{column}s"))]
+        for name in (column, *named):
+            sent_there = values.get(name)
+            if isinstance(sent_there, list) and value in sent_there:
+                return (name, sent_there.index(value))
+            if sent_there is not None and str(getattr(sent_there, "value", sent_there)) == str(value):
+                return (name,)
+    return next(((name,) for column in by for name in values if column == name or column.endswith(f"_{name}")), ())
 
 
 # ---- fields
 
 
 def answered_by(source: Source, *others: Lookup[Any]) -> Any:
-    """A field of `Query`.
+    """A field of `Query`; it is null where it fails, so that its neighbours are answered all the same.
 
     An operation that looks one thing up by its arguments answers null when there is no such thing for the caller; so does
     a look-up. A list answers a connection. Several look-ups of one thing make one field, which takes one of their keys.
@@ -100,7 +118,7 @@ def answered_by(source: Source, *others: Lookup[Any]) -> Any:
     parameters, returns = _published(source)
     if parameters and get_object_definition(returns) is not None:
         return _field(_or_null(source), parameters, returns | None, source.name, source)
-    return _field(source, parameters, returns, source.name, source)
+    return _field(source, parameters, _nullable(returns), source.name, source)
 
 
 def changed_by(source: Operation[Any, Any], result: str | None = None) -> Any:
@@ -118,7 +136,7 @@ def changed_by(source: Operation[Any, Any], result: str | None = None) -> Any:
         except AppError as error:
             if not error.told_as_data:
                 raise
-            return payload(**({} if name is None else {name: None}), user_errors=user_errors(error))
+            return payload(**({} if name is None else {name: None}), user_errors=user_errors(error, given))
         return payload(**({} if name is None else {name: answer}), user_errors=[])
 
     return _field(run, parameters, payload, source.name, source)
@@ -142,7 +160,7 @@ def _listed(source: Listing[Any]) -> Any:
     parameters = [_parameter(name, kind | None, text, strawberry.UNSET) for name, (kind, text) in described.items()]
     parameters.append(_parameter("order_by", source.order, "In which order.", source.default_order))
     resource: Any = source.resource
-    return _field(run, parameters, Connection[resource], "listed", source)
+    return _field(run, parameters, _nullable(Connection[resource]), "listed", source)
 
 
 def _looked_up(*sources: Lookup[Any]) -> Any:

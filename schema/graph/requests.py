@@ -22,6 +22,8 @@ MEBIBYTE = 1024 * 1024
 BODY_LIMIT = MEBIBYTE
 UPLOAD_LIMIT = 10 * MEBIBYTE
 MOST_FILES = 10
+READS = frozenset({"GET", "HEAD"})
+"""Methods that ask by the address alone, and change nothing."""
 _NUL = re.compile(r"\\u(?:0000|\{0+\})|\x00")
 """NUL, or how a document or JSON writes it: no database takes it."""
 
@@ -81,7 +83,7 @@ def _ranges(accept: str) -> Iterator[tuple[str, float]]:
 
 async def sent(request: Request) -> Sent:
     """What a request asks. BadRequestError says what is wrong with it."""
-    if request.method == "GET":
+    if request.method in READS:
         return Sent(_from_query(request))
     kind, _, options = request.headers.get("content-type", "").partition(";")
     kind = kind.strip().lower()

@@ -17,6 +17,14 @@ from schema.numbers import DECIMAL
 LARGEST_EXPONENT = 40
 YEARS = range(1000, 9999)
 """Of a time that is sent. In the years 1 and 9999 there are times that some zones cannot tell: kept, they break what shows them."""
+SPECIFICATIONS: Mapping[str, str] = {
+    "UUID": "https://www.rfc-editor.org/rfc/rfc9562",
+    "DateTime": "https://www.rfc-editor.org/rfc/rfc3339",
+    "Date": "https://www.rfc-editor.org/rfc/rfc3339",
+    "Decimal": "https://speleotrove.com/decimal/daconvs.html",
+}
+UPLOADS = "https://github.com/jaydenseric/graphql-multipart-request-spec"
+"""What specifies `Upload`, a scalar of Strawberry's own."""
 _UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
@@ -79,7 +87,7 @@ def _unreadable(name: str, wanted: str) -> StrawberryInputCoercionError:
 def _scalar(
     name: str, description: str, serialize: Callable[[Any], Any], parse: Callable[[object], Any], origin: type
 ) -> ScalarDefinition:
-    return ScalarDefinition(name, description, None, serialize, parse, None, origin=origin)
+    return ScalarDefinition(name, description, SPECIFICATIONS[name], serialize, parse, None, origin=origin)
 
 
 SCALARS: Mapping[object, ScalarDefinition] = {

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import strawberry
-from graphql import GraphQLField, GraphQLObjectType, GraphQLResolveInfo, GraphQLSchema
+from graphql import GraphQLField, GraphQLObjectType, GraphQLResolveInfo, GraphQLScalarType, GraphQLSchema
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types.arguments import convert_arguments
 from strawberry.types.field import StrawberryField
@@ -12,9 +12,9 @@ from strawberry.types.field import StrawberryField
 from resolvers.computed import is_worked_out
 from resolvers.context import Context
 from schema.graph.fields import RUN
-from schema.graph.scalars import SCALARS
+from schema.graph.scalars import SCALARS, UPLOADS
 from schema.graph.selection import BACK
-from schema.values import Computed
+from schema.reading import Computed
 
 
 def schema_of(query: type, mutation: type | None = None) -> strawberry.Schema:
@@ -26,6 +26,8 @@ def schema_of(query: type, mutation: type | None = None) -> strawberry.Schema:
             published: StrawberryField = field.extensions[BACK]
             if (run := published.metadata.get(RUN)) is not None:
                 _run_directly(schema, field, published, run)
+    if isinstance(upload := core.type_map.get("Upload"), GraphQLScalarType):
+        upload.specified_by_url = UPLOADS
     _check_computed(core)
     return schema
 

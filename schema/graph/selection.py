@@ -21,7 +21,7 @@ from strawberry.types.field import StrawberryField
 from resolvers.listing import Connection
 from schema.derived import Derived
 from schema.graph.scalars import finite, moment
-from schema.values import Computed, Inline, Itself, Relation
+from schema.reading import Computed, Inline, Itself, Relation
 from store.projection import Projection, access, names_of
 from store.rows import find_table
 from store.wanted import CannotCompile, Each, Leaf, Link, Made, MissingValue, Part, Same, Wanted, Write

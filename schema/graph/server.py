@@ -8,15 +8,16 @@ from typing import Any
 import orjson
 import strawberry
 from graphql import ExecutionResult, GraphQLError, OperationDefinitionNode, OperationType
+from graphql import Executor as CoreExecutor
 from prometheus_client import Histogram
 from strawberry.execution import optimized_is_awaitable
 
 from resolvers.context import Context
 from resolvers.once import Answered, Once, Rendered, fingerprint
 from schema.errors import Unavailable
-from schema.graph.bounds import BeyondLimitsError, Limits
-from schema.graph.documents import Document, Documents, RefusedDocument
-from schema.graph.errors import cause_of, outage, told
+from schema.graph.bounds import BeyondLimitsError, Limits, check_variables
+from schema.graph.documents import MOST_HINTS, Document, Documents, RefusedDocument
+from schema.graph.errors import BAD_USER_INPUT, cause_of, outage, told
 from schema.graph.executor import Executor
 
 COST = Histogram(
@@ -88,8 +89,11 @@ class Graph:
             text = asked.query or self.documents.text(asked.document_id)
             document = self.documents.get(text)
             operation = document.operation(asked.operation_name)
+            check_variables(asked.variables, self.limits)
         except RefusedDocument as refused:
             return _refused(refused, context)
+        except BeyondLimitsError as beyond:
+            return _refused(RefusedDocument(beyond, code="BAD_REQUEST"), context)
         if queries_only and operation.operation is not OperationType.QUERY:
             raise QueryOnlyError
         changes = 0 if key is None else document.changes(operation)
@@ -115,12 +119,12 @@ class Graph:
         context, extensions = request.context, request.extensions
         result = await self._executed(request)
         if not isinstance(result, ExecutionResult):
-            return _refused(RefusedDocument(*result, code="BAD_USER_INPUT"), context, extensions)
+            return _refused(RefusedDocument(*result, code=BAD_USER_INPUT), context, extensions)
         if not result.errors:
             return Answer({"data": result.data, "extensions": extensions}, ran=True)
         if context.once is not None and isinstance(kept := cause_of(result.errors[0]), Answered):
             return Answer({}, ran=True, kept=kept)
-        errors = told(result.errors, context.request_id, "BAD_USER_INPUT")
+        errors = told(result.errors, context.request_id, BAD_USER_INPUT)
         return Answer({"data": result.data, "errors": errors, "extensions": extensions}, True, outage(result))
 
     async def _rendered(self, request: "_Request") -> Rendered:
@@ -134,26 +138,32 @@ class Graph:
 
     async def _executed(self, request: "_Request") -> ExecutionResult | Sequence[GraphQLError]:
         """Execute; a list of errors where the variables do not fit."""
+        executor = self._executor(request, hints=False)
+        if isinstance(executor, list):
+            few = self.introspection and len(executor) <= MOST_HINTS
+            told = self._executor(request, hints=True) if few else executor
+            assert isinstance(told, list)
+            return told
+        result: Any = executor.execute_operation()
+        if inspect.isawaitable(result):
+            result = await result
+        assert isinstance(result, ExecutionResult)
+        return result
+
+    def _executor(self, request: "_Request", *, hints: bool) -> CoreExecutor[Any] | list[GraphQLError]:
         document, operation = request.document, request.operation
-        executor = Executor.build(
+        return Executor.build(
             self.schema,
             document.node,
             context_value=request.context,
             raw_variable_values=dict(request.asked.variables),
             operation_name=operation.name.value if operation.name else None,
             is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # Strawberry types it as a plain bool
-            hide_suggestions=not self.introspection,
+            hide_suggestions=not hints,
             plans=document.plans,
             conditions=document.conditions,
             compiled=self.compiled,
         )
-        if isinstance(executor, list):
-            return executor
-        result: Any = executor.execute_operation()
-        if inspect.isawaitable(result):
-            result = await result
-        assert isinstance(result, ExecutionResult)
-        return result
 
 
 @dataclass(frozen=True, slots=True)

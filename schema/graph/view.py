@@ -16,12 +16,12 @@ from resolvers.once import key_of
 from schema.errors import AppError, InvalidInput
 from schema.graph import graphiql
 from schema.graph.errors import INTERNAL, app_error
-from schema.graph.requests import JSON, BadRequestError, media_type, sent, wants_page
+from schema.graph.requests import JSON, READS, BadRequestError, media_type, sent, wants_page
 from schema.graph.server import Graph, QueryOnlyError
 
 log = structlog.get_logger(__name__)
 ContextOf: TypeAlias = Callable[[Request], Awaitable[Context]]
-METHODS = {"GET", "POST"}
+METHODS = {*READS, "POST"}
 OK, BAD_REQUEST, UNAUTHORIZED, INTERNAL_SERVER_ERROR = 200, 400, 401, 500
 
 
@@ -68,8 +68,8 @@ class View:
 
     async def _answer(self, request: Request) -> Response:
         if request.method not in METHODS:
-            raise BadRequestError("Use GET or POST.", 405, "METHOD_NOT_ALLOWED", Allow="GET, POST")
-        if self.ide and request.method == "GET" and wants_page(request):
+            raise BadRequestError("Use GET or POST.", 405, "METHOD_NOT_ALLOWED", Allow="GET, HEAD, POST")
+        if self.ide and request.method in READS and wants_page(request):
             return graphiql.page(request.url.path)
         kind = media_type(request.headers.get("accept"))
         context = await self.context_of(request)
@@ -77,7 +77,7 @@ class View:
         key = _idempotency_key(request)
         asked = await sent(request)
         try:
-            answer = await self.graph.answer(asked.asked, context, key=key, queries_only=request.method == "GET")
+            answer = await self.graph.answer(asked.asked, context, key=key, queries_only=request.method in READS)
         except QueryOnlyError:
             raise BadRequestError("Send mutations by POST.", 405, "METHOD_NOT_ALLOWED", Allow="POST") from None
         finally:

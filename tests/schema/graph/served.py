@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 import orjson
+import strawberry
 from starlette.applications import Starlette
 from starlette.requests import Request
 
@@ -20,7 +21,9 @@ JSON = "application/json"
 RESPONSE = "application/graphql-response+json"
 
 
-def application(db: Database | None, *, ide: bool = False, **options: Any) -> Starlette:
+def application(
+    db: Database | None, *, ide: bool = False, answering: strawberry.Schema = schema, **options: Any
+) -> Starlette:
     """The endpoint; its callers are told by what the tests send as a token."""
 
     async def context_of(request: Request) -> Context:
@@ -36,7 +39,7 @@ def application(db: Database | None, *, ide: bool = False, **options: Any) -> St
         made.request_id = "the-request"
         return made
 
-    return Starlette(routes=View(Graph(schema, **options), context_of, ide=ide).routes())
+    return Starlette(routes=View(Graph(answering, **options), context_of, ide=ide).routes())
 
 
 class Client(httpx.AsyncClient):

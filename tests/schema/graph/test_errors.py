@@ -1,13 +1,15 @@
 """What a user got wrong, what a program got wrong, and what nobody expected."""
 
+import uuid
 from typing import Any
 
 import pytest
 import structlog
 from sqlalchemy import text
 
-from schema.errors import AlreadyTaken, AppError, InvalidInput, Problem
+from schema.errors import AlreadyTaken, AppError, InvalidInput, NotFound, Problem
 from schema.graph.fields import CODES, FIELD_CODES, changed_by, user_errors
+from schema.values import Invalid
 from store.db import Database
 from tests.schema.graph.house_schema import greeting
 from tests.schema.graph.served import Client
@@ -39,7 +41,12 @@ async def test_what_a_user_can_put_right_is_data(house: Client, db: Database) ->
         ["lines", "1", "label"],
         ["lines", "1", "quantity"],
     ]
-    assert {error["code"] for error in payload["userErrors"]} == {"INVALID"}
+    assert [error["code"] for error in payload["userErrors"]] == [
+        "TOO_LONG",
+        "INVALID",
+        "TOO_LONG",
+        "OUT_OF_RANGE",
+    ]
     assert await cards_there(db) == before
 
 
@@ -123,7 +130,7 @@ async def test_a_wrong_argument_of_a_list_names_it(house: Client) -> None:
     assert error["message"] == "This cursor belongs to another list."
     assert error["path"] == ["cards"]
     assert error["extensions"] == {
-        "code": "INVALID_INPUT",
+        "code": "BAD_USER_INPUT",
         "problems": [{"field": ["after"], "code": "INVALID", "message": "This cursor belongs to another list."}],
     }
 
@@ -164,6 +171,29 @@ async def test_codes_of_errors_are_those_of_the_catalogue() -> None:
     unknown: AppError = InvalidInput(Problem(("site_domain", 0), "NEVER_HEARD_OF", "No."))
     (told,) = user_errors(unknown)
     assert (told.field, told.code, told.message) == (["siteDomain", "0"], "INVALID", "No.")
+
+
+@pytest.mark.parametrize(
+    ("by", "sent", "field"),
+    [
+        ({"id": 5}, {"id": 5, "name": "x"}, ["id"]),
+        ({"id": 5}, {"id": 7, "categoryId": 5}, ["categoryId"]),
+        ({"uuid": uuid.UUID(int=1)}, {"partner_uuid": str(uuid.UUID(int=1))}, ["partnerUuid"]),
+        ({"id": 5}, {"option_ids": [3, 5]}, ["optionIds", "1"]),
+        ({"id": 0}, {"id": 10**12}, ["id"]),
+        ({"normal_code": "AB"}, {"code": "a b", "state": "USED"}, ["code"]),
+        ({"slug": "x"}, {"name": "x"}, []),
+        ({}, {"id": 5}, []),
+    ],
+)
+def test_what_is_not_there_is_told_where_it_was_named(
+    by: dict[str, Any], sent: dict[str, Any], field: list[str]
+) -> None:
+    for given in (sent, Invalid((), sent)):
+        error = NotFound(thing="thing")
+        error.by = by
+        (told,) = user_errors(error, {"input": given})
+        assert told.field == field
 
 
 def test_a_result_without_a_name_stops_the_start() -> None:

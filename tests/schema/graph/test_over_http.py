@@ -104,6 +104,15 @@ async def test_get_asks_queries(client: Client) -> None:
         assert response.json()["data"] == {"__type": {"name": "Card"}}
 
 
+@pytest.mark.parametrize("query", ["{ __typename }", "mutation { __typename }", "{", ""])
+async def test_head_says_what_get_says(client: Client, query: str) -> None:
+    asked = await get(client, RESPONSE, query=query)
+    head = await client.head(PATH, params={"query": query}, headers={"Accept": RESPONSE})
+    for answer in (asked, head):
+        answer.headers.pop("x-request-id", None)
+    assert (head.status_code, head.headers) == (asked.status_code, asked.headers)
+
+
 async def test_get_changes_nothing(client: Client) -> None:
     response = await get(client, RESPONSE, query="mutation { __typename }")
     assert response.status_code == 405
@@ -111,11 +120,11 @@ async def test_get_changes_nothing(client: Client) -> None:
     assert "data" not in response.json()
 
 
-@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS"])
 async def test_other_methods(client: Client, method: str) -> None:
     response = await client.request(method, PATH)
     assert response.status_code == 405
-    assert response.headers["allow"] == "GET, POST"
+    assert response.headers["allow"] == "GET, HEAD, POST"
 
 
 @pytest.mark.parametrize("accept", [JSON, RESPONSE])
