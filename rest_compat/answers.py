@@ -10,6 +10,8 @@ from starlette.types import Send
 Header = tuple[bytes, bytes]
 
 JSON = (b"content-type", b"application/json")
+NOT_KEPT = (b"cache-control", b"no-store")
+"""Goes with every answer: it belongs to the token that asked."""
 
 
 @dataclass(slots=True)
@@ -19,10 +21,13 @@ class Answer:
     body: bytes
     status: int = 200
     headers: list[Header] = field(default_factory=lambda: [JSON])
+    sized: bool = True
+    """Whether the body is all there is of it; to a HEAD it may be what nobody has made yet."""
 
     async def send(self, send: Send, *, head: bool = False) -> None:
         """Send it; `head` leaves the body out and says how long it would be."""
-        headers = [*self.headers, (b"content-length", str(len(self.body)).encode())]
+        size = [(b"content-length", str(len(self.body)).encode())] if self.sized else []
+        headers = [*self.headers, NOT_KEPT, *size]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if head else self.body})
 
@@ -37,7 +42,7 @@ class Streamed:
 
     async def send(self, send: Send, *, head: bool = False) -> None:
         """Send it chunk by chunk."""
-        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
+        await send({"type": "http.response.start", "status": self.status, "headers": [*self.headers, NOT_KEPT]})
         if not head:
             async for chunk in self.chunks:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})

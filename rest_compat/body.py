@@ -13,9 +13,9 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
-from schema.characters import UNSTORABLE
+from rest_compat.storable import storable
 from schema.charset import is_utf8
-from schema.errors import MalformedBody, Path, Problem, TooLarge, UnsupportedMediaType
+from schema.errors import MalformedBody, Problem, TooLarge, UnsupportedMediaType
 from store.uploads import read_multipart
 
 MEBIBYTE = 1024 * 1024
@@ -49,9 +49,9 @@ class Sent:
     """A body that could be read."""
 
     data: Any
-    """Whatever JSON it is, or the fields and files of a form as a dict."""
+    """Whatever JSON it is, or the fields and files of a form as a dict, with texts that can be stored only."""
     problems: tuple[Problem, ...] = ()
-    """Texts in it that no database takes."""
+    """Texts that no database takes, which stand in it no more."""
 
     async def close(self) -> None:
         """Let go of uploaded files."""
@@ -75,13 +75,11 @@ async def sent_body(request: Request, accepts: Accepts) -> Sent:
         if accepts is Accepts.UPLOAD or (options and not is_utf8(options)):
             raise UnsupportedMediaType(wanted=accepts.value)
         data = parsed(raw)
-        return Sent(data, unstorable(data)) if _may_hold_unstorable(raw) else Sent(data)
+        return Sent(*storable(data)) if _may_hold_unstorable(raw) else Sent(data)
     if accepts is not Accepts.JSON and kind == "multipart/form-data":
-        data = await _multipart(request, raw)
-        return Sent(data, unstorable(data))
+        return Sent(*storable(await _multipart(request, raw)))
     if accepts is Accepts.FORM and kind == "application/x-www-form-urlencoded":
-        data = _urlencoded(raw)
-        return Sent(data, unstorable(data))
+        return Sent(*storable(_urlencoded(raw)))
     raise UnsupportedMediaType(wanted=accepts.value)
 
 
@@ -93,27 +91,6 @@ def parsed(raw: bytes) -> Any:
         if _SURROGATE.search(raw):
             return _with_lone_surrogates(raw)
         raise MalformedBody(reason=str(error)) from None
-
-
-def unstorable(data: Any) -> tuple[Problem, ...]:
-    """The texts that no database takes (NUL, half a surrogate pair): the path of each, of a bad key that of its object."""
-    bad: list[Path] = []
-    todo: list[tuple[Path, Any]] = [((), data)]
-    while todo:
-        path, value = todo.pop()
-        if isinstance(value, str):
-            if UNSTORABLE.search(value):
-                bad.append(path)
-        elif isinstance(value, list):
-            todo.extend(((*path, at), inner) for at, inner in enumerate(value))
-        elif isinstance(value, dict):
-            for key, inner in value.items():
-                if UNSTORABLE.search(key):
-                    bad.append(path)
-                else:
-                    todo.append(((*path, key), inner))
-    message = "This text holds a character that cannot be stored."
-    return tuple(Problem(path, "INVALID", message) for path in dict.fromkeys(bad))
 
 
 def _may_hold_unstorable(raw: bytes) -> bool:

@@ -14,7 +14,7 @@ from rest_compat.answers import Answer, Header, Streamed
 from rest_compat.errors import refusal, snake_case, unexpected
 from rest_compat.path_values import PathValues
 from rest_compat.route import Route
-from schema.characters import UNSTORABLE
+from rest_compat.storable import storable
 from schema.errors import AppError, InvalidInput, Path, Problem, Unauthenticated
 from schema.permission import Rule
 
@@ -89,12 +89,8 @@ def query_of(request: Request, known: Iterable[str]) -> tuple[dict[str, str], tu
     if not request.scope["query_string"]:
         return {}, ()
     sent = request.query_params
-    query = {name: sent[name] for name in known if name in sent}
-    message = "This text holds a character that cannot be stored."
-    bad = [name for name, text in query.items() if UNSTORABLE.search(text)]
-    return {name: text for name, text in query.items() if name not in bad}, tuple(
-        Problem((name,), "INVALID", message) for name in bad
-    )
+    query, wrong = storable({name: sent[name] for name in known if name in sent})
+    return {name: text for name, text in query.items() if text is not None}, wrong
 
 
 def _kept(answered: Answered) -> Answer:

@@ -12,9 +12,10 @@ from sqlalchemy.types import TypeDecorator
 from strawberry.types import get_object_definition
 from strawberry.types.base import StrawberryList, StrawberryOptional
 from strawberry.types.enum import StrawberryEnumDefinition
+from strawberry.types.lazy_type import LazyType
 
 from schema.derived import Derived
-from schema.values import Computed, Inline, Itself, Relation
+from schema.reading import Computed, Inline, Itself, Relation
 from store.projection import access
 from store.rows import find_table
 
@@ -66,6 +67,8 @@ def holds(annotation: Any) -> Holds:
         return dataclasses.replace(holds(annotation.of_type), nullable=True)
     if isinstance(annotation, StrawberryList):
         return Holds(holds(annotation.of_type).type, many=True)
+    if isinstance(annotation, LazyType):
+        return Holds(annotation.resolve_type())
     if isinstance(annotation, StrawberryEnumDefinition):
         return Holds(annotation.wrapped_cls)
     origin, arguments = get_origin(annotation), get_args(annotation)

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from schema.errors import Path, Problem
+from schema.gathering import usable
 from schema.languages import LANGUAGES
 from schema.messages import REQUIRED, problems
 from schema.values import Invalid, TextInput
@@ -69,24 +70,33 @@ class InputReader:
     ) -> BaseModel | Invalid:
         """The input, with the parameters of the path put in; or what is wrong with it, for the operation to tell.
 
-        `wrong` is what was found before, by key: it counts where it is about a key that there is. What is `whole` has all
-        keys that are wanted.
+        `wrong` is what was found before, by key: it counts where it is about a key that there is, and is then all that is
+        told of it. What is `whole` has all keys that are wanted.
         """
         if not isinstance(sent, dict):
             return Invalid((*(p for p in wrong if not p.path), *NOT_AN_OBJECT), path)
         fields = sent if self.as_sent else self.fields(sent)
         if path:
             fields = {**fields, **path}
-        known = tuple(p for p in wrong if not p.path or p.path[0] in self.keys)
-        if known:
-            return Invalid(known, fields)
-        absent = {(key,): Problem((key,), "REQUIRED", REQUIRED) for key in self.wanted if whole and key not in sent}
+        told = {p.path: p for p in wrong if not p.path or p.path[0] in self.keys}
+        absent = [(key,) for key in self.wanted if whole and key not in sent]
+        told |= {at: Problem(at, "REQUIRED", REQUIRED) for at in absent if at not in told}
+        found: tuple[Problem, ...] = ()
         try:
             made = self.model.model_validate(fields)
         except ValidationError as error:
-            named = [Problem(self.names(p.path), p.code, p.message) for p in problems(error)]
-            return Invalid((*absent.values(), *(p for p in named if p.path not in absent)), fields)
-        return Invalid(tuple(absent.values()), fields) if absent else made
+            found = problems(error)
+        if not (told or found):
+            return made
+        named = [Problem(self.names(p.path), p.code, p.message) for p in found]
+        every = (*told.values(), *(p for p in named if p.path not in told))
+        wrong_at = [*((self._field_of(at[0]), *at[1:]) for at in told if at), *(p.path for p in found)]
+        tried = () if any(not p.path for p in wrong) else usable(self.model, fields, wrong_at)
+        return Invalid(every, fields, tried)
+
+    def _field_of(self, key: str | int) -> str:
+        """The field that a key fills, whole or in part."""
+        return self._flat[str(key)][0] if key in self._flat else self.renamed.get(str(key), str(key)).partition(".")[0]
 
     def fields(self, sent: Mapping[str, Any]) -> dict[str, Any]:
         """What was sent, by field."""

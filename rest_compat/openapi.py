@@ -1,9 +1,7 @@
 """The OpenAPI description of the REST interface, made of the routes, shapes and inputs themselves."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from http import HTTPStatus
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -11,109 +9,60 @@ import orjson
 from resolvers.listing import Listing
 from resolvers.operation import Operation
 from rest_compat.endpoint import Endpoint
+from rest_compat.openapi_errors import ERRORS, HEADERS, TOLD, error_response, error_schemas, headers
 from rest_compat.operations import OperationEndpoint
 from rest_compat.page import LARGEST_PAGE, PAGE_SIZE
+from rest_compat.reference import Reference, ReferenceOf
 from rest_compat.route import Envelope, Route, Status
-from rest_compat.schemas import Components, Json, rest_words
+from rest_compat.schemas import Components, Json
 from schema.permission import Permission, Required, Rule
 
 VERSION = "1.0.0"
 INTRODUCTION = """\
-The interface that shops built against. New clients are better off with GraphQL, at `/graphql/`, which knows more.
+The REST interface of Coffret, for shops that were built against it. New integrations should use GraphQL at `/graphql/`, \
+which offers more.
 
-Send `Authorization: Token <token>` with every request; `POST /api-token-auth/` makes a token. Paths work with and without
-the trailing slash. Unknown keys and parameters are ignored. Times are UTC; amounts are exact. Every `POST`, `PUT` and
-`PATCH` but the log-in takes an `Idempotency-Key`: repeating a request with the same key answers what it answered first.
-Every answer carries an `X-Request-Id`: tell it to us when something went wrong."""
+Send `Authorization: Token <token>` with every request (`Bearer <token>` works too); `POST /api-token-auth/` answers a token. \
+A path works with and without its trailing slash, and `HEAD` wherever `GET` does. Unknown keys and parameters are ignored. Times \
+are UTC, amounts are exact.
 
-
-@dataclass(frozen=True)
-class Error:
-    """A kind of error: its name among the components, what it means, an example, the schema of its body."""
-
-    name: str
-    meaning: str
-    example: Json
-    schema: str = "Detail"
+Every `POST`, `PUT` and `PATCH` except the log-in accepts an `Idempotency-Key`: the same request with the same key gets the \
+first answer again. Every answer has an `X-Request-Id`; name it when you report a problem."""
 
 
-ERRORS: Mapping[int, Error] = {
-    400: Error(
-        "BadRequest",
-        "What was sent cannot be used; every problem stands under its key.",
-        {"items": [{}, {"quantity": ["Send a whole number."]}]},
-        "Problems",
-    ),
-    401: Error(
-        "Unauthorized", "There is no token, or not a good one.", {"detail": "Send `Authorization: Token <token>`."}
-    ),
-    403: Error(
-        "Forbidden", "The caller lacks the permission.", {"detail": "This needs a token that belongs to a partner."}
-    ),
-    404: Error("NotFound", "There is no such thing for this caller.", {"detail": "Cart not found"}),
-    409: Error(
-        "Conflict",
-        "The state of things does not allow this; or the `Idempotency-Key` belongs to another request, or to this one while "
-        "it is still running (then `Retry-After` says how many seconds to wait).",
-        {"detail": "Use a new key for a new request.", "code": "idempotency_mismatch"},
-        "Conflict",
-    ),
-    413: Error("TooLarge", "The body is too large.", {"detail": "The request is larger than 1 MiB."}),
-    415: Error("UnsupportedMediaType", "The body is of another media type.", {"detail": "Send application/json."}),
-    429: Error(
-        "TooManyRequests",
-        "Too many requests, or attempts; `Retry-After` says how many seconds to wait.",
-        {"detail": "Too many attempts. Try again in 30 seconds."},
-    ),
-    500: Error(
-        "Failure",
-        "A bug of ours.",
-        {"detail": "Something went wrong on our side.", "request_id": "0b0d2cf4-6f0f-4c3c-9a51-3f4f0c6a7c11"},
-        "Failure",
-    ),
+REQUEST_ID: Json = {
+    "name": "X-Request-Id",
+    "in": "header",
+    "description": "Your own name for the request; without it, or with one of other characters, it gets one of ours.",
+    "schema": {"type": "string", "maxLength": 128},
 }
-
-HEADERS: Mapping[str, Json] = {
-    "X-Request-Id": {"description": "Names the request, in our logs too.", "schema": {"type": "string"}},
-    "RateLimit": {
-        "description": "How many more requests there may be (`r`) in how many seconds (`t`), for the token, or the address.",
-        "schema": {"type": "string"},
-        "example": '"token";r=5987;t=31',
-    },
-    "RateLimit-Policy": {
-        "description": "How many requests there may be (`q`) in a window of so many seconds (`w`).",
-        "schema": {"type": "string"},
-        "example": '"token";q=6000;w=60',
-    },
-    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}},
-}
-TOLD = ("X-Request-Id", "RateLimit", "RateLimit-Policy")
 
 _PARAMETER = re.compile(r"{(\w+)}")
 
 
-def document(groups: Mapping[str, Sequence[tuple[Route, Endpoint]]]) -> Json:
-    """The whole description: routes by group, each with what answers it."""
+def document(groups: Mapping[str, Sequence[tuple[Route, Endpoint]]], reference_of: ReferenceOf) -> Json:
+    """The whole description: routes by group, each with what answers it and the words for it."""
     components = Components()
     paths: Json = {}
     for group, routes in groups.items():
         for route, target in routes:
             for verb in route.verbs:
-                described = _Operation(route, target, verb, components).described(group)
+                described = _Operation(route, target, verb, components, reference_of(route)).described(group)
                 paths.setdefault(route.path, {})[verb.lower()] = described
     made = {
         "openapi": "3.1.0",
         "info": {"title": "Coffret REST", "version": VERSION, "description": INTRODUCTION},
         "servers": [{"url": "/"}],
-        "security": [{"token": []}],
+        "security": [{"token": []}, {"bearer": []}],
         "tags": [{"name": group} for group in groups],
         "paths": paths,
         "components": {
             "securitySchemes": {
-                "token": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Token <token>`"}
+                "token": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Token <token>`"},
+                "bearer": {"type": "http", "scheme": "bearer", "description": "`Bearer <token>`, the same token."},
             },
-            "schemas": {**_error_schemas(), **components.schemas},
-            "responses": {error.name: _error(status, error) for status, error in ERRORS.items()},
+            "schemas": {**error_schemas(), **components.schemas},
+            "responses": {error.name: error_response(status) for status, error in ERRORS.items()},
             "headers": {**HEADERS},
         },
     }
@@ -134,20 +83,21 @@ def needs(permission: Required) -> str:
 class _Operation:
     """One method of one route."""
 
-    def __init__(self, route: Route, target: Endpoint, verb: str, components: Components) -> None:
+    def __init__(self, route: Route, target: Endpoint, verb: str, components: Components, reference: Reference) -> None:
         self.route, self.target, self.verb, self.components = route, target, verb, components
+        self.reference = reference
         self.operation = route.operation
         self.in_path = _PARAMETER.findall(route.path)
         self.reader = target.reader if isinstance(target, OperationEndpoint) else None
 
     def described(self, group: str) -> Json:
         """As OpenAPI has it."""
-        text, permission = rest_words(self.operation.description), self.operation.permission
+        reference, permission = self.reference, self.operation.permission
         made: Json = {
             "tags": [group],
-            "operationId": self._id(),
-            "summary": text.split(". ")[0].split(": ")[0].rstrip("."),
-            "description": f"{text}\n\n{needs(permission)}",
+            "operationId": reference.id_of(self.route, self.verb),
+            "summary": reference.title,
+            "description": f"{reference.text}\n\n{needs(permission)}",
             "parameters": [*self._path_parameters(), *self._query_parameters(), *self._header_parameters()],
             "responses": {**self._successes(), **self._errors()},
         }
@@ -158,13 +108,6 @@ class _Operation:
         if self.route.deprecated is not None:
             made["deprecated"] = True
         return made
-
-    def _id(self) -> str:
-        fixed = [segment for segment in self.route.path.strip("/").split("/") if not segment.startswith("{")]
-        name, verb = getattr(self.operation, "name", f"list_{fixed[-1]}"), self.verb.lower()
-        return self.components.operation_id(
-            name, f"{name}_by_{verb}", f"{name}_at_{fixed[-1]}", f"{name}_at_{fixed[-1]}_by_{verb}"
-        )
 
     def _has_body(self) -> bool:
         assert self.reader is not None
@@ -218,14 +161,15 @@ class _Operation:
 
     def _header_parameters(self) -> list[Json]:
         if self.verb == "GET" or not self.route.repeatable:
-            return []
+            return [REQUEST_ID]
         return [
+            REQUEST_ID,
             {
                 "name": "Idempotency-Key",
                 "in": "header",
                 "description": "Repeating the request with the same key, within 24 hours, answers the first answer again.",
                 "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-            }
+            },
         ]
 
     def _body(self) -> Json:
@@ -244,11 +188,17 @@ class _Operation:
         status = self.route.status
         documented = status.documented if isinstance(status, Status) else ((status, "Done."),)
         schema, example = self._answer()
-        headers = _headers(*TOLD)
+        told = headers(*TOLD, *self._own_headers())
         content = {"application/json": {"schema": schema, "example": example}}
-        return {
-            str(number): {"description": text, "headers": headers, "content": content} for number, text in documented
-        }
+        return {str(number): {"description": text, "headers": told, "content": content} for number, text in documented}
+
+    def _own_headers(self) -> Iterator[str]:
+        if self.verb != "GET" and self.route.repeatable:
+            yield "Idempotent-Replayed"
+        if self.route.envelope in {Envelope.PAGE, Envelope.ARRAY} or self.route.deprecated is not None:
+            yield "Link"
+        if self.route.deprecated is not None:
+            yield "Deprecation"
 
     def _answer(self) -> tuple[Json, Any]:
         shape = self.route.shape
@@ -261,7 +211,7 @@ class _Operation:
             case Envelope.ARRAY:
                 return {"type": "array", "items": one}, [example]
             case Envelope.PAGE:
-                return _page(one), _PAGE_EXAMPLE | {"results": [example]}
+                return self.components.page(shape.name, _page(one)), _PAGE_EXAMPLE | {"results": [example]}
 
     def _finds(self) -> bool:
         """Whether it is about a row that the query or the body names."""
@@ -272,8 +222,9 @@ class _Operation:
 
     def _errors(self) -> Json:
         writes, named = self.verb != "GET", self.operation.permission
+        raised = {error.status for error in self.operation.raises} if isinstance(self.operation, Operation) else set()
         statuses = {
-            400: writes or self.reader is None or self._has_body(),
+            400: writes or self._has_query(),
             401: named is not Rule.PUBLIC,
             403: named not in {Rule.PUBLIC, Rule.AUTHENTICATED},
             404: bool(self.in_path) or isinstance(self.operation, Listing) or self._finds(),
@@ -282,12 +233,16 @@ class _Operation:
             415: writes,
             429: True,
             500: True,
+            503: True,
         }
         return {
             str(status): {"$ref": f"#/components/responses/{ERRORS[status].name}"}
-            for status, told in statuses.items()
-            if told
+            for status in ERRORS
+            if status in raised or statuses.get(status)
         }
+
+    def _has_query(self) -> bool:
+        return bool(self._query_parameters())
 
 
 _PAGE_EXAMPLE: Json = {
@@ -312,41 +267,6 @@ def _page(results: Json) -> Json:
         "results": {"type": "array", "items": results},
     }
     return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def _error_schemas() -> Json:
-    text, detail = {"type": "string"}, {"detail": {"type": "string"}}
-    return {
-        "Problems": {
-            "type": "object",
-            "description": "Messages by key. Objects nest; a list is aligned with its items, `{}` for a good one.",
-            "additionalProperties": {"anyOf": [{"type": "array"}, {"type": "object"}, text]},
-        },
-        "Detail": {"type": "object", "properties": detail, "required": ["detail"]},
-        "Conflict": {"type": "object", "properties": {**detail, "code": text}, "required": ["detail", "code"]},
-        "Failure": {
-            "type": "object",
-            "properties": {**detail, "request_id": text},
-            "required": ["detail", "request_id"],
-        },
-    }
-
-
-def _error(status: int, error: Error) -> Json:
-    schema = {"$ref": f"#/components/schemas/{error.schema}"}
-    told = {
-        HTTPStatus.UNAUTHORIZED: ("X-Request-Id",),  # refused before it is counted
-        HTTPStatus.TOO_MANY_REQUESTS: (*TOLD, "Retry-After"),
-    }
-    return {
-        "description": error.meaning,
-        "headers": _headers(*told.get(HTTPStatus(status), TOLD)),
-        "content": {"application/json": {"schema": schema, "example": error.example}},
-    }
-
-
-def _headers(*names: str) -> Json:
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def _plain(schemas: Mapping[str, Any], field: str) -> Json:

@@ -49,11 +49,10 @@ class OperationEndpoint(Endpoint):
         """Read, run, write."""
         if self.path_only and request.method not in WRITES:
             return await self.written(await self.operation(context, **self.path_values(context, given)), context)
-        if request.method == "HEAD" and self.takes_input:  # asks what a GET would answer, and does nothing
-            await self.operation.foresee(context, self.path_values(context, given))
-            return Answer(b"{}")
         if request.method not in WRITES:
             query, wrong = query_of(request, self.reader.keys)
+            if request.method == "HEAD" and self.takes_input:
+                return await self.foreseen(context, query, wrong, given)
             return await self.run(context, query, wrong, given, whole=False)
         sent = await sent_body(request, self.route.accepts)
         try:
@@ -63,6 +62,10 @@ class OperationEndpoint(Endpoint):
             return await self.run(context, sent.data, wrong, given, whole=request.method != "PATCH")
         finally:
             await sent.close()
+
+    def named(self, path: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters of the path as fields of the input."""
+        return {self.route.renamed.get(name, name): path[name] for name in path}
 
     async def once(self, request: Request, context: Context, sent: Sent) -> tuple[Problem, ...]:
         """See to it that a request with an `Idempotency-Key` is done once; what is wrong with the key, if anything."""
@@ -83,8 +86,7 @@ class OperationEndpoint(Endpoint):
         """Run the operation on what was sent."""
         path = self.path_values(context, given)
         if self.takes_input:
-            named = {self.route.renamed.get(name, name): path[name] for name in path}
-            made = self.reader.read(sent, named, wrong, whole=whole)
+            made = self.reader.read(sent, self.named(path), wrong, whole=whole)
             return await self.written(await self.operation(context, input=made), context)
         made = self.reader.read(sent, {}, wrong)
         if isinstance(made, Invalid):
@@ -92,6 +94,12 @@ class OperationEndpoint(Endpoint):
             return await self.written(await self.operation(context, invalid), context)
         arguments = {name: getattr(made, name) for name in type(made).model_fields}
         return await self.written(await self.operation(context, **path, **arguments), context)
+
+    async def foreseen(self, context: Context, query: Any, wrong: Any, given: Sequence[str]) -> Answer:
+        """What a GET would answer; nothing is done."""
+        made = self.reader.read(query, self.named(self.path_values(context, given)), wrong)
+        found = await self.operation.foresee(context, made)
+        return Answer(b"", sized=False) if found is None else await self.written(found, context)
 
     async def written(self, result: Any, context: Context) -> Answer:
         """The answer, in the documented shape and envelope."""

@@ -36,12 +36,13 @@ from resolvers.voucher_updates import update_voucher
 from resolvers.vouchers import voucher as voucher_with_code
 from resolvers.vouchers import vouchers
 from rest_compat.body import Accepts
-from rest_compat.docs import documentation
+from rest_compat.docs import SdlOf, documentation
 from rest_compat.endpoint import ContextOf, Endpoint
 from rest_compat.errors import method_not_allowed, not_found
 from rest_compat.lists import ListEndpoint
 from rest_compat.openapi import document
 from rest_compat.operations import LookupEndpoint, OperationEndpoint
+from rest_compat.reference import reference_of
 from rest_compat.resources import auth, cart, kyc, partner
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import voucher as voucher_shapes
@@ -314,8 +315,11 @@ def endpoint(route: Route, context_of: ContextOf) -> Endpoint:
             return OperationEndpoint(route, context_of, names)
 
 
-def rest_routes(context_of: ContextOf) -> list[BaseRoute]:
-    """All there is to mount. `context_of` makes the context of a request; it refuses a token that is not good."""
+def rest_routes(context_of: ContextOf, sdl: SdlOf | None = None) -> list[BaseRoute]:
+    """All there is to mount. `context_of` makes the context of a request; it refuses a token that is not good.
+
+    `sdl` is the schema of the graph, which the documentation then shows as well.
+    """
     answering = {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in GROUPS.items()}
     rest = RestRoutes([pair for pairs in answering.values() for pair in pairs])
-    return [rest, *documentation(lambda: document(answering))]
+    return [rest, *documentation(lambda: document(answering, reference_of), GROUPS, reference_of, sdl)]

@@ -42,13 +42,6 @@ class Components:
     def __init__(self) -> None:
         self.schemas: Json = {}
         self._shapes: dict[str, Shape] = {}
-        self._ids: set[str] = set()
-
-    def operation_id(self, *candidates: str) -> str:
-        """The first of these names that no other operation has."""
-        found = next(name for name in candidates if name not in self._ids)
-        self._ids.add(found)
-        return found
 
     def shape(self, shape: Shape) -> Json:
         """A reference to what a shape writes."""
@@ -62,6 +55,11 @@ class Components:
                 schema["properties"][key] = self._property(written)
             schema["examples"] = [self.example(shape)]
         return {"$ref": f"#/components/schemas/{shape.name}"}
+
+    def page(self, name: str, schema: Json) -> Json:
+        """A reference to a page of what a shape writes."""
+        self.schemas.setdefault(f"{name}Page", schema)
+        return {"$ref": f"#/components/schemas/{name}Page"}
 
     def _property(self, written: Mapping[str, Any] | Inner) -> Json:
         if isinstance(written, Inner):
@@ -156,6 +154,8 @@ def sample(schema: Mapping[str, Any]) -> Any:
         return schema["examples"][0]
     if schema.get("enum"):
         return schema["enum"][0]
+    if "anyOf" in schema:
+        return sample(schema["anyOf"][0])
     kind = schema.get("type", "string")
     kind = kind[0] if isinstance(kind, list) else kind
     if kind == "string":

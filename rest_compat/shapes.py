@@ -9,7 +9,7 @@ from rest_compat.fields import Source, field_names, is_enum, is_json, source
 from rest_compat.keys import Key, Nested, Plucked, ShapeError, Spec, Worked, path_of, with_path
 from rest_compat.writers import Schema, Writer
 from schema.derived import Derived
-from schema.values import Inline, Relation
+from schema.reading import Inline, Relation
 from store.projection import Projection
 from store.wanted import Each, Leaf, Link, Load, Made, Part, Same, Wanted
 
@@ -90,22 +90,24 @@ class Shape:
                 yield Same(key, None)  # written with the first key through this relation
 
     def _link(self, key: str, step: str, keys: Mapping[str, Spec]) -> Link:
-        relation = self._source(key, step).where
+        found = self._source(key, step)
+        relation = found.where
         assert isinstance(relation, Relation)
         if relation.many:
             raise ShapeError(f"{self._named(key)} reads one value of many: {step!r} is a list. Nest a shape there.")
         related = Shape(self.name, relation.to, keys)
         self._check_reached(related)
-        self.properties.update(related.properties)
         self.inner.extend(related.inner)
-        self.texts.extend(k for k, spec in keys.items() if related.is_text(k, spec))
+        self.texts.extend(texts := [k for k, spec in keys.items() if related.is_text(k, spec)])
+        for name, schema in related.properties.items():
+            self.properties[name] = _perhaps(schema, text=name in texts) if found.holds.nullable else schema
         return Link(key, relation, related.projection, spread=True)
 
     def is_text(self, key: str, spec: Spec) -> bool:
         """Whether a key is documented as a string that is never null."""
         schema = self.properties[key]
         nullable = isinstance(spec, Key) and spec.nullable
-        return isinstance(schema, Mapping) and schema.get("type") == "string" and not nullable
+        return isinstance(schema, Mapping) and _is_string(schema) and not nullable
 
     def _one(self, key: str, spec: Spec, step: str, rest: str) -> Wanted:
         if isinstance(spec, Worked):
@@ -273,15 +275,32 @@ def _apart(spec: Spec, relation: Relation, rest: str) -> bool:
     return relation.many if isinstance(spec, Plucked) else rest == "id" and not relation.many
 
 
+def _perhaps(schema: Schema | Inner, *, text: bool) -> Schema | Inner:
+    """What is written of something that may not be there."""
+    if isinstance(schema, Inner):
+        return replace(schema, nullable=not schema.many)
+    return _or_empty(schema) if text else _or_null(schema)
+
+
+def _is_string(schema: Schema) -> bool:
+    return schema.get("type") == "string" or any(_is_string(one) for one in schema.get("anyOf", ()))
+
+
 def _or_empty(schema: Schema) -> Schema:
+    """A string, or the empty one: that is no date, no UUID and no member of a closed set."""
     if "enum" in schema:
-        schema = {**schema, "enum": [*schema["enum"], ""]}
-    return {**schema, "pattern": f"^$|{schema['pattern']}"} if "pattern" in schema else schema
+        return {**schema, "enum": list(dict.fromkeys([*schema["enum"], ""]))}
+    if "format" in schema:
+        alone = {name: value for name, value in schema.items() if name != "description"}
+        told = {"description": schema["description"]} if "description" in schema else {}
+        return {"anyOf": [alone, {"type": "string", "const": ""}], **told}
+    pattern = schema.get("pattern", "^$")
+    return schema if pattern.startswith("^$") else {**schema, "pattern": f"^$|{pattern}"}
 
 
 def _or_null(schema: Schema) -> Schema:
     if "enum" in schema:
-        schema = {**schema, "enum": [*schema["enum"], None]}
+        schema = {**schema, "enum": list(dict.fromkeys([*schema["enum"], None]))}
     return {**schema, "type": [*_types(schema), "null"]}
 
 

@@ -60,5 +60,5 @@ IDENTITY_VERIFICATION = Shape(
     "IdentityVerification",
     IdentityVerification,
     {"redirect_url": "redirect_url"},
-    example={"redirect_url": "http://127.0.0.1:8000/_provider/identity/8f0a3d2f"},
+    example={"redirect_url": "https://provider.example/identity/8f0a3d2f"},
 )

@@ -239,6 +239,6 @@ PAYMENT_ACTIVATION = Shape(
     example={
         "status": "PENDING_USER_ACTION",
         "id": "3c1d9c56-6a55-4f0e-9d0d-0d4f4f7a3b52",
-        "pending_user_action": "http://127.0.0.1:8000/_provider/sca?token=…&returnUrl=…",
+        "pending_user_action": "https://provider.example/sca?token=…&returnUrl=…",
     },
 )

@@ -235,7 +235,7 @@ VOUCHER = Shape(
         "is_usable": True,
         "is_extendable": True,
         "is_refundable": True,
-        "payment_type": "card",
+        "payment_type": "credit_card",
         "imported_from": "",
     },
 )

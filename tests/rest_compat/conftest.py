@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
@@ -16,13 +17,16 @@ from resolvers.auth import issue_token
 from resolvers.callers import Callers
 from resolvers.context import Caller, Context, Role, Services
 from rest_compat.routes import ROUTES, rest_routes
-from schema.tenancy import UserRole
+from schema.root import sdl
+from schema.tenancy import PartnerStatus, UserRole
 from store.carts import Carts
 from store.clock import clock
 from store.db import Database
 from store.kv import open_kv
 from store.tenancy import MarketplaceRow, PartnerRow, UserRow
+from tests.databases import Databases
 from tests.rest_compat import things
+from tests.rest_compat.rows import Rows, open_rows
 from tests.rest_compat.served import client_of, made_up, services_with
 from tests.tenants import kept_of
 
@@ -53,6 +57,7 @@ async def filled(services: Services) -> dict[str, Any]:
                 commercial_name=f"Shop {n}",
                 short_name=f"shop{n}",
                 site_domain=f"shop{n}.example",
+                status=PartnerStatus.ACTIVE,
             )
             for n in (1, 2)
         ]
@@ -84,10 +89,17 @@ async def world(database: Database) -> AsyncIterator[World]:
     """The real routes over a filled database; carts in process."""
     kv = open_kv("", clock)
     services = services_with(db=database, kv=kv, carts=Carts(kv), callers=Callers(database, clock))
-    app = Starlette(routes=rest_routes(context_of), middleware=[Middleware(RequestId)])
+    app = Starlette(routes=rest_routes(context_of, sdl), middleware=[Middleware(RequestId)])
     app.state.house = House(services, None)
     yield World(app=app, services=services, **await filled(services))
     await kv.aclose()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def rows(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Rows]:
+    """Every documented route, and rows to ask it about."""
+    async with open_rows(databases, tmp_path_factory.mktemp("data")) as found:
+        yield found
 
 
 @dataclass(frozen=True)
@@ -107,6 +119,7 @@ class Shops:
             partner_id=partner_id,
             marketplace_id=1,
             site_domain=f"shop{partner_id}.example",
+            partner_status=PartnerStatus.ACTIVE,
         )
         return client_of(made_up(ROUTES, lambda: Context(self.services, caller)))
 

@@ -12,17 +12,20 @@ from starlette.types import ASGIApp
 
 from coffret.middleware import RequestId
 from resolvers.context import Context, Services
+from rest_compat.reference import Reference
 from rest_compat.route import Route
 from rest_compat.routes import RestRoutes, endpoint
 from store.clock import clock
 from store.db import Database
 from store.settings import Settings
+from tests.described import HELD
 
 
 def client_of(app: ASGIApp, token: str | None = None) -> httpx.AsyncClient:
-    """A client of an application in this process."""
+    """A client of an application in this process. What the documented routes answer is held to the description."""
     headers = {} if token is None else {"Authorization": f"Token {token}"}
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://api.test", headers=headers)
+    transport = httpx.ASGITransport(app)
+    return httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=headers, event_hooks=HELD)
 
 
 def made_up(routes: Sequence[Route], context: Callable[[], Context]) -> Starlette:
@@ -35,6 +38,14 @@ def made_up(routes: Sequence[Route], context: Callable[[], Context]) -> Starlett
 
     return Starlette(
         routes=[RestRoutes([(route, endpoint(route, of)) for route in routes])], middleware=[Middleware(RequestId)]
+    )
+
+
+def made_up_words(route: Route) -> Reference:
+    """Words for a route that the documentation does not know."""
+    name = "_".join([route.verbs[0].lower(), *(segment.strip("{}") for segment in route.path.strip("/").split("/"))])
+    return Reference(
+        id=name, title=f"Title of {name}", text="What it does.", kind="query", field="me", graphql="{ me }"
     )
 
 

@@ -33,6 +33,13 @@ async def test_a_log_in_answers_a_new_token_every_time(world: World) -> None:
         assert (await client.get("/api/permissions/")).status_code == 200
 
 
+@pytest.mark.parametrize("scheme", ["Token", "token", "Bearer", "bearer"])
+async def test_a_token_is_sent_under_either_scheme(world: World, scheme: str) -> None:
+    async with client_of(world.app) as client:
+        answer = await client.get("/api/permissions/", headers={"Authorization": f"{scheme} {world.token}"})
+    assert answer.status_code == 200
+
+
 async def test_a_log_in_may_be_a_form(world: World) -> None:
     sent = {"username": world.user.username, "password": PASSWORD}
     async with client_of(world.app) as client:

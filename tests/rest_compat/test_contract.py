@@ -1,13 +1,13 @@
 """The whole interface against the list of documented operations, and each shape against its documented keys."""
 
 import csv
-import pathlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pytest
 
 from rest_compat.body import Accepts
+from rest_compat.reference import OPERATIONS
 from rest_compat.resources import auth, cart, coupon, gift_card, kyc, partner, voucher
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
@@ -17,8 +17,6 @@ from rest_compat.routes import ROUTES
 from rest_compat.shapes import Shape
 from rest_compat.table import PathTable
 from schema.permission import required
-
-OPERATIONS = pathlib.Path(__file__).parent.parent / "data" / "operations.csv"
 
 COMPANY = (
     "name commercial_name short_name company_type siret_number legal_representative_first_name "

@@ -86,7 +86,10 @@ ERRORS: dict[str, Callable[[], BaseException]] = {
 }
 
 
-@operation(Permission.VIEW_ORDER, transaction=False)
+FAILING = (PaymentDeclined, InsufficientBalance, ProviderFailed, ProviderTimedOut)
+
+
+@operation(Permission.VIEW_ORDER, transaction=False, raises=FAILING)
 async def thing(call: Call, code: str) -> Thing:
     """Look a thing up."""
     failure = ERRORS.get(code)

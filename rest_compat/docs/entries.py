@@ -1,0 +1,210 @@
+"""The operations as the pages show them: tables of keys and examples, read from the OpenAPI description."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rest_compat.docs.samples import curl, pretty
+from rest_compat.reference import Reference
+from rest_compat.route import Route
+from rest_compat.schemas import Json
+from schema.languages import LANGUAGES
+
+
+@dataclass(frozen=True)
+class Row:
+    """A key or a parameter; a text has one for each language."""
+
+    names: tuple[str, ...]
+    kind: str
+    required: str
+    """`required`, `required by PUT`, or empty."""
+    description: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A success or an error, with an example."""
+
+    status: str
+    meaning: str
+    example: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One route: all its methods, of which the first one is the documented one."""
+
+    reference: Reference
+    methods: Sequence[str]
+    path: str
+    text: str
+    deprecated: bool
+    public: bool
+    parameters: Sequence[Row]
+    request: Sequence[Row]
+    media_types: Sequence[str]
+    example: Any
+    answer: Sequence[Row]
+    successes: Sequence[Shown]
+    errors: Sequence[Shown]
+    path_example: str
+
+    @property
+    def id(self) -> str:
+        """Its anchor."""
+        return self.reference.id
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return self.reference.title
+
+    def request_to(self, base: str) -> str:
+        """The request as a command to paste."""
+        query = f"?{self.reference.query}" if self.reference.query else ""
+        form = list(self.media_types) == ["multipart/form-data"]
+        return curl(self.methods[0], f"{base}{self.path_example}{query}", self.example, public=self.public, form=form)
+
+    @cached_property
+    def words(self) -> str:
+        """All that a search looks at, in small letters."""
+        keys = [name for row in (*self.parameters, *self.request, *self.answer) for name in row.names]
+        about = (self.id, self.title, *self.methods, self.path, self.text, self.reference.field, *keys)
+        return " ".join(about).casefold()
+
+    def found_by(self, asked: str) -> bool:
+        """Whether all words of a search are there."""
+        return all(word in self.words for word in asked.casefold().split())
+
+
+def entry_of(document: Json, route: Route, reference: Reference) -> Entry:
+    """A route, as the document describes it."""
+    described = [document["paths"][route.path][verb.lower()] for verb in route.verbs]
+    operation = described[0]
+    body = operation.get("requestBody", {}).get("content", {})
+    responses = {status: _resolved(document, response) for status, response in operation["responses"].items()}
+    good = {status: response for status, response in responses.items() if status < "300"}
+    answer = next(iter(good.values()))["content"]["application/json"]["schema"]
+    parameters = operation["parameters"]
+    return Entry(
+        reference=reference,
+        methods=route.verbs,
+        path=route.path,
+        text=operation["description"],
+        deprecated=operation.get("deprecated", False),
+        public=operation.get("security") == [],
+        parameters=[_row(document, p["name"], p["schema"], p) for p in parameters],
+        request=_request(document, route.verbs, described),
+        media_types=list(body),
+        example=_first(body).get("example"),
+        answer=[*_by_text([*_rows(document, answer)])],
+        successes=[_shown(status, response) for status, response in good.items()],
+        errors=[_shown(status, response) for status, response in responses.items() if status >= "300"],
+        path_example=_filled(route.path, [p for p in parameters if p["in"] == "path"]),
+    )
+
+
+def _request(document: Json, verbs: Sequence[str], described: Sequence[Json]) -> list[Row]:
+    """The keys of the body. What only a PUT must send says so."""
+    of_verb = []
+    for operation in described:
+        content = operation.get("requestBody", {}).get("content", {})
+        of_verb.append(list(_rows(document, _first(content).get("schema", {}))))
+    required = [{row.names for row in rows if row.required} for rows in of_verb]
+    everywhere, anywhere = set.intersection(*required), set.union(*required)
+    by = next((verb for verb, names in zip(verbs, required, strict=True) if names - everywhere), "")
+    told = {**dict.fromkeys(anywhere, f"required by {by}"), **dict.fromkeys(everywhere, "required")}
+    longest = max(of_verb, key=len)
+    return [*_by_text([Row(row.names, row.kind, told.get(row.names, ""), row.description) for row in longest])]
+
+
+def _first(contents: Mapping[str, Json]) -> Json:
+    """What a body is, whichever of its media types it has; nothing where there is no body."""
+    return next(iter(contents.values()), Json())
+
+
+def _shown(status: str, response: Json) -> Shown:
+    return Shown(status, response["description"], pretty(response["content"]["application/json"]["example"]))
+
+
+EXAMPLES: Mapping[str, str] = {"code": "7K3M-9QWX-2PLR", "partner_uuid": "dd783a87-8351-4578-ad2a-16c698e86acb"}
+
+
+def _filled(path: str, parameters: Sequence[Json]) -> str:
+    """A path with something in the place of its parameters."""
+    for parameter in parameters:
+        name = parameter["name"]
+        number = parameter["schema"].get("type") == "integer"
+        known = "1" if number else EXAMPLES.get(name, "0b0d2cf4-6f0f-4c3c-9a51-3f4f0c6a7c11")
+        path = path.replace(f"{{{name}}}", known)
+    return path
+
+
+# ---- schemas as tables
+
+
+def _resolved(document: Json, thing: Mapping[str, Any]) -> Json:
+    """What a reference refers to, or the thing itself."""
+    found: Any = thing
+    while "$ref" in found:
+        kind, name = found["$ref"].split("/")[-2:]
+        found = document["components"][kind][name]
+    return dict(found)
+
+
+def _rows(document: Json, schema: Mapping[str, Any], before: str = "") -> Iterator[Row]:
+    """The keys of an object, those of the objects in it included: `items[].product_id`."""
+    schema = _resolved(document, schema)
+    if schema.get("type") == "array":
+        yield from _rows(document, schema["items"], f"{before}[]")
+        return
+    for key, inner in schema.get("properties", {}).items():
+        name = f"{before}.{key}" if before else key
+        yield _row(document, name, inner, {"required": key in schema.get("required", ())})
+        yield from _rows(document, _object_in(document, inner), name)
+
+
+def _by_text(rows: Sequence[Row]) -> Iterator[Row]:
+    """The rows, with a text in all languages as one."""
+    at = 0
+    while at < len(rows):
+        name = rows[at].names[0].removesuffix(f"_{LANGUAGES[0]}")
+        family = [f"{name}_{language}" for language in LANGUAGES]
+        found = rows[at : at + len(family)]
+        if [row.names[0] for row in found] == family:
+            yield Row(tuple(family), found[0].kind, found[0].required, found[0].description)
+            at += len(family)
+        else:
+            yield rows[at]
+            at += 1
+
+
+def _object_in(document: Json, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = _resolved(document, schema)
+    alternatives = [_resolved(document, s) for s in found.get("anyOf", ())]
+    return next((a for a in alternatives if "properties" in a), found)
+
+
+def _row(document: Json, name: str, schema: Mapping[str, Any], about: Mapping[str, Any]) -> Row:
+    found = _resolved(document, schema)
+    description = about.get("description") or schema.get("description") or found.get("description", "")
+    return Row((name,), _kind(document, schema), "required" if about.get("required") else "", description)
+
+
+def _kind(document: Json, schema: Mapping[str, Any]) -> str:
+    """The type of a value, in words."""
+    found = _resolved(document, schema)
+    if "anyOf" in found:
+        return " or ".join(dict.fromkeys(_kind(document, inner) for inner in found["anyOf"]))
+    if "const" in found:
+        return f'"{found["const"]}"'
+    if "enum" in found:
+        return " | ".join("null" if value is None else str(value) for value in found["enum"])
+    kinds = found.get("type", "any")
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if kinds == ["array"]:
+        return f"array of {_kind(document, found.get('items', {}))}"
+    known = found.get("format") or found.get("pattern")
+    return " or ".join(f"string ({known})" if kind == "string" and known else kind for kind in kinds)

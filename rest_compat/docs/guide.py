@@ -1,0 +1,68 @@
+"""The guide `docs/integrate.md` as a page, beside the reference."""
+
+import pathlib
+import re
+from collections.abc import Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from markupsafe import Markup
+
+from rest_compat.docs.samples import coloured
+
+PACKAGE = pathlib.Path(__file__).parents[1]
+INSTALLED, SOURCE = PACKAGE / "integrate.md", PACKAGE.parent / "docs" / "integrate.md"
+"""Where the guide is: beside this package in a wheel, in `docs/` of the repository."""
+WRITTEN_FOR = "http://127.0.0.1:8000"
+"""The address in the examples of the guide."""
+LANGUAGES = {"sh": "Shell", "php": "PHP", "js": "JavaScript", "py": "Python", "text": "Example"}
+
+_SAMPLE = Markup(
+    '<figure class="sample in-{kind}"><figcaption>{name}</figcaption>'
+    '<pre tabindex="0" role="group" aria-label="{name}, sample {number}"><code>{code}</code></pre></figure>\n'
+)
+
+
+def guide(base: str) -> Markup:
+    """The guide as HTML, for the address that this service was reached at."""
+    path = INSTALLED if INSTALLED.exists() else SOURCE
+    text = path.read_text().replace(WRITTEN_FOR, base)
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    reader.add_render_rule("fence", _fence)
+    tokens = reader.parse(text)
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open":
+            token.attrSet("id", _anchor(tokens[at + 1].content))
+        if token.children:
+            token.children = _unlinked(token.children)
+    return Markup(reader.renderer.render(tokens, reader.options, {}))  # noqa: S704 - written without HTML, and escaped
+
+
+def _fence(_renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: EnvType) -> str:
+    """Code, as the reference shows it."""
+    kind = tokens[at].info.strip() or "text"
+    code = coloured(tokens[at].content, kind)
+    return str(_SAMPLE.format(kind=kind, name=LANGUAGES[kind], number=at, code=code))
+
+
+def _anchor(heading: str) -> str:
+    """The id of a heading, as code hosts make it."""
+    return re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-")
+
+
+def _unlinked(children: list[Token]) -> list[Token]:
+    """A text whose links to other pages of the repository, which are not served, name their file instead."""
+    made: list[Token] = []
+    file = ""
+    for token in children:
+        href = str(token.attrGet("href") or "")
+        if token.type == "link_open" and not href.startswith("#"):
+            file = href.partition("#")[0]
+        elif token.type == "link_close" and file:
+            made.append(Token("text", "", 0, content=f" (docs/{file})"))
+            file = ""
+        else:
+            made.append(token)
+    return made

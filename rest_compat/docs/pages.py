@@ -1,0 +1,94 @@
+"""The pages: an overview that can be searched, and one page for each group of operations."""
+
+import pathlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+from rest_compat.docs.entries import Entry, entry_of
+from rest_compat.docs.graph import sections
+from rest_compat.docs.guide import guide
+from rest_compat.docs.samples import coloured
+from rest_compat.reference import ReferenceOf
+from rest_compat.route import Route
+from rest_compat.schemas import Json
+
+TEMPLATES = pathlib.Path(__file__).parents[1] / "templates"
+
+_CODE = re.compile(r"`([^`]+)`")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A page: operations that belong together."""
+
+    name: str
+    entries: Sequence[Entry]
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return f"/docs/{re.sub(r'[^a-z0-9]+', '-', self.name.lower()).strip('-')}/"
+
+
+class Pages:
+    """The pages of a document, and what they are made with."""
+
+    def __init__(
+        self,
+        document: Json,
+        groups: Mapping[str, Sequence[Route]],
+        reference_of: ReferenceOf,
+        files: Mapping[str, str],
+        schema: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.info, self.files, self.at = document["info"], files, schema
+        self.groups = [
+            Group(name, [entry_of(document, route, reference_of(route)) for route in routes])
+            for name, routes in groups.items()
+        ]
+        self.environment = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        )
+        self.environment.filters.update(prose=prose, inline=inline, coloured=coloured, breakable=breakable)
+
+    def overview(self, base: str, asked: str = "") -> str:
+        """The first page: how to begin, and every operation, or those that were searched for."""
+        found = [(group, [entry for entry in group.entries if entry.found_by(asked)]) for group in self.groups]
+        return self._rendered("overview.html", base, asked=asked, found=[pair for pair in found if pair[1]])
+
+    def group(self, base: str, path: str) -> str:
+        """The page of a group."""
+        return self._rendered("group.html", base, group=next(group for group in self.groups if group.path == path))
+
+    def guide(self, base: str) -> str:
+        """The guide that goes from a token to a paid order."""
+        return self._rendered("guide.html", base, text=guide(base), is_guide=True)
+
+    def schema(self, base: str, sdl: str) -> str:
+        """The schema of the graph, where it is shown."""
+        return self._rendered("schema.html", base, sections=sections(sdl), is_schema=True)
+
+    def _rendered(self, template: str, base: str, **given: Any) -> str:
+        shared = {"info": self.info, "groups": self.groups, "base": base, "files": self.files, "schema": self.at}
+        return self.environment.get_template(template).render(shared, **given)
+
+
+def prose(text: str) -> Markup:
+    """Paragraphs with `code` in them, as HTML."""
+    return Markup("").join(Markup("<p>{}</p>").format(inline(part)) for part in text.split("\n\n"))
+
+
+def inline(text: str) -> Markup:
+    """A text with `code` in it, as HTML."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
+
+
+def breakable(name: str) -> Markup:
+    """A path or a key that may go on in the next line behind its signs."""
+    return Markup(re.sub(r"([/_.])", r"\1<wbr>", str(escape(name))))  # noqa: S704 - escaped

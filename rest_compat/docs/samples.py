@@ -1,0 +1,39 @@
+"""Examples: requests as commands, data and code in colours."""
+
+import shlex
+from typing import Any
+
+import orjson
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+
+
+def pretty(data: Any) -> str:
+    """Data as JSON, over several lines."""
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode()
+
+
+def curl(method: str, url: str, example: Any, *, public: bool, form: bool) -> str:
+    """A request as a command to paste. The shell is to know the token as `TOKEN`."""
+    implied = "POST" if example is not None else "GET"
+    parts = [f"curl {'' if method == implied else f'-X {method} '}{shlex.quote(url)}"]
+    if not public:
+        parts.append('-H "Authorization: Token $TOKEN"')
+    if example is not None and form:
+        parts += [f"-F {shlex.quote(f'{key}={_sent(key, value)}')}" for key, value in example.items()]
+    elif example is not None:
+        parts += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(pretty(example))}"]
+    return " \\\n  ".join(parts)
+
+
+def _sent(key: str, value: Any) -> str:
+    return "@picture.jpg" if key == "file" else str(value)
+
+
+def coloured(code: str, language: str) -> Markup:
+    """Code as HTML. Colours are classes, which the style sheet knows."""
+    options = {"startinline": True} if language == "php" else {}
+    made: str = highlight(code, get_lexer_by_name(language, **options), HtmlFormatter(nowrap=True))
+    return Markup(made.rstrip())  # noqa: S704 - Pygments escapes

@@ -1,0 +1,113 @@
+"""Every documented route over rows that there are, and the keys of what is sent."""
+
+import contextlib
+import functools
+import pathlib
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import httpx
+
+from rest_compat.route import Route
+from rest_compat.routes import ROUTES
+from schema.permission import Rule
+from store.media import MediaRow
+from tests.databases import Databases
+from tests.described import description, resolved
+from tests.tenants import Tenants, open_tenants
+from tests.voucher_world import sell, voucher_of
+
+Where: TypeAlias = tuple[str | int, ...]
+"""The path of a key in a body."""
+WRITES = [(route, verb) for route in ROUTES for verb in route.verbs if verb != "GET"]
+READS = [(route, verb) for route in ROUTES for verb in route.verbs if verb == "GET"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Tenants, and a row for each route that is about one."""
+
+    tenants: Tenants
+    rows: Mapping[str, object]
+    """Beginning of a route's path -> what its parameter is."""
+
+    def address(self, route: Route, id: object = None) -> str:
+        """The path of a route, about a row that there is unless told."""
+        id = id or self.rows.get(route.path.partition("{")[0])
+        return "/".join(str(id) if part.startswith("{") else part for part in route.path.split("/"))
+
+    async def send(self, route: Route, verb: str, **sent: Any) -> httpx.Response:
+        """Ask as somebody who may."""
+        who = "a1" if route.operation.permission is Rule.PARTNER else "master"
+        headers = {"Authorization": f"Token {self.tenants.tokens[who]}", **sent.pop("headers", {})}
+        return await self.tenants.client.request(verb, self.address(route), headers=headers, **sent)
+
+
+@contextlib.asynccontextmanager
+async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator[Rows]:
+    """Whatever a request can be about."""
+    async with databases.one() as url, open_tenants(url, folder) as tenants:
+        sold, own = await sell(tenants, "a1"), tenants.owned["a1"]
+        voucher = await tenants.add(voucher_of(sold))
+        picture: dict[str, Any] = {
+            "content_type": "image/webp",
+            "size": 10,
+            "width": 4,
+            "height": 3,
+            "digest": "0" * 64,
+        }
+        media = await tenants.add(MediaRow(partner_id=own.partner, name="A picture", **picture))
+        await tenants.user("powerless", "partner", [], partner_id=own.partner)
+        shop = {"Authorization": f"Token {tenants.tokens['a1']}"}
+        cart = await tenants.client.post("/api/v2/ecommerce/cart/", json={"items": []}, headers=shop)
+        rows = {
+            "/api/payment_hub/partner/": own.partner_uuid,
+            "/api/v2/ecommerce/cart/": cart.json()["id"],
+            "/api/medias/": media.id,
+            "/api/voucher_prototypes/": sold.stay.id,
+            "/api/voucher_options/": sold.robe.id,
+            "/api/voucher_option_links/": await tenants.one("SELECT max(id) FROM voucher_option_link"),
+            "/api/voucher_option_categories/": own.voucher_option_category,
+            "/api/giftcards/": own.gift_card,
+            "/api/giftcards_by_code/": await tenants.one("SELECT max(code) FROM gift_card"),
+            "/api/vouchers/": voucher.code,
+        }
+        yield Rows(tenants, rows)
+
+
+def written(route: Route, verb: str) -> list[tuple[Where, Mapping[str, Any]]]:
+    """The keys of a body, at every depth, each with its schema."""
+    body = description()["paths"][route.path][verb.lower()].get("requestBody")
+    return [] if body is None else list(keys_of(next(iter(body["content"].values()))["schema"]))
+
+
+def keys_of(schema: Mapping[str, Any], *at: str | int) -> Iterator[tuple[Where, Mapping[str, Any]]]:
+    """The keys of what a schema describes, at every depth, each with its own schema."""
+    schema = resolved(schema)
+    inner = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    if inner:
+        for one in inner:
+            yield from keys_of(one, *at)
+    elif "properties" in schema:
+        for key, of in schema["properties"].items():
+            yield from keys_of(of, *at, key)
+    elif schema.get("type") == "array":
+        yield from keys_of(schema["items"], *at, 0)
+    elif schema.get("type") == "object":
+        yield from keys_of(schema["additionalProperties"], *at, "3")
+    else:
+        yield at, schema
+
+
+def holding(value: Any, where: Where) -> Any:
+    """A body with one value in it."""
+    for step in reversed(where):
+        value = [value] if isinstance(step, int) else {step: value}
+    return value
+
+
+def at(body: Any, where: Where) -> Any:
+    """What a body of errors says of a key."""
+    found = functools.reduce(lambda inner, step: inner[step], where, body)
+    return found["non_field_errors"] if isinstance(found, dict) else found
