@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from gettext import NullTranslations
 
-from funnel.messages import ERRORS, LINE_PROBLEMS, N_
+from funnel.messages import ERRORS, FIELD_ERRORS, LINE_PROBLEMS, N_
 from resolvers.giftees import LENGTHS, WRITTEN
 from schema.checkout import LineProblem
 from schema.coupon import ReceptionMode
@@ -88,7 +88,13 @@ def bag_error(
 ) -> tuple[str, dict[str, object]]:
     """What to say about a field of the form, and what its placeholders stand for."""
     known = BAG_ERRORS | {problem.name: text for problem, text in PROBLEMS.items()}
-    text = PLACE_ERRORS.get((place, code)) or known.get(code) or ERRORS.get(code) or ERRORS["INVALID"]
+    text = (
+        PLACE_ERRORS.get((place, code))
+        or FIELD_ERRORS.get((place, code))
+        or known.get(code)
+        or ERRORS.get(code)
+        or ERRORS["INVALID"]
+    )
     details: dict[str, object] = {"limit": (LENGTHS | WRITTEN).get(place.removeprefix("giftee-"), 0)}
     if isinstance(offered, OfferedGiftCards):
         details |= {

@@ -17,7 +17,7 @@ class Counter:
     cookie: str
     """Which cookie keeps what was opened last here."""
     lines: str
-    """What the templates that show its lines are called: `products_mini.html`, `products_small.html`."""
+    """What the template is called that shows its lines: `products_small.html`."""
     has_window: bool = False
     """Whether customers can begin here, without a cart that somebody hands over."""
 

@@ -10,11 +10,13 @@ from starlette.responses import Response
 
 from funnel.cookies import Cookies
 from funnel.forms import FormTokens, read_form
-from funnel.guest import Guest
+from funnel.guest import Guest, address_of
 from funnel.languages import chosen
 from funnel.messages import Ending
 from funnel.pages import Pages
+from resolvers.context import Services
 from schema.errors import AppError
+from store.origin import origin_of
 from store.settings import Settings
 from store.texts import SOURCE
 
@@ -90,10 +92,12 @@ class Desk(ABC, Generic[G]):
     async def _answered(self, request: Request, handler: Handler[G], *, posted: bool) -> Response:
         guest: G | None = None
         try:
+            if not posted:  # before the database is asked anything; forms are counted by themselves
+                await count_page(request)
             guest = await self.guest(request)
             return self.signed(guest, await self._handled(guest, handler, posted=posted))
         except AppError as error:  # before the guest was known
-            return _later(self.turned_away(request, error.status), error)
+            return later(self.turned_away(request, error.status), error)
         except Exception:
             log.exception("a page failed")
             if guest is None:
@@ -108,10 +112,17 @@ class Desk(ABC, Generic[G]):
                 self.tokens.check(guest.request, guest.form, guest.session_id, guest.origin)
             return await handler(guest)
         except AppError as error:
-            return _later(await self.refused(guest, error), error)
+            return later(await self.refused(guest, error), error)
 
 
-def _later(response: Response, error: AppError) -> Response:
+async def count_page(request: Request) -> None:
+    """Count a page that an address sees. Raises TooManyRequests."""
+    services: Services = request.app.state.house.services
+    if (pages := services.limits.pages) is not None:
+        await pages.check(origin_of(address_of(request)))
+
+
+def later(response: Response, error: AppError) -> Response:
     """The page of an error, with when to come back where the error knows."""
     if (seconds := getattr(error, "retry_after", None)) is not None:
         response.headers["Retry-After"] = str(seconds)

@@ -13,7 +13,7 @@ from funnel.visit import Visit
 from resolvers import payment
 from resolvers.context import Services
 from schema.checkout import AttemptStatus, ShopKind, Step
-from schema.errors import AppError, CartNotFound, GiftCardsNotSold, NotFound
+from schema.errors import AppError, CartNotFound, GiftCardsNotSold, NotFound, PartnerInactive
 from store.settings import Settings
 
 
@@ -59,6 +59,8 @@ class Front(Desk[Visit]):
             return await gone(visit)
         if isinstance(error, GiftCardsNotSold):
             return visit.ending(Ending.CLOSED, 404)
+        if isinstance(error, PartnerInactive):
+            return visit.ending(Ending.SHOP_CLOSED, 404)
         return await super().refused(visit, error)
 
     def ended(self, visit: Visit, ending: Ending, status: int) -> Response:

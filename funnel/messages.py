@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from resolvers.buyers import LENGTHS
-from schema.checkout import LineProblem, Notice, ShopKind, Step
+from schema.checkout import CodeProblem, DeliveryProblem, LineProblem, Notice, ShopKind, Step
 from schema.shop_window import WindowOrder
 
 
@@ -31,6 +31,24 @@ LINE_PROBLEMS = {
     LineProblem.UNKNOWN_ATTRIBUTE_VALUE: N_("This option is no longer on offer: choose another one."),
     LineProblem.TOO_MUCH: N_("This comes to more than can be ordered at once. Choose less."),
 }
+DELIVERY_PROBLEMS = {
+    DeliveryProblem.GOODS: N_("Some of these products cannot be sent by e-mail."),
+    DeliveryProblem.COUNTRY: N_("Your order cannot be delivered to this country."),
+    DeliveryProblem.WEIGHT: N_("Your order is too heavy for this delivery."),
+    DeliveryProblem.TOO_MUCH: LINE_PROBLEMS[LineProblem.TOO_MUCH],
+}
+"""Why a delivery cannot be had."""
+COUPON_PROBLEMS = {
+    CodeProblem.NOT_FOR_THESE: N_("Not for what is in this order."),
+    CodeProblem.OTHER_DELIVERY: N_("Not for the delivery that you have chosen."),
+    CodeProblem.OTHER_EMAIL: N_("Not for the e-mail address that you have given."),
+    CodeProblem.MINIMUM_PRICE: N_("Only for what costs %(amount)s or more."),
+    CodeProblem.MINIMUM_BASKET: N_("From %(amount)s of products."),
+    CodeProblem.MINIMUM_PAYMENT: N_("From %(amount)s left to pay for products."),
+    CodeProblem.NOTHING_LEFT: N_("There is nothing left for it to take off."),
+    CodeProblem.TOO_MUCH: N_("It would raise the value beyond what is possible."),
+}
+"""Why a coupon takes nothing off."""
 CHOOSABLE = frozenset(
     {
         LineProblem.NOT_ENOUGH_STOCK,
@@ -76,6 +94,11 @@ NOTICES = {
     Notice.CODE_NO_LONGER_VALID: Told(
         N_("A code can no longer be used"),
         N_("A coupon or gift card has expired or is used up, so we have taken it off your order."),
+    ),
+    Notice.SHOP_CLOSED: Told(
+        N_("This shop is closed at the moment"),
+        N_("You can still finish the payment that you have begun. Nothing else can be ordered."),
+        Tone.INFO,
     ),
     Notice.PAYMENT_DECLINED: Told(
         N_("Your payment was declined"),
@@ -152,6 +175,7 @@ FIELD_ERRORS = {
     ("postal_code", "REQUIRED"): N_("Enter a postal code."),
     ("city", "REQUIRED"): N_("Enter a town or city."),
     ("country", "REQUIRED"): N_("Choose a country."),
+    ("country", "INVALID"): N_("Choose a country."),
     ("code", "REQUIRED"): N_("Enter a code."),
 }
 """The same, where a field has better words of its own."""
@@ -189,6 +213,7 @@ class Ending(StrEnum):
     NOT_FOUND = "not_found"
     NOT_SOLD = "not_sold"
     CLOSED = "closed"
+    SHOP_CLOSED = "shop_closed"
     OTHER_BROWSER = "other_browser"
     FOREIGN_FORM = "foreign_form"
     TOO_LARGE = "too_large"
@@ -226,6 +251,11 @@ ENDINGS = {
         ),
         Tone.INFO,
         "gift",
+    ),
+    Ending.SHOP_CLOSED: Told(
+        N_("This shop is closed at the moment"),
+        N_("Nothing can be ordered here for now. What was bought before can be used as usual."),
+        Tone.INFO,
     ),
     Ending.OTHER_BROWSER: Told(
         N_("This payment belongs to another browser"),

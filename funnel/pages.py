@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from funnel.bag_messages import PROBLEMS, WAYS, rule_of
 from funnel.html import plain, rich
 from funnel.languages import NAMES, translations
-from funnel.messages import LINE_PROBLEMS, NOTICES, OFFERED, STEPS, Told
+from funnel.messages import COUPON_PROBLEMS, DELIVERY_PROBLEMS, LINE_PROBLEMS, NOTICES, OFFERED, STEPS, Told
 from funnel.static_files import Assets, accepts_gzip
 from store.formats import Formats
 from store.sale_texts import GIFT_CARD, GOODS, RECEPTIONS
@@ -65,6 +65,8 @@ class Pages:
         environment.globals.update(
             asset=self.assets.path,
             bag_problems=PROBLEMS,
+            coupon_problems=COUPON_PROBLEMS,
+            delivery_problems=DELIVERY_PROBLEMS,
             formats=formats,
             gift_card_named=GIFT_CARD,
             goods_named=GOODS,

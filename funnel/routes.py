@@ -1,5 +1,7 @@
 """The checkout's addresses, all on one page."""
 
+from dataclasses import dataclass
+
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
@@ -26,12 +28,25 @@ async def nothing_here(visit: Visit) -> Response:
     return visit.ending(Ending.NOT_FOUND, 404)
 
 
-def routes(settings: Settings) -> list[BaseRoute]:
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The routes of all pages, by where they are served."""
+
+    of_shops: list[BaseRoute]
+    """At the partners' own domains: each looks up whose it is."""
+    unknown: list[BaseRoute]
+    """At the partners' own domains as well: the page for every path that nothing else has."""
+    static: list[BaseRoute]
+    """Wherever there are pages: what all of them use."""
+    of_service: list[BaseRoute]
+    """At the service's own address: pages for whoever holds a link to them."""
+
+
+def routes(settings: Settings, pages: Pages) -> Tables:
     """The routes of the checkout and of the other pages of ours, for the application to mount at its root.
 
     Handlers find their services at `request.app.state.house.services`, and the request's id at `request.state`.
     """
-    pages = Pages(reload=settings.development)
     fronts = {counter.kind: Front(settings, pages, counter) for counter in COUNTERS.values()}
     tables = {
         ShopKind.PRODUCTS: of_products(fronts[ShopKind.PRODUCTS]),
@@ -42,18 +57,22 @@ def routes(settings: Settings) -> list[BaseRoute]:
     for kind, front in fronts.items():
         for method, path, endpoint in (*tables[kind], *after_the_first(front)):
             served += _both(method, front.counter.root + path, endpoint)
-    return [
+    of_shops = [
         *served,
         Route(f"{PRODUCTS.root}/brand.{{digest:str}}.css", fronts[ShopKind.PRODUCTS].brand),
-        Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
         *(
             Route(f"{front.counter.root.removesuffix('/shop')}/{{rest:path}}", front.page(nothing_here))
             for front in fronts.values()
+            if front.counter.has_window
         ),
-        *onboarding_routes(settings, pages),
         *redeem_routes(settings, pages),
-        *returning.routes(settings, pages),
     ]
+    return Tables(
+        of_shops=of_shops,
+        unknown=[Route("/{rest:path}", fronts[ShopKind.PRODUCTS].page(nothing_here))],
+        static=[Route(f"{PREFIX}{{name:str}}", pages.assets.serve)],
+        of_service=[*onboarding_routes(settings, pages), *returning.routes(settings, pages)],
+    )
 
 
 def of_products(front: Front) -> Table:

@@ -137,10 +137,12 @@ class Visit(Guest):
     def ending(self, ending: Ending, status: int) -> Response:
         """A page that is nothing but a message, with the way back to the order or to the shop."""
         ways = [WayOut(self.step_url(Step.CUSTOMIZATION), AGAIN)] if self.cart_id and ending in TO_REPEAT else []
-        if self.beginning is not None:
+        if self.beginning is not None and ending is not Ending.SHOP_CLOSED:
             ways.append(WayOut(self.beginning.window, OFFERED[self.beginning.kind]))
         if self.shop.brand.website:
             ways.append(WayOut(self.shop.brand.website, BACK))
+        if not ways and ending is Ending.NOT_FOUND:
+            ways.append(WayOut(VOUCHERS.window, OFFERED[VOUCHERS.kind]))
         return self.message(ENDINGS[ending], ways, status)
 
 

@@ -14,6 +14,10 @@ function preview(form) {
     }
     for (const field of form.querySelectorAll("input[id], select[id]")) {
       const fresh = page.getElementById(field.id);
+      if (fresh && field.type === "radio") {
+        field.disabled = fresh.disabled;
+        if (fresh.disabled) field.checked = false;
+      }
       for (const name of fresh ? ["aria-invalid", "aria-describedby"] : []) {
         if (fresh.hasAttribute(name)) field.setAttribute(name, fresh.getAttribute(name));
         else field.removeAttribute(name);

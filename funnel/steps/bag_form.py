@@ -78,8 +78,8 @@ def reception_of(form: Form) -> tuple[ReceptionMode, int | None] | None:
 
 
 def country_of(form: Form) -> str:
-    """The country that it is sent to, where that was chosen: ISO 3166 alpha-2."""
-    return form.get("country", "").strip().upper()[:2]
+    """The country that it is sent to, as it was chosen: ISO 3166 alpha-2."""
+    return form.get("country", "")
 
 
 # ---- vouchers ----------------------------------------------------------------------------------------------------------

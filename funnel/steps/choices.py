@@ -49,7 +49,7 @@ def read_choices(form: Form) -> Wanted:
     return Wanted(
         items=tuple(items),
         delivery_id=_id(form.get("delivery", "")),
-        country=form.get("country", "").strip().upper()[:2],
+        country=form.get("country", ""),
         mistyped=tuple(mistyped),
         button=pressed[1] if pressed else "update",
         button_of=int(pressed[2] or 0) if pressed else 0,

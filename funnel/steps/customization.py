@@ -9,7 +9,7 @@ from funnel.steps.choices import Wanted, not_in_cart, pressed, read_choices
 from funnel.visit import Visit
 from resolvers import checkout as operations
 from schema.checkout import Checkout, CheckoutLine, Step
-from schema.errors import InvalidInput
+from schema.errors import InvalidInput, Problem
 
 STEP = Step.CUSTOMIZATION
 LINE = "LINE"
@@ -40,11 +40,16 @@ async def choose(visit: Visit) -> Response:
     try:
         checkout = await operations.choose_items(visit.context, visit.key, items, wanted.delivery_id, wanted.country)
     except InvalidInput as error:
-        return await visit.refused(STEP, Flash(tuple(("products", problem.code) for problem in error.problems)))
+        return await visit.refused(STEP, Flash(tuple((_place(problem), problem.code) for problem in error.problems)))
     if wanted.button not in {"continue", "anyway"}:
         return visit.to(STEP, place)
     problems = _missing(checkout, anyway=wanted.button == "anyway")
     return await visit.refused(STEP, Flash(problems)) if problems else visit.to(Step.INFORMATION)
+
+
+def _place(problem: Problem) -> str:
+    """Where it is told that a choice cannot be kept."""
+    return "country" if problem.path == ("country",) else "products"
 
 
 async def _priced(visit: Visit, wanted: Wanted) -> Checkout:
@@ -86,6 +91,7 @@ def _page(visit: Visit, checkout: Checkout, flash: Flash, layout: str = "layout.
         "customization.html",
         checkout=checkout,
         current=STEP,
+        adds_up=checkout.expected is None and any(_good(line) for line in checkout.lines),
         choosable=CHOOSABLE,
         country=checkout.country,
         errors=errors,

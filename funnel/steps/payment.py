@@ -12,8 +12,9 @@ from funnel.visit import Visit
 from funnel.waiting import look_again, looks_again
 from resolvers import checkout as operations
 from resolvers import payment
-from schema.checkout import Agreed, AttemptStatus, Outcome, Step
-from schema.errors import AppError, InvalidInput, NotFound, TooManyRequests
+from schema.checkout import Agreed, AttemptStatus, Step
+from schema.checkout_outcome import Outcome
+from schema.errors import AppError, InvalidInput, NotFound, PartnerInactive, TooManyRequests
 
 STEP = Step.PAYMENT
 LEAVING = "payment/leaving"
@@ -48,6 +49,8 @@ async def start(visit: Visit) -> Response:
     base = visit.origin + visit.return_base
     try:
         started = await payment.start_payment(visit.context, visit.key, agreed, visit.language, base)
+    except PartnerInactive:  # a payment that was begun before can be finished there
+        return visit.to(STEP)
     except AppError as error:
         if error.code() not in REFUSALS:
             raise

@@ -46,7 +46,7 @@ async def test_abandoned_at_the_provider(world: World, customer: Customer, new_c
     await customer.leave_to_pay()
     await customer.page.close()
     other = await (await new_customer()).open(cart)
-    assert "This product is sold out." in await other.said(), "what is held can't be sold twice"
+    assert "It is held for a payment of this basket" in await other.said(), "what is held can't be sold twice"
     await world.pass_time(minutes=LINK_LIFE, seconds=1)
     await world.until(lambda: _back_in_stock(world, product))
     assert (await world.state(cart), await world.orders(cart), await world.charges()) == ("failed", [], charged)

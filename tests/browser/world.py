@@ -22,7 +22,7 @@ from store.kv import open_kv
 from store.providers.mangopay import Mangopay
 from store.tenancy import PartnerRow
 from tests.coffret.test_serve import Program
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.shop_world import Shop, services_over
 
 Json = dict[str, Any]

@@ -7,19 +7,16 @@ from dataclasses import dataclass
 import httpx
 import pytest
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 
-from coffret import media
-from coffret.middleware import RequestId
-from funnel.routes import routes
+from coffret.app import assembled, routes_of
+from coffret.hosts import Table
 from store.settings import Settings
 from tests.activation_world import Newcomer
 from tests.funnel.bag_world import Experiences, experiences
 from tests.funnel.customer import Customer
 from tests.funnel.redeem_world import Venue
+from tests.production import SHOP_HOST, SHOP_URL, production_settings
 from tests.shop_world import Shop
-
-HOST = "http://shop.localhost"
 
 
 @dataclass(frozen=True)
@@ -29,9 +26,34 @@ class House:
     services: object
 
 
+@pytest.fixture
+def installation() -> Settings:
+    """Pages are tested as customers meet them: in production."""
+    return production_settings()
+
+
+@pytest.fixture
+def shop_host() -> str:
+    """A domain of the partner's own."""
+    return SHOP_HOST
+
+
+TABLES: list[tuple[Settings, list[Table]]] = []
+"""Those that tests have asked for: they take longer to make than most tests."""
+
+
+def tables_of(settings: Settings) -> list[Table]:
+    """The routes of an installation, made once."""
+    for made_for, tables in TABLES:
+        if made_for == settings:
+            return tables
+    TABLES.append((settings.model_copy(), routes_of(settings)))
+    return TABLES[-1][1]
+
+
 def checkout_app(shop: Shop | Newcomer, settings: Settings) -> Starlette:
-    """The pages alone, as the application mounts them."""
-    app = Starlette(routes=[*routes(settings), *media.ROUTES], middleware=[Middleware(RequestId)])
+    """The whole application over the services of a test."""
+    app = assembled(settings, tables_of(settings))
     app.state.house = House(shop.services)
     return app
 
@@ -54,7 +76,7 @@ async def browsers(app: Starlette, base_url: str) -> AsyncIterator[Callable[[], 
 @pytest.fixture
 async def visitors(shop: Shop) -> AsyncIterator[Callable[[], Customer]]:
     """Makes customers, each with a browser of their own."""
-    async with browsers(checkout_app(shop, shop.services.settings), HOST) as new:
+    async with browsers(checkout_app(shop, shop.services.settings), SHOP_URL) as new:
         yield new
 
 

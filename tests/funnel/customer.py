@@ -63,8 +63,11 @@ class Customer:
 
     async def post(self, url: str, data: Mapping[str, str], **headers: str) -> Self:
         """Send a form, as a browser of today does."""
-        origin = f"http://{urlsplit(str(self.response.url)).netloc}"
-        told = {"Origin": origin, "Sec-Fetch-Site": "same-origin"} | headers
+        url_of_page = self.response.url
+        told = {
+            "Origin": f"{url_of_page.scheme}://{url_of_page.netloc.decode()}",
+            "Sec-Fetch-Site": "same-origin",
+        } | headers
         answer = await self.http.post(url, data=dict(data), headers=told)
         return await self._follow(answer)
 

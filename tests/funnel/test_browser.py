@@ -158,7 +158,8 @@ async def check(page: Page) -> None:
 async def test_the_order_is_accessible(town: Town, page: Page) -> None:
     await page.goto(await town.cart(CartItem(town.robe.id, 1), CartItem(999999, 1), CartItem(town.candle.id, 1)))
     await check(page)
-    await page.get_by_role("button", name="Continue", exact=True).click()
+    await expect(page.get_by_role("button", name="Continue", exact=True)).to_have_count(0)
+    await page.get_by_role("button", name="Check your choice").click()
     await expect(page.locator("#errors")).to_be_focused()
     await page.locator(".more summary").click()
     await check(page)
@@ -263,8 +264,10 @@ async def test_by_keyboard_alone(town: Town, page: Page) -> None:
     await page.keyboard.press("Tab")
     await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     await page.keyboard.press("Enter")
-    await reach(page, "#delivery-" + str(town.shop.modes[DeliveryKind.DIGITAL]))
+    await reach(page, "#delivery-" + str(town.shop.modes[DeliveryKind.CLICK_AND_COLLECT]))
     await page.keyboard.press("ArrowDown")
+    await expect(page.get_by_role("radio", name="home_delivery")).to_be_checked()
+    await page.keyboard.press("ArrowDown")  # around, past the one that is disabled
     await expect(page.get_by_role("radio", name="click_and_collect")).to_be_checked()
     await reach(page, ".panel .main")
     await page.keyboard.press("Enter")

@@ -1,20 +1,25 @@
 """What customers see when there was too much: pages of the shop, in their language, with nothing lost."""
 
+import contextlib
 import dataclasses
 import datetime as dt
+import html
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
 
+from funnel.languages import translations
 from schema.cart import CartItem
 from schema.checkout import Choice
 from schema.delivery import DeliveryKind
+from schema.languages import LANGUAGES
 from store.clock import clock
 from store.codes import ALPHABET, normal
-from tests.funnel.conftest import HOST, checkout_app
+from tests.funnel.conftest import checkout_app
 from tests.funnel.customer import Customer
+from tests.production import SHOP_URL
 from tests.shop_world import Shop
 
 CANNOT = ["This code cannot be used here. Check that it is typed correctly."]
@@ -74,7 +79,7 @@ async def hurried(shop: Shop) -> AsyncIterator[Customer]:
     app = checkout_app(shop, settings)
     app.state.house = type(app.state.house)(dataclasses.replace(shop.services, settings=settings))
     transport = httpx.ASGITransport(app, client=("192.0.2.9", 1234))
-    async with httpx.AsyncClient(transport=transport, base_url=HOST) as client:
+    async with httpx.AsyncClient(transport=transport, base_url=SHOP_URL) as client:
         yield Customer(client)
 
 
@@ -99,6 +104,41 @@ async def test_too_many_forms_get_a_page_that_says_so_and_leads_back(
     clock.advance(dt.timedelta(minutes=1))
     await hurried.use_code("guess 3")
     assert hurried.response.status_code == 200
+
+
+@contextlib.asynccontextmanager
+async def looking(shop: Shop, **more: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """A browser at a shop where an address may see three pages a minute."""
+    clock.advance(dt.timedelta(seconds=60 - clock.timestamp() % 60))
+    settings = shop.services.settings.model_copy(update={"rate_limit_pages": "3/minute", **more})
+    app = checkout_app(shop, settings)
+    app.state.house = type(app.state.house)(dataclasses.replace(shop.services, settings=settings))
+    transport = httpx.ASGITransport(app, client=("192.0.2.9", 1234))
+    async with httpx.AsyncClient(transport=transport, base_url=SHOP_URL) as client:
+        yield client
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_too_many_pages_get_one_that_says_so_in_every_language(shop: Shop, language: str) -> None:
+    async with looking(shop) as client:
+        client.headers["accept-language"] = language
+        for path in ("/ecommerce/shop/customization/", "/vouchers/shop/", "/redeem/log-in/"):
+            assert (await client.get(path)).status_code in {200, 404}
+        answer = await client.get("/vouchers/shop/")
+        said = translations(language).gettext("Too many attempts")
+        assert (answer.status_code, said in html.unescape(answer.text)) == (429, True)
+        assert f'<html lang="{language}"' in answer.text
+        assert 0 < int(answer.headers["retry-after"]) <= 60
+        assert (await client.head("/giftcards/shop/")).status_code == 429
+        assert (await client.get("/ecommerce/shop/brand.0.css")).status_code == 200, "style sheets are not counted"
+        clock.advance(dt.timedelta(minutes=1))
+        assert (await client.get("/vouchers/shop/")).status_code == 200
+
+
+async def test_pages_are_not_counted_where_they_are_not_to_be(shop: Shop) -> None:
+    async with looking(shop, rate_limit_pages="off") as client:
+        for _ in range(6):
+            assert (await client.get("/vouchers/shop/")).status_code == 200
 
 
 async def test_an_order_is_made_within_the_limits(shop: Shop, customer: Customer) -> None:

@@ -83,7 +83,7 @@ async def test_every_form_is_checked(newcomer: Newcomer, representatives: Visito
             (way,) = representative.page.one("main").all("a")
             assert way.attributes["href"] in {urlsplit(url).path, "/onboarding/x/"}
     assert (await newcomer.sessions(), await newcomer.calls()) == (0, 0)
-    assert "coffret-language" not in representative.http.cookies
+    assert "__Host-coffret-language" not in representative.http.cookies
 
 
 async def test_a_form_with_characters_that_are_none_is_refused(newcomer: Newcomer, representative: Customer) -> None:

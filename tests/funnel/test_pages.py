@@ -14,6 +14,7 @@ from schema.values import Text
 from store.products import AttributeValueRow, ProductAttributeRow
 from tests.funnel.customer import Customer
 from tests.funnel.page import Element
+from tests.production import NOBODYS_URL
 from tests.shop_world import DECLINED_CARD, GOOD_CARD, Shop
 
 CONTROLS = ("input", "select", "textarea", "button")
@@ -35,7 +36,7 @@ async def every_page(shop: Shop, customer: Customer) -> AsyncIterator[str]:
     for name, path in (("unknown", "/ecommerce/shop/nowhere/"), ("gone", step("customization", NOBODY))):
         await customer.open(path)
         yield name
-    await customer.open(f"http://elsewhere.localhost{step('customization', NOBODY)}")
+    await customer.open(f"{NOBODYS_URL}{step('customization', NOBODY)}")
     yield "no shop"
 
 
@@ -270,7 +271,7 @@ async def test_the_colours_are_the_partners(shop: Shop, customer: Customer) -> N
     old = await customer.http.get("/ecommerce/shop/brand.000000000000.css")
     assert old.text == answer.text
     assert old.headers["cache-control"] == "no-store"
-    nobody = await customer.http.get("http://elsewhere.localhost/ecommerce/shop/brand.000000000000.css")
+    nobody = await customer.http.get(f"{NOBODYS_URL}/ecommerce/shop/brand.000000000000.css")
     assert nobody.status_code == 404
 
 

@@ -16,6 +16,7 @@ from store.codes import draw
 from tests.funnel.customer import Customer
 from tests.funnel.redeem_world import LOG_IN, ROOT, Venue, buttons, note, press, verdict
 from tests.funnel.test_pages import check_controls, check_headings
+from tests.production import NOBODYS_URL, SHOP_URL
 
 P = Permission
 
@@ -100,7 +101,7 @@ async def test_a_form_does_its_work_once_and_never_on_what_others_changed(venue:
     )
     (form,) = ada.page.one("main").all("form")
     fields = {i.attributes["name"]: i.attributes["value"] for i in form.all("input")} | {"to": "used"}
-    told = {"Origin": "http://shop.localhost", "Sec-Fetch-Site": "same-origin"}
+    told = {"Origin": SHOP_URL, "Sec-Fetch-Site": "same-origin"}
     answers = await asyncio.gather(*(ada.http.post("/redeem/voucher/", data=fields, headers=told) for _ in range(5)))
     assert {answer.status_code for answer in answers} == {303}
     await ada.open(f"{ROOT}?code={row.normal_code}")
@@ -192,7 +193,7 @@ async def _sent_at_once(staff: Customer, times: int, **changes: str) -> set[int]
     """The statuses when the form that takes an amount is sent so many times at the same moment."""
     form = next(f for f in staff.page.one("main").all("form") if f.attributes["action"] == "/redeem/gift-card/")
     sent = {i.attributes["name"]: i.attributes.get("value", "") for i in form.all("input")} | changes
-    told = {"Origin": "http://shop.localhost", "Sec-Fetch-Site": "same-origin"}
+    told = {"Origin": SHOP_URL, "Sec-Fetch-Site": "same-origin"}
     sending = (staff.http.post("/redeem/gift-card/", data=sent, headers=told) for _ in range(times))
     return {answer.status_code for answer in await asyncio.gather(*sending)}
 
@@ -260,7 +261,7 @@ async def test_codes_are_found_in_every_spelling_and_never_guessed(
     for typed in (
         row.code,
         f" {row.code.lower().replace('-', ' ')} ",
-        f"http://shop.localhost/redeem/?code={row.normal_code}",
+        f"{SHOP_URL}/redeem/?code={row.normal_code}",
     ):
         await staff.open(ROOT)
         await staff.open(f"{ROOT}?code={quote(typed)}")
@@ -298,12 +299,12 @@ async def test_forms_of_others_and_of_nobody(venue: Venue) -> None:
         assert await venue.state(row) == "paid"
     assert (await staff.open("/redeem/nothing/")).response.status_code == 404
     staff.page = seen
-    staff.http.cookies.delete("coffret-staff")
+    staff.http.cookies.delete("__Host-coffret-staff")
     await press(staff, "Mark as used")
     assert staff.path == f"{LOG_IN}?code={row.normal_code}"
     assert await venue.state(row) == "paid"
     await staff.send("/redeem/language/", button=("language", "de"))
     assert staff.path == f"{LOG_IN}?code={row.normal_code}"
     assert staff.page.one("html").attributes["lang"] == "de"
-    nobody = await venue.browsers().open("http://nobody.localhost/redeem/")
+    nobody = await venue.browsers().open(f"{NOBODYS_URL}/redeem/")
     assert nobody.response.status_code == 404

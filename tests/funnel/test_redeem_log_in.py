@@ -2,10 +2,12 @@
 
 import datetime as dt
 
-from funnel.cookies import Cookies
+from resolvers.accounts import reset_password
 from resolvers.auth import obtain_token
 from resolvers.context import Context, Role
 from resolvers.staff import LIFE
+from resolvers.users import change_password
+from schema.account_input import ChangePassword
 from schema.values import Text
 from schema.viewer import ObtainToken
 from store.clock import clock
@@ -14,6 +16,7 @@ from tests.funnel.bag_world import experiences
 from tests.funnel.redeem_world import LOG_IN, PASSWORD, ROOT, Venue, log_in, note, press, verdict
 from tests.funnel.test_pages import check_controls, check_headers, check_headings
 from tests.printed_world import voucher as issued
+from tests.production import OTHER_HOST
 from tests.shop_world import open_shop
 
 
@@ -41,13 +44,13 @@ async def test_a_scanned_code_leads_through_the_log_in_to_the_voucher(venue: Ven
 
 
 async def test_only_who_sees_the_partner_gets_in(venue: Venue) -> None:
-    other = await open_shop(venue.shop.services, venue.shop.sandbox, "other.localhost")
+    other = await open_shop(venue.shop.services, venue.shop.sandbox, OTHER_HOST)
     row = await venue.voucher()
     for role in (Role.PARTNER, Role.MARKETPLACE):
         stranger = await log_in(venue.browsers(), await venue.user(role, of=other), row.normal_code)
         assert stranger.response.status_code == 400
         assert stranger.errors == ["User name or password are not right, or they are not for this shop."]
-        assert "coffret-staff" not in stranger.http.cookies
+        assert "__Host-coffret-staff" not in stranger.http.cookies
     live = "SELECT count(*) FROM token WHERE revoked_on IS NULL"
     assert await venue.shop.one(live) == 0
     for role in (Role.MARKETPLACE, Role.MASTER):
@@ -62,10 +65,9 @@ async def test_the_log_in_is_a_token_that_ends_in_a_cookie_that_no_script_reads(
     form = customer.form(LOG_IN)
     fields = {i.attributes["name"]: i.attributes.get("value", "") for i in form.all("input")}
     answer = await customer.http.post(LOG_IN, data=fields | {"username": name, "password": PASSWORD})
-    (cookie,) = [c for c in answer.headers.get_list("set-cookie") if c.startswith("coffret-staff=")]
+    (cookie,) = [c for c in answer.headers.get_list("set-cookie") if c.startswith("__Host-coffret-staff=")]
     said = {part.strip().lower() for part in cookie.split(";")[1:]}
-    assert said == {"httponly", "samesite=lax", "path=/", f"max-age={12 * 60 * 60}"}
-    assert Cookies(secure=True).name("staff") == "__Host-coffret-staff"
+    assert said == {"secure", "httponly", "samesite=lax", "path=/", f"max-age={12 * 60 * 60}"}
     expires = await venue.shop.one("SELECT expires_on FROM token")
     assert dt.timedelta(hours=11) < expires - clock.now() <= LIFE
 
@@ -75,20 +77,20 @@ async def test_a_session_that_somebody_else_knows_ends_with_the_log_in(venue: Ve
     row, planted = await venue.voucher(), "S" * 43
     attacker, victim = venue.browsers(), venue.browsers()
     for browser in (attacker, victim):
-        browser.http.cookies.set("coffret-session", planted, domain=venue.shop.partner.site_domain)
+        browser.http.cookies.set("__Host-coffret-session", planted, domain=venue.shop.partner.site_domain)
         await browser.open(LOG_IN)
-        assert browser.http.cookies["coffret-session"] == planted
+        assert browser.http.cookies["__Host-coffret-session"] == planted
     known = attacker.form(LOG_IN).one("input", name="csrf").attributes["value"]
     await log_in(victim, "nobody", row.normal_code)
-    assert victim.http.cookies["coffret-session"] == planted
+    assert victim.http.cookies["__Host-coffret-session"] == planted
     await log_in(victim, await venue.user(), row.normal_code)
-    during = victim.http.cookies["coffret-session"]
+    during = victim.http.cookies["__Host-coffret-session"]
     assert during != planted
     await press(victim, "Start using it", csrf=known)
     assert (victim.response.status_code, await venue.state(row)) == (403, "paid")
     await victim.open(ROOT)
     await victim.send(f"{ROOT}log-out/")
-    assert victim.http.cookies["coffret-session"] not in {planted, during}
+    assert victim.http.cookies["__Host-coffret-session"] not in {planted, during}
 
 
 async def test_what_is_wrong_with_a_log_in(venue: Venue) -> None:
@@ -105,7 +107,7 @@ async def test_what_is_wrong_with_a_log_in(venue: Venue) -> None:
     held = ["Too many attempts. Wait a few minutes, then try again."]
     assert (customer.response.status_code, customer.errors) == (429, held)
     assert int(customer.response.headers["retry-after"]) > 0
-    assert "coffret-staff" not in customer.http.cookies
+    assert "__Host-coffret-staff" not in customer.http.cookies
 
 
 async def test_a_log_in_ends(venue: Venue) -> None:
@@ -138,8 +140,24 @@ async def test_only_a_log_in_of_the_page_is_made_to_last(venue: Venue) -> None:
     asked = ObtainToken(username=await venue.user(), password=PASSWORD, label="till", hours=1)
     issued_token = await obtain_token(Context(services), asked)
     ends = await venue.shop.one("SELECT expires_on FROM token")
-    customer.http.cookies.set("coffret-staff", issued_token.token)
+    customer.http.cookies.set("__Host-coffret-staff", issued_token.token)
     assert (await customer.open(ROOT)).path == ROOT
     assert await venue.shop.one("SELECT expires_on FROM token") == ends
     clock.advance(dt.timedelta(hours=1, seconds=1))
     assert (await customer.open(ROOT)).path == LOG_IN
+
+
+async def test_a_password_that_is_changed_ends_all_log_ins_but_the_one_that_asked(venue: Venue) -> None:
+    name = await venue.user()
+    here, there = [await log_in(venue.browsers(), name) for _ in range(2)]
+    services, change = venue.shop.services, ChangePassword(current_password=PASSWORD, new_password="eight-lakes-8")
+    asking = await services.callers.by_secret(here.http.cookies["__Host-coffret-staff"])
+    await change_password(Context(services, asking), change)
+    assert (await here.open(ROOT)).path == ROOT
+    assert (await there.open(ROOT)).path == LOG_IN
+    assert (await log_in(there, name, password="eight-lakes-8")).path == ROOT
+    async with services.db.sessions() as db, db.begin():
+        await reset_password(db, name, PASSWORD, clock)
+    services.callers.forget(user_id=asking.user_id)  # the command line is another process
+    for browser in (here, there):
+        assert (await browser.open(ROOT)).path == LOG_IN

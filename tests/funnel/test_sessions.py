@@ -15,6 +15,7 @@ from store.tenancy import PartnerRow
 from tests.funnel.conftest import checkout_app
 from tests.funnel.customer import Customer
 from tests.funnel.page import fields_of
+from tests.production import NOBODYS_HOST, NOBODYS_URL, OTHER_HOST, OTHER_URL, SHOP_HOST
 from tests.shop_world import Shop
 
 CUSTOMIZATION = "/ecommerce/shop/customization/"
@@ -34,37 +35,45 @@ async def opened(shop: Shop, customer: Customer, quantity: int = 1) -> dict[str,
 
 async def test_one_session_for_all_carts_of_a_shop(shop: Shop, customer: Customer) -> None:
     await opened(shop, customer)
-    session = customer.http.cookies["coffret-session"]
+    session = customer.http.cookies["__Host-coffret-session"]
     first = customer.path
     await opened(shop, customer)
-    assert customer.http.cookies["coffret-session"] == session
+    assert customer.http.cookies["__Host-coffret-session"] == session
     assert customer.path != first
     for cookie in customer.response.headers.get_list("set-cookie"):
         assert "HttpOnly" in cookie
         assert "SameSite=lax" in cookie
         assert "Path=/" in cookie
-        assert "Secure" not in cookie
 
 
-async def test_cookies_over_https_belong_to_one_host(shop: Shop) -> None:
-    app = checkout_app(shop, Settings(funnel_scheme="https"))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="https://shop.localhost") as http:
+async def test_cookies_over_https_belong_to_one_host(shop: Shop, customer: Customer) -> None:
+    await opened(shop, customer)
+    cookies = customer.response.headers.get_list("set-cookie")
+    assert cookies
+    for cookie in cookies:
+        assert cookie.startswith("__Host-coffret-")
+        assert "; Secure" in cookie
+        assert "Domain" not in cookie
+
+
+async def test_cookies_over_http_are_plain_ones(shop: Shop) -> None:
+    app = checkout_app(shop, Settings(funnel_scheme="http"))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=f"http://{SHOP_HOST}") as http:
         customer = Customer(http)
         await opened(shop, customer)
         cookies = customer.response.headers.get_list("set-cookie")
         assert cookies
         for cookie in cookies:
-            assert cookie.startswith("__Host-coffret-")
-            assert "; Secure" in cookie
-            assert "Domain" not in cookie
+            assert cookie.startswith("coffret-")
+            assert "Secure" not in cookie
 
 
 @pytest.mark.parametrize("forged", ["", "short", "x" * 43 + "!", "../" * 20])
 async def test_a_session_id_that_is_not_ours_is_replaced(shop: Shop, customer: Customer, forged: str) -> None:
     candle = await shop.product("20.00")
     cart = await shop.cart(CartItem(candle.id, 1))
-    await customer.open(f"{CUSTOMIZATION}?cart={cart.id}", Cookie=f"coffret-session={forged}")
-    given = customer.response.cookies["coffret-session"]
+    await customer.open(f"{CUSTOMIZATION}?cart={cart.id}", Cookie=f"__Host-coffret-session={forged}")
+    given = customer.response.cookies["__Host-coffret-session"]
     assert given != forged
     assert len(given) == 43
 
@@ -162,7 +171,7 @@ async def test_a_body_that_is_no_form_is_told_so(shop: Shop, customer: Customer)
 async def test_an_unknown_host_has_no_shop(shop: Shop, customer: Customer) -> None:
     await opened(shop, customer)
     query = customer.path.partition("?")[2]
-    await customer.open(f"http://elsewhere.localhost/ecommerce/shop/customization/?{query}")
+    await customer.open(f"{NOBODYS_URL}/ecommerce/shop/customization/?{query}")
     assert customer.response.status_code == 404
     assert customer.h1 == "There is no shop here"
     assert "set-cookie" not in customer.response.headers
@@ -171,9 +180,9 @@ async def test_an_unknown_host_has_no_shop(shop: Shop, customer: Customer) -> No
 async def test_a_host_is_known_in_any_case_but_not_by_forwarding(shop: Shop, customer: Customer) -> None:
     await opened(shop, customer)
     path = customer.path
-    await customer.open(path, Host="SHOP.localhost")
+    await customer.open(path, Host=SHOP_HOST.upper())
     assert customer.response.status_code == 200
-    await customer.open(path, Host="elsewhere.localhost", **{"X-Forwarded-Host": "shop.localhost"})
+    await customer.open(path, Host=NOBODYS_HOST, **{"X-Forwarded-Host": SHOP_HOST})
     assert customer.response.status_code == 404
 
 
@@ -183,7 +192,7 @@ async def test_a_foreign_cart_is_as_gone_as_an_unknown_one(shop: Shop, customer:
         source_id="other",
         commercial_name="Other",
         short_name="other",
-        site_domain="other.localhost",
+        site_domain=OTHER_HOST,
         website="https://other.example",
     )
     await shop.add(other)
@@ -191,7 +200,7 @@ async def test_a_foreign_cart_is_as_gone_as_an_unknown_one(shop: Shop, customer:
     path = customer.path
     pages = []
     for address in (path, f"{CUSTOMIZATION}?cart=3f2504e0-4f89-41d3-9a0c-0305e82c3301", CUSTOMIZATION + "?cart="):
-        await customer.open(f"http://other.localhost{address}")
+        await customer.open(f"{OTHER_URL}{address}")
         assert customer.response.status_code == 404
         pages.append(customer.page.one("main").text)
     assert pages == [pages[0]] * 3

@@ -1,0 +1,35 @@
+"""The page for the address of a printable document that leads to none."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from funnel.cookies import Cookies
+from funnel.desk import BY_STATUS, later
+from funnel.languages import chosen
+from funnel.messages import N_, PUBLIC_ENDINGS, Ending, Told
+from funnel.pages import Pages
+from schema.errors import AppError
+from store.settings import Settings
+
+GONE = Told(
+    N_("This document cannot be found"),
+    N_(
+        "The link may be incomplete, or the document may have been replaced by a newer one. Look for a newer e-mail about "
+        "it, or ask the shop that it comes from."
+    ),
+)
+
+
+class LostDocuments:
+    """Makes the page. Whose document it would have been is not known, so it has nobody's look."""
+
+    def __init__(self, settings: Settings, pages: Pages) -> None:
+        self._pages = pages
+        self._cookies = Cookies(secure=settings.public_url.startswith("https://"))
+
+    def page(self, request: Request, error: AppError) -> Response:
+        """The page for an error."""
+        language = chosen(self._cookies.read(request, "language"), request.headers.get("accept-language", ""))
+        ending = BY_STATUS.get(error.status, Ending.BROKEN)
+        told = GONE if ending is Ending.NOT_FOUND else PUBLIC_ENDINGS[ending]
+        return later(self._pages.message(request, language, told, error.status), error)
