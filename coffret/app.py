@@ -1,7 +1,7 @@
 """The application: puts the rooms together."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import httpx
 import structlog
@@ -9,14 +9,18 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import Mount
+from starlette.types import ASGIApp, Lifespan
 
-from coffret import documents, limiting, mailbox, media, notifications, storefront, time_control, watching
+from coffret import documents, limiting, mailbox, media, notifications, start_page, storefront, time_control, watching
 from coffret.command_error import CommandError
 from coffret.cors import Cors
-from coffret.middleware import KnownHosts, RequestId, TrustedProxies, header
+from coffret.hosts import Hosts, OwnHosts, Table
+from coffret.hsts import Hsts
+from coffret.middleware import RequestId, TrustedProxies, header
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
 from coffret.traced import Traced
+from funnel.pages import Pages
 from funnel.routes import routes as funnel_routes
 from resolvers.context import Context, Services
 from rest_compat.errors import refusal
@@ -26,7 +30,7 @@ from schema.graph.bounds import Limits
 from schema.graph.server import Graph
 from schema.graph.trusted import ManifestError, read_manifest
 from schema.graph.view import View
-from schema.root import schema
+from schema.root import schema, sdl
 from store import tracing
 from store.settings import Settings
 
@@ -55,6 +59,11 @@ async def refused(_request: Request, error: Exception) -> Response:
     return Response(answer.body, answer.status, {name.decode(): value.decode() for name, value in answer.headers})
 
 
+def tells_schema(settings: Settings) -> bool:
+    """Whether strangers may know the schema: not in production where only trusted documents are answered."""
+    return settings.development or not settings.graphql_trusted_only
+
+
 def graph(settings: Settings) -> Graph:
     """What answers GraphQL. CommandError when the file of trusted documents cannot be read.
 
@@ -73,7 +82,7 @@ def graph(settings: Settings) -> Graph:
             tokens=settings.graphql_tokens,
             cost=settings.graphql_cost,
         ),
-        introspection=introspection and (settings.development or not settings.graphql_trusted_only),
+        introspection=introspection and tells_schema(settings),
         trusted=trusted,
         trusted_only=settings.graphql_trusted_only,
     )
@@ -85,23 +94,44 @@ def graphql(settings: Settings) -> View:
     for document_id, problem in made.documents.broken.items():
         log.error("a trusted document cannot be answered", document_id=document_id, because=problem)
     ide = settings.development if settings.graphiql is None else settings.graphiql
-    return View(made, context_of, ide=ide and (settings.development or not settings.graphql_trusted_only))
+    return View(made, context_of, ide=ide and tells_schema(settings))
 
 
-def routes_of(settings: Settings) -> list[BaseRoute]:
-    """All that is answered here."""
-    return [  # tried in this order, so what is asked most stands first
-        *rest_routes(context_of),
-        *graphql(settings).routes(),
-        *watching.ROUTES,
-        *time_control.routes(settings),
-        *notifications.ROUTES,
-        *media.ROUTES,
-        *documents.ROUTES,
-        *mailbox.routes(settings),
-        *funnel_routes(settings),
-        *storefront.routes(settings),
+def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[Table]:
+    """All that is answered, each table with the hosts that it is for. `sandbox` is the payment provider's, where there is one."""
+    own, pages = OwnHosts(settings), Pages(reload=settings.development)
+    funnel = funnel_routes(settings, pages)
+    tables = (  # tried in this order, so what is asked most stands first
+        (Hosts.API, rest_routes(context_of, sdl if tells_schema(settings) else None)),
+        (Hosts.API, graphql(settings).routes()),
+        (Hosts.ANY, watching.ROUTES),
+        (Hosts.SERVICE, time_control.routes(settings)),
+        (Hosts.API, notifications.ROUTES),
+        (Hosts.ANY, media.ROUTES),
+        (Hosts.ANY, documents.routes(settings, pages)),
+        (Hosts.SERVICE, mailbox.routes(settings)),
+        (Hosts.SERVICE, start_page.routes(settings)),
+        (Hosts.ANY, funnel.of_shops),
+        (Hosts.ANY, funnel.static),
+        (Hosts.SERVICE, funnel.of_service),
+        (Hosts.SHOPS, storefront.routes(settings)),
+        (Hosts.SERVICE, [] if sandbox is None else [Mount(SANDBOX_PATH, sandbox)]),
+        (Hosts.SHOPS, funnel.unknown),
+    )
+    return [Table(hosts, routes, own) for hosts, routes in tables]
+
+
+def assembled(settings: Settings, tables: Sequence[Table], lifespan: Lifespan[Starlette] | None = None) -> Starlette:
+    """The application: the tables, and what stands before every request."""
+    middleware = [
+        Middleware(RequestId),
+        *([Middleware(TrustedProxies, proxies=settings.trusted_proxies)] if settings.trusted_proxies else []),
+        *([Middleware(Hsts, seconds=settings.hsts_seconds)] if settings.hsts_seconds else []),
+        *([Middleware(Cors, origins=settings.cors_origins)] if settings.cors_origins else []),
     ]
+    if tracing.live() is not None:
+        middleware.append(Middleware(Traced))
+    return Starlette(routes=tables, middleware=middleware, exception_handlers={AppError: refused}, lifespan=lifespan)
 
 
 def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
@@ -116,9 +146,6 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
             return (await client.get(url)).status_code
 
     sandbox = make_sandbox(settings, deliver)
-    routes = routes_of(settings)
-    if sandbox is not None:
-        routes.append(Mount(SANDBOX_PATH, sandbox))
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -129,13 +156,5 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
                 await stack.enter_async_context(background(house))
             yield
 
-    middleware = [
-        Middleware(RequestId),
-        *([Middleware(TrustedProxies, proxies=settings.trusted_proxies)] if settings.trusted_proxies else []),
-        Middleware(KnownHosts, settings=settings),
-        *([Middleware(Cors, origins=settings.cors_origins)] if settings.cors_origins else []),
-    ]
-    if tracing.live() is not None:
-        middleware.append(Middleware(Traced))
-    app = Starlette(routes=routes, middleware=middleware, exception_handlers={AppError: refused}, lifespan=lifespan)
+    app = assembled(settings, routes_of(settings, sandbox), lifespan)
     return app

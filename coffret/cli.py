@@ -55,7 +55,8 @@ def doctor(
     *, as_json: Annotated[bool, typer.Option("--json", help="Answer a JSON array instead of text.")] = False
 ) -> None:
     """Say what is wrong with this installation, and how to put it right. Exits with 1 if something is."""
-    from coffret.commands.doctor import Finding, State, examine
+    from coffret.commands.doctor import examine
+    from coffret.commands.findings import Finding, State
 
     console = Console(highlight=False)
     marks = {State.OK: "[green]ok  [/]", State.WARNING: "[yellow]warn[/]", State.FAILED: "[red]fail[/]"}
@@ -166,6 +167,29 @@ def create_user(
     password = command.ask_password(from_input=password_stdin, generate=generate_password)
     new = NewUser(username, password, Role(role), partner, marketplace, email, first_name)
     asyncio.run(command.create_user(new, tell_password=generate_password))
+
+
+@users.command("password")
+def reset_password(
+    username: Annotated[str, typer.Argument(help="Whose password is replaced.")],
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from a pipe.")] = False,
+    generate_password: Annotated[bool, typer.Option("--generate-password", help="Make one and show it.")] = False,
+) -> None:
+    """Give a user another password, and revoke all of the user's tokens."""
+    from coffret.commands import accounts as command
+
+    password = command.ask_password(from_input=password_stdin, generate=generate_password)
+    asyncio.run(command.reset_password(username, password, tell_password=generate_password))
+
+
+@users.command("deactivate")
+def deactivate_users(
+    usernames: Annotated[list[str], typer.Argument(help="Who may not log in any more; their tokens end as well.")],
+) -> None:
+    """Let users log in no more. What they have made stays."""
+    from coffret.commands import accounts as command
+
+    asyncio.run(command.deactivate_users(usernames))
 
 
 @tokens.command("create")

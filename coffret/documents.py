@@ -7,10 +7,16 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from coffret.conditional import is_known
+from funnel.desk import Endpoint
+from funnel.lost_documents import LostDocuments
+from funnel.pages import Pages
 from resolvers.context import Context, Services
 from resolvers.documents import find_document
+from schema.errors import AppError, NotFound
+from schema.graph.requests import wants_page
 from store.documents.addresses import DocumentKind
 from store.documents.kept import disposition
+from store.settings import Settings
 
 HEADERS = {
     "Cache-Control": "private, no-cache",
@@ -34,4 +40,27 @@ async def document(kind: DocumentKind, request: Request) -> Response:
     return Response(found.content, media_type="application/pdf", headers=headers)
 
 
-ROUTES = [Route(f"/documents/{kind}/{{token}}.pdf", partial(document, kind)) for kind in DocumentKind]
+async def nothing_here(_request: Request) -> Response:
+    """An address that no document can have, as one that was cut off. Raises NotFound."""
+    raise NotFound(thing="document")
+
+
+def routes(settings: Settings, pages: Pages) -> list[Route]:
+    """The documents. An error is a page to a browser; to others it is what the application says of it."""
+    lost = LostDocuments(settings, pages)
+
+    def shown(answer: Endpoint) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except AppError as error:
+                if not wants_page(request):
+                    raise
+                return lost.page(request, error)
+
+        return endpoint
+
+    return [
+        *(Route(f"/documents/{kind}/{{token}}.pdf", shown(partial(document, kind))) for kind in DocumentKind),
+        Route("/documents/{rest:path}", shown(nothing_here)),
+    ]

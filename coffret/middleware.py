@@ -1,4 +1,4 @@
-"""What stands before every request: who is believed, which hosts are ours, an id for each request."""
+"""What stands before every request: who is believed, and an id for each request."""
 
 import functools
 import ipaddress
@@ -11,11 +11,9 @@ import structlog
 from prometheus_client import Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rest_compat.answers import as_json
-from store.settings import Settings
+from coffret.stalls import name_task
 
 SANE_ID = re.compile(rb"[A-Za-z0-9._:+/=-]{1,128}")
-ANY_HOST = ("/ecommerce/", "/static/", "/media/", "/healthz", "/readyz", "/metrics")
 SECONDS = Histogram("coffret_http_request_seconds", "Time to answer a request.", ["method", "status"])
 
 
@@ -53,6 +51,7 @@ class RequestId:
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
         structlog.contextvars.bind_contextvars(request_id=request_id)
+        name_task(request_id)
         begun, status = time.perf_counter(), 500
 
         async def tell(message: Message) -> None:
@@ -107,31 +106,4 @@ class TrustedProxies:
             if host := headers.get(b"x-forwarded-host"):
                 others = [(k, v) for k, v in scope["headers"] if k != b"host"]
                 scope["headers"] = [(b"host", host.encode("latin-1")), *others]
-        await self.app(scope, receive, send)
-
-
-class KnownHosts:
-    """Answers the API on its own hosts only. The checkout looks after its hosts, the partners' domains, itself."""
-
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app = app
-        self.development = settings.development
-        self.hosts = settings.own_hosts
-
-    def knows(self, host: str) -> bool:
-        """Whether a `Host` header names us."""
-        if host in self.hosts:
-            return True
-        name = re.sub(r":\d+$", "", host)
-        if self.development and (name in {"localhost", "127.0.0.1", "[::1]"} or name.endswith(".localhost")):
-            return True
-        return name in self.hosts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or refuse it."""
-        if scope["type"] == "http" and not scope["path"].startswith(ANY_HOST):
-            host = header(scope, b"host") or b""
-            if not self.knows(host.decode("latin-1").lower()):
-                await as_json({"detail": "This host is not served here."}, 400).send(send)
-                return
         await self.app(scope, receive, send)

@@ -11,6 +11,7 @@ import httpx
 import structlog
 from starlette.applications import Starlette
 
+from coffret.stalls import watched_loop
 from resolvers.callers import Callers
 from resolvers.context import Services
 from resolvers.worker import work
@@ -20,7 +21,7 @@ from store.clock import clock
 from store.db import Database
 from store.dsn import dsn
 from store.files import open_store
-from store.kv import open_kv
+from store.kv import Room, open_kv
 from store.mail.mailer import Folder, Mailer
 from store.mail.smtp import SmtpMailer
 from store.providers.base import ProviderError
@@ -103,7 +104,9 @@ async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIter
         stack.push_async_callback(db.aclose)
         if settings.development:
             await try_to_follow(db, clock)
-        kv = open_kv(settings.redis_url, clock)
+        kv = open_kv(
+            settings.redis_url, clock, Room(settings.carts_in_memory, settings.carts_in_memory_mb * 1024 * 1024)
+        )
         stack.push_async_callback(kv.aclose)
         provider = make_provider(settings, sandbox)
         stack.push_async_callback(provider.aclose)
@@ -129,7 +132,7 @@ async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIter
 
 @contextlib.asynccontextmanager
 async def background(house: House) -> AsyncIterator[None]:
-    """What runs beside the requests: the worker, the sandbox's time, the provider's notifications being asked for."""
+    """What runs beside the requests: the worker, the sandbox's time, the provider's notifications, what watches the loop."""
     services, sandbox, stop = house.services, house.sandbox, asyncio.Event()
     tasks = [
         asyncio.create_task(work(services, dsn_of(services.settings)), name="worker"),
@@ -140,7 +143,8 @@ async def background(house: House) -> AsyncIterator[None]:
     if sandbox is not None:
         tasks.append(asyncio.create_task(kept_running(lambda: run_background(sandbox, stop)), name="sandbox"))
     try:
-        yield
+        with watched_loop():
+            yield
     finally:
         stop.set()
         for task in tasks:

@@ -5,6 +5,7 @@ from typing import Any
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from coffret.hosts import every_route
 from store import tracing
 
 UNKNOWN = "{unknown}"
@@ -49,6 +50,6 @@ class Traced:
             target = methods.get(scope["method"]) or next(iter(methods.values()), None)
             return UNKNOWN if target is None else str(target.route.path)
         if self._templates is None:
-            routes = [route for route in scope["app"].routes if isinstance(route, Route)]
+            routes = [route for route in every_route(scope["app"].routes) if isinstance(route, Route)]
             self._templates = {route.endpoint: route.path for route in reversed(routes)}
         return self._templates.get(scope.get("endpoint"), UNKNOWN)

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.prompt import Prompt
 from rich.table import Table
+from sqlalchemy.exc import IntegrityError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from coffret.command_error import CommandError
@@ -17,6 +18,7 @@ from coffret.environment import read_settings
 from coffret.installation import opened
 from resolvers import accounts
 from resolvers.accounts import NewUser
+from resolvers.operation import told
 from schema.errors import AppError
 from store.clock import clock
 from store.tenancy import TokenRow, UserRow
@@ -24,12 +26,15 @@ from store.tenancy import TokenRow, UserRow
 
 @asynccontextmanager
 async def transaction() -> AsyncIterator[AsyncSession]:
-    """A transaction on this installation's database; what the business refuses becomes a CommandError."""
+    """A transaction on this installation's database; what the business or a constraint refuses becomes a CommandError."""
     try:
         async with opened(read_settings()) as db, db.sessions() as session, session.begin():
             yield session
-    except AppError as error:
-        raise CommandError("\n".join(problem.message for problem in error.problems)) from None
+    except (AppError, IntegrityError) as error:
+        known = told(error) if isinstance(error, IntegrityError) else error
+        if not isinstance(known, AppError):
+            raise
+        raise CommandError("\n".join(problem.message for problem in known.problems)) from None
 
 
 def ask_password(*, from_input: bool, generate: bool) -> str:
@@ -54,6 +59,24 @@ async def create_user(new: NewUser, *, tell_password: bool) -> None:
     console.print(f"Made user {escape(user.username)} ({new.role}, id {user.id}).", soft_wrap=True)
     if tell_password:
         console.print(f"Password, shown this once: {escape(new.password)}", soft_wrap=True)
+
+
+async def reset_password(username: str, password: str, *, tell_password: bool) -> None:
+    """Give a user another password and say so."""
+    async with transaction() as db:
+        user = await accounts.reset_password(db, username, password, clock)
+    console = Console(highlight=False)
+    told = "has a new password; all tokens made before are revoked, which a running server believes five seconds later."
+    console.print(f"{escape(user.username)} {told}", soft_wrap=True)
+    if tell_password:
+        console.print(f"Password, shown this once: {escape(password)}", soft_wrap=True)
+
+
+async def deactivate_users(usernames: Sequence[str]) -> None:
+    """Let users log in no more and say so."""
+    async with transaction() as db:
+        for user in await accounts.deactivate_users(db, usernames):
+            Console(highlight=False).print(f"{escape(user.username)} may not log in any more.", soft_wrap=True)
 
 
 async def create_token(username: str, label: str, days: int | None) -> None:

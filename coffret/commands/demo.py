@@ -8,7 +8,9 @@ from coffret.commands.welcome import Demo, tell
 from coffret.environment import read_settings
 from coffret.installation import opened
 from coffret.services import make_sandbox
+from coffret.serving.alone import served_at
 from resolvers.accounts import create_token
+from schema.errors import InvalidInput
 from store.clock import clock
 from store.db import Database
 from store.demo.large import enlarge
@@ -17,10 +19,16 @@ from store.demo.seed import PARTNER_USERS, PASSWORD, USERNAMES, DemoRefused, see
 from store.providers.sandbox import close
 from store.settings import Settings
 
+LOCKED_OUT = (
+    f"The demo data is in this database, and its user {PARTNER_USERS[0]} may not log in any more. "
+    "Set COFFRET_DEMO=false to serve what there is, or name an empty folder in COFFRET_DATA_DIR."
+)
+
 
 async def demo(rows: int = 0) -> None:
     """Lay the demo data into this installation's empty database, and tell how to use it; with rows, a large partner too."""
     settings = read_settings()
+    settings.port = served_at(settings) or settings.port  # shops are named after the server that they are at
     console = Console(highlight=False, soft_wrap=True)
     async with opened(settings) as db:
         found = await prepared(db, settings)
@@ -63,6 +71,9 @@ async def prepared(db: Database, settings: Settings) -> Demo | None:
         await close(sandbox)
     if found is None:
         return None
-    async with db.sessions() as session, session.begin():
-        _, token = await create_token(session, PARTNER_USERS[0], "demo", clock)
+    try:
+        async with db.sessions() as session, session.begin():
+            _, token = await create_token(session, PARTNER_USERS[0], "demo", clock)
+    except InvalidInput:
+        raise CommandError(LOCKED_OUT) from None
     return Demo(found.site_domains, USERNAMES, PASSWORD, token, found.cart, found.gift_card, found.voucher)

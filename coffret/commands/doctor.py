@@ -1,6 +1,5 @@
 """`coffret doctor`: what is wrong with this installation, and how to put it right."""
 
-import dataclasses
 import datetime as dt
 import os
 import resource
@@ -9,19 +8,20 @@ import socket
 import sys
 import uuid
 from collections.abc import AsyncIterator, Callable
-from enum import StrEnum
 
 from redis.asyncio import Redis
 from redis.exceptions import NoPermissionError
 from sqlalchemy import text
 
 from coffret.command_error import CommandError
+from coffret.commands.findings import Finding, doubtful, well, wrong
 from coffret.environment import database_address, read_settings, unknown_variables
 from coffret.installation import OLDEST_POSTGRES, connected
 from schema.errors import Unavailable
 from store import tracing
 from store.clock import clock
 from store.db import Database
+from store.demo.public import public_users
 from store.files import UnusableStore, open_store
 from store.kv.connect import open_kv
 from store.mail.mailer import MailError
@@ -41,43 +41,10 @@ SKEW = dt.timedelta(seconds=2)
 """Between our clock and the database's."""
 
 
-class State(StrEnum):
-    """What a check found."""
-
-    OK = "ok"
-    WARNING = "warning"
-    FAILED = "failed"
-
-
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """What one check found: a line on how it is, and one on how to put it right, empty where all is well."""
-
-    name: str
-    state: State
-    found: str
-    remedy: str = ""
-
-
-def well(name: str, found: str) -> Finding:
-    """All is well."""
-    return Finding(name, State.OK, found)
-
-
-def doubtful(name: str, found: str, remedy: str) -> Finding:
-    """It works, and could work better."""
-    return Finding(name, State.WARNING, found, remedy)
-
-
-def wrong(name: str, found: str, remedy: str) -> Finding:
-    """It does not work."""
-    return Finding(name, State.FAILED, found, remedy)
-
-
 async def examine() -> AsyncIterator[Finding]:
     """Every finding, as soon as it is made. Without usable settings only the first few can be."""
     yield python_version(sys.version_info[:3])
-    yield open_files(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    yield open_files(resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # which `serve` takes
     unknown = unknown_variables(os.environ)
     for name, meant in unknown.items():
         yield doubtful("settings", f"{name} is no setting.", f"Set {meant} instead." if meant else f"Unset {name}.")
@@ -334,6 +301,8 @@ async def database(settings: Settings) -> AsyncIterator[Finding]:
                 yield await time(db)
                 async for finding in moved(db, settings):
                     yield finding
+                if await current(db) == head():
+                    yield await users(db, settings)
     except CommandError as error:
         yield wrong("database", str(error), "Correct it and run coffret doctor again.")
 
@@ -377,3 +346,12 @@ async def moved(db: Database, settings: Settings) -> AsyncIterator[Finding]:
             "moved time", f"a development installation has moved time in this database, by {ahead}.",
             "Production goes by the real time; rows from then may lie in the future. Use a database of its own.",
         )  # fmt: skip
+
+
+async def users(db: Database, settings: Settings) -> Finding:
+    """Whether anybody could log in."""
+    found = () if settings.development else await public_users(db)
+    if found:
+        told = f"{', '.join(found)} still have the public password of the demo data; coffret serve does not start."
+        return wrong("users", told, f"Run: coffret user deactivate {' '.join(found)}")
+    return well("users", "nobody has a public password." if not settings.development else "may be the demo data's.")

@@ -24,24 +24,24 @@ from uvicorn.supervisors import Multiprocess
 
 from coffret.command_error import CommandError
 from coffret.environment import database_address, export
-from coffret.garbage import collect_seldom
+from coffret.garbage import collect_seldom, spare_what_is_there
+from coffret.serving.alone import alone, tell
+from coffret.serving.patience import Patience, ServerConfig, allow_files
 from store.logs import set_up_logging
 from store.settings import Settings
-
-GRACE = 10
-"""Seconds that requests may take to end after the program was told to stop."""
 
 log = structlog.get_logger(__name__)
 
 
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Embedded PostgreSQL is started before, and stopped after, all else."""
-    with stopping_in_order(), listening(settings) as listener:
+    with stopping_in_order(), alone(settings) as held, listening(settings) as listener:
         settings.port = listener.getsockname()[1]
+        tell(held, f"{os.getpid()} {settings.public_url}")
         with database_address(settings, meanwhile=whole_program) as url:
             settings.database_url = url
             export(settings)
-            set_up_logging(settings)
+            set_up_logging(settings, calm=True)
             from coffret.commands.prepare import prepare
             from coffret.commands.welcome import show
             from coffret.metrics import shared_metrics
@@ -59,11 +59,11 @@ def whole_program() -> None:
 
 def run(settings: Settings, listener: socket.socket) -> None:
     """Run the application in this process, or in as many as wanted."""
-    config = uvicorn.Config(
+    allow_files()
+    config = ServerConfig(
         "coffret.commands.serve:application",
+        Patience.of(settings),
         factory=True,
-        loop="uvloop",
-        http="httptools",
         ws="none",
         host=settings.host,
         port=settings.port,
@@ -71,10 +71,10 @@ def run(settings: Settings, listener: socket.socket) -> None:
         log_config=None,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=settings.stop_seconds,
     )
     if settings.workers > 1:
-        supervisor = Multiprocess(config, sockets=[listener])
+        supervisor = Supervisor(config, sockets=[listener])
         supervisor.run()
         failed = any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes)
     else:
@@ -86,6 +86,16 @@ def run(settings: Settings, listener: socket.socket) -> None:
         raise CommandError("The application did not start; the log above says why. `coffret doctor` may know more.")
 
 
+class Supervisor(Multiprocess):
+    """Several processes on one port. Told to stop it listens no more itself: else clients would be let in whom nobody serves."""
+
+    def terminate_all(self) -> None:
+        """Stop the processes."""
+        for listener in self.sockets:
+            listener.close()
+        super().terminate_all()
+
+
 def application() -> Starlette:
     """The application of one process, made from the environment that `serve` has prepared."""
     from coffret.app import create_app
@@ -93,10 +103,12 @@ def application() -> Starlette:
 
     collect_seldom()  # a worker process does not come by the command line
     settings = Settings()
-    set_up_logging(settings)
+    set_up_logging(settings, calm=True)
     tracing.begin(settings.service_name)
     end_with_parent()
-    return create_app(settings)
+    made = create_app(settings)
+    spare_what_is_there()
+    return made
 
 
 def end_with_parent() -> None:

@@ -1,12 +1,16 @@
 """What `coffret serve` and `coffret demo` tell whoever started them."""
 
 import json
+import pathlib
 import shlex
+import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rich.console import Console
 
+from store.logs import keeps_calm
 from store.settings import Settings
 
 
@@ -35,17 +39,30 @@ def show(settings: Settings, demo: Demo | None) -> None:
     with console.capture() as text:  # written in one piece, so that no log line gets between
         console.print(f"\n[bold]Coffret is ready[/] at {base} (Ctrl-C stops it)\n")
         console.print(f"  GraphQL    {base}/graphql/")
-        console.print(f"  REST       {base}/api/")
+        console.print(f"  REST       {base}/docs/")
         if settings.development and settings.mail_server is None:
             console.print(f"  Mail       {base}/_mail/")
         if settings.development:
-            console.print("  Events     coffret listen --forward-to http://localhost:3000/webhooks")
+            console.print(f"  Events     {command()} listen --forward-to http://localhost:3000/webhooks")
+            console.print(f"  Commands   {command()} --help")
+        if keeps_calm(settings, sys.stderr):
+            console.print("  Logs       warnings only; COFFRET_LOG_LEVEL=INFO shows each request")
         if demo is None:
-            console.print("\n  Make log-ins and tokens with: coffret user create, coffret token create\n")
+            console.print(f"\n  Make log-ins and tokens with: {command()} user create, {command()} token create\n")
         else:
             tell(console, settings, demo)
     console.file.write(text.get())
     console.file.flush()
+
+
+def command() -> str:
+    """How this program is called from where its user is: by its name where that finds it, else by its path."""
+    program = pathlib.Path(sys.executable).with_name("coffret")
+    found = shutil.which("coffret")
+    if not program.exists() or (found is not None and pathlib.Path(found).samefile(program)):
+        return "coffret"
+    here = pathlib.Path.cwd()
+    return str(program.relative_to(here) if program.is_relative_to(here) else program)
 
 
 def tell(console: Console, settings: Settings, demo: Demo) -> None:
@@ -62,16 +79,16 @@ def tell(console: Console, settings: Settings, demo: Demo) -> None:
     for username in demo.usernames:
         console.print(f"    {username}")
     console.print("\n  Create a cart, then open the funnel_url that it answers:\n")
-    console.print(curl(settings.public_url, demo), markup=False)
+    console.print(curl(settings.public_url, demo.token, demo.cart), markup=False)
     console.print()
 
 
-def curl(base: str, demo: Demo) -> str:
-    """The command that creates the demo's cart."""
+def curl(base: str, token: str, cart: Mapping[str, object]) -> str:
+    """The command that creates a cart."""
     lines = (
         f"curl -sS {base}/api/v2/ecommerce/cart/",
-        f"-H 'Authorization: Token {demo.token}'",
+        f"-H 'Authorization: Token {token}'",
         "-H 'Content-Type: application/json'",
-        f"-d {shlex.quote(json.dumps(demo.cart, ensure_ascii=False))}",
+        f"-d {shlex.quote(json.dumps(cart, ensure_ascii=False))}",
     )
     return " \\\n  ".join(lines)

@@ -8,7 +8,7 @@ import secrets
 import typer
 
 from coffret.command_error import CommandError
-from store.webhooks.signing import PREFIX
+from store.webhooks.signing import WEBHOOK_SECRET
 
 BYTES = 32
 
@@ -24,7 +24,7 @@ def listening_secret(file: pathlib.Path | None = None) -> str:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
-            _write(file, PREFIX + base64.b64encode(secrets.token_bytes(BYTES)).decode())
+            _write(file, WEBHOOK_SECRET.prefix + base64.b64encode(secrets.token_bytes(BYTES)).decode())
         secret = file.read_text().strip()
     except (OSError, UnicodeError) as error:
         raise CommandError(f"The signing secret cannot be kept in {file}: {error}.") from None
@@ -46,6 +46,9 @@ def _write(file: pathlib.Path, secret: str) -> None:
 
 def _is_secret(text: str) -> bool:
     try:
-        return text.startswith(PREFIX) and len(base64.b64decode(text.removeprefix(PREFIX), validate=True)) == BYTES
+        return (
+            text.startswith(WEBHOOK_SECRET.prefix)
+            and len(base64.b64decode(text.removeprefix(WEBHOOK_SECRET.prefix), validate=True)) == BYTES
+        )
     except ValueError:
         return False

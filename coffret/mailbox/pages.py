@@ -1,11 +1,10 @@
 """The pages below `/_mail/`: a list, each letter with its HTML in a sandbox, its text and its file."""
 
-import asyncio
 import datetime as dt
 import email
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from email import policy
 from email.message import EmailMessage
@@ -23,6 +22,8 @@ from store.settings import Settings
 
 PREFIX = "/_mail/"
 NAME = re.compile(r"\d{8}T\d{6}-[0-9a-f-]{36}")
+SHEET = (files("coffret.mailbox") / "page.css").read_bytes()
+SHEET_PATH = f"{PREFIX}page.{hashlib.sha256(SHEET).hexdigest()[:12]}.css"
 SHOWN = 100
 """Letters of the list; older ones are in the folder."""
 HEADERS = {
@@ -74,10 +75,7 @@ class Mailbox:
     def __init__(self, settings: Settings) -> None:
         self._folder = settings.data_dir / "mail"
         self._server = settings.mail_server
-        self._hosts = settings.own_hosts | {"localhost", "127.0.0.1", "[::1]"}
         self._letter_policy = OF_A_LETTER.format(ours=settings.public_url)
-        self._css = (files("coffret.mailbox") / "page.css").read_bytes()
-        self._css_path = f"{PREFIX}page.{hashlib.sha256(self._css).hexdigest()[:12]}.css"
         self._templates = Environment(
             loader=PackageLoader("coffret.mailbox", ""),
             autoescape=True,
@@ -85,34 +83,23 @@ class Mailbox:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.globals.update(sheet=self._css_path, home=PREFIX)
+        self._templates.globals.update(sheet=SHEET_PATH, home=PREFIX)
 
     def routes(self) -> list[BaseRoute]:
         """What is served."""
         return [
-            Route(PREFIX, self._here(self.show_list)),
-            Route(self._css_path, self._here(self.style)),
-            Route(f"{PREFIX}{{name}}/", self._here(self.show)),
-            Route(f"{PREFIX}{{name}}/html", self._here(self.html)),
-            Route(f"{PREFIX}{{name}}/letter.eml", self._here(self.file)),
-            Route(f"{PREFIX}{{name}}/files/{{number:int}}", self._here(self.enclosure)),
+            Route(PREFIX, self.show_list),
+            Route(SHEET_PATH, self.style),
+            Route(f"{PREFIX}{{name}}/", self.show),
+            Route(f"{PREFIX}{{name}}/html", self.html),
+            Route(f"{PREFIX}{{name}}/letter.eml", self.file),
+            Route(f"{PREFIX}{{name}}/files/{{number:int}}", self.enclosure),
         ]
-
-    def _here(self, answer: Callable[[Request], Response]) -> Callable[[Request], object]:
-        """On the hosts of the API only: at a shop's address its mail has nothing to do."""
-
-        async def endpoint(request: Request) -> Response:
-            host = request.headers.get("host", "").lower()
-            if host not in self._hosts and re.sub(r":\d+$", "", host) not in self._hosts:
-                raise HTTPException(404)
-            return await asyncio.to_thread(answer, request)
-
-        return endpoint
 
     def style(self, _request: Request) -> Response:
         """The style sheet."""
         headers = {"Cache-Control": "max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
-        return Response(self._css, headers=headers, media_type="text/css")
+        return Response(SHEET, headers=headers, media_type="text/css")
 
     def show_list(self, _request: Request) -> Response:
         """The newest letters."""

@@ -24,7 +24,7 @@ from resolvers.carts import save_ecommerce_cart
 from resolvers.context import Caller, Context, Role, Services
 from schema.cart_input import SaveEcommerceCart
 from schema.checkout import OfferedProduct
-from schema.errors import AppError
+from schema.errors import AppError, PartnerInactive
 from schema.values import Text
 from store.brand import brand_of
 from store.demo.content import load_content
@@ -134,7 +134,10 @@ class Storefront:
         back = shop_url(shop.partner, self._settings)
         if sold is None:
             return RedirectResponse(back, 303)
-        cart = await save_ecommerce_cart(context_of(request, services, shop.partner), cart_of(sold, back))
+        try:
+            cart = await save_ecommerce_cart(context_of(request, services, shop.partner), cart_of(sold, back))
+        except PartnerInactive as error:
+            return PlainTextResponse(str(error), error.status)
         return RedirectResponse(cart.funnel_url, 303)
 
 
@@ -159,6 +162,7 @@ def context_of(request: Request, services: Services, partner: PartnerRow) -> Con
         marketplace_id=partner.marketplace_id,
         site_domain=partner.site_domain,
         return_hosts=tuple(partner.return_hosts),
+        partner_status=partner.status,
     )
     return Context(services, caller, request.state.request_id)
 

@@ -9,7 +9,11 @@ import pytest
 from starlette.applications import Starlette
 
 from coffret.app import create_app
+from resolvers.context import Services
+from store.clock import clock
+from store.demo.seed import seed
 from store.settings import Settings
+from tests.production import SERVICE_URL
 from tests.shop_world import Shop, open_shop
 
 PRODUCTION = {
@@ -18,7 +22,7 @@ PRODUCTION = {
     "COFFRET_PROVIDER": "mangopay",
     "COFFRET_MANGOPAY_CLIENT_ID": "shop",
     "COFFRET_MANGOPAY_API_KEY": "key",
-    "COFFRET_BASE_URL": "https://api.localhost",
+    "COFFRET_BASE_URL": SERVICE_URL,
 }
 """What the environment of a production installation sets at least."""
 
@@ -71,3 +75,12 @@ async def app_shop(application: tuple[Starlette, httpx.AsyncClient]) -> Shop:
     """A shop in the application's database, paid through its sandbox."""
     house = application[0].state.house
     return await open_shop(house.services, house.sandbox)
+
+
+@pytest.fixture
+async def demo(application: tuple[Starlette, httpx.AsyncClient], app_settings: Settings) -> Services:
+    """The services of an application with demo data."""
+    house = application[0].state.house
+    assert await seed(house.services.db, app_settings, clock, house.sandbox)
+    services: Services = house.services
+    return services

@@ -10,6 +10,8 @@ from typer.testing import CliRunner, Result
 
 from coffret.cli import app
 from coffret.command_error import CommandError
+from coffret.commands.accounts import create_user
+from resolvers.accounts import NewUser
 from resolvers.callers import Callers
 from resolvers.context import Role
 from schema.errors import Unauthenticated
@@ -142,6 +144,32 @@ def test_short_passwords_and_taken_names_are_refused(run: Run, database_url: str
         refused(run("user", "create", "OPS", "--role", "master", "--generate-password")) == "This user name is taken."
     )
     assert asyncio.run(ask(database_url, "SELECT username FROM app_user")) == [("ops",)]
+
+
+def test_names_that_read_like_others_are_refused(run: Run, database_url: str) -> None:
+    assert run("user", "create", "paypal", "--role", "master", "--generate-password").exit_code == 0
+    for alike in ("paypa1", "p\u0430ypal", "P\u0410YPAL "):
+        said = refused(run("user", "create", alike, "--role", "master", "--generate-password"))
+        assert said == "This user name, or one that reads like it, is taken."
+    assert asyncio.run(ask(database_url, "SELECT username FROM app_user")) == [("paypal",)]
+    assert asyncio.run(ask(database_url, "SELECT count(*) FROM audit_entry")) == [(1,)]
+    assert run("user", "create", "paypals", "--role", "master", "--generate-password").exit_code == 0
+
+
+@pytest.mark.usefixtures("run")
+async def test_of_commands_at_once_one_makes_its_user(database_url: str) -> None:
+    """Names that read alike, none seen by the others when it is written."""
+
+    async def make(username: str) -> str:
+        try:
+            await create_user(NewUser(username, "a long password", Role.MASTER), tell_password=False)
+        except CommandError as error:
+            return str(error)
+        return "made"
+
+    told = await asyncio.gather(*(make(name) for name in ("ops", "0ps", "\u043eps")))
+    assert sorted(told) == [*["This user name, or one that reads like it, is taken."] * 2, "made"]
+    assert await ask(database_url, "SELECT count(*) FROM app_user") == [(1,)]
 
 
 def test_a_password_is_not_asked_where_nobody_can_type(run: Run) -> None:

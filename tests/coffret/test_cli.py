@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from coffret.cli import app
 from coffret.environment import unknown_variables
 from schema.root import sdl
+from tests.coffret.conftest import PRODUCTION
 
 
 def commands(within: Typer, *words: str) -> list[str]:
@@ -26,7 +27,8 @@ def commands(within: Typer, *words: str) -> list[str]:
 def test_there_are_the_documented_commands() -> None:
     assert sorted(commands(app)) == [
         "clock advance", "clock show", "demo", "doctor", "listen", "mail test", "migrate", "revise",
-        "schema", "serve", "token create", "token list", "token revoke", "user create", "worker",
+        "schema", "serve", "token create", "token list", "token revoke", "user create", "user deactivate", "user password",
+        "worker",
     ]  # fmt: skip
 
 
@@ -71,6 +73,15 @@ def test_misspelt_settings_are_noticed() -> None:
     ("environment", "said"),
     [
         ({"ENVIRONMENT": "production", "COFFRET_SECRET": "x" * 32}, "can't take money through the sandbox"),
+        (
+            {**PRODUCTION, "COFFRET_MANGOPAY_BASE_URL": "http://api.mangopay.com"},
+            "https only: correct COFFRET_MANGOPAY_BASE_URL",
+        ),
+        (
+            {**PRODUCTION, "COFFRET_MANGOPAY_BASE_URL": "http://127.0.0.1:9"},
+            "https only: correct COFFRET_MANGOPAY_BASE_URL",
+        ),
+        ({"COFFRET_HSTS_SECONDS": "-1"}, "COFFRET_HSTS_SECONDS: must be greater than or equal to 0"),
         ({"COFFRET_TRUSTED_PROXIES": "10.0.0.0/8,proxy"}, "COFFRET_TRUSTED_PROXIES: 'proxy' does not appear to be"),
         ({"COFFRET_GRAPHIQL": "maybe"}, "COFFRET_GRAPHIQL: must be a valid boolean, not 'maybe'."),
         ({"COFFRET_PROVIDER": "stripe"}, "COFFRET_PROVIDER: must be 'sandbox' or 'mangopay', not 'stripe'."),

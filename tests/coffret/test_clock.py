@@ -11,7 +11,8 @@ from typer.testing import CliRunner, Result
 
 from coffret.cli import app
 from coffret.command_error import CommandError
-from coffret.commands.doctor import State, moved
+from coffret.commands.doctor import moved
+from coffret.commands.findings import State
 from store.clock import clock
 from store.db import Database
 from store.settings import Settings
@@ -119,8 +120,8 @@ JSON = {"content-type": "application/json"}
         ({**JSON, "origin": "http://evil.example"}, b'{"by": "2h"}', 403),
         ({**JSON, "origin": "http://shop.localhost:8000"}, b'{"by": "2h"}', 403),
         ({**JSON, "origin": "null"}, b'{"by": "2h"}', 403),
-        ({**JSON, "host": "shop.localhost:8000"}, b'{"by": "2h"}', 404),
-        ({**JSON, "host": "evil.example"}, b'{"by": "2h"}', 400),
+        ({**JSON, "host": "shop.localhost:8000"}, b'{"by": "2h"}', 405),
+        ({**JSON, "host": "evil.example"}, b'{"by": "2h"}', 405),
         (JSON, b"", 400),
         (JSON, b"{", 400),
         (JSON, b'["2h"]', 400),

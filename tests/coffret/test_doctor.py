@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from coffret.cli import app
 from coffret.commands import doctor
-from coffret.commands.doctor import Finding, State
+from coffret.commands.findings import Finding, State
 from store.db import Database
 from store.settings import Settings
 from tests.coffret.conftest import PRODUCTION
@@ -203,7 +203,9 @@ def test_production_is_asked_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor.workers(good).state is State.WARNING
     assert doctor.addresses(good).state is State.OK
     assert asked == ["any-partner.shops.example"]
-    assert doctor.provider(production(monkeypatch, COFFRET_MANGOPAY_BASE_URL="http://x")).state is State.FAILED
+    plain = production(monkeypatch, ENVIRONMENT="development", COFFRET_MANGOPAY_BASE_URL="http://x")
+    assert doctor.provider(plain).state is State.FAILED
+    monkeypatch.delenv("COFFRET_MANGOPAY_BASE_URL")
     assert doctor.addresses(production(monkeypatch, FUNNEL_SCHEME="http")).remedy == "Unset FUNNEL_SCHEME."
     monkeypatch.delenv("FUNNEL_SCHEME")
     assert doctor.addresses(production(monkeypatch, FUNNEL_DOMAIN="shops.invalid")).remedy.startswith(

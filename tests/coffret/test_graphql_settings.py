@@ -9,12 +9,15 @@ import pytest
 from coffret.app import create_app, graph
 from coffret.command_error import CommandError
 from coffret.commands import doctor
-from coffret.commands.doctor import State
+from coffret.commands.findings import State
 from coffret.environment import read_settings
+from schema.root import sdl
 from store.settings import Settings
 from tests.coffret.conftest import PRODUCTION, running
+from tests.production import SERVICE_HOST
 
 ME = "{ me { permissions } }"
+SCHEMA = ("/docs/graphql/", "/docs/graphql", "/graphql/schema.graphql")
 KINDS = "{ __schema { queryType { name } } }"
 
 
@@ -46,17 +49,31 @@ async def test_only_trusted_documents(app_settings: Settings, production: Settin
     trusting = {"graphql_documents": documents(tmp_path, me=ME), "graphql_trusted_only": True}
     open_wide = {"introspection": True, "graphiql": True}
     async with running(production.model_copy(update=trusting | open_wide)) as (_, client):
-        client.headers["host"] = "api.localhost"
+        client.headers["host"] = SERVICE_HOST
         assert await code(client, documentId="me") == "UNAUTHENTICATED"
         assert await code(client, query=ME) == "UNAUTHENTICATED"
         for other in (KINDS, "{ me { user { id } } }"):
             assert await code(client, query=other) == "DOCUMENT_NOT_TRUSTED"
         page = await client.get("/graphql/", headers={"accept": "text/html"})
         assert page.status_code == 406
+        assert [(await client.get(path)).status_code for path in SCHEMA] == [404, 404, 404]
+        assert "/docs/graphql/" not in (await client.get("/docs/")).text
     async with running(app_settings.model_copy(update=trusting)) as (_, client):
         assert await code(client, query=KINDS) is None
         assert await code(client, query="{ me { user { id } } }") == "DOCUMENT_NOT_TRUSTED"
         assert (await client.get("/graphql/", headers={"accept": "text/html"})).status_code == 200
+
+
+async def test_the_schema_is_shown_where_introspection_is_off(production: Settings) -> None:
+    async with running(production) as (_, client):
+        client.headers["host"] = SERVICE_HOST
+        assert await code(client, query=KINDS) == "INTROSPECTION_DISABLED"
+        assert [(await client.get(path)).status_code for path in SCHEMA] == [200, 200, 200]
+        assert (await client.get("/graphql/schema.graphql")).text == sdl()
+        assert 'href="/docs/graphql/"' in (await client.get("/docs/")).text
+        assert (await client.head("/graphql/schema.graphql")).status_code == 200
+        refused = await client.get("/docs/graphql/", headers={"host": "shop.example"})
+        assert refused.status_code == 400
 
 
 def test_documents_that_cannot_be_answered_are_named(tmp_path: pathlib.Path) -> None:

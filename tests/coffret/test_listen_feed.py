@@ -25,8 +25,8 @@ from store.demo.seed import MARKETPLACE_USER, PARTNER_USERS, PASSWORD
 from store.events import emit
 from tests.coffret.test_serve import Program
 from tests.databases import Databases
+from tests.ports import free_port
 from tests.receivers import answers, closes, receiving
-from tests.redis_servers import free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from coffret.cli import app
 from coffret.command_error import CommandError
 from coffret.commands import doctor, mail
-from coffret.commands.doctor import State
+from coffret.commands.findings import State
 from coffret.services import make_mailer
 from store.mail.mailer import Folder
 from store.mail.smtp import SmtpMailer

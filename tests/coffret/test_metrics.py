@@ -21,7 +21,8 @@ from store.settings import Settings
 from store.tenancy import UserRow
 from tests.coffret.conftest import running
 from tests.coffret.test_serve import Program
-from tests.redis_servers import RedisServer, free_port
+from tests.ports import free_port
+from tests.redis_servers import RedisServer
 from tests.shop_world import Shop
 
 HOST = {"host": "127.0.0.1:8000"}

@@ -9,7 +9,7 @@ import pytest
 from schema.checkout import Choice
 from tests.coffret.test_serve import Program
 from tests.coffret.test_two_processes import CART, Pair, pair  # noqa: F401 - a fixture
-from tests.redis_servers import free_port
+from tests.ports import free_port
 
 HOUR = 3600
 

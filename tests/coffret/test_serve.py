@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import pathlib
+import pty
 import re
 import shlex
 import shutil
@@ -19,7 +20,8 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from tests.redis_servers import RedisServer, free_port
+from tests.ports import free_port
+from tests.redis_servers import RedisServer
 
 READY_WITHIN = 60.0
 """Seconds; generous, since tests run on busy machines."""
@@ -192,6 +194,58 @@ def test_two_on_one_data_directory_share_its_database(data: pathlib.Path) -> Non
     assert gone(*started)
 
 
+def test_a_second_one_with_the_demo_data_is_refused_and_changes_nothing(data: pathlib.Path) -> None:
+    first = Program(data, free_port(), COFFRET_DEMO="true")
+    first.wait_until_ready()
+    for port in (free_port(), first.port):
+        second = Program(data, port, COFFRET_DEMO="true")
+        assert second.process.wait(timeout=READY_WITHIN) == 1
+        said = " ".join(second.told().split())
+        assert f"process {first.process.pid} at http://127.0.0.1:{first.port}" in said
+        assert f"kill {first.process.pid}" in said
+        assert "COFFRET_DATA_DIR=" in said
+        assert "PORT=" in said
+        assert "Traceback" not in said
+    laid = Program(data, free_port(), command="demo")
+    assert laid.process.wait(timeout=READY_WITHIN) == 0
+    assert f"demo.localhost:{first.port}/" in laid.told()
+    assert first.ask("/") == 200
+    assert f"demo.localhost:{first.port}" in first.told()
+    assert first.end(signal.SIGKILL) == -signal.SIGKILL
+    again = Program(data, free_port(), COFFRET_DEMO="true")
+    again.wait_until_ready()
+    assert again.ask("/readyz") == 200
+    assert again.end(signal.SIGTERM) == 0
+    assert (data / "serving").read_text() == ""
+
+
+def test_the_banner_stays_the_last_thing_on_a_terminal(data: pathlib.Path) -> None:
+    port, (terminal, end) = free_port(), pty.openpty()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("COFFRET_")}
+    settings = {"COFFRET_DATA_DIR": str(data), "PORT": str(port), "COFFRET_DEMO": "false"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "coffret.cli", "serve"], stdin=end, stdout=end, stderr=end, env=kept | settings
+    )
+    os.close(end)
+    said = b""
+    while b"token create" not in said:
+        said += os.read(terminal, 4096)
+    for _ in range(3):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/api/nowhere/")
+        assert connection.getresponse().status == 404
+        connection.close()
+    process.send_signal(signal.SIGTERM)
+    with contextlib.suppress(OSError):  # the terminal's end is an error on Linux
+        while more := os.read(terminal, 4096):
+            said += more
+    assert process.wait(timeout=60) == 0
+    os.close(terminal)
+    assert said.decode().rstrip().endswith("token create"), said.decode()
+    assert b"COFFRET_LOG_LEVEL=INFO" in said
+    assert b"coffret --help" in said
+
+
 def test_several_processes_on_one_port(data: pathlib.Path, redis_server: RedisServer) -> None:
     program = Program(data, free_port(), "--workers", "2", REDIS_URL=redis_server.url)
     program.wait_until_ready()
@@ -284,3 +338,20 @@ def test_what_it_cannot_work_with_is_told_in_a_sentence(
     assert "Traceback" not in program.told()
     assert "hush" not in program.told()
     assert not (data / "postgres").exists()
+
+
+def test_a_database_that_is_killed_comes_back_while_it_serves(data: pathlib.Path) -> None:
+    """Requests meanwhile are told so; nothing is started by hand."""
+    program = Program(data, free_port())
+    program.wait_until_ready()
+    killed = int((data / "postgres/postmaster.pid").read_text().splitlines()[0])
+    os.kill(killed, signal.SIGKILL)
+    deadline, told = time.monotonic() + 2 * READY_WITHIN, {503}
+    while program.ask("/readyz") != 200 or alive(killed) or not (data / "postgres/postmaster.pid").exists():
+        told.add(program.ask("/api/permissions/"))
+        assert time.monotonic() < deadline, program.told()
+        time.sleep(0.05)
+    assert told <= {503, 401}
+    assert program.ask("/api/permissions/") == 401
+    assert program.end(signal.SIGTERM) == 0
+    assert processes(data.parent) == []

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind
 
 from coffret.commands import doctor
-from coffret.commands.doctor import State
+from coffret.commands.findings import State
 from coffret.services import House
 from schema.checkout import Choice
 from store import tracing

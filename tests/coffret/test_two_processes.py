@@ -19,7 +19,8 @@ from store.providers.sandbox import close
 from store.settings import Settings
 from store.tenancy import UserRow
 from tests.coffret.test_serve import Program
-from tests.redis_servers import RedisServer, free_port
+from tests.ports import free_port
+from tests.redis_servers import RedisServer
 from tests.shop_world import Shop, open_shop, sandbox_and_provider
 
 CART = "/api/v2/ecommerce/cart/"

@@ -20,7 +20,8 @@ import pytest
 from store.db import Database
 from store.dsn import dsn
 from store.jobs import Job, enqueue
-from tests.redis_servers import RedisServer, free_port
+from tests.ports import free_port
+from tests.redis_servers import RedisServer
 
 JOBS = 300
 KILLS = 4
