@@ -2,6 +2,7 @@
 
 DATA_DIR = $(or $(COFFRET_DATA_DIR),.coffret)
 BIN = .venv/bin
+RUNS = .venv/.runs
 INSTALLED = .venv/.installed
 ARGS ?=
 
@@ -11,7 +12,7 @@ ARGS ?=
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf 'make %-10s %s\n' "$$name" "$$text"; done
 
-run: $(INSTALLED) ## Start everything on http://127.0.0.1:$PORT (8000), with demo data
+run: $(RUNS) ## Start everything on http://127.0.0.1:$PORT (8000), with demo data
 	@$(BIN)/coffret serve $(ARGS)
 
 test: $(INSTALLED) ## Run all tests; ARGS="tests/store -k carts" runs some
@@ -47,8 +48,9 @@ messages: $(INSTALLED) ## Collect the texts to translate, bring the catalogues u
 lock: $(INSTALLED) ## Choose the newest versions that pyproject.toml allows; ARGS="--upgrade"
 	@uv=`command -v uv || echo $(BIN)/uv`; \
 	test -x "$$uv" || $(BIN)/python -m pip install --quiet uv; \
-	"$$uv" pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-header --quiet --output-file requirements.lock $(ARGS)
+	compile() { "$$uv" pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet "$$@"; }; \
+	compile --group dev --output-file requirements-dev.lock $(ARGS) && \
+	compile --group build --no-annotate --constraint requirements-dev.lock --output-file requirements.lock
 
 clean: ## Remove all data of this installation (COFFRET_DATA_DIR)
 	@case "$(DATA_DIR)" in /|.|..|*/.|*/..|"$(HOME)"|"$(CURDIR)") echo 'make: "$(DATA_DIR)" is more than data; set COFFRET_DATA_DIR' >&2; exit 1;; esac; \
@@ -56,8 +58,10 @@ clean: ## Remove all data of this installation (COFFRET_DATA_DIR)
 	if [ -n "$$pid" ] && kill -0 "$$pid" 2>/dev/null; then echo 'make: Coffret is running on these data; stop it first' >&2; exit 1; fi; \
 	rm -rf "$(DATA_DIR)"
 
-# The environment: made once, brought up to date when the lock changes.
-$(INSTALLED): requirements.lock pyproject.toml
+# The environment: made once, brought up to date when a lock changes. To run takes less than to test and check.
+$(RUNS): LOCK = requirements.lock
+$(INSTALLED): LOCK = requirements-dev.lock
+$(RUNS) $(INSTALLED): requirements.lock requirements-dev.lock pyproject.toml
 	@set -e; \
 	python='$(PYTHON)'; \
 	for name in python3.13 python3.12 python3.11 python3 python; do \
@@ -69,14 +73,14 @@ $(INSTALLED): requirements.lock pyproject.toml
 	if test -d .venv; then echo "Bringing .venv up to date."; else echo "Installing into .venv; this takes a minute, once."; fi; \
 	if command -v uv >/dev/null 2>&1; then \
 	  test -x $(BIN)/python || { rm -rf .venv; uv venv --quiet --python "$$python" .venv; }; \
-	  VIRTUAL_ENV="$(CURDIR)/.venv" uv pip install --quiet --compile-bytecode --require-hashes --requirement requirements.lock; \
+	  VIRTUAL_ENV="$(CURDIR)/.venv" uv pip install --compile-bytecode --require-hashes --requirement $(LOCK); \
 	  VIRTUAL_ENV="$(CURDIR)/.venv" uv pip install --quiet --no-deps --no-build-isolation --editable .; \
 	else \
 	  test -x $(BIN)/python || rm -rf .venv; \
 	  if ! test -x $(BIN)/pip && ! "$$python" -m venv .venv; then \
 	    echo 'make: Python could not make an environment. On Debian and Ubuntu: apt-get install python3-venv' >&2; rm -rf .venv; exit 1; \
 	  fi; \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock; \
+	  $(BIN)/python -m pip install --disable-pip-version-check --require-hashes --requirement $(LOCK); \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
 	fi
-	@touch $@
+	@touch $(RUNS) $@

@@ -18,6 +18,7 @@ from store.embedded import EmbeddedPostgres
 from store.kv import connect, open_kv
 from store.migrate import migrate
 from store.providers.sandbox import close
+from store.settings import Settings
 from tests import engines
 from tests.activation_world import Newcomer, open_newcomer
 from tests.databases import Databases, connected, named
@@ -106,22 +107,34 @@ async def database(database_url: str) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def shop(database: Database) -> AsyncIterator[Shop]:
+def installation() -> Settings:
+    """The settings of the installation that shops and newcomers are of."""
+    return Settings(funnel_scheme="http")
+
+
+@pytest.fixture
+def shop_host() -> str:
+    """The host of the shop."""
+    return "shop.localhost"
+
+
+@pytest.fixture
+async def shop(database: Database, installation: Settings, shop_host: str) -> AsyncIterator[Shop]:
     """A shop to buy from, with everything in this process but PostgreSQL."""
     sandbox, provider = sandbox_and_provider()
     kv = open_kv("", clock)
-    yield await open_shop(services_over(database, kv, provider), sandbox)
+    yield await open_shop(services_over(database, kv, provider, installation), sandbox, shop_host)
     await provider.aclose()
     await close(sandbox)
     await kv.aclose()
 
 
 @pytest.fixture
-async def newcomer(database: Database) -> AsyncIterator[Newcomer]:
+async def newcomer(database: Database, installation: Settings) -> AsyncIterator[Newcomer]:
     """A partner whose payments are not active yet, with everything in this process but PostgreSQL."""
     sandbox, provider = sandbox_and_provider()
     kv = open_kv("", clock)
-    yield await open_newcomer(services_over(database, kv, provider), sandbox)
+    yield await open_newcomer(services_over(database, kv, provider, installation), sandbox)
     await provider.aclose()
     await close(sandbox)
     await kv.aclose()

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+from starlette.applications import Starlette
 
 from coffret.app import create_app
 from store.clock import clock
 from store.demo.seed import seed
 from store.providers.sandbox import SandboxSettings, close, sandbox_app
 from store.settings import Settings
+from tests.described import HELD
 
 ROOT = pathlib.Path(__file__).parents[1]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"])
@@ -87,6 +89,7 @@ class Installation:
     """A demo installation as a reader has it after `make run`, with what the shell would remember."""
 
     client: httpx.AsyncClient
+    app: Starlette
     remembered: dict[str, str] = field(default_factory=dict)
 
     async def graphql(self, example: Example) -> Any:
@@ -141,8 +144,8 @@ async def demo_installation(database_url: str, folder: pathlib.Path) -> AsyncIte
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client,
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", event_hooks=HELD) as client,
     ):
         assert await seed(app.state.house.services.db, settings, clock, sandbox) is not None
         await close(sandbox)
-        yield Installation(client)
+        yield Installation(client, app)

@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 
 
-def needed(found: str | None, package: str) -> str:
-    """Where a program was found. Without it the test is skipped, or fails where `CI=true`."""
+def needed(found: str | None, package: str, command: str = "") -> str:
+    """Where a program was found. Without it the test is skipped, or fails where `CI=true`; `command` installs it."""
     if found is None:
-        missing = f"{package} is not installed: apt-get install {package}"
+        missing = f"{package} is not installed: {command or f'apt-get install {package}'}"
         if os.environ.get("CI") == "true":
             pytest.fail(missing)
         pytest.skip(missing)

@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import text
 
 from resolvers import attempt_watch, checkout, payment, sales
-from schema.checkout import CheckoutKey, Outcome, PaymentStarted, ShopKind
+from schema.checkout import CheckoutKey, PaymentStarted, ShopKind
+from schema.checkout_outcome import Outcome
 from schema.coupon import CouponTarget, ReceptionMode
 from schema.sale import BagCheckout, BagChoice, GiftCardChoice, Giftee, VoucherChoice
 from store.coupons import CouponRow

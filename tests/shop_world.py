@@ -19,6 +19,7 @@ from schema.coupon import CouponTarget
 from schema.delivery import DeliveryKind
 from schema.gift_card import GiftCardMovementKind, GiftCardStatus
 from schema.permission import NAMED
+from schema.tenancy import PartnerStatus
 from schema.values import Text
 from store.carts import Carts
 from store.clock import clock
@@ -231,10 +232,10 @@ class Shop:
         return int(await self.one(f"SELECT count(*) FROM {table}"))  # noqa: S608 - a name from a test
 
 
-def services_over(database: Database, kv: KeyValue, provider: Mangopay) -> Services:
-    """The services of a test."""
+def services_over(database: Database, kv: KeyValue, provider: Mangopay, settings: Settings | None = None) -> Services:
+    """The services of a test, of a development installation unless `settings` say otherwise."""
     return Services(
-        settings=Settings(funnel_scheme="http"),
+        settings=settings or Settings(funnel_scheme="http"),
         clock=clock,
         db=database,
         kv=kv,
@@ -279,6 +280,7 @@ async def open_shop(services: Services, sandbox: Starlette, domain: str = "shop.
             commercial_name="The Shop",
             short_name="shop",
             site_domain=domain,
+            status=PartnerStatus.ACTIVE,
             website="https://shop.example",
             agency_email="hello@shop.example",
             payments_active=True,

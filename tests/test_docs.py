@@ -60,8 +60,8 @@ def test_what_fits_an_answer() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_is_that_of_the_project(page: pathlib.Path) -> None:
     for block in blocks(page):
-        marker = re.match(r"# (\S+\.py)\n", block.text)
-        if block.language == "python" and marker:
+        marker = re.match(r"# (\S+\.(?:py|toml))\n", block.text)
+        if block.language in {"python", "toml"} and marker:
             code = block.text[marker.end() :]
             assert code in (ROOT / marker[1]).read_text(), f"{page.name}, line {block.line} differs from {marker[1]}."
 

@@ -15,6 +15,7 @@ from store.settings import Settings
 ROOT = pathlib.Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 LOCK = (ROOT / "requirements.lock").read_text()
+DEV_LOCK = (ROOT / "requirements-dev.lock").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -56,21 +57,44 @@ def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-@pytest.mark.parametrize("requirement", PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"])
-def test_the_lock_holds_what_the_project_asks_for(requirement: str) -> None:
+RUN_TIME = PROJECT["project"]["dependencies"]
+DEV = [given for given in PROJECT["dependency-groups"]["dev"] if isinstance(given, str)]
+
+
+def pins(lock: str) -> dict[str, str]:
+    """What a lock holds: versions and hashes by name."""
+    entries = re.split(r"\n(?=\S)", lock)
+    named = {entry.partition("==")[0]: re.sub(r"\s*(#.*)?\n\s*", "\n", entry) for entry in entries}
+    return {name: "\n".join(sorted(re.findall(r"==\S+|sha256:\w+", entry))) for name, entry in named.items()}
+
+
+@pytest.mark.parametrize("requirement", RUN_TIME + DEV)
+def test_the_locks_hold_what_the_project_asks_for(requirement: str) -> None:
     match = re.match(r"[A-Za-z0-9._-]+", requirement)
     assert match
-    assert re.search(rf"^{normalised(match[0])}==", LOCK, re.MULTILINE), "run make lock"
+    assert normalised(match[0]) in pins(DEV_LOCK), "run make lock"
+    assert (normalised(match[0]) in pins(LOCK)) or requirement in DEV, "run make lock"
 
 
-def test_the_lock_has_hashes_and_no_address() -> None:
-    entries = re.split(r"\n(?=\S)", LOCK)
+def test_what_runs_is_what_is_tested() -> None:
+    assert pins(LOCK).items() <= pins(DEV_LOCK).items(), "run make lock"
+
+
+@pytest.mark.parametrize("tool", ["mypy", "ruff", "playwright", "pytest", "hypothesis", "import-linter"])
+def test_running_takes_no_tools_of_development(tool: str) -> None:
+    assert tool not in pins(LOCK)
+    assert tool in pins(DEV_LOCK)
+
+
+@pytest.mark.parametrize("lock", [LOCK, DEV_LOCK], ids=["run", "dev"])
+def test_the_locks_have_hashes_and_no_address(lock: str) -> None:
+    entries = re.split(r"\n(?=\S)", lock)
     assert len(entries) > 50
     for entry in entries:
         assert re.match(r"[a-z0-9.-]+==\S+", entry), entry
         assert "--hash=sha256:" in entry, entry
-    assert "://" not in LOCK
-    assert "--index-url" not in LOCK
+    assert "://" not in lock
+    assert "--index-url" not in lock
 
 
 def test_the_project_builds_with_what_the_lock_brings() -> None:

@@ -16,8 +16,9 @@ from schema.event import EXAMPLES, EventType
 from store.clock import clock
 from store.events import emit
 from store.settings import Settings
+from store.signing_secrets import new_salt
 from store.webhooks.rows import WebhookEndpointRow
-from store.webhooks.signing import new_salt, secret_of
+from store.webhooks.signing import WEBHOOK_SECRET
 from tests.shop_world import Shop
 
 HERE = Settings(funnel_scheme="http", webhook_networks_allowed=["127.0.0.0/8"])
@@ -50,7 +51,7 @@ class Hooks:
 
     def secret(self, endpoint: WebhookEndpointRow) -> str:
         """What its messages are verified with."""
-        return secret_of(self.services.settings.secret, endpoint.secret_salt)
+        return WEBHOOK_SECRET.secret_of(self.services.settings.secret, endpoint.secret_salt)
 
     async def tell(
         self,

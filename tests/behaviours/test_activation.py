@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from schema.permission import Permission
+from schema.tenancy import PartnerStatus
 from store.clock import clock
 from store.tenancy import PartnerRow
 from tests.activation_world import COMPLETE
@@ -68,7 +69,8 @@ async def test_the_link_is_the_same_until_it_ends_and_the_process_too(transport:
 
 
 async def test_it_ends_completed_and_the_partner_can_be_paid(transport: Transport, tenants: Tenants) -> None:
-    partner = await newcomer(tenants, legal_representative_email="accept@shop.example")
+    ready = {"legal_representative_email": "accept@shop.example", "status": PartnerStatus.ACTIVE}
+    partner = await newcomer(tenants, **ready)
     before = await capability(tenants, partner, "market a")
     assert before["paymentCapability"]["disabledReason"] == "NOT_STARTED"
     done = await activate(transport, "market a", partner.uuid)

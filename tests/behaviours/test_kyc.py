@@ -276,7 +276,30 @@ async def test_head_opens_nothing(tenants: Tenants, stored: Stored) -> None:
     for who, status in {"market a": 200, "market b": 404, "a1": 403, NO_TOKEN: 401}.items():
         answer = await tenants.client.head(path, headers=headers(who))
         assert (answer.status_code, answer.content) == (status, b"")
+        assert ("content-length" in answer.headers) is (status != 200), (
+            "only opening one would tell how long its address is"
+        )
     assert await stored() == before
+    get = await tenants.client.get(path, headers=headers("market a"))
+    head = await tenants.client.head(path, headers=headers("market a"))
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == get.headers["content-length"] == str(len(get.content))
+
+
+async def test_head_tells_what_get_would_refuse(tenants: Tenants) -> None:
+    headers = OverRest(tenants).headers("market a")
+    unknown = await newcomer(tenants)
+    path = "/api/payment_hub/partner/{}/identity_verification/"
+    answer = await tenants.client.head(path.format(unknown.uuid), headers=headers)
+    assert (answer.status_code, answer.content) == (409, b"")
+    known = await active(tenants)
+    fault = {"path": "/users/*/identity-verifications", "kind": "status", "status": 503, "times": 200}
+    await tenants.client.post(f"{SANDBOX}/faults", json=fault)
+    try:
+        answer = await tenants.client.head(path.format(known.uuid), headers=headers)
+    finally:
+        await tenants.client.delete(f"{SANDBOX}/faults")
+    assert (answer.status_code, answer.content) == (504, b"")
 
 
 # ---- bank accounts

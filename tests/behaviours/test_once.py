@@ -64,6 +64,7 @@ def input_of(mutation: str, owned: Owned) -> dict[str, Any]:
         "createWebhookEndpoint": {"url": "https://shop.example/hooks"},
         "obtainToken": {"username": "a1@users.example", "password": PASSWORD},
         "revokeToken": {"id": 999_999},
+        "saveEcommerceCart": {"items": [{"productId": owned.product, "quantity": 1}]},
     }
     about = {
         "Variant": owned.variant,

@@ -1,6 +1,7 @@
 """Documented filters and orders of lists of vouchers, and what a plain filter gives of some rows."""
 
 import datetime as dt
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -26,12 +27,21 @@ def _texts(row: VoucherRow) -> dict[str, list[str]]:
     }
 
 
+LETTERS = str.maketrans({**dict(zip("øłđðħŧı", "olddhti", strict=True)), "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th"})
+
+
+def searched(text: str) -> str:
+    """A text without case and accents."""
+    bare = "".join(letter for letter in unicodedata.normalize("NFD", text) if not "\u0300" <= letter <= "\u036f")
+    return unicodedata.normalize("NFC", bare).lower().translate(LETTERS)
+
+
 def plainly(rows: Sequence[VoucherRow], asked: Mapping[str, Any]) -> list[VoucherRow]:
     """What a plain filter gives."""
 
     def passes(row: VoucherRow) -> bool:
         found = all(
-            any(asked[name].lower() in text.lower() for text in texts)
+            any(searched(asked[name]) in searched(text) for text in texts)
             for name, texts in _texts(row).items()
             if name in asked
         )

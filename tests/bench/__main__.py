@@ -2,7 +2,6 @@
 
 import contextlib
 import pathlib
-import shutil
 import tempfile
 from typing import Annotated
 
@@ -18,7 +17,7 @@ from store.settings import Settings
 from tests.bench import sockets
 from tests.bench.cases import CASES
 from tests.bench.measure import Measured, measured
-from tests.bench.table import as_json, as_table
+from tests.bench.table import as_json, as_table, as_tails, tails_as_json
 from tests.bench.world import open_world, redis_server
 
 
@@ -38,29 +37,26 @@ def main(
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coffret-bench-")))
         database_url = stack.enter_context(EmbeddedPostgres(folder))
         redis_url = stack.enter_context(redis_server(folder / "redis"))
-        here, over_sockets = uvloop.run(_measure(database_url, redis_url, folder, only, rounds, seconds))
+        here, over_sockets, tails = uvloop.run(_measure(database_url, redis_url, folder, only, rounds, seconds))
     if json:
-        found = {"in_process": as_json(here), "over_sockets": as_json(over_sockets)}
+        found = {"in_process": as_json(here), "over_sockets": as_json(over_sockets), "tails": tails_as_json(tails)}
         typer.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
         return
     console = Console()
     console.print(as_table("In one process, without sockets", here))
-    if over_sockets:
-        console.print(as_table("Over sockets, asked by wrk", over_sockets))
-    else:
-        console.print("wrk is not installed: nothing was measured over sockets.")
+    console.print(as_table("Over sockets", over_sockets))
+    console.print(as_tails("Tails over sockets, milliseconds", tails))
     if not redis_url:
         console.print("redis-server is not installed: carts were kept in this process, and floors with Redis left out.")
 
 
 async def _measure(
     database_url: str, redis_url: str, folder: pathlib.Path, only: list[str] | None, rounds: int, seconds: float
-) -> tuple[list[Measured], list[Measured]]:
+) -> tuple[list[Measured], list[Measured], list[sockets.Tail]]:
     async with open_world(database_url, redis_url, folder) as world:
         cases = [await case(world) for case in CASES if not only or case.__name__ in only]
         here = [await measured(case, world, rounds=rounds, seconds=seconds) for case in cases]
-        over_sockets = [] if shutil.which("wrk") is None else sockets.measured(cases, world, folder)
-        return here, over_sockets
+        return here, *sockets.measured(cases, world, folder)
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

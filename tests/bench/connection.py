@@ -78,7 +78,7 @@ def written(extensions: Any, rows: Sequence[Any]) -> bytes:
                 "isPhysical": r["is_physical"],
                 "isActive": r["is_active"],
                 "ranking": r["ranking"],
-                "pictureUrl": r["picture_url"],
+                "pictureUrl": f"http://127.0.0.1:8000{r['picture_url']}",
                 "createdOn": moment(r["created_on"]),
                 "updatedOn": moment(r["updated_on"]),
             }

@@ -61,6 +61,12 @@ class Call:
             "server": ("127.0.0.1", 8000),
         }
 
+    def as_sent(self, path: str = "") -> bytes:
+        """It as bytes of HTTP, to another path where one is given."""
+        target = (path or self.path) + (f"?{self.query}" if self.query else "")
+        lines = [f"{self.method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in self.all_headers.items())]
+        return "\r\n".join([*lines, "", ""]).encode() + self.body
+
     async def once(self) -> Answer:
         """Make it, and see that it ends as it should."""
         message: Message = {"type": "http.request", "body": self.body, "more_body": False}

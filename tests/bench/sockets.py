@@ -1,18 +1,17 @@
-"""The same requests over sockets: `coffret serve` and uvicorn with the floors, asked by wrk in turns."""
+"""The same requests over sockets: `coffret serve` and uvicorn with the floors, asked in turns."""
 
 import contextlib
 import http.client
 import multiprocessing
 import os
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import asyncpg
-import orjson
 import uvicorn
 import uvloop
 from redis.asyncio import Redis
@@ -21,47 +20,72 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from coffret.garbage import collect_seldom
 from coffret.services import dsn_of
 from tests.bench.cases import Case
-from tests.bench.drive import Call, share
-from tests.bench.floors import CONNECTIONS, Floor, Means
+from tests.bench.drive import share
+from tests.bench.floors import CONNECTIONS, Bare, Floor, Means
+from tests.bench.load import Load, ask
 from tests.bench.measure import Beside, Measured
 from tests.bench.world import World
-from tests.redis_servers import free_port, until
+from tests.ports import free_port
+from tests.redis_servers import until
 
 AT_ONCE = 16
 ROUNDS = 3
 SECONDS = 2
+TAIL_SECONDS = 7
+"""Longer than a token is believed, so that reading it again is a part of what is measured."""
+TAILS = {64: 5, 500: 10}
+"""For so many connections, how many times the median the 99th percentile should take at most."""
+BARE = "/bare"
 
 
-def measured(cases: Sequence[Case], world: World, folder: pathlib.Path) -> list[Measured]:
-    """Measure the cases that have an aim, each beside the floor that it is aimed at."""
+@dataclass(frozen=True)
+class Tail:
+    """How much longer than the middle one the slowest requests take, beside a bare application with the same answer."""
+
+    case: Case
+    connections: int
+    own: Sequence[Load]
+    bare: Sequence[Load]
+
+    @property
+    def aim(self) -> int:
+        """The ratio that there should be at most."""
+        return TAILS[self.connections]
+
+
+def ratio(loads: Sequence[Load]) -> float:
+    """The 99th percentile in medians: of the rounds that were measured, that of the middle one."""
+    return statistics.median(load.percentile(99) / load.percentile(50) for load in loads)
+
+
+def measured(cases: Sequence[Case], world: World, folder: pathlib.Path) -> tuple[list[Measured], list[Tail]]:
+    """Measure the cases that have an aim beside the floor that it is aimed at, and tails of those that are to have none."""
     pairs = {f"/floor-{at}": (case, floor) for at, case in enumerate(cases) if (floor := case.aimed_at(world))}
-    with (
-        serving(world, folder) as port,
-        serving_floors({path: floor for path, (_, floor) in pairs.items()}, world) as floor_port,
-    ):
-        return [_measured(case, floor, port, floor_port, path, folder) for path, (case, floor) in pairs.items()]
+    even = {f"{BARE}-{at}": case for at, case in enumerate(cases) if case.even}
+    floors = {path: floor for path, (_, floor) in pairs.items()}
+    bare = {path: next(floor for floor in case.floors if isinstance(floor, Bare)) for path, case in even.items()}
+    if not floors | bare:
+        return [], []
+    with serving(world, folder) as port, serving_floors(floors | bare, world) as floor_port:
+        beside = [_measured(case, floor, port, floor_port, path) for path, (case, floor) in pairs.items()]
+        tails = [_tail(case, at_once, port, floor_port, path) for path, case in even.items() for at_once in TAILS]
+    return beside, tails
 
 
-def _measured(case: Case, floor: Floor, port: int, floor_port: int, path: str, folder: pathlib.Path) -> Measured:
+def _measured(case: Case, floor: Floor, port: int, floor_port: int, path: str) -> Measured:
     own, lowest = [], []
     for _ in range(ROUNDS):
-        own.append(_wrk(case.call, case.call.path, port, folder))
-        lowest.append(_wrk(case.call, path, floor_port, folder))
+        own.append(ask(case.call.as_sent(), port, connections=AT_ONCE, seconds=SECONDS).microseconds)
+        lowest.append(ask(case.call.as_sent(path), floor_port, connections=AT_ONCE, seconds=SECONDS).microseconds)
     return Measured(case, statistics.median(own), {floor: Beside(statistics.median(lowest), share(lowest, own))})
 
 
-def _wrk(call: Call, path: str, port: int, folder: pathlib.Path) -> float:
-    """Microseconds a request. Raises RuntimeError when one is refused."""
-    script = folder / "request.lua"
-    script.write_text(f'wrk.method = "{call.method}"\nwrk.body = {orjson.dumps(call.body.decode()).decode()}\n')
-    headers = [part for name, value in call.headers.items() for part in ("-H", f"{name}: {value}")]
-    address = f"http://127.0.0.1:{port}{path}" + (f"?{call.query}" if call.query else "")
-    command = ["wrk", "-t1", f"-c{AT_ONCE}", f"-d{SECONDS}s", "-s", str(script), *headers, address]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = re.search(r"Requests/sec:\s+([\d.]+)", told)
-    if found is None or "Non-2xx" in told or "Socket errors" in told:
-        raise RuntimeError(f"{call.method} {address}: {told}")
-    return 1e6 / float(found[1])
+def _tail(case: Case, at_once: int, port: int, floor_port: int, path: str) -> Tail:
+    own, bare = [], []
+    for _ in range(ROUNDS):
+        own.append(ask(case.call.as_sent(), port, connections=at_once, seconds=TAIL_SECONDS))
+        bare.append(ask(case.call.as_sent(path), floor_port, connections=at_once, seconds=TAIL_SECONDS))
+    return Tail(case, at_once, own, bare)
 
 
 @contextlib.contextmanager

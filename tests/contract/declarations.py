@@ -16,12 +16,12 @@ from strawberry.utils.str_converters import to_camel_case
 import resolvers
 from resolvers.listing import Listing, Lookup
 from resolvers.operation import Operation
+from rest_compat.reference import OPERATIONS
 from rest_compat.route import Route
 from schema.graph.fields import SOURCES, Source
 from schema.permission import Rule, required
 
 ROOT = pathlib.Path(__file__).parents[2]
-OPERATIONS = ROOT / "tests/data/operations.csv"
 
 
 @dataclass(frozen=True)
@@ -145,13 +145,13 @@ class Surface:
             if it.source.permission is not required(row.permission):
                 yield (
                     f"It is documented as {row.id} with the permission {row.permission}, and asks for "
-                    f"{it.source.permission}. Change one of {it.file} and tests/data/operations.csv."
+                    f"{it.source.permission}. Change one of {it.file} and rest_compat/operations.csv."
                 )
             if not any(route.path == row.path and self._answers(route, it) for route in self.routes):
                 yield (
                     f"It is documented as {row.method} {row.path}, and REST does not serve it. Add to GROUPS in "
-                    f'rest_compat/routes.py: Route("{row.method}", "{row.path}", {it.name}, …), and take {row.id} '
-                    f"out of NOT_YET in tests/rest_compat/test_contract.py."
+                    f'rest_compat/routes.py: Route("{row.method}", "{row.path}", {it.name}, …), '
+                    f"its words to rest_compat/operations.toml as [{row.id}], and take {row.id} out of NOT_YET in tests/rest_compat/test_contract.py."
                 )
 
     def _answers(self, route: Route, it: Declared) -> bool:

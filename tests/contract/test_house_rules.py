@@ -33,6 +33,8 @@ LIMITS = {"program": Size(400, 40), "tests": Size(600, 80)}
 """A file of tests holds the cases of one module, which are many and short; a walk through all pages is long and flat."""
 FLOATS: Mapping[str, str] = {
     "coffret/listening/feed.py": "seconds of the monotonic clock",
+    "coffret/serving/patience.py": "seconds that a connection is waited for",
+    "coffret/stalls.py": "seconds of the monotonic clock",
     "schema/numbers.py": "reads amounts that other languages send as floats, and makes them exact",
     "schema/graph/scalars.py": "reads and writes GraphQL's own Float and JSON numbers, none of them money",
     "schema/graph/requests.py": "the quality of a media type",

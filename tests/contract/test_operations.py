@@ -103,7 +103,7 @@ def test_what_is_documented_and_not_served_is_told_with_the_route() -> None:
     surface = Surface(field, [], [row, other], "", {"t.py": "products.product"})
     (wrong, forgotten) = surface.lacks(Declared("products", "product", product))
     assert "documented as get_product with the permission view_order, and asks for view_catalogue" in wrong
-    assert "resolvers/products.py and tests/data/operations.csv" in wrong
+    assert "resolvers/products.py and rest_compat/operations.csv" in wrong
     assert 'rest_compat/routes.py: Route("GET", "/api/products/{id}/", product, …)' in forgotten
     assert "take get_product out of NOT_YET in tests/rest_compat/test_contract.py" in forgotten
 

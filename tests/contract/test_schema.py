@@ -7,10 +7,13 @@ from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
     GraphQLInterfaceType,
+    GraphQLNonNull,
     GraphQLObjectType,
+    GraphQLScalarType,
     GraphQLSchema,
     build_schema,
     get_named_type,
+    specified_scalar_types,
 )
 
 from schema.root import schema, sdl
@@ -110,3 +113,15 @@ def test_inputs_end_in_input_and_filters_in_filter() -> None:
     for name, kind in GRAPH.type_map.items():
         if isinstance(kind, GraphQLInputObjectType):
             assert name.endswith(("Input", "Filter")), name
+
+
+def test_what_fails_at_the_root_takes_nothing_else_with_it() -> None:
+    assert GRAPH.query_type is not None
+    required = [name for name, field in GRAPH.query_type.fields.items() if isinstance(field.type, GraphQLNonNull)]
+    assert required == [], f"One refusal here would null all data: make {', '.join(required)} nullable."
+
+
+def test_scalars_name_their_specification() -> None:
+    own = [kind for kind in GRAPH.type_map.values() if isinstance(kind, GraphQLScalarType)]
+    unspecified = {kind.name for kind in own if not kind.specified_by_url} - specified_scalar_types.keys()
+    assert unspecified == set()
