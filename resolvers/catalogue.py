@@ -172,7 +172,8 @@ async def update_price_range(call: Call, input: UpdatePriceRange) -> PriceRange:
     with findings.of_one():
         named(row.name)
     with findings.of_one():
-        _sensible(row.minimum_amount, row.maximum_amount)
+        if input.minimum is not None or input.maximum is not None:
+            _sensible(row.minimum_amount, row.maximum_amount)
     findings.tell()
     await call.db.flush()
     return row

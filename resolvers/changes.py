@@ -46,12 +46,17 @@ def values_of(input: Fields, skip: Collection[str] = ()) -> dict[str, Any]:
 
 def apply(row: Any, input: Fields, skip: Collection[str] = ()) -> None:
     """Write what was sent of a change: a text language by language, everything else whole."""
-    for name in _written(input, skip) & vars(input).keys():  # what was told to be wrong is not there
-        sent = getattr(input, name)
-        if not isinstance(sent, strawberry.Some):
+    for name in _written(input, skip):
+        if (change := sent(input, name)) is None:
             continue
-        for column, value in _kept(place_of(input.about, name), sent.value).items():
+        for column, value in _kept(place_of(input.about, name), change.value).items():
             setattr(row, column, getattr(row, column).merged(value) if isinstance(value, TextInput) else value)
+
+
+def sent(input: Fields, name: str) -> strawberry.Some[Any] | None:
+    """The change that was sent of a field; None for one that was left out, or that was told to be wrong."""
+    found = vars(input).get(name)
+    return found if isinstance(found, strawberry.Some) else None
 
 
 def _written(input: Fields, skip: Collection[str]) -> set[str]:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from sqlmodel import col, select
 
-from resolvers.changes import owner_of
+from resolvers.changes import owner_of, sent
 from resolvers.computed import computes
 from resolvers.context import Context
 from resolvers.operation import Call, operation
@@ -56,8 +56,8 @@ async def update_gift_card_offer(call: Call, input: UpdateGiftCardOffer) -> Part
     partner = await owner_of(call, input.partner_uuid)
     row = await find(call.db, call.caller, PartnerRow, "partner", lock=True, id=partner.id)
     for name in GiftCardOffer.model_fields:
-        if (sent := getattr(input, name)) is not None:
-            setattr(row, PREFIX + name, sent.value)
+        if (change := sent(input, name)) is not None:
+            setattr(row, PREFIX + name, change.value)
     check_offer(row)
     await call.db.flush()
     return row

@@ -114,8 +114,8 @@ async def update_partner(call: Call, input: UpdatePartner) -> Partner:
                 raise InvalidInput.at("status", "Only its network makes a partner new. Send a, i or t.")
         with findings.of_one():
             check(row, call.services.clock.now().date())
-        if input.logo_url is not None:
-            with findings.of_one():
+        with findings.of_one():
+            if input.logo_url is not None:
                 row.logo_url = await path_of_picture(call, row.id, row.logo_url, "logo_url")
     findings.tell()
     await call.db.flush()

@@ -94,8 +94,8 @@ async def update_product(call: Call, input: UpdateProduct) -> Product:
         apply(row, input)
         with findings.of_one():
             named(row.name)
-        if input.picture_url is not None:
-            with findings.of_one():
+        with findings.of_one():
+            if input.picture_url is not None:
                 row.picture_url = await path_of_picture(call, row.partner_id, row.picture_url)
     findings.tell()
     await call.db.flush()
@@ -148,8 +148,8 @@ async def update_product_attribute(call: Call, input: UpdateProductAttribute) ->
     apply(row, input, skip={"values"})
     with findings.of_one():
         named(row.name)
-    if input.values is not None:
-        with findings.of_one():
+    with findings.of_one():
+        if input.values is not None:
             _each_once(input.values.value)
     findings.tell()
     if input.values is not None:

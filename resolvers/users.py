@@ -99,8 +99,8 @@ async def update_user(call: Call, input: UpdateUser) -> User:
     with findings.of_one():
         _check_changeable(call, row, input)
     apply(row, input, skip={"password"})
-    if input.permissions is not None:
-        with findings.of_one():
+    with findings.of_one():
+        if input.permissions is not None:
             _no_more_than_own(call, row)
     findings.tell()
     if input.password is not None:

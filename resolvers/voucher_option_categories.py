@@ -81,8 +81,10 @@ async def update_voucher_option_category(call: Call, input: UpdateVoucherOptionC
     with findings.of_one():
         named(row.name)
     with findings.of_one():
-        meant = "min_number_options" if input.max_number_options is None else "max_number_options"
-        _sensible(row.min_number_options, row.max_number_options, meant)
+        least, most = input.min_number_options, input.max_number_options
+        if least is not None or most is not None:
+            meant = "min_number_options" if most is None else "max_number_options"
+            _sensible(row.min_number_options, row.max_number_options, meant)
     findings.tell()
     await call.db.flush()
     return row

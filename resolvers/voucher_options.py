@@ -108,11 +108,11 @@ async def change_option(call: Call, row: VoucherOptionRow, sent: VoucherOptionCh
         apply(row, sent, skip=APART)
         with findings.of_one():
             named(row.name)
-        if sent.category_id is not None:
-            with findings.of_one():
+        with findings.of_one():
+            if sent.category_id is not None:
                 await _check_category(call, row.partner_id, row.category_id)
-        if sent.voucher_prototype_ids is not None:
-            with findings.of_one():
+        with findings.of_one():
+            if sent.voucher_prototype_ids is not None:
                 await _check_prototypes(call, row.partner_id, sent.voucher_prototype_ids.value)
     findings.tell()
     if sent.services is not None:

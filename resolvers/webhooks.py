@@ -140,12 +140,12 @@ async def update_webhook_endpoint(call: Call, input: UpdateWebhookEndpoint) -> W
     """Change an endpoint. Its secret stays."""
     row = await _endpoint.find(call, input.id)
     findings = Findings()
-    if input.event_types is not None:
-        with findings.of_one():
+    with findings.of_one():
+        if input.event_types is not None:
             _subscribable(input.event_types.value)
     host = None
-    if input.url is not None:
-        with findings.of_one():
+    with findings.of_one():
+        if input.url is not None:
             host = await _reachable(call, input.url.value)
     findings.tell()
     row = await _endpoint.find(call, input.id, lock=True)

@@ -15,10 +15,7 @@ from tests.tenants import Tenants
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a change: its result as a resource or JSON, or what was wrong, field by field, by kind of code.
-
-    Which limit a value is beyond is no matter here: `INVALID` stands for all of them. `tests/schema` holds the codes themselves.
-    """
+    """What became of a change: its result as a resource or JSON, or what was wrong, each with its place and code."""
 
     result: Any = None
     wrong: frozenset[tuple[str, str]] = frozenset()
@@ -29,14 +26,15 @@ class Outcome:
         return not self.wrong
 
 
-LIMITS = frozenset({"TOO_LONG", "TOO_MANY", "OUT_OF_RANGE"})
+def _wrong(at: str, code: str) -> tuple[str, str]:
+    """A mistake; where a row was not found is left out, since GraphQL alone tells the field that named it."""
+    return "" if code == "NOT_FOUND" else at, code
 
 
-def _kind(at: str, code: str) -> tuple[str, str]:
-    """A mistake by its kind. GraphQL alone names the field by which a row was looked for and not found."""
-    if code == "NOT_FOUND":
-        return "", code
-    return at, "INVALID" if code in LIMITS else code
+def mistake(told: str) -> set[tuple[str, str]]:
+    """One mistake as `wrong` has it, out of `price OUT_OF_RANGE`; a place alone is one that is `INVALID`."""
+    at, _, code = told.partition(" ")
+    return {(at, code or "INVALID")}
 
 
 class Direct:
@@ -55,7 +53,7 @@ class Direct:
         try:
             return Outcome(await operation(await self.tenants.context(who), given))
         except AppError as error:
-            return Outcome(wrong=frozenset(_kind(_snake(p.path), p.code) for p in error.problems))
+            return Outcome(wrong=frozenset(_wrong(_snake(p.path), p.code) for p in error.problems))
 
     async def wrong(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> set[str]:
         """The fields that are told to be wrong."""
@@ -76,7 +74,7 @@ class OverGraphQL:
             assert all(error["extensions"]["code"] != "INTERNAL_ERROR" for error in body["errors"]), body
             return Outcome(wrong=frozenset(("", error["extensions"]["code"]) for error in body["errors"]))
         payload = body["data"][field_name]
-        wrong = frozenset(_kind(_uncamelled(error["field"]), error["code"]) for error in payload["userErrors"])
+        wrong = frozenset(_wrong(_uncamelled(error["field"]), error["code"]) for error in payload["userErrors"])
         assert (payload[result] is None) is bool(wrong), body
         return Outcome(payload[result], wrong)
 

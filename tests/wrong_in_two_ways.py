@@ -151,6 +151,8 @@ def _of_markets(tenants: Tenants, ids: Mapping[str, int]) -> Iterator[Case]:
     yield Case(catalogue.create_price_range, "master", {**made, **empty}, "marketplace_uuid name maximum ranking")
     changed = {"id": ids["range"], **UNNAMED, **empty}
     yield Case(catalogue.update_price_range, "market a", changed, "name maximum ranking")
+    fits_what_is_wrong = {"id": ids["range"], "name": NAME, "minimum": "-1", "maximum": "0.50", "ranking": -1}
+    yield Case(catalogue.update_price_range, "market a", fits_what_is_wrong, "minimum ranking")
     market = {"name": "M", "currency": "EUX", "time_zone": "UTC", "domain": "a/b"}
     yield Case(marketplaces.create_marketplace, "master", market, "currency domain")
     moved = {"id": tenants.marketplaces["a"].id, "domain": "a/b", "time_zone": "Nowhere"}
@@ -215,7 +217,6 @@ def _of_prototypes(stay: int) -> Iterator[Case]:
     of_nobody = {**PROTOTYPE, "name": NAMELESS, "partner_uuid": UNKNOWN, **capacity}
     yield Case(create, "market a", of_nobody, "partner_uuid name max_capacity")
     changed = {"id": stay, **UNNAMED, "long_description": NAME, "universe_id": 4711, **shapes}
-    del changed["cover_image"]
     yield Case(voucher_prototypes.update_voucher_prototype, "a1", changed, told)
 
 

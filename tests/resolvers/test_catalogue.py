@@ -13,7 +13,7 @@ from schema.values import Text
 from schema.voucher_prototype import VoucherPrototypeType
 from store.catalogue import PrototypeImageRow, UniverseRow, VoucherPrototypeRow
 from store.media import MediaRow
-from tests.changes import Transport
+from tests.changes import Transport, mistake
 from tests.statements import fetched
 from tests.tenants import Tenants
 
@@ -74,10 +74,10 @@ async def test_who_may_not_and_what_cannot_be_is_refused(
     assert (await ask.change("master", create, name=NAME, **more)).wrong == {("marketplace_uuid", "INVALID")}
     for sent, where in (
         ({"name": {"en": " "}}, "name"),
-        ({"name": {"de": "x" * 121}}, "name.de"),
-        ({"ranking": -1}, "ranking"),
+        ({"name": {"de": "x" * 121}}, "name.de TOO_LONG"),
+        ({"ranking": -1}, "ranking OUT_OF_RANGE"),
     ):
-        assert (await ask.change("market a", create, **{"name": NAME, **more, **sent})).wrong == {(where, "INVALID")}
+        assert (await ask.change("market a", create, **{"name": NAME, **more, **sent})).wrong == mistake(where)
     assert (await ask.change("market a", update, id=id, name={"en": None, "fr": ""})).wrong == {("name", "INVALID")}
     assert await tenants.snapshot() == before
 
@@ -88,7 +88,7 @@ async def test_a_price_range_ends_above_where_it_begins(tenants: Tenants, ask: T
     made = await tenants.newest("price_range")
     assert (made["minimum_amount"], made["maximum_amount"], made["currency"]) == (10, 20, "CHF")
     before = await tenants.snapshot()
-    refused = {("maximum", "INVALID")}
+    refused = {("maximum", "OUT_OF_RANGE")}
     assert (await ask.change("market b", create, name=NAME, minimum="10.00", maximum="10.00")).wrong == refused
     assert (await ask.change("market b", update, id=made["id"], minimum="20.00")).wrong == refused
     assert await tenants.snapshot() == before

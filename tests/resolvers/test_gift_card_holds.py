@@ -108,12 +108,12 @@ async def test_a_release_puts_back_once(tenants: Tenants, ask: Transport) -> Non
 
 WRONG: Sequence[tuple[dict[str, Any], tuple[str, str]]] = [
     ({"amount": "50.01"}, ("amount", "INSUFFICIENT_BALANCE")),
-    ({"amount": "0.00"}, ("amount", "INVALID")),
-    ({"amount": "-1.00"}, ("amount", "INVALID")),
+    ({"amount": "0.00"}, ("amount", "OUT_OF_RANGE")),
+    ({"amount": "-1.00"}, ("amount", "OUT_OF_RANGE")),
     ({"amount": "1.001"}, ("amount", "INVALID")),
-    ({"amount": "1.00", "minutes": 0}, ("minutes", "INVALID")),
-    ({"amount": "1.00", "minutes": 10_081}, ("minutes", "INVALID")),
-    ({"amount": "1.00", "reference": "x" * 81}, ("reference", "INVALID")),
+    ({"amount": "1.00", "minutes": 0}, ("minutes", "OUT_OF_RANGE")),
+    ({"amount": "1.00", "minutes": 10_081}, ("minutes", "OUT_OF_RANGE")),
+    ({"amount": "1.00", "reference": "x" * 81}, ("reference", "TOO_LONG")),
     ({"amount": "1.00", "code": "AAAA"}, ("code", "INVALID")),
 ]
 
@@ -127,14 +127,15 @@ async def test_refusals_change_nothing(tenants: Tenants, ask: Transport) -> None
     before = await tenants.snapshot()
     for sent, (field, code) in WRONG:
         outcome = await ask.change("a1", hold_gift_card, **{"id": card.id, **sent})
-        assert {(at, "") for at, _ in outcome.wrong} == {(field, "")}, sent
-        assert code == "INVALID" or outcome.wrong == {(field, code)}
+        assert outcome.wrong == {(field, code)}, sent
     assert (await ask.change("a1", hold_gift_card, amount="1.00")).wrong == {("code", "INVALID")}
     for other in others:
         outcome = await ask.change("a1", hold_gift_card, id=other.id, amount="1.00")
         assert outcome.wrong == {("", "GIFT_CARD_NOT_SPENDABLE")}
     for amount in ("0.00", "20.01"):
-        assert (await ask.change("a1", capture_gift_card, hold_id=id, amount=amount)).wrong == {("amount", "INVALID")}
+        assert (await ask.change("a1", capture_gift_card, hold_id=id, amount=amount)).wrong == {
+            ("amount", "OUT_OF_RANGE")
+        }
     for who in ("a2", "b1"):
         for named in ({"id": card.id}, {"code": card.code}, {"code": "NO-SUCH"}, {"id": 999_999}):
             assert (await ask.change(who, hold_gift_card, amount="1.00", **named)).wrong == {("", "NOT_FOUND")}

@@ -110,7 +110,7 @@ async def test_a_link_is_made_changed_and_taken_out(tenants: Tenants, ask: Trans
     assert (await ask.change("a1", create, **{**both, "option_id": 999_999})).wrong == {("", "NOT_FOUND")}
     mixed = await ask.change("market a", create, **{**both, "voucher_prototype_id": neighbour})
     assert mixed.wrong == {("option_id", "INVALID")}
-    assert (await ask.change("a1", create, **both, count=0)).wrong == {("count", "INVALID")}
+    assert (await ask.change("a1", create, **both, count=0)).wrong == {("count", "OUT_OF_RANGE")}
     assert await tenants.snapshot() == before
     assert (await ask.change("a1", create, **both)).done
     link = await tenants.newest("voucher_option_link")
