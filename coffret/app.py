@@ -101,12 +101,13 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[Table]
     """All that is answered, each table with the hosts that it is for. `sandbox` is the payment provider's, where there is one."""
     own, pages = OwnHosts(settings), Pages(reload=settings.development)
     funnel = funnel_routes(settings, pages)
+    rest, *reference = rest_routes(context_of, sdl if tells_schema(settings) else None)
     tables = (  # tried in this order, so what is asked most stands first
-        (Hosts.API, rest_routes(context_of, sdl if tells_schema(settings) else None)),
-        (Hosts.API, graphql(settings).routes()),
+        (Hosts.API, [rest, *graphql(settings).routes()]),
         (Hosts.ANY, watching.ROUTES),
         (Hosts.SERVICE, time_control.routes(settings)),
         (Hosts.API, notifications.ROUTES),
+        (Hosts.API, reference),
         (Hosts.ANY, media.ROUTES),
         (Hosts.ANY, documents.routes(settings, pages)),
         (Hosts.SERVICE, mailbox.routes(settings)),

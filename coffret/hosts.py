@@ -34,9 +34,8 @@ class OwnHosts:
     def __init__(self, settings: Settings) -> None:
         self._development = settings.development
         self._names = settings.own_hosts | (LOOPBACK if settings.development else frozenset())
-        self.serves = functools.lru_cache(maxsize=1024)(self._serves)
 
-    def _serves(self, hosts: Hosts, header: bytes) -> bool:
+    def serves(self, hosts: Hosts, header: bytes) -> bool:
         """Whether what is for these hosts is served at the one that a `Host` header names."""
         host = header.decode("latin-1").lower()
         name = re.sub(r":\d+$", "", host)
@@ -58,25 +57,21 @@ class Table(BaseRoute):
     def __init__(self, hosts: Hosts, routes: Iterable[BaseRoute], own: OwnHosts) -> None:
         self.hosts = hosts
         self.routes = list(routes)
-        self._own = own
+        self._serves = functools.lru_cache(maxsize=1024)(functools.partial(own.serves, hosts))
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Whether a request is for one of the routes, at its host. The route is told as `routed`."""
-        if scope["type"] != "http":
-            return Match.NONE, {}
-        served = self._own.serves(self.hosts, header(scope, b"host") or b"")
-        if not served and self.hosts is not Hosts.API:
-            return Match.NONE, {}
         found: tuple[Match, Scope] = Match.NONE, {}
         for route in self.routes:
             match, more = route.matches(scope)
-            if match is not Match.NONE and not served:
-                return Match.FULL, {"routed": None}
+            if match is Match.NONE or (match is Match.PARTIAL and found[0] is Match.PARTIAL):
+                continue
+            found = match, {**more, "routed": route}
             if match is Match.FULL:
-                return match, {**more, "routed": route}
-            if match is Match.PARTIAL and found[0] is Match.NONE:
-                found = match, {**more, "routed": route}
-        return found
+                break
+        if found[0] is Match.NONE or self._serves(header(scope, b"host") or b""):
+            return found
+        return (Match.FULL, {"routed": None}) if self.hosts is Hosts.API else (Match.NONE, {})
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request by its route, or refuse it."""

@@ -15,9 +15,9 @@ SEVERAL = "A product and a variant have this {what}: send the `{variant}` beside
 
 async def lines_of(call: Call, partner_id: int, items: Sequence[CartItemInput]) -> list[CartItem]:
     """The lines, each with the ids of what it names; one statement where any names something else than ids."""
-    named = {name: {sent for item in items if (sent := getattr(item, name))} for name in NAMES}
-    if not any(named.values()):
+    if not any(item.sku or item.source_id for item in items):
         return [_line(item, item.product_id, item.variant_id) for item in items]
+    named = {name: {sent for item in items if (sent := getattr(item, name))} for name in NAMES}
     known = await named_products(call.services.db, partner_id, named["sku"], named["source_id"])
     by_name = {name: _by(name, known) for name in NAMES}
     lines: list[CartItem] = []

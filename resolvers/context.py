@@ -128,9 +128,12 @@ class Services:
     """Counts requests, log-ins and guesses."""
     webhooks: Courier = field(init=False)
     """Sends messages to endpoints."""
+    public_url: str = field(init=False)
+    """Where clients reach the service, without a trailing slash: told with every row that has an address."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "journal", Journal(self.db))
+        object.__setattr__(self, "public_url", self.settings.public_url)
         object.__setattr__(self, "webhooks", Courier(self.settings))
         object.__setattr__(self, "limits", Limits(self.settings, self.kv, self.clock))
 

@@ -139,7 +139,7 @@ async def _unused(call: Call, media_id: int) -> MediaRow:
 
 def address_of(context: Context, path: str) -> str:
     """Where a path on this service is found; empty where there is none."""
-    return path and f"{context.services.settings.public_url}{path}"
+    return path and f"{context.services.public_url}{path}"
 
 
 for _kind in (Product, OrderProduct):
@@ -152,7 +152,7 @@ async def path_of_picture(call: Call, partner_id: int, address: str, at: str = "
 
     Pictures that are not uploaded but laid in with demo data have paths of another kind, and are nobody's.
     """
-    path = address.removeprefix(call.services.settings.public_url)
+    path = address.removeprefix(call.services.public_url)
     shown = read_path(path)
     if path.startswith("http") or (shown is not None and not await lock_for_use(call.db, partner_id, shown[0])):
         raise InvalidInput.at(at, "No picture of this partner that can be used has this address.")

@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from rest_compat.answers import Header
 from rest_compat.route import Deprecated
-from rest_compat.storable import storable
+from schema.characters import UNSTORABLE
 from schema.numbers import RowId
 
 _ID = re.compile(r"[1-9]\d{0,9}", re.ASCII)
@@ -37,11 +37,10 @@ class PathValues:
     def read(self, given: Sequence[str]) -> Mapping[str, Any] | None:
         """By name; None when one of them can be the id of nothing."""
         values: dict[str, Any] = {}
-        texts, wrong = storable(list(given))
-        if wrong:
-            return None
-        for name, adapter, text in zip(self.names, self.adapters, texts, strict=True):
+        for name, adapter, text in zip(self.names, self.adapters, given, strict=True):
             if adapter is None:
+                if UNSTORABLE.search(text):
+                    return None
                 values[name] = text
                 continue
             try:

@@ -316,7 +316,8 @@ def endpoint(route: Route, context_of: ContextOf) -> Endpoint:
 
 
 def rest_routes(context_of: ContextOf, sdl: SdlOf | None = None) -> list[BaseRoute]:
-    """All there is to mount. `context_of` makes the context of a request; it refuses a token that is not good.
+    """All there is to mount: the API, then the pages of its documentation. `context_of` makes the context of a request; it
+    refuses a token that is not good.
 
     `sdl` is the schema of the graph, which the documentation then shows as well.
     """

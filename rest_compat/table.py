@@ -52,6 +52,11 @@ class PathTable(Generic[T]):
 
 
 def _walk(branch: Branch[T], segments: list[str], at: int, values: list[str]) -> Branch[T] | None:
+    while branch.open is None and at < len(segments):  # there is one way only: nothing to come back to
+        following = branch.fixed.get(segments[at])
+        if following is None:
+            return None
+        branch, at = following, at + 1
     if at == len(segments):
         return branch if branch.methods else None
     segment = segments[at]

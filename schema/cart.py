@@ -41,8 +41,8 @@ def encode_content(items: Sequence[CartItem], return_url: str) -> bytes:
 def decode_content(value: bytes) -> tuple[tuple[CartItem, ...], str]:
     """The items and `return_url` that `encode_content` wrote."""
     return_url, lines = orjson.loads(value)
-    items = tuple(
-        CartItem(product, quantity, variant, {int(id): text for id, text in chosen.items()})
+    items = [
+        CartItem(product, quantity, variant, {int(id): text for id, text in chosen.items()} if chosen else {})
         for product, quantity, variant, chosen in lines
-    )
-    return items, return_url
+    ]
+    return tuple(items), return_url

@@ -1,11 +1,11 @@
 """Everything that is wrong with an input, told at once: what its checks find, and what is found in spite of what cannot be read."""
 
-import contextlib
 import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from types import TracebackType
+from typing import Any, Self, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError, create_model
 
@@ -21,14 +21,21 @@ class Findings:
         self.problems: list[Problem] = []
         self.stopped = False
 
-    @contextlib.contextmanager
-    def of_one(self) -> Iterator[None]:
+    def of_one(self) -> Self:
         """Run one check: what it finds is kept, and the next can run."""
-        try:
-            yield
-        except (InvalidInput, AlreadyTaken) as error:
-            self.problems += error.problems
-            self.stopped = True
+        return self
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, InvalidInput | AlreadyTaken):
+            return False
+        self.problems += error.problems
+        self.stopped = True
+        return True
 
     def tell(self) -> None:
         """Raise InvalidInput with all that was found, if any check did not come to its end."""
