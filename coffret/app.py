@@ -23,6 +23,7 @@ from coffret.traced import Traced
 from funnel.pages import Pages
 from funnel.routes import routes as funnel_routes
 from resolvers.context import Context, Services
+from rest_compat.docs import Around
 from rest_compat.errors import refusal
 from rest_compat.routes import rest_routes
 from schema.errors import AppError
@@ -93,15 +94,21 @@ def graphql(settings: Settings) -> View:
     made = graph(settings)
     for document_id, problem in made.documents.broken.items():
         log.error("a trusted document cannot be answered", document_id=document_id, because=problem)
-    ide = settings.development if settings.graphiql is None else settings.graphiql
-    return View(made, context_of, ide=ide and tells_schema(settings))
+    return View(made, context_of, ide=ide(settings) and tells_schema(settings))
+
+
+def ide(settings: Settings) -> bool:
+    """Whether browsers get GraphiQL, where the schema is told."""
+    return settings.development if settings.graphiql is None else settings.graphiql
 
 
 def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[Table]:
     """All that is answered, each table with the hosts that it is for. `sandbox` is the payment provider's, where there is one."""
     own, pages = OwnHosts(settings), Pages(reload=settings.development)
     funnel = funnel_routes(settings, pages)
-    rest, *reference = rest_routes(context_of, sdl if tells_schema(settings) else None)
+    told = tells_schema(settings)
+    around = Around(settings.base_url.rstrip("/"), sdl if told else None, ide=told and ide(settings))
+    rest, *reference = rest_routes(context_of, around)
     tables = (  # tried in this order, so what is asked most stands first
         (Hosts.API, [rest, *graphql(settings).routes()]),
         (Hosts.ANY, watching.ROUTES),
@@ -115,7 +122,7 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[Table]
         (Hosts.ANY, funnel.of_shops),
         (Hosts.ANY, funnel.static),
         (Hosts.SERVICE, funnel.of_service),
-        (Hosts.SHOPS, storefront.routes(settings)),
+        (Hosts.SHOPS, storefront.routes(settings, funnel.nothing_here)),
         (Hosts.SERVICE, [] if sandbox is None else [Mount(SANDBOX_PATH, sandbox)]),
         (Hosts.SHOPS, funnel.unknown),
     )

@@ -36,6 +36,8 @@ class Tables:
     """At the partners' own domains: each looks up whose it is."""
     unknown: list[BaseRoute]
     """At the partners' own domains as well: the page for every path that nothing else has."""
+    nothing_here: Endpoint
+    """That page."""
     static: list[BaseRoute]
     """Wherever there are pages: what all of them use."""
     of_service: list[BaseRoute]
@@ -67,9 +69,11 @@ def routes(settings: Settings, pages: Pages) -> Tables:
         ),
         *redeem_routes(settings, pages),
     ]
+    nowhere = fronts[ShopKind.PRODUCTS].page(nothing_here)
     return Tables(
         of_shops=of_shops,
-        unknown=[Route("/{rest:path}", fronts[ShopKind.PRODUCTS].page(nothing_here))],
+        unknown=[Route("/{rest:path}", nowhere)],
+        nothing_here=nowhere,
         static=[Route(f"{PREFIX}{{name:str}}", pages.assets.serve)],
         of_service=[*onboarding_routes(settings, pages), *returning.routes(settings, pages)],
     )

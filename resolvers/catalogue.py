@@ -5,7 +5,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from resolvers.changes import ById, apply, marketplace_among, named, text_of, values_of
+from resolvers.changes import ById, apply, marketplace_among, named, needs, text_of, values_of
 from resolvers.listing import Listing, OfMarketplace, Where
 from resolvers.operation import Call, operation
 from schema.catalogue import Environment, PriceRange, Universe
@@ -172,8 +172,8 @@ async def update_price_range(call: Call, input: UpdatePriceRange) -> PriceRange:
     with findings.of_one():
         named(row.name)
     with findings.of_one():
-        if input.minimum is not None or input.maximum is not None:
-            _sensible(row.minimum_amount, row.maximum_amount)
+        needs(input.minimum, input.maximum)
+        _sensible(row.minimum_amount, row.maximum_amount)
     findings.tell()
     await call.db.flush()
     return row

@@ -59,6 +59,12 @@ def sent(input: Fields, name: str) -> strawberry.Some[Any] | None:
     return found if isinstance(found, strawberry.Some) else None
 
 
+def needs(*_read: object) -> None:
+    """Say which fields of an input a check judges by, besides those that it looks at: where one of them cannot be used, the
+    check ends here, and calls nothing wrong that is right.
+    """
+
+
 def _written(input: Fields, skip: Collection[str]) -> set[str]:
     return set(type(input).model_fields) - NOT_COLUMNS - set(skip)
 

@@ -35,6 +35,8 @@ class Call:
     transaction: AsyncSession | None
     once: Once | None = None
     """Set where the request has an `Idempotency-Key`."""
+    trial: bool = False
+    """Whether it is run on what could be used of a wrong input, only to find what else is wrong."""
     subjects: list[object] = field(default_factory=list, init=False, repr=False)
     """What it is about, as far as `concerns` was told."""
 
@@ -172,7 +174,10 @@ class Operation(Generic[P, R]):
                 await self.checks(Call(context, None), input)
         except (InvalidInput, AlreadyTaken) as error:
             return error.problems
-        except (AppError, IntegrityError):  # the state of things is told when the fields are right
+        except IntegrityError as error:
+            lost = told(error)
+            return lost.problems if isinstance(lost, AlreadyTaken) else ()
+        except AppError:  # the state of things is told when the fields are right
             return ()
         except Exception:
             log.exception("the checks of an operation broke on a part of its input", operation=self.name)
@@ -183,7 +188,7 @@ class Operation(Generic[P, R]):
         run: Callable[..., Awaitable[object]] = self.function
         async with context.services.db.sessions() as db, db.begin() as transaction:
             try:
-                await run(Call(context, db), input=input)
+                await run(Call(context, db, trial=True), input=input)
             finally:
                 await transaction.rollback()
 

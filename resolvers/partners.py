@@ -7,7 +7,7 @@ import strawberry
 from pydantic import AfterValidator, Field
 
 from resolvers.activation_watch import partner_changed
-from resolvers.changes import apply, given_uuid, marketplace_among, values_of
+from resolvers.changes import apply, given_uuid, marketplace_among, needs, values_of
 from resolvers.listing import Listing, Lookup, OfMarketplace, Where
 from resolvers.medias import path_of_picture
 from resolvers.operation import Call, operation
@@ -20,10 +20,12 @@ from schema.partner_input import CreatePartner, UpdatePartner
 from schema.permission import Permission
 from schema.tenancy import Partner, PartnerStatus
 from schema.values import ClosedSet, closed_set, writable_as
+from schema.words import Words
 from store.new_partners import default_site_domain, free_source_id, next_id
 from store.partner_checks import check, company_number
 from store.tenancy import PartnerRow
 
+OTHERS_THAN_NEW = [PartnerStatus.ACTIVE, PartnerStatus.INACTIVE, PartnerStatus.TEST]
 NUMBER = "Its company number: in France the SIRET."
 CompanyNumber = Annotated[str | None, Field(description=NUMBER), strawberry.argument(description=NUMBER)]
 
@@ -111,8 +113,11 @@ async def update_partner(call: Call, input: UpdatePartner) -> Partner:
     with call.db.no_autoflush:
         with findings.of_one():
             if row.status is PartnerStatus.NEW and before is not PartnerStatus.NEW:
-                raise InvalidInput.at("status", "Only its network makes a partner new. Send a, i or t.")
+                raise InvalidInput.at(
+                    "status", Words("Only its network makes a partner new. Send {choices}.", choices=OTHERS_THAN_NEW)
+                )
         with findings.of_one():
+            needs(input.head_office, input.status)  # numbers are judged by both
             check(row, call.services.clock.now().date())
         with findings.of_one():
             if input.logo_url is not None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from resolvers.changes import ById, apply, named, owner_among, stays_with_owner, text_of, values_of
+from resolvers.changes import ById, apply, named, needs, owner_among, stays_with_owner, text_of, values_of
 from resolvers.listing import Listing, Lookup, OfPartner, Where
 from resolvers.operation import Call, operation
 from schema.errors import InvalidInput
@@ -81,10 +81,9 @@ async def update_voucher_option_category(call: Call, input: UpdateVoucherOptionC
     with findings.of_one():
         named(row.name)
     with findings.of_one():
-        least, most = input.min_number_options, input.max_number_options
-        if least is not None or most is not None:
-            meant = "min_number_options" if most is None else "max_number_options"
-            _sensible(row.min_number_options, row.max_number_options, meant)
+        needs(input.min_number_options)
+        meant = "min_number_options" if input.max_number_options is None else "max_number_options"
+        _sensible(row.min_number_options, row.max_number_options, meant)
     findings.tell()
     await call.db.flush()
     return row

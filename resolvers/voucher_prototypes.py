@@ -7,7 +7,7 @@ from pydantic import Field
 from sqlalchemy import and_
 from sqlmodel import col, select
 
-from resolvers.changes import ById, apply, currency_of, owner_among, text_of, values_of
+from resolvers.changes import ById, apply, currency_of, needs, owner_among, text_of, values_of
 from resolvers.computed import computes
 from resolvers.context import Context
 from resolvers.listing import Listing, Lookup, OfPartner, Where
@@ -97,7 +97,10 @@ async def create_voucher_prototype(call: Call, input: CreateVoucherPrototype) ->
     with findings.of_one():
         row = _row(input)
         _settle_nights(row, told=input.nb_nights is not None)
-        _check_fits(row)
+        with findings.of_one():
+            _check_capacity(row)
+        with findings.of_one():
+            _check_nights(row)
     with findings.of_one():
         cover = _cover(input.cover_image, len(input.image_ids), told=True)
     findings.tell()
@@ -121,7 +124,6 @@ async def update_voucher_prototype(call: Call, input: UpdateVoucherPrototype) ->
     before = {name: getattr(row, name) for name in SORTED_BY}
     with call.db.no_autoflush:
         apply(row, input, skip=NOT_COLUMNS)
-        _settle_nights(row, told=input.nb_nights is not None)
         for name in SAID:
             with findings.of_one():
                 _check_said(name, getattr(row, name))
@@ -130,7 +132,12 @@ async def update_voucher_prototype(call: Call, input: UpdateVoucherPrototype) ->
                 with findings.of_one():
                     await _check_sorted(call, name, getattr(row, name), partner)
         with findings.of_one():
-            _check_fits(row)
+            needs(input.min_capacity, input.max_capacity)
+            _check_capacity(row)
+        with findings.of_one():
+            needs(input.type)
+            _settle_nights(row, told=input.nb_nights is not None)
+            _check_nights(row)
         there = await images_of(call.db, row)
         with findings.of_one():
             images = there if input.image_ids is None else input.image_ids.value
@@ -180,18 +187,17 @@ def _check_said(name: str, text: Text) -> None:
         raise InvalidInput.at(name, "Say this in at least one language.", "REQUIRED")
 
 
-def _check_fits(row: VoucherPrototypeRow) -> None:
-    """Refuse numbers that do not fit together."""
-    findings = Findings()
-    with findings.of_one():
-        if row.max_capacity and row.max_capacity < row.min_capacity:
-            raise InvalidInput.at(
-                "max_capacity", f"Send {row.min_capacity} or more, or 0 for any number.", "OUT_OF_RANGE"
-            )
-    with findings.of_one():
-        if row.type is VoucherPrototypeType.STANDARD and row.nb_nights:
-            raise InvalidInput.at("nb_nights", "What is standard has no nights: send 0, or another type.")
-    findings.tell()
+def _check_capacity(row: VoucherPrototypeRow) -> None:
+    """Refuse a largest number of persons that is below the smallest."""
+    if row.max_capacity and row.max_capacity < row.min_capacity:
+        told = f"Send {row.min_capacity} or more, or 0 for any number."
+        raise InvalidInput.at("max_capacity", told, "OUT_OF_RANGE")
+
+
+def _check_nights(row: VoucherPrototypeRow) -> None:
+    """Refuse nights of what has none."""
+    if row.type is VoucherPrototypeType.STANDARD and row.nb_nights:
+        raise InvalidInput.at("nb_nights", "What is standard has no nights: send 0, or another type.")
 
 
 async def _check_sorted(call: Call, name: str, id: int | None, partner: PartnerRow) -> None:

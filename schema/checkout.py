@@ -351,6 +351,11 @@ class Checkout:
     expected: Expected | None = None
     """While something is still to be chosen: what to show instead of deliveries, codes and totals of what can be ordered."""
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the shop sells no more: a payment that was begun can be finished, and nothing changed."""
+        return Notice.SHOP_CLOSED in self.notices
+
 
 class AttemptStatus(StrEnum):
     """Where a payment stands. WAITING: at the provider or not known yet; COMPLETED: there is an order."""

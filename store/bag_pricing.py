@@ -14,7 +14,7 @@ from store.bag_lines import gift_card_line, voucher_line
 from store.coupon_rules import ZERO, Reduction, Terms, Ware, reduce
 from store.coupons import CouponRow
 from store.gift_cards import UsableCard
-from store.pricing import Carriage, Parcel, Sold, bill, delivery_option, fit_together
+from store.pricing import Carriage, Parcel, Sold, bill, delivery_option, fit_together, has_a_price
 from store.sale_texts import RECEPTIONS
 from store.shop import Delivery
 from store.voucher_shop import SoldPrototype
@@ -133,6 +133,11 @@ def _terms(basket: BagBasket) -> Terms:
         targets=None,
         receptions=None if mode is None else frozenset({mode}),
         collected=None if mode is None else mode is ReceptionMode.ON_SITE,
+        collecting_costs=any(
+            has_a_price(delivery)
+            for delivery in basket.deliveries
+            if delivery.mode.kind is DeliveryKind.CLICK_AND_COLLECT
+        ),
     )
 
 

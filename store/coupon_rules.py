@@ -46,6 +46,8 @@ class Terms:
     targets: frozenset[CouponTarget] | None
     receptions: frozenset[ReceptionMode] | None
     collected: bool | None
+    collecting_costs: bool = True
+    """Whether there is anything to pay for collecting, without a coupon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,12 @@ def works(
 
 
 def reduce_lines(
-    lines: Sequence[CheckoutLine], coupons: Sequence[CouponRow], kind: DeliveryKind | None, email: str
+    lines: Sequence[CheckoutLine],
+    coupons: Sequence[CouponRow],
+    kind: DeliveryKind | None,
+    email: str,
+    *,
+    collecting_costs: bool = True,
 ) -> Reduction:
     """Apply coupons to lines of a shop's cart."""
     wares = [Ware(line.choice.product_id, line.unit_price or ZERO, line.total) for line in lines]
@@ -116,6 +123,7 @@ def reduce_lines(
         targets=None if kind is None else frozenset({target, CouponTarget.ECOMMERCE}),
         receptions=None if kind is None else RECEPTION[kind],
         collected=collected,
+        collecting_costs=collecting_costs,
     )
     return reduce(wares, coupons, terms)
 
@@ -135,9 +143,10 @@ def reduce(wares: Sequence[Ware], coupons: Sequence[CouponRow], terms: Terms) ->
         if any(wares[i].total + added[i] + more > LARGEST_AMOUNT for i, more in zip(eligible, raised, strict=True)):
             unmet[coupon.id] = Unmet(CodeProblem.TOO_MUCH)
             continue
-        frees = coupon.free_click_and_collect and terms.collected is not False
+        frees = coupon.free_click_and_collect and terms.collected is not False and terms.collecting_costs
         if not any(shares) and not any(raised) and (freeing or not frees):  # it would be used up for nothing
-            elsewhere = coupon.free_click_and_collect and not frees and any(left[i] for i in eligible)
+            delivered = coupon.free_click_and_collect and terms.collected is False
+            elsewhere = delivered and any(left[i] for i in eligible)
             unmet[coupon.id] = Unmet(CodeProblem.OTHER_DELIVERY if elsewhere else CodeProblem.NOTHING_LEFT)
             continue
         for index, share, more in zip(eligible, shares, raised, strict=True):

@@ -15,6 +15,8 @@ from schema.characters import without_unseen
 def skeleton(name: str) -> str:
     """What a name looks like: the same for all that read alike, whatever the case. It is not meant to be shown."""
     plain = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", without_unseen(name)).casefold())
+    for dotted in ("i", "j"):
+        plain = plain.replace(f"{dotted}\u0307", dotted)
     return " ".join(plain.translate(_table()).split())
 
 

@@ -92,7 +92,8 @@ def _come_to(
     """How lines with a price can be delivered, what each code does for them, and what it comes to."""
     mode = next((d for d in basket.deliveries if d.mode.id == basket.delivery_id), None)
     coupons = [code for code in basket.codes if isinstance(code, CouponRow)]
-    reduction = reduce_lines(good, coupons, mode.mode.kind if mode else None, basket.email)
+    kind, costs = (mode.mode.kind, has_a_price(mode)) if mode else (None, True)
+    reduction = reduce_lines(good, coupons, kind, basket.email, collecting_costs=costs)
     worth = sum((line.total for line in good), ZERO) - reduction.total
     weight = weight_of(good, basket.products)
     options = tuple(
@@ -230,6 +231,11 @@ def rate_for(delivery: Delivery, country: str, weight: int) -> Decimal | None:
             best = min(fitting, key=lambda r: (r.max_weight_grams is None, r.max_weight_grams or 0), default=None)
             return best.price_amount if best else None
     return None
+
+
+def has_a_price(delivery: Delivery) -> bool:
+    """Whether a delivery costs anything at all, wherever and whatever it is."""
+    return any(rate.price_amount for rate in delivery.rates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,13 +71,19 @@ def plain(text: Any) -> ColumnElement[str]:
 
 
 def somewhere(term: str) -> str:
-    """The pattern of texts that hold this."""
+    """The pattern of texts that hold this; of nothing but accents, which are in no text that is searched, that of none."""
+    if term and not _bare(term):
+        return ""
     escaped = term.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     return f"%{escaped}%"
 
 
 def _has_grams(term: str) -> bool:
     """Whether a term has trigrams: accents have none of their own, and trigrams do not cross lines."""
-    letters = (letter for letter in unicodedata.normalize("NFD", term) if not _ACCENTS.fullmatch(letter))
-    term = unicodedata.normalize("NFC", "".join(letters))
+    term = _bare(term)
     return any("\n" not in term[at : at + SHORTEST] for at in range(len(term) - SHORTEST + 1))
+
+
+def _bare(term: str) -> str:
+    letters = (letter for letter in unicodedata.normalize("NFD", term) if not _ACCENTS.fullmatch(letter))
+    return unicodedata.normalize("NFC", "".join(letters))

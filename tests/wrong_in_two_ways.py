@@ -40,6 +40,7 @@ from schema.values import Text
 from schema.voucher import VoucherState
 from schema.voucher_prototype import VoucherPrototypeType
 from store.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
+from tests.changes import Direct
 from tests.tenants import Tenants
 from tests.voucher_world import sell, voucher_of
 
@@ -61,6 +62,8 @@ OFFICE = {"address_line_1": "1 rue X", "postal_code": "75001", "city": "Paris", 
 NUMBERS = {"siret_number": "1", "rcs": "Paris", "ape": "5510Z", "vat_id": "FR1"}
 IMPORTED = {"imported_from": "Y", "voucher_prototype_id": 4711, "total_price": "1.00"}
 LONG = "x" * 5_000
+TAKEN = "TAKEN"
+"""The SKU of another product."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ async def cases(tenants: Tenants) -> list[Case]:
         await tenants.add(row)
     sold = await sell(tenants, "a1")
     voucher = await tenants.add(voucher_of(sold))
+    assert (await Direct(tenants).change("a1", products.create_product, name=NAME, price="1", sku=TAKEN)).done
     async with tenants.services.db.sessions() as db:
         links = select(VoucherOptionLinkRow.id).where(col(VoucherOptionLinkRow.voucher_prototype_id) == sold.stay.id)
         link = (await db.exec(links.limit(1))).one()
@@ -112,6 +116,7 @@ def _of_shops(tenants: Tenants) -> Iterator[Case]:
     yield Case(products.create_product, "market a", {**product, **of_nobody}, "partner_uuid name price stock")
     changed = {"id": own.product, **UNNAMED, "picture_url": PICTURE, "stock": -1}
     yield Case(products.update_product, "a1", changed, "name picture_url stock")
+    yield Case(products.update_product, "a1", {"id": own.product, "sku": TAKEN, "stock": -1}, "sku stock")
     variant = {"product_id": own.product, "name": NAMELESS, "price": "-1"}
     yield Case(products.create_product_variant, "a1", variant, "name price")
     yield Case(products.update_product_variant, "a1", {"id": own.variant, **UNNAMED, "price": "-1"}, "name price")
@@ -167,6 +172,9 @@ def _of_accounts(tenants: Tenants) -> Iterator[Case]:
     yield Case(
         partners.create_partner, "master", {**nowhere, "status": PartnerStatus.ACTIVE, "registration": NUMBERS}, told
     )
+    abroad = {"registration": {"siret_number": "DE123456"}, "head_office": {"country": "Nowhere"}}
+    there = {"uuid": str(tenants.partners["a1"].uuid), **abroad, "accent_colour": "red"}
+    yield Case(partners.update_partner, "market a", there, "head_office.country accent_colour")
     listed = {**nowhere, "registration": NUMBERS, "head_office": OFFICE}
     yield Case(network_partners.create_network_partner, "master", listed, told)
     looks = {"uuid": str(tenants.partners["a1"].uuid), "logo_url": PICTURE, "accent_colour": "red"}
@@ -216,6 +224,8 @@ def _of_prototypes(stay: int) -> Iterator[Case]:
     yield Case(create, "a1", {**PROTOTYPE, "name": NAMELESS, **shapes}, told)
     of_nobody = {**PROTOTYPE, "name": NAMELESS, "partner_uuid": UNKNOWN, **capacity}
     yield Case(create, "market a", of_nobody, "partner_uuid name max_capacity")
+    sizes = {"id": stay, "long_description": NAME, "min_capacity": -1, "max_capacity": 1, "ranking": -1}
+    yield Case(voucher_prototypes.update_voucher_prototype, "a1", sizes, "min_capacity ranking")
     changed = {"id": stay, **UNNAMED, "long_description": NAME, "universe_id": 4711, **shapes}
     yield Case(voucher_prototypes.update_voucher_prototype, "a1", changed, told)
 

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import pathlib
+import time
 from collections.abc import Iterator
 from typing import TextIO
 from urllib.parse import urlsplit
@@ -66,7 +67,11 @@ def tell(held: TextIO | None, said: str) -> None:
 
 def occupied(path: pathlib.Path, settings: Settings) -> str:
     """What to say about the process that holds the directory, and the ways out."""
-    pid, _, address = path.read_text().partition(" ")
+    for _ in range(20):  # who has only just taken it has yet to say so
+        if said := path.read_text():
+            break
+        time.sleep(0.05)
+    pid, _, address = said.partition(" ")
     who = f"process {pid or 'unknown'}" + (f" at {address}" if address else "")
     other = f"{settings.data_dir}-2"
     port = settings.port + 1 if 0 < settings.port < 65535 else 8001

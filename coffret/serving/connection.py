@@ -9,7 +9,7 @@ import termios
 from typing import Any
 
 from prometheus_client import Counter
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from coffret.serving.patience import ServerConfig
 
@@ -41,6 +41,8 @@ class Connection(HttpToolsProtocol):
         self._body_bytes = 0
         self._in_body = False
         self._stopping = False
+        self._cycles: list[RequestResponseCycle] = []
+        """Requests that have come and whose answers are not complete; `cycle` is the last one, and not the one that runs."""
 
     @property
     def under_way(self) -> bool:
@@ -77,6 +79,7 @@ class Connection(HttpToolsProtocol):
         """The head of a request is there."""
         self._in_body = True
         super().on_headers_complete()
+        self._cycles = [*(each for each in self._cycles if not each.response_complete), self.cycle]
         if self._stopping:
             self.cycle.keep_alive = False
 
@@ -111,14 +114,14 @@ class Connection(HttpToolsProtocol):
         for timer in ("_head", "_body", "_reading"):
             self._end(timer)
         self._unset_keepalive_if_required()
+        self._tell_gone()
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
         """The process is about to stop: what is under way is answered, and the client told to connect anew."""
         self._stopping = True
         if self.under_way:
-            self.cycle.keep_alive = False
-            for cycle, _ in self.pipeline:
+            for cycle in self._cycles:
                 cycle.keep_alive = False
         else:
             self.loop.call_later(LINGER, self._close_unless_used)
@@ -219,13 +222,17 @@ class Connection(HttpToolsProtocol):
         self.leave()
 
     def leave(self) -> None:
-        """Close; the request under way, if there is one, learns that its client is gone."""
-        if self.under_way:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+        """Close; the requests under way learn that their client is gone."""
+        self._tell_gone()
         if not self.transport.is_closing():
             self.transport.close()
         self._await_last_reading()
+
+    def _tell_gone(self) -> None:
+        for cycle in self._cycles:
+            if not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
 
     def _await_last_reading(self) -> None:
         """What was written and not read yet is waited for as well, also where nothing more is to be written."""

@@ -10,12 +10,12 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from funnel.cookies import Cookies
+from funnel.desk import Endpoint
 from funnel.forms import read_form
 from funnel.languages import chosen
 from funnel.pages import HEADERS
@@ -24,7 +24,7 @@ from resolvers.carts import save_ecommerce_cart
 from resolvers.context import Caller, Context, Role, Services
 from schema.cart_input import SaveEcommerceCart
 from schema.checkout import OfferedProduct
-from schema.errors import AppError, PartnerInactive
+from schema.errors import AppError, NotFound
 from schema.values import Text
 from store.brand import brand_of
 from store.demo.content import load_content
@@ -54,14 +54,14 @@ class Shop:
 
 
 async def shop_at(services: Services, host: str) -> Shop:
-    """The demo shop at a host. Raises a 404 where there is none."""
+    """The demo shop at a host. Raises NotFound where there is none."""
     async with services.db.sessions() as db:
         for partner, tagline in zip(await demo_partners(db), taglines(), strict=False):
             if partner.site_domain == host.lower():
                 marketplace = await db.get_one(MarketplaceRow, partner.marketplace_id)
                 products = await load_products(db, partner.id, (), others=True)
                 return Shop(partner, marketplace.currency, tagline, products)
-    raise HTTPException(404)
+    raise NotFound(thing="shop")
 
 
 @functools.cache
@@ -73,8 +73,9 @@ def taglines() -> tuple[Text, ...]:
 class Storefront:
     """Shows the page, takes its form."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, elsewhere: Endpoint) -> None:
         self._settings = settings
+        self._elsewhere = elsewhere
         self._cookies = Cookies(secure=settings.funnel_scheme == "https")
         folder = files("coffret.storefront")
         self._texts = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
@@ -98,7 +99,10 @@ class Storefront:
     async def show(self, request: Request) -> Response:
         """The products; above them a word of thanks for whoever comes back with an order."""
         services: Services = request.app.state.house.services
-        shop = await shop_at(services, request.headers.get("host", ""))
+        try:
+            shop = await shop_at(services, request.headers.get("host", ""))
+        except NotFound:
+            return await self._elsewhere(request)
         language = chosen(self._cookies.read(request, "language"), request.headers.get("accept-language", ""))
         order = request.query_params.get("order", "")
         brand = brand_of(shop.partner)
@@ -125,8 +129,8 @@ class Storefront:
         that nobody has to pay, and changes nothing.
         """
         services: Services = request.app.state.house.services
-        shop = await shop_at(services, request.headers.get("host", ""))
         try:
+            shop = await shop_at(services, request.headers.get("host", ""))
             product_id = (await read_form(request)).get("product", "")
         except AppError as error:
             return PlainTextResponse(str(error), error.status)
@@ -136,7 +140,7 @@ class Storefront:
             return RedirectResponse(back, 303)
         try:
             cart = await save_ecommerce_cart(context_of(request, services, shop.partner), cart_of(sold, back))
-        except PartnerInactive as error:
+        except AppError as error:
             return PlainTextResponse(str(error), error.status)
         return RedirectResponse(cart.funnel_url, 303)
 
@@ -183,7 +187,9 @@ def environment(language: str) -> Environment:
     return made
 
 
-def routes(settings: Settings) -> list[BaseRoute]:
-    """The demo shops at the root of their hosts; nothing where an installation has no demo data."""
+def routes(settings: Settings, elsewhere: Endpoint) -> list[BaseRoute]:
+    """The demo shops at the root of their hosts, and what answers at those of all others; nothing where an installation has no
+    demo data.
+    """
     wanted = settings.development and settings.demo and settings.provider is ProviderName.SANDBOX
-    return Storefront(settings).routes() if wanted else []
+    return Storefront(settings, elsewhere).routes() if wanted else []

@@ -32,7 +32,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Vary": "Accept-Encoding, Host",
 }
-OPENAPI, OVERVIEW, GUIDE = "/openapi.json", "/docs/", "/docs/integrate/"
+IDE, OPENAPI, OVERVIEW, GUIDE = "/graphql/", "/openapi.json", "/docs/", "/docs/integrate/"
 SCHEMA, SCHEMA_FILE = "/docs/graphql/", "/graphql/schema.graphql"
 LONGEST_SEARCH = 200
 FOR_GOOD = "public, max-age=31536000, immutable"
@@ -73,9 +73,16 @@ def path_of(name: str) -> str:
     return f"/docs/{stem}.{hashlib.sha256(FILES[name].plain).hexdigest()[:12]}.{ending}"
 
 
-def base_of(request: Request) -> str:
-    """The address at which this service was reached."""
-    return str(request.base_url).rstrip("/")
+@dataclass(frozen=True)
+class Around:
+    """What the documentation tells of the service around it."""
+
+    address: str = ""
+    """Where clients reach the service; empty: where whoever reads reached it."""
+    sdl: SdlOf | None = None
+    """The schema of the graph, where it is shown."""
+    ide: bool = False
+    """Whether a browser can explore the graph."""
 
 
 class Documentation:
@@ -88,17 +95,18 @@ class Documentation:
         document: Callable[[], Json],
         groups: Mapping[str, Sequence[Route]],
         reference_of: ReferenceOf,
-        sdl: SdlOf | None,
+        around: Around,
     ) -> None:
         for route in (route for routes in groups.values() for route in routes):
             reference_of(route)  # stops the start where one has no words
         files = {name: path_of(name) for name in FILES}
         self.paths = [OPENAPI, OVERVIEW, GUIDE, *(Group(name, ()).path for name in groups)]
-        self.sdl = sdl
-        self.paths += [] if sdl is None else [SCHEMA, SCHEMA_FILE]
-        schema = {} if sdl is None else {"page": SCHEMA, "file": SCHEMA_FILE}
+        self.address, self.sdl = around.address, around.sdl
+        self.paths += [] if self.sdl is None else [SCHEMA, SCHEMA_FILE]
+        graph = {"ide": IDE} if around.ide else {}
+        graph |= {} if self.sdl is None else {"page": SCHEMA, "file": SCHEMA_FILE}
         self.document = functools.cache(document)
-        self.pages = functools.cache(lambda: Pages(self.document(), groups, reference_of, files, schema))
+        self.pages = functools.cache(lambda: Pages(self.document(), groups, reference_of, files, graph))
         self.kept = functools.lru_cache(maxsize=HOSTS_KEPT * len(self.paths))(self.made)
 
     def made(self, base: str, path: str, asked: str = "") -> Served:
@@ -118,7 +126,8 @@ class Documentation:
 
     async def answer(self, request: Request, *, path: str) -> Response:
         """Answer a request. What is searched for is made each time, the rest once for an address."""
-        base, asked = base_of(request), request.query_params.get("q", "").strip()[:LONGEST_SEARCH]
+        base = self.address or str(request.base_url).rstrip("/")
+        asked = request.query_params.get("q", "").strip()[:LONGEST_SEARCH]
         if path == OVERVIEW and asked:
             made = await asyncio.to_thread(self.made, base, path, asked)
         else:
@@ -130,10 +139,10 @@ def documentation(
     document: Callable[[], Json],
     groups: Mapping[str, Sequence[Route]],
     reference_of: ReferenceOf,
-    sdl: SdlOf | None = None,
+    around: Around,
 ) -> list[BaseRoute]:
-    """All there is to mount. `sdl` is the schema of the graph, where it is shown."""
-    made = Documentation(document, groups, reference_of, sdl)
+    """All there is to mount."""
+    made = Documentation(document, groups, reference_of, around)
     pages = [
         StarletteRoute(each, functools.partial(made.answer, path=path))
         for path in made.paths

@@ -28,11 +28,12 @@ _SAMPLE = Markup(
 def guide(base: str) -> Markup:
     """The guide as HTML, for the address that this service was reached at."""
     path = INSTALLED if INSTALLED.exists() else SOURCE
-    text = path.read_text().replace(WRITTEN_FOR, base)
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     reader.add_render_rule("fence", _fence)
-    tokens = reader.parse(text)
+    tokens = reader.parse(path.read_text())
     for at, token in enumerate(tokens):
+        if token.type == "fence":
+            token.content = token.content.replace(WRITTEN_FOR, base)
         if token.type == "heading_open":
             token.attrSet("id", _anchor(tokens[at + 1].content))
         if token.children:

@@ -47,7 +47,8 @@ class Pages:
         files: Mapping[str, str],
         schema: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self.info, self.files, self.at = document["info"], files, schema
+        self.info, self.files = document["info"], files
+        self.at = {"ide": "", "page": "", "file": ""} | dict(schema)
         self.groups = [
             Group(name, [entry_of(document, route, reference_of(route)) for route in routes])
             for name, routes in groups.items()

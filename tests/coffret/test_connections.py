@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import dataclasses
 import socket
+import struct
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from typing import Any
 
@@ -140,6 +142,19 @@ def test_a_head_that_does_not_come_is_not_waited_for(serve: Serve, said: bytes, 
     answered = read(serve(headers=SHORT, idle=SHORT).connect(said))
     assert answered.startswith(status)
     assert bool(answered) is bool(status)
+
+
+def test_whoever_leaves_with_requests_in_line_leaves_no_error(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    served = serve()
+    client = served.connect(GET.replace(b"/ ", b"/large ") * 20)
+    assert client.recv(1)
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # without a word
+    client.close()
+    deadline = time.monotonic() + 60
+    while served.server.server_state.connections and time.monotonic() < deadline:
+        time.sleep(0.01)
+    served.end()
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 def test_a_head_that_comes_byte_by_byte_is_not_waited_for(serve: Serve) -> None:

@@ -110,6 +110,16 @@ async def test_a_shop_is_open_at_its_own_domain_in_production(production: Settin
     await close(sandbox)
 
 
+async def test_the_documentation_names_the_public_address_whatever_it_was_asked_by(production: Settings) -> None:
+    async with running(production) as (_, client):
+        at_own = {"Host": SERVICE_HOST}
+        assert (await client.get("/openapi.json", headers=at_own)).json()["servers"] == [{"url": production.base_url}]
+        page = (await client.get("/docs/integrate/", headers=at_own)).text
+        assert production.base_url in page
+        assert f"http://{SERVICE_HOST}" not in page
+        assert 'href="/graphql/"' not in page, "no browser is answered there"
+
+
 @pytest.mark.parametrize("path", ["/api/", "/api/permissions/", "/graphql", "/graphql/", "/docs/", "/openapi.json"])
 @pytest.mark.parametrize("host", FOREIGN)
 async def test_the_api_is_refused_at_every_other_host(production: Settings, path: str, host: str) -> None:

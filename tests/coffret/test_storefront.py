@@ -162,7 +162,10 @@ async def test_only_the_demo_shops_have_it(application: tuple[Starlette, httpx.A
     _, client = application
     assert "Table Cardamine" in (await client.get("/", headers={"Host": "demo2.localhost:8000"})).text
     for host in ("demo.localhost", "demo.localhost:8001", "other.localhost:8000"):
-        assert (await client.get("/", headers={"Host": host})).status_code == 404
+        nothing = await client.get("/", headers={"Host": host})
+        elsewhere = await client.get("/nowhere/", headers={"Host": host})
+        assert nothing.status_code == 404
+        assert parsed(nothing.text).one("h1").text == parsed(elsewhere.text).one("h1").text
         assert (await client.post("/", headers={"Host": host}, data={"product": "1"})).status_code == 404
 
 

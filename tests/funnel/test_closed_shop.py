@@ -97,6 +97,9 @@ async def test_a_payment_that_was_begun_is_finished(shop: Shop, customer: Custom
     await customer.open(f"{PRODUCTS}payment/?cart={cart.id}")
     assert CLOSED in [heading.text for heading in customer.page.all("h2")]
     assert "You can still finish the payment" in customer.page.text
+    assert "pay anew" not in customer.page.text
+    assert customer.page.one("main").all("form") == [], "there is nothing to change, and nothing else to pay"
+    assert [link.text for link in customer.page.one("main").all("a")] == ["Finish the payment"]
     await customer.post(path, form)
     assert customer.refresh[1] == provider, "pressed again it leads to the same payment"
     await pay(shop, customer)

@@ -62,6 +62,8 @@ async def test_people_are_found_however_their_name_is_written(
             ("giftee", "boe", 1),
             ("gifter", "zoa", 0),
             ("giftee", "b_e", 0),
+            ("gifter", "\u0301", 0),
+            ("gifter", "\u0301\u0308\u0301", 0),
         ):
             found = (await tenants.graphql("a1", query, filter={name: sought}))["data"]["vouchers"]
             assert (found["totalCount"], len(found["nodes"])) == (count, count), sought

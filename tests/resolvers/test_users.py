@@ -94,6 +94,7 @@ ALIKE = [
     ("paypal", "p\u0430yp\u0430l"),  # with two Cyrillic letters
     ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # all of it Cyrillic
     ("paypal", "PAYPA1"),
+    ("istanbul", "\u0130stanbul"),  # in small letters an i with another dot
     ("lottie", "1\u03bft\u0442i\u0435"),
     ("master-mind", "rnaster-mind"),
     ("wim", "vvim"),

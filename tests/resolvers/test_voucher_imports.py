@@ -247,6 +247,23 @@ async def test_lists_tell_no_more_codes_than_look_ups_do(tenants: Tenants) -> No
     assert await told("a1", _sent(imported(sold, "NEW"))) == []
 
 
+async def test_a_wrong_field_beside_a_code_tells_nothing_of_it_and_costs_no_guess(
+    tenants: Tenants, ask: Transport
+) -> None:
+    theirs = await tenants.add(voucher_of(await sell(tenants, "a2")))
+    sold = await sell(tenants, "a1")
+    tenants.services.settings.guesses_per_user = "1/hour"
+    before = await tenants.snapshot()
+    for wrong in ({"total_price": "-1"}, {"message": "x" * 10_000}):
+        for code in (theirs.code, "NOBODYS", theirs.code):
+            outcome = await ask.change("a1", voucher_imports.import_voucher, **{**imported(sold, code), **wrong})
+            assert {at for at, _ in outcome.wrong} == set(wrong)
+    assert await tenants.snapshot() == before
+    assert (await ask.change("a1", voucher_imports.import_voucher, **imported(sold, theirs.code))).wrong == {
+        ("code", "ALREADY_TAKEN")
+    }
+
+
 async def test_of_two_imports_of_one_code_at_once_one_is_taken(tenants: Tenants) -> None:
     sold = await sell(tenants, "a1")
 

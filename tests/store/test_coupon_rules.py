@@ -218,6 +218,16 @@ def test_collection_becomes_free(kind: DeliveryKind | None, free: bool) -> None:
     assert result.total == Decimal("1.00")
 
 
+@pytest.mark.parametrize(("discount", "works"), [(Decimal(0), False), (Decimal(10), True)])
+def test_where_collecting_is_free_already_a_coupon_does_not_make_it_so(discount: Decimal, *, works: bool) -> None:
+    one = coupon(free_click_and_collect=True, discount_percentage=discount)
+    result = reduce_lines([line()], [one], COLLECT, "", collecting_costs=False)
+    assert result.freeing == frozenset()
+    assert (result.unmet == {}) is works
+    if not works:
+        assert result.unmet[one.id].problem is CodeProblem.NOTHING_LEFT, "it is not used up"
+
+
 def test_a_coupon_whose_conditions_fail_frees_nothing() -> None:
     one = coupon(free_click_and_collect=True, minimum_basket_amount=Decimal(11))
     assert reduced(one, kind=COLLECT).freeing == frozenset()
