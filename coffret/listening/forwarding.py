@@ -43,7 +43,12 @@ class Forwarder:
         self.url = checked(url)
         self._secret = secret
         self._pauses = pauses
-        self._client = httpx.AsyncClient(timeout=PATIENCE.total_seconds(), follow_redirects=False, trust_env=False)
+        self._client = httpx.AsyncClient(
+            timeout=PATIENCE.total_seconds(),
+            follow_redirects=False,
+            trust_env=False,
+            limits=httpx.Limits(max_keepalive_connections=0),  # a receiver that is started again would lose an event
+        )
 
     async def __aenter__(self) -> Self:
         return self
