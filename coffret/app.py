@@ -23,7 +23,7 @@ from coffret.traced import Traced
 from funnel.pages import Pages
 from funnel.routes import routes as funnel_routes
 from resolvers.context import Context, Services
-from rest_compat.docs import Around
+from rest_compat.docs import DocsOptions
 from rest_compat.errors import refusal
 from rest_compat.routes import rest_routes
 from schema.errors import AppError
@@ -107,8 +107,8 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[Table]
     own, pages = OwnHosts(settings), Pages(reload=settings.development)
     funnel = funnel_routes(settings, pages)
     told = tells_schema(settings)
-    around = Around(settings.base_url.rstrip("/"), sdl if told else None, ide=told and ide(settings))
-    rest, *reference = rest_routes(context_of, around)
+    options = DocsOptions(settings.base_url.rstrip("/"), sdl if told else None, ide=told and ide(settings))
+    rest, *reference = rest_routes(context_of, options)
     tables = (  # tried in this order, so what is asked most stands first
         (Hosts.API, [rest, *graphql(settings).routes()]),
         (Hosts.ANY, watching.ROUTES),

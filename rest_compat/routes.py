@@ -36,7 +36,7 @@ from resolvers.voucher_updates import update_voucher
 from resolvers.vouchers import voucher as voucher_with_code
 from resolvers.vouchers import vouchers
 from rest_compat.body import Accepts
-from rest_compat.docs import Around, documentation
+from rest_compat.docs import DocsOptions, documentation
 from rest_compat.endpoint import ContextOf, Endpoint
 from rest_compat.errors import method_not_allowed, not_found
 from rest_compat.lists import ListEndpoint
@@ -262,7 +262,7 @@ GROUPS: Mapping[str, Sequence[Route]] = {
 ROUTES: Sequence[Route] = [route for routes in GROUPS.values() for route in routes]
 
 
-ALONE = Around()
+DEFAULT_DOCS = DocsOptions()
 
 
 class RestRoutes(BaseRoute):
@@ -318,10 +318,10 @@ def endpoint(route: Route, context_of: ContextOf) -> Endpoint:
             return OperationEndpoint(route, context_of, names)
 
 
-def rest_routes(context_of: ContextOf, around: Around = ALONE) -> list[BaseRoute]:
+def rest_routes(context_of: ContextOf, options: DocsOptions = DEFAULT_DOCS) -> list[BaseRoute]:
     """All there is to mount: the API, then the pages of its documentation. `context_of` makes the context of a request; it
     refuses a token that is not good.
     """
     answering = {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in GROUPS.items()}
     rest = RestRoutes([pair for pairs in answering.values() for pair in pairs])
-    return [rest, *documentation(lambda: document(answering, reference_of), GROUPS, reference_of, around)]
+    return [rest, *documentation(lambda: document(answering, reference_of), GROUPS, reference_of, options)]

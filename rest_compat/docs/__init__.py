@@ -74,8 +74,8 @@ def path_of(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Around:
-    """What the documentation tells of the service around it."""
+class DocsOptions:
+    """What the documentation tells of the service beside the operations."""
 
     address: str = ""
     """Where clients reach the service; empty: where whoever reads reached it."""
@@ -95,15 +95,15 @@ class Documentation:
         document: Callable[[], Json],
         groups: Mapping[str, Sequence[Route]],
         reference_of: ReferenceOf,
-        around: Around,
+        options: DocsOptions,
     ) -> None:
         for route in (route for routes in groups.values() for route in routes):
             reference_of(route)  # stops the start where one has no words
         files = {name: path_of(name) for name in FILES}
         self.paths = [OPENAPI, OVERVIEW, GUIDE, *(Group(name, ()).path for name in groups)]
-        self.address, self.sdl = around.address, around.sdl
+        self.address, self.sdl = options.address, options.sdl
         self.paths += [] if self.sdl is None else [SCHEMA, SCHEMA_FILE]
-        graph = {"ide": IDE} if around.ide else {}
+        graph = {"ide": IDE} if options.ide else {}
         graph |= {} if self.sdl is None else {"page": SCHEMA, "file": SCHEMA_FILE}
         self.document = functools.cache(document)
         self.pages = functools.cache(lambda: Pages(self.document(), groups, reference_of, files, graph))
@@ -139,10 +139,10 @@ def documentation(
     document: Callable[[], Json],
     groups: Mapping[str, Sequence[Route]],
     reference_of: ReferenceOf,
-    around: Around,
+    options: DocsOptions,
 ) -> list[BaseRoute]:
     """All there is to mount."""
-    made = Documentation(document, groups, reference_of, around)
+    made = Documentation(document, groups, reference_of, options)
     pages = [
         StarletteRoute(each, functools.partial(made.answer, path=path))
         for path in made.paths

@@ -16,7 +16,7 @@ from coffret.services import House
 from resolvers.auth import issue_token
 from resolvers.callers import Callers
 from resolvers.context import Caller, Context, Role, Services
-from rest_compat.docs import Around
+from rest_compat.docs import DocsOptions
 from rest_compat.routes import ROUTES, rest_routes
 from schema.root import sdl
 from schema.tenancy import PartnerStatus, UserRole
@@ -90,7 +90,7 @@ async def world(database: Database) -> AsyncIterator[World]:
     """The real routes over a filled database; carts in process."""
     kv = open_kv("", clock)
     services = services_with(db=database, kv=kv, carts=Carts(kv), callers=Callers(database, clock))
-    app = Starlette(routes=rest_routes(context_of, Around(sdl=sdl)), middleware=[Middleware(RequestId)])
+    app = Starlette(routes=rest_routes(context_of, DocsOptions(sdl=sdl)), middleware=[Middleware(RequestId)])
     app.state.house = House(services, None)
     yield World(app=app, services=services, **await filled(services))
     await kv.aclose()

@@ -11,7 +11,7 @@ import uvicorn
 from playwright.async_api import Browser, Page
 from starlette.applications import Starlette
 
-from rest_compat.docs import Around
+from rest_compat.docs import DocsOptions
 from rest_compat.routes import rest_routes
 from tests.chromium import needs_chromium, sound
 from tests.rest_compat.test_docs_pages import PATHS
@@ -49,7 +49,7 @@ async def no_context(_: Any) -> Any:
 @pytest.fixture
 async def address() -> AsyncIterator[str]:
     """Where the documentation is served."""
-    app = Starlette(routes=rest_routes(no_context, Around(sdl=lambda: SDL, ide=True)))
+    app = Starlette(routes=rest_routes(no_context, DocsOptions(sdl=lambda: SDL, ide=True)))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         task = asyncio.create_task(server.serve([listening]))
