@@ -12,28 +12,30 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Lifespan
 
-from coffret import documents, limiting, mailbox, media, notifications, start_page, storefront, time_control, watching
-from coffret.command_error import CommandError
-from coffret.cors import Cors
-from coffret.hosts import Hosts, OwnHosts, Table
-from coffret.hsts import Hsts
-from coffret.middleware import RequestId, TrustedProxies, header
+from coffret import demo_shop, mail_preview, start_page
+from coffret.commands.command_error import CommandError
+from coffret.development import time_control
+from coffret.http import documents, health, media, provider_notifications, rate_limiting
+from coffret.http.cors import Cors
+from coffret.http.hosts import Hosts, OwnHosts, Table
+from coffret.http.hsts import Hsts
+from coffret.http.middleware import RequestId, TrustedProxies, header
+from coffret.http.tracing import Traced
 from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
-from coffret.traced import Traced
-from funnel.pages import Pages
+from funnel.core.pages import Pages
 from funnel.routes import routes as funnel_routes
-from resolvers.context import Context, Services
+from resolvers.core.context import Context, Services
 from rest_compat.docs import DocsOptions
-from rest_compat.errors import refusal
+from rest_compat.http.errors import refusal
 from rest_compat.routes import rest_routes
-from schema.errors import AppError
+from schema.core.errors import AppError
 from schema.graph.bounds import Limits
 from schema.graph.server import Graph
 from schema.graph.trusted import ManifestError, read_manifest
 from schema.graph.view import View
 from schema.root import schema, sdl
-from store import tracing
-from store.settings import Settings
+from store.core import tracing
+from store.core.settings import Settings
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +51,7 @@ async def context_of(request: Request) -> Context:
     credential = header(scope, b"authorization")
     caller = await services.callers.by_header(None if credential is None else credential.decode("latin-1"))
     address = scope["client"][0] if scope.get("client") else ""
-    await limiting.count(scope, services.limits, caller, address)
+    await rate_limiting.count(scope, services.limits, caller, address)
     return Context(services=services, caller=caller, request_id=scope["state"]["request_id"], address=address)
 
 
@@ -111,18 +113,18 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[Table]
     rest, *reference = rest_routes(context_of, options)
     tables = (  # tried in this order, so what is asked most stands first
         (Hosts.API, [rest, *graphql(settings).routes()]),
-        (Hosts.ANY, watching.ROUTES),
+        (Hosts.ANY, health.ROUTES),
         (Hosts.SERVICE, time_control.routes(settings)),
-        (Hosts.API, notifications.ROUTES),
+        (Hosts.API, provider_notifications.ROUTES),
         (Hosts.API, reference),
         (Hosts.ANY, media.ROUTES),
         (Hosts.ANY, documents.routes(settings, pages)),
-        (Hosts.SERVICE, mailbox.routes(settings)),
+        (Hosts.SERVICE, mail_preview.routes(settings)),
         (Hosts.SERVICE, start_page.routes(settings)),
         (Hosts.ANY, funnel.of_shops),
         (Hosts.ANY, funnel.static),
         (Hosts.SERVICE, funnel.of_service),
-        (Hosts.SHOPS, storefront.routes(settings, funnel.nothing_here)),
+        (Hosts.SHOPS, demo_shop.routes(settings, funnel.nothing_here)),
         (Hosts.SERVICE, [] if sandbox is None else [Mount(SANDBOX_PATH, sandbox)]),
         (Hosts.SHOPS, funnel.unknown),
     )

@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from coffret.command_error import CommandError
-from coffret.garbage import collect_seldom
-from schema.languages import LANGUAGES
+from coffret.commands.command_error import CommandError
+from coffret.commands.gc_tuning import collect_seldom
+from schema.validation.languages import LANGUAGES
 
 RoleName = Literal["partner", "marketplace", "master"]
 
@@ -45,7 +45,7 @@ def serve(
         if value is not None:
             os.environ[variable] = str(value)
     from coffret.commands import serve as command
-    from coffret.environment import read_settings
+    from coffret.commands.environment import read_settings
 
     command.serve(read_settings())
 
@@ -121,7 +121,7 @@ def listen(
 ) -> None:
     """Show events as they happen, and forward them to a receiver on your machine."""
     if print_secret:
-        from coffret.listening.secret import listening_secret
+        from coffret.listen.secret import listening_secret
 
         typer.echo(listening_secret())
         return
@@ -161,8 +161,8 @@ def create_user(
 ) -> None:
     """Make a user. Asks for the password, unless told where to take it from."""
     from coffret.commands import accounts as command
-    from resolvers.accounts import NewUser
-    from resolvers.context import Role
+    from resolvers.account.administration import NewUser
+    from resolvers.core.context import Role
 
     password = command.ask_password(from_input=password_stdin, generate=generate_password)
     new = NewUser(username, password, Role(role), partner, marketplace, email, first_name)

@@ -11,25 +11,25 @@ import httpx
 import structlog
 from starlette.applications import Starlette
 
-from coffret.stalls import watched_loop
-from resolvers.callers import Callers
-from resolvers.context import Services
-from resolvers.worker import work
-from store import tracing
-from store.carts import Carts
-from store.clock import clock
-from store.db import Database
-from store.dsn import dsn
-from store.files import open_store
+from coffret.http.stalls import watched_loop
+from coffret.sandbox import Deliver, SandboxSettings, close, run_background, sandbox_app
+from resolvers.core.authentication import Callers
+from resolvers.core.context import Services
+from resolvers.job.worker import work
+from store.cart.carts import Carts
+from store.checkout.sessions import Sessions
+from store.core import tracing
+from store.core.clock import clock
+from store.core.dsn import dsn
+from store.core.files import open_store
+from store.core.settings import ProviderName, Settings
+from store.core.shared_clock import keep_following, try_to_follow
+from store.database.db import Database
 from store.kv import Room, open_kv
 from store.mail.mailer import Folder, Mailer
 from store.mail.smtp import SmtpMailer
 from store.providers.base import ProviderError
 from store.providers.mangopay import Mangopay
-from store.providers.sandbox import Deliver, SandboxSettings, close, run_background, sandbox_app
-from store.sessions import Sessions
-from store.settings import ProviderName, Settings
-from store.shared_clock import keep_following, try_to_follow
 
 log = structlog.get_logger(__name__)
 SANDBOX_PATH = "/_provider"

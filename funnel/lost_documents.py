@@ -3,13 +3,13 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from funnel.cookies import Cookies
-from funnel.desk import BY_STATUS, later
-from funnel.languages import chosen
-from funnel.messages import N_, PUBLIC_ENDINGS, Ending, Told
-from funnel.pages import Pages
-from schema.errors import AppError
-from store.settings import Settings
+from funnel.core.cookies import Cookies
+from funnel.core.languages import chosen
+from funnel.core.messages import N_, PUBLIC_ENDINGS, Ending, Told
+from funnel.core.page_handler import BY_STATUS, later
+from funnel.core.pages import Pages
+from schema.core.errors import AppError
+from store.core.settings import Settings
 
 GONE = Told(
     N_("This document cannot be found"),

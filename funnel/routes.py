@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from funnel import returning
-from funnel.counters import COUNTERS, PRODUCTS
-from funnel.desk import Endpoint
-from funnel.front import Front
-from funnel.messages import Ending
+from funnel.checkout import basket, customization, information, language, payment, shop_window, summary
+from funnel.checkout.handler import Front
+from funnel.checkout.request import Visit
+from funnel.checkout.storefronts import COUNTERS, PRODUCTS
+from funnel.core.messages import Ending
+from funnel.core.page_handler import Endpoint
+from funnel.core.pages import Pages
+from funnel.core.static_files import PREFIX
+from funnel.onboarding import provider_return
 from funnel.onboarding.routes import routes as onboarding_routes
-from funnel.pages import Pages
-from funnel.redeem.routes import routes as redeem_routes
-from funnel.static_files import PREFIX
-from funnel.steps import bag, customization, information, language, payment, summary, window
-from funnel.visit import Visit
-from schema.checkout import ShopKind
-from store.settings import Settings
+from funnel.redemption.routes import routes as redeem_routes
+from schema.checkout.checkout import ShopKind
+from store.core.settings import Settings
 
 Table = list[tuple[str, str, Endpoint]]
 """Method, path below the counter's root, endpoint."""
@@ -75,7 +75,7 @@ def routes(settings: Settings, pages: Pages) -> Tables:
         unknown=[Route("/{rest:path}", nowhere)],
         nothing_here=nowhere,
         static=[Route(f"{PREFIX}{{name:str}}", pages.assets.serve)],
-        of_service=[*onboarding_routes(settings, pages), *returning.routes(settings, pages)],
+        of_service=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],
     )
 
 
@@ -90,20 +90,20 @@ def of_products(front: Front) -> Table:
 
 def of_vouchers(front: Front) -> Table:
     """The shop window of experiences, and the first step."""
-    return [("GET", "", front.page(window.show)), *of_bags(front)]
+    return [("GET", "", front.page(shop_window.show)), *of_bags(front)]
 
 
 def of_gift_cards(front: Front) -> Table:
     """The first step of gift cards, which is where customers begin."""
-    return [("GET", "", front.page(bag.begin)), *of_bags(front)]
+    return [("GET", "", front.page(basket.begin)), *of_bags(front)]
 
 
 def of_bags(front: Front) -> Table:
     """The first step of whatever customers put into a bag here."""
     return [
-        ("GET", "/customization", front.page(bag.show)),
-        ("POST", "/customization", front.form(bag.choose)),
-        ("POST", "/customization/preview", front.form(bag.preview)),
+        ("GET", "/customization", front.page(basket.show)),
+        ("POST", "/customization", front.form(basket.choose)),
+        ("POST", "/customization/preview", front.form(basket.preview)),
     ]
 
 

@@ -1,153 +1,64 @@
-"""Writes down who changed what: each operation that takes an input leaves one entry, in the transaction of its effect."""
+"""The audit log, as it is read, and how long it is kept."""
 
 import datetime as dt
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Annotated
 
-from sqlmodel.ext.asyncio.session import AsyncSession
+from pydantic import Field
 
-from resolvers.context import Context
-from schema.audit import AuditActor
-from schema.errors import AppError
-from schema.viewer import IssuedToken
-from store.audit import encoded, write
-from store.changed_rows import ChangedRows, resource_of
-from store.clock import now
-from store.credentials import normal_username
-from store.masking import masked
-from store.tenancy import MarketplaceRow, PartnerRow, UserRow
-
-if TYPE_CHECKING:
-    from resolvers.operation import Call, Operation
-
-P = ParamSpec("P")
-R = TypeVar("R")
-SHOWN = 2
-"""How many characters are kept of the user name of a refused log-in: people type passwords there."""
+from resolvers.core.auditing import audited_program
+from resolvers.core.context import Services
+from resolvers.core.listing import Listing, OfPartner, Where
+from schema.audit import AuditActor, AuditEntry
+from schema.core.permission import Permission
+from schema.core.resource import ClosedSet, closed_set, writable_as
+from store.audit.entries import prune
 
 
-@dataclass(frozen=True)
-class Event:
-    """Something that was done, or (`error`) refused."""
+@closed_set
+class AuditEntrySort(ClosedSet):
+    """How to order the audit log."""
 
-    operation: str
-    occurred_on: dt.datetime
-    actor: AuditActor
-    context: Context | None = None
-    input: object = None
-    answer: object = None
-    rows: ChangedRows | None = None
-    about: object = None
-    error: AppError | None = None
-
-    def encoded(self, tenant: Mapping[str, int] | None = None) -> bytes:
-        """The entry that tells of it; of this tenant, where that cannot be told from what was done."""
-        subject = self._subject()
-        return encoded(
-            {
-                **self._who(),
-                **(tenant or self._tenant(subject)),
-                "operation": self.operation,
-                "occurred_on": self.occurred_on,
-                "refused": self.error and self.error.code(),
-                "actor": self.actor,
-                "address": self.context.address if self.context else "",
-                "request_id": self.context.request_id if self.context else "",
-                "subject_type": "" if subject is None else resource_of(subject) or type(subject).__name__,
-                "subject_id": str(getattr(subject, "id", "")),
-                "input": self._input(),
-                "changes": [] if self.rows is None else self.rows.told(),
-            }
-        )
-
-    def _who(self) -> Mapping[str, Any]:
-        """The user and the token. Who logs in is the user of the token that is made."""
-        caller = self.context.caller if self.context else None
-        if isinstance(self.answer, IssuedToken):
-            return {"user_id": self.answer.user.id, "token_id": None}
-        if self.error is not None and caller is None:
-            return {
-                "user_id": None,
-                "token_id": None,
-                "tried": normal_username(str(getattr(self.input, "username", ""))),
-            }
-        return {"user_id": caller and caller.user_id, "token_id": caller and caller.token_id}
-
-    def _subject(self) -> object:
-        """What was changed: what the operation said, else what it answered, if that has an id, else the first row it wrote."""
-        if self.about is not None:
-            return self.about
-        answer = self.answer.user if isinstance(self.answer, IssuedToken) else self.answer
-        if resource_of(answer) is None and self.rows is not None:
-            answer = next(self.rows.rows(), answer)
-        return answer if hasattr(answer, "id") else None
-
-    def _tenant(self, subject: object) -> Mapping[str, int]:
-        """Whose data it is: that of the subject, else that of any row that was written, else the caller's."""
-        caller = self.context.caller if self.context else None
-        rows = [] if self.rows is None else self.rows.rows()
-        return next((found for of in (subject, *rows, caller) if (found := tenant_of(of))), {})
-
-    def _input(self) -> Any:
-        told = masked(self.input) if self.input is not None else {}
-        if self.error is not None and isinstance(told.get("username"), str):
-            told["username"] = f"{told['username'].strip()[:SHOWN]}***"
-        return told
+    NEWEST = "-occurred_on", "The newest first."
+    OLDEST = "occurred_on", "The oldest first."
 
 
-async def audited(operation: "Operation[P, R]", call: "Call", *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run the function of an operation, and write down what it changed; what is refused or answered again is not.
+@writable_as(AuditEntry)
+class AuditEntryFilter(OfPartner):
+    """Which entries. Both ends of a period belong to it."""
 
-    With a transaction the entry is part of it. Without one it is written before the answer, or (`audited_later`) within
-    a second after it.
-    """
-    context = call.context
-    if not operation.changes:
-        return await operation.function(call, *args, **kwargs)
-    rows = ChangedRows.of(call.transaction) if call.transaction is not None else None
-    actor = AuditActor(context.caller.role) if context.caller else AuditActor.NOBODY
-    given = kwargs.get("input", args[0] if args else None)
-    event = partial(Event, operation.name, context.services.clock.now(), actor, context, given)
-    try:
-        answer = await operation.function(call, *args, **kwargs)
-    except AppError as error:
-        if error.audited:
-            context.services.journal.put(event(error=error).encoded)
-        raise
-    done = event(answer=answer, rows=rows, about=next(iter(call.subjects), None))
-    if call.transaction is not None:
-        await call.transaction.flush()
-        await write(call.transaction, done.encoded())
-    elif operation.audited_later:
-        if context.services.journal.full:
-            await context.services.journal.room()
-        context.services.journal.put(done.encoded)
-    else:
-        await context.services.journal.write(done.encoded)
-    return answer
+    operation: Annotated[str | None, Where("operation")] = None
+    actor: Annotated[AuditActor | None, Where("actor")] = None
+    user_id: Annotated[int | None, Where("user_id")] = None
+    token_id: Annotated[int | None, Where("token_id")] = None
+    request_id: Annotated[str | None, Where("request_id")] = None
+    partner_id: Annotated[int | None, Where("partner_id")] = None
+    subject_type: Annotated[str | None, Where("subject_type")] = None
+    subject_id: Annotated[str | None, Where("subject_id")] = None
+    occurred_from: Annotated[dt.datetime | None, Where("occurred_on", ">=")] = Field(
+        default=None, description="At this time or later."
+    )
+    occurred_until: Annotated[dt.datetime | None, Where("occurred_on", "<=")] = Field(
+        default=None, description="At this time or earlier."
+    )
 
 
-def tenant_of(owned: object) -> Mapping[str, int]:
-    """The partner, or the marketplace, that something belongs to; empty when it is of nobody."""
-    if isinstance(owned, PartnerRow):
-        return {"partner_id": owned.id}
-    if isinstance(owned, MarketplaceRow):
-        return {"marketplace_id": owned.id}
-    ids = {name: getattr(owned, name, None) for name in ("partner_id", "marketplace_id")}
-    return {name: id for name, id in ids.items() if id is not None}
+audit_entries = Listing(
+    AuditEntry,
+    AuditEntryFilter,
+    AuditEntrySort,
+    Permission.VIEW_AUDIT,
+    "Who changed what of the shops you see, when and from where, newest first.",
+)
 
 
-async def audited_command(
-    db: AsyncSession, operation: str, input: Mapping[str, Any], subject: object, owner: UserRow
-) -> None:
-    """Write down, in the open transaction, what was done by the command line to a row that belongs to a user."""
-    done = Event(operation, now(), AuditActor.COMMAND_LINE, input=input, answer=subject)
-    await db.flush()
-    await write(db, done.encoded(tenant_of(owner)))
-
-
-async def audited_program(db: AsyncSession, operation: str, input: Mapping[str, Any]) -> None:
-    """Write down, in the open transaction, what the program did by itself, on a schedule."""
-    await write(db, Event(operation, now(), AuditActor.PROGRAM, input=input).encoded())
+async def prune_entries(services: Services) -> None:
+    """Delete what is older than `COFFRET_AUDIT_DAYS`, and leave an entry that says so; without the setting, nothing."""
+    days = services.settings.audit_days
+    if days is None:
+        return
+    before = services.clock.now() - dt.timedelta(days=days)
+    async with services.db.sessions() as db, db.begin():
+        deleted = await prune(db, before)
+        if deleted:
+            told = {"before": before, "deleted": deleted}
+            await audited_program(db, "prune_audit_entries", told)

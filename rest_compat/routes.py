@@ -6,52 +6,52 @@ from typing import Any
 from starlette.routing import BaseRoute, Match, NoMatchFound
 from starlette.types import Receive, Scope, Send
 
-from resolvers.activation import activate_payments
-from resolvers.auth import me, obtain_token
-from resolvers.carts import ecommerce_cart, save_ecommerce_cart
-from resolvers.gift_cards import gift_card, gift_card_with_code, gift_cards
-from resolvers.identity import open_identity_verification
-from resolvers.kyc import kyc_level
-from resolvers.kyc_documents import push_kyc_document
-from resolvers.listing import Listing, Lookup
-from resolvers.medias import create_media, media, media_by_id, update_media
-from resolvers.network_partners import create_network_partner, update_network_partner
-from resolvers.partners import create_partner, partner_by_company_number, update_partner
-from resolvers.partners import partner as partner_with_uuid
-from resolvers.voucher_option_categories import (
+from resolvers.account.tokens import me, obtain_token
+from resolvers.activation.activation import activate_payments
+from resolvers.cart.carts import ecommerce_cart, save_ecommerce_cart
+from resolvers.catalogue.option_categories import (
     create_voucher_option_category,
     update_voucher_option_category,
     voucher_option_categories,
     voucher_option_category,
 )
-from resolvers.voucher_option_links import update_voucher_option_link
-from resolvers.voucher_options import create_voucher_option, voucher_option, voucher_options
-from resolvers.voucher_prototypes import (
+from resolvers.catalogue.option_links import update_voucher_option_link
+from resolvers.catalogue.options import create_voucher_option, voucher_option, voucher_options
+from resolvers.catalogue.prototypes import (
     create_voucher_prototype,
     update_voucher_prototype,
     voucher_prototype,
     voucher_prototypes,
 )
-from resolvers.voucher_updates import update_voucher
-from resolvers.vouchers import voucher as voucher_with_code
-from resolvers.vouchers import vouchers
-from rest_compat.body import Accepts
+from resolvers.core.listing import Listing, Lookup
+from resolvers.gift_card.gift_cards import gift_card, gift_card_with_code, gift_cards
+from resolvers.kyc.documents import push_kyc_document
+from resolvers.kyc.identity import open_identity_verification
+from resolvers.kyc.levels import kyc_level
+from resolvers.media.media import create_media, media, media_by_id, update_media
+from resolvers.partner.network_partners import create_network_partner, update_network_partner
+from resolvers.partner.partners import create_partner, partner_by_company_number, update_partner
+from resolvers.partner.partners import partner as partner_with_uuid
+from resolvers.voucher.updates import update_voucher
+from resolvers.voucher.vouchers import voucher as voucher_with_code
+from resolvers.voucher.vouchers import vouchers
 from rest_compat.docs import DocsOptions, documentation
-from rest_compat.endpoint import ContextOf, Endpoint
-from rest_compat.errors import method_not_allowed, not_found
-from rest_compat.lists import ListEndpoint
-from rest_compat.openapi import document
-from rest_compat.operations import LookupEndpoint, OperationEndpoint
-from rest_compat.reference import reference_of
+from rest_compat.http.body import Accepts
+from rest_compat.http.endpoint import ContextOf, Endpoint
+from rest_compat.http.errors import method_not_allowed, not_found
+from rest_compat.http.lists import ListEndpoint
+from rest_compat.http.operations import LookupEndpoint, OperationEndpoint
+from rest_compat.http.path_table import PathTable
+from rest_compat.http.route import Envelope, Route, Status
+from rest_compat.openapi.document import document
+from rest_compat.openapi.reference import reference_of
 from rest_compat.resources import auth, cart, kyc, partner
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import voucher as voucher_shapes
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA, RENAMED
-from rest_compat.route import Envelope, Route, Status
-from rest_compat.table import PathTable
-from schema.errors import CartNotFound
+from schema.core.errors import CartNotFound
 
 CREATED_OR_REPLACED = Status(
     lambda saved: 201 if saved.created else 200, ((201, "A new cart."), (200, "A cart in place of the one before."))

@@ -6,8 +6,8 @@ from uuid import UUID
 import strawberry
 from sqlmodel import Field
 
-from schema.belonging import of_partner
-from schema.values import ClosedSet, Fields, choice, closed_set, moment, writable
+from schema.core.ownership import of_partner
+from schema.core.resource import ClosedSet, Fields, choice, closed_set, moment, writable
 
 PAYEE_CHECK_LENGTH = 100
 """Characters that are kept of what is said of a holder's name."""

@@ -5,8 +5,8 @@ import datetime as dt
 import strawberry
 from sqlmodel import Field
 
-from schema.belonging import of_partner
-from schema.values import Fields, moment
+from schema.core.ownership import of_partner
+from schema.core.resource import Fields, moment
 
 
 @strawberry.pydantic.type(description="Somebody who gives or gets what a partner sells, known by e-mail address.")

@@ -7,9 +7,9 @@ import strawberry
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
-from schema.belonging import of_partner
-from schema.values import ClosedSet, Fields, choice, closed_set, moment, money, relations, text
-from schema.values import Text as Translated
+from schema.core.ownership import of_partner
+from schema.core.resource import ClosedSet, Fields, choice, closed_set, moment, money, relations, text
+from schema.core.resource import Text as Translated
 
 
 @closed_set

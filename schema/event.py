@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 from strawberry.scalars import JSON
 
-from schema.belonging import of_marketplace, of_partner
-from schema.values import ClosedSet, Fields, closed_set, moment
+from schema.core.ownership import of_marketplace, of_partner
+from schema.core.resource import ClosedSet, Fields, closed_set, moment
 
 LONGEST_TYPE = 60
 

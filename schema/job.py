@@ -7,7 +7,7 @@ import strawberry
 from sqlmodel import Field
 from strawberry.scalars import JSON
 
-from schema.values import ClosedSet, Fields, choice, closed_set, moment
+from schema.core.resource import ClosedSet, Fields, choice, closed_set, moment
 
 
 @closed_set

@@ -6,8 +6,8 @@ from uuid import UUID
 import strawberry
 from sqlmodel import Field
 
-from schema.belonging import of_marketplace, of_partner
-from schema.values import ClosedSet, Fields, choice, closed_set, moment
+from schema.core.ownership import of_marketplace, of_partner
+from schema.core.resource import ClosedSet, Fields, choice, closed_set, moment
 
 
 @closed_set

@@ -11,10 +11,10 @@ from sqlmodel import Field
 from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 
-from schema.belonging import FOR_WHOM, of_partner
-from schema.characters import up_to
-from schema.derived import derived
-from schema.values import Fields, moment, writable_as
+from schema.core.derived import derived
+from schema.core.ownership import FOR_WHOM, of_partner
+from schema.core.resource import Fields, moment, writable_as
+from schema.validation.characters import up_to
 
 
 class MediaSize(StrEnum):

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic import Field as Plain
 from sqlmodel import Field
 
-from schema.values import ClosedSet, Fields, closed_set, writable
+from schema.core.resource import ClosedSet, Fields, closed_set, writable
 
 # ---- the process
 

@@ -10,14 +10,12 @@ from pydantic import Field as Part
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
-from schema.belonging import of_partner
-from schema.checkout import ShopKind
-from schema.delivery import DeliveryKind
-from schema.derived import derived
-from schema.gift_card import GiftCard
-from schema.guard import Guard
-from schema.permission import Permission
-from schema.values import (
+from schema.checkout.checkout import ShopKind
+from schema.core.derived import derived
+from schema.core.field_permission import Guard
+from schema.core.ownership import of_partner
+from schema.core.permission import Permission
+from schema.core.resource import (
     ClosedSet,
     Fields,
     Text,
@@ -31,7 +29,9 @@ from schema.values import (
     relations,
     text,
 )
-from schema.voucher import Voucher
+from schema.delivery import DeliveryKind
+from schema.gift_card.gift_card import GiftCard
+from schema.voucher.voucher import Voucher
 
 
 @closed_set

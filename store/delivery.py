@@ -6,10 +6,10 @@ from decimal import Decimal
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
+from schema.core.errors import CONSTRAINTS, AlreadyTaken
+from schema.core.resource import amount, moment
 from schema.delivery import DeliveryMode, DeliveryRate
-from schema.errors import CONSTRAINTS, AlreadyTaken
-from schema.values import amount, moment
-from store.clock import now
+from store.core.clock import now
 
 
 class DeliveryModeRow(DeliveryMode, table=True):

@@ -13,12 +13,12 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.kyc import KycCheckStatus
-from schema.kyc_document import KycDocument
-from schema.values import choice, json_column, moment
-from store.clock import now
+from schema.core.resource import choice, json_column, moment
+from schema.kyc.document import KycDocument
+from schema.kyc.kyc import KycCheckStatus
+from store.core.clock import now
+from store.partner.partners import PartnerRow
 from store.providers.accounts import KycLevel
-from store.tenancy import PartnerRow
 
 KEYS_GOOD_FOR = dt.timedelta(hours=23)
 """How long after it was written down a call can be made again with its key: the provider forgets keys after a day."""

@@ -7,10 +7,10 @@ from typing import Any, get_type_hints
 
 from pydantic import ValidationError
 
-from resolvers.operation import Operation
-from schema.errors import AppError
-from schema.values import Invalid
-from tests.tenants import Tenants
+from resolvers.core.operation import Operation
+from schema.core.errors import AppError
+from schema.core.resource import Invalid
+from tests.fixtures.tenants import Tenants
 
 
 @dataclass(frozen=True)

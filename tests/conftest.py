@@ -12,19 +12,25 @@ import hypothesis
 import pytest
 import structlog
 
-from store.clock import clock
-from store.db import Database
-from store.embedded import EmbeddedPostgres
+from coffret.sandbox import close
+from store.core.clock import clock
+from store.core.settings import Settings
+from store.database.db import Database
+from store.database.embedded_postgres import EmbeddedPostgres
 from store.kv import connect, open_kv
-from store.migrate import migrate
-from store.providers.sandbox import close
-from store.settings import Settings
-from tests import engines
-from tests.activation_world import Newcomer, open_newcomer
-from tests.databases import Databases, connected, named
-from tests.shop_world import Shop, open_shop, sandbox_and_provider, services_over
+from store.migrations.migrate import migrate
+from tests.fixtures.activation import Newcomer, open_newcomer
+from tests.fixtures.shop import Shop, open_shop, sandbox_and_provider, services_over
+from tests.servers import engines
+from tests.servers.databases import Databases, connected, named
 
-pytest_plugins = ["tests.programs", "tests.chromium", "tests.mail_servers", "tests.redis_servers", "tests.s3_servers"]
+pytest_plugins = [
+    "tests.servers.programs",
+    "tests.servers.chromium",
+    "tests.servers.mail_servers",
+    "tests.servers.redis_servers",
+    "tests.servers.s3_servers",
+]
 
 # How long one example takes says nothing on a machine that does other things as well.
 hypothesis.settings.register_profile("ours", deadline=None, max_examples=50)
@@ -49,7 +55,7 @@ structlog.configure(
 )
 
 
-LONG = ("tests/browser/", "tests/coffret/", "tests/store/providers/", "tests/test_")
+LONG = ("tests/browser/", "tests/coffret/", "tests/store/providers/", "tests/docs/", "tests/servers/")
 """Files that start programs and browsers: begun with, so that none keeps one process busy when the other has nothing left."""
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
-from rest_compat.openapi import document
-from rest_compat.reference import ReferenceOf, reference_of
-from rest_compat.route import Route
+from rest_compat.http.path_table import PathTable
+from rest_compat.http.route import Route
+from rest_compat.openapi.document import document
+from rest_compat.openapi.reference import ReferenceOf, reference_of
 from rest_compat.routes import GROUPS, ROUTES, endpoint
-from rest_compat.table import PathTable
 
 PLAIN = frozenset({"content-type", "content-length", "vary"})
 """Headers that say nothing of ours."""

@@ -13,10 +13,10 @@ import httpx
 from starlette.applications import Starlette
 
 from coffret.app import create_app
-from store.clock import clock
-from store.demo.seed import seed
-from store.providers.sandbox import SandboxSettings, close, sandbox_app
-from store.settings import Settings
+from coffret.demo.seed import seed
+from coffret.sandbox import SandboxSettings, close, sandbox_app
+from store.core.clock import clock
+from store.core.settings import Settings
 from tests.described import HELD
 
 ROOT = pathlib.Path(__file__).parents[1]

@@ -14,12 +14,12 @@ from pydantic import Field as Limits
 from sqlalchemy import Index, MetaData
 from sqlmodel import Field, col, select
 
-from resolvers.computed import computes
-from resolvers.context import Caller, Context, Role, Services
-from resolvers.listing import Filter, Listing, Lookup, Where
-from schema.guard import Guard
-from schema.permission import Permission
-from schema.values import (
+from resolvers.core.computed_fields import computes
+from resolvers.core.context import Caller, Context, Role, Services
+from resolvers.core.listing import Filter, Listing, Lookup, Where
+from schema.core.field_permission import Guard
+from schema.core.permission import Permission
+from schema.core.resource import (
     Fields,
     Text,
     amount,
@@ -34,10 +34,10 @@ from schema.values import (
     text,
     writable,
 )
-from store.clock import clock
-from store.db import Database
-from store.rows import among
-from store.settings import Settings
+from store.core.clock import clock
+from store.core.settings import Settings
+from store.database.db import Database
+from store.database.loaders import among
 
 METADATA = MetaData()
 START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

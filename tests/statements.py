@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import event
 
-from store.db import Database
+from store.database.db import Database
 
 Fetched: TypeAlias = list[tuple[str, tuple[Any, ...]]]
 

@@ -11,9 +11,9 @@ from uuid import UUID
 import httpx
 import pytest
 
-from schema.errors import AppError
-from schema.permission import Permission
-from tests.tenants import Tenants
+from schema.core.errors import AppError
+from schema.core.permission import Permission
+from tests.fixtures.tenants import Tenants
 
 NO_TOKEN = "nobody"
 BAD_TOKEN = "somebody with a bad token"

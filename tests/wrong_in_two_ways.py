@@ -7,42 +7,31 @@ from typing import Any
 
 from sqlmodel import col, select
 
-from resolvers import (
-    carts,
-    catalogue,
-    coupons,
-    deliveries,
-    gift_card_holds,
-    gift_card_issues,
-    gift_card_offers,
-    gift_card_spending,
-    marketplaces,
-    network_partners,
-    partners,
-    products,
-    users,
-    voucher_imports,
-    voucher_issues,
-    voucher_option_categories,
-    voucher_option_links,
-    voucher_options,
-    voucher_prototypes,
-    voucher_updates,
-    webhooks,
-)
-from schema.coupon import ReceptionMode
+from resolvers import coupon as coupons
+from resolvers import delivery
+from resolvers import product as products
+from resolvers.account import users
+from resolvers.cart import carts
+from resolvers.catalogue import option_categories, option_links, prototypes, taxonomy
+from resolvers.catalogue import options as catalogue_options
+from resolvers.gift_card import holds, issuing, offers, spending
+from resolvers.partner import marketplaces, network_partners, partners
+from resolvers.voucher import imports, updates
+from resolvers.voucher import issuing as voucher_issuing
+from resolvers.webhook import endpoints
+from schema.catalogue.prototype import VoucherPrototypeType
+from schema.core.permission import Permission
+from schema.core.resource import Text
+from schema.coupon.coupon import ReceptionMode
 from schema.delivery import DeliveryKind
 from schema.event import EventType
-from schema.gift_card import GiftCardStatus
-from schema.permission import Permission
-from schema.tenancy import PartnerStatus, UserRole
-from schema.values import Text
-from schema.voucher import VoucherState
-from schema.voucher_prototype import VoucherPrototypeType
-from store.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
+from schema.gift_card.gift_card import GiftCardStatus
+from schema.partner.partner import PartnerStatus, UserRole
+from schema.voucher.voucher import VoucherState
+from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
 from tests.changes import Direct
-from tests.tenants import Tenants
-from tests.voucher_world import sell, voucher_of
+from tests.fixtures.tenants import Tenants
+from tests.fixtures.voucher import sell, voucher_of
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 NAME = {"en": "X"}
@@ -135,9 +124,9 @@ def _of_shops(tenants: Tenants) -> Iterator[Case]:
     nothing = {"id": own.coupon, "discount": {"percentage": "0"}, "max_usages": -1}
     yield Case(coupons.update_coupon, "a1", nothing, "discount.percentage max_usages")
     mode = {"kind": DeliveryKind.HOME_DELIVERY, "name": NAMELESS, "ranking": -1}
-    yield Case(deliveries.create_delivery_mode, "market a", {**mode, **of_nobody}, "partner_uuid name ranking")
+    yield Case(delivery.create_delivery_mode, "market a", {**mode, **of_nobody}, "partner_uuid name ranking")
     unnamed = {"id": own.delivery_mode, **UNNAMED, "ranking": -1}
-    yield Case(deliveries.update_delivery_mode, "a1", unnamed, "name ranking")
+    yield Case(delivery.update_delivery_mode, "a1", unnamed, "name ranking")
     lines = [{"sku": "nothing", "quantity": 1}, {"product_id": own.product, "quantity": -1}]
     cart = {"items": lines, "return_url": "ftp://shop.example"}
     yield Case(carts.save_ecommerce_cart, "a1", cart, "items.0.sku items.1.quantity return_url")
@@ -145,19 +134,19 @@ def _of_shops(tenants: Tenants) -> Iterator[Case]:
 
 def _of_markets(tenants: Tenants, ids: Mapping[str, int]) -> Iterator[Case]:
     made = {"marketplace_uuid": UNKNOWN, "name": NAMELESS, "ranking": -1}
-    for create in (catalogue.create_universe, catalogue.create_environment):
+    for create in (taxonomy.create_universe, taxonomy.create_environment):
         yield Case(create, "master", made, "marketplace_uuid name ranking")
     for update, id in (
-        (catalogue.update_universe, ids["universe"]),
-        (catalogue.update_environment, ids["environment"]),
+        (taxonomy.update_universe, ids["universe"]),
+        (taxonomy.update_environment, ids["environment"]),
     ):
         yield Case(update, "market a", {"id": id, **UNNAMED, "ranking": -1}, "name ranking")
     empty = {"minimum": "5.00", "maximum": "4.00", "ranking": -1}
-    yield Case(catalogue.create_price_range, "master", {**made, **empty}, "marketplace_uuid name maximum ranking")
+    yield Case(taxonomy.create_price_range, "master", {**made, **empty}, "marketplace_uuid name maximum ranking")
     changed = {"id": ids["range"], **UNNAMED, **empty}
-    yield Case(catalogue.update_price_range, "market a", changed, "name maximum ranking")
+    yield Case(taxonomy.update_price_range, "market a", changed, "name maximum ranking")
     fits_what_is_wrong = {"id": ids["range"], "name": NAME, "minimum": "-1", "maximum": "0.50", "ranking": -1}
-    yield Case(catalogue.update_price_range, "market a", fits_what_is_wrong, "minimum ranking")
+    yield Case(taxonomy.update_price_range, "market a", fits_what_is_wrong, "minimum ranking")
     market = {"name": "M", "currency": "EUX", "time_zone": "UTC", "domain": "a/b"}
     yield Case(marketplaces.create_marketplace, "master", market, "currency domain")
     moved = {"id": tenants.marketplaces["a"].id, "domain": "a/b", "time_zone": "Nowhere"}
@@ -194,27 +183,27 @@ def _of_options(tenants: Tenants, link: int) -> Iterator[Case]:
     own, wrong = tenants.owned["a1"], {"category_id": 4711, "voucher_prototype_ids": [4711, 0, 4712], "ranking": -1}
     told = "name category_id ranking voucher_prototype_ids.0 voucher_prototype_ids.1 voucher_prototype_ids.2"
     option = {"name": NAMELESS, "selling_price": "1.00", **wrong}
-    yield Case(voucher_options.create_voucher_option, "a1", option, told)
+    yield Case(catalogue_options.create_voucher_option, "a1", option, told)
     yield Case(
-        voucher_options.create_voucher_option,
+        catalogue_options.create_voucher_option,
         "market a",
         {**option, "partner_uuid": UNKNOWN},
         "partner_uuid name ranking voucher_prototype_ids.1",
     )
-    yield Case(voucher_options.update_voucher_option, "a1", {"id": own.voucher_option, **UNNAMED, **wrong}, told)
+    yield Case(catalogue_options.update_voucher_option, "a1", {"id": own.voucher_option, **UNNAMED, **wrong}, told)
     range = {"min_number_options": 3, "max_number_options": 2, "ranking": -1}
     told = "name max_number_options ranking"
     category = {"name": NAMELESS, **range}
-    yield Case(voucher_option_categories.create_voucher_option_category, "a1", category, told)
+    yield Case(option_categories.create_voucher_option_category, "a1", category, told)
     changed = {"id": own.voucher_option_category, **UNNAMED, **range}
-    yield Case(voucher_option_categories.update_voucher_option_category, "a1", changed, told)
+    yield Case(option_categories.update_voucher_option_category, "a1", changed, told)
     within = {"id": link, "option": {"category_id": 4711, "voucher_prototype_ids": [4711]}, "count": -1}
     told = "count option.category_id option.voucher_prototype_ids option.voucher_prototype_ids.0"
-    yield Case(voucher_option_links.update_voucher_option_link, "a1", within, told)
+    yield Case(option_links.update_voucher_option_link, "a1", within, told)
 
 
 def _of_prototypes(stay: int) -> Iterator[Case]:
-    create = voucher_prototypes.create_voucher_prototype
+    create = prototypes.create_voucher_prototype
     pictures = {"environment_id": 4711, "image_ids": [4711, 4712, 4711], "cover_image": 4}
     capacity = {"min_capacity": 4, "max_capacity": 2}
     told = "name universe_id environment_id image_ids.0 image_ids.1 image_ids.2 cover_image max_capacity"
@@ -225,13 +214,13 @@ def _of_prototypes(stay: int) -> Iterator[Case]:
     of_nobody = {**PROTOTYPE, "name": NAMELESS, "partner_uuid": UNKNOWN, **capacity}
     yield Case(create, "market a", of_nobody, "partner_uuid name max_capacity")
     sizes = {"id": stay, "long_description": NAME, "min_capacity": -1, "max_capacity": 1, "ranking": -1}
-    yield Case(voucher_prototypes.update_voucher_prototype, "a1", sizes, "min_capacity ranking")
+    yield Case(prototypes.update_voucher_prototype, "a1", sizes, "min_capacity ranking")
     changed = {"id": stay, **UNNAMED, "long_description": NAME, "universe_id": 4711, **shapes}
-    yield Case(voucher_prototypes.update_voucher_prototype, "a1", changed, told)
+    yield Case(prototypes.update_voucher_prototype, "a1", changed, told)
 
 
 def _of_vouchers(stay: int, code: str) -> Iterator[Case]:
-    issue = voucher_issues.issue_voucher
+    issue = voucher_issuing.issue_voucher
     by_mail = {"reception_mode": ReceptionMode.GIFTEE_EMAIL, "gifter_details": {"country": "Atlantis"}}
     voucher = {"state": VoucherState.USED, "nb_adults": -1, **by_mail}
     told = "state nb_adults gifter_details.country giftee_details.email"
@@ -241,16 +230,16 @@ def _of_vouchers(stay: int, code: str) -> Iterator[Case]:
     yield Case(issue, "a1", {"voucher_prototype_id": stay, "state": VoucherState.USED, **options}, told)
     taken, free = {**IMPORTED, "code": "a/b"}, {**IMPORTED, "code": "ABC-DEF", "total_price": "-1"}
     told = "code voucher_prototype_id total_price"
-    yield Case(voucher_imports.import_voucher, "a1", {**free, "code": "a/b"}, told)
+    yield Case(imports.import_voucher, "a1", {**free, "code": "a/b"}, told)
     of_nobody = {**taken, "partner_uuid": UNKNOWN}
-    yield Case(voucher_imports.import_voucher, "market a", of_nobody, "partner_uuid code")
+    yield Case(imports.import_voucher, "market a", of_nobody, "partner_uuid code")
     told = "vouchers.0.total_price vouchers.1.code vouchers.1.voucher_prototype_id"
-    yield Case(voucher_imports.import_vouchers, "a1", {"vouchers": [free, taken]}, told)
+    yield Case(imports.import_vouchers, "a1", {"vouchers": [free, taken]}, told)
     booking = {"starts_on": "2030-01-02", "ends_on": "2030-01-01"}
     noted = {"code": code, **booking, "reference": LONG}
-    yield Case(voucher_updates.add_voucher_rental, "a1", noted, "ends_on reference")
+    yield Case(updates.add_voucher_rental, "a1", noted, "ends_on reference")
     moved = {"code": code, "state": VoucherState.DRAFT, "rental": booking, "rental_ids_off": [0]}
-    yield Case(voucher_updates.update_voucher, "a1", moved, "rental rental_ids_off.0")
+    yield Case(updates.update_voucher, "a1", moved, "rental rental_ids_off.0")
 
 
 def _of_gift_cards(tenants: Tenants) -> Iterator[Case]:
@@ -258,12 +247,12 @@ def _of_gift_cards(tenants: Tenants) -> Iterator[Case]:
     card = {"status": GiftCardStatus.USED, "value": "0.00", "language": "xx", "expires_on": "2020-01-01T00:00:00Z"}
     by_post = {"partner_uuid": UNKNOWN, "reception_mode": ReceptionMode.EXPEDITION}
     told = "partner_uuid status value language expires_on giftee_details.address"
-    yield Case(gift_card_issues.issue_gift_card, "market a", {**card, **by_post}, told)
+    yield Case(issuing.issue_gift_card, "market a", {**card, **by_post}, told)
     nothing = {"id": own.gift_card, "amount": "0.00", "reference": LONG}
-    yield Case(gift_card_holds.hold_gift_card, "a1", nothing, "amount reference")
-    yield Case(gift_card_spending.spend_gift_card, "a1", nothing, "amount reference")
+    yield Case(holds.hold_gift_card, "a1", nothing, "amount reference")
+    yield Case(spending.spend_gift_card, "a1", nothing, "amount reference")
     offer = {"suggested": ["0.01", "0"], "validity_months": 0}
-    yield Case(gift_card_offers.update_gift_card_offer, "a1", offer, "suggested.0 suggested.1 validity_months")
+    yield Case(offers.update_gift_card_offer, "a1", offer, "suggested.0 suggested.1 validity_months")
 
 
 def _of_webhooks(tenants: Tenants) -> Iterator[Case]:
@@ -271,9 +260,9 @@ def _of_webhooks(tenants: Tenants) -> Iterator[Case]:
     sent = {"url": "https://127.0.0.1/", "event_types": [EventType.WEBHOOK_TEST], "description": LONG}
     told = "url event_types description"
     of_nobody = {**sent, "partner_uuid": UNKNOWN}
-    yield Case(webhooks.create_webhook_endpoint, "market a", of_nobody, f"partner_uuid {told}")
-    yield Case(webhooks.update_webhook_endpoint, "a1", {"id": endpoint, **sent}, told)
-    yield Case(webhooks.replay_webhooks, "a1", {"id": endpoint, "until": "2030-01-01T00:00:00Z"}, "since until")
+    yield Case(endpoints.create_webhook_endpoint, "market a", of_nobody, f"partner_uuid {told}")
+    yield Case(endpoints.update_webhook_endpoint, "a1", {"id": endpoint, **sent}, told)
+    yield Case(endpoints.replay_webhooks, "a1", {"id": endpoint, "until": "2030-01-01T00:00:00Z"}, "since until")
 
 
 ONE = "One field besides the row that it is about can be wrong, or none."

@@ -13,15 +13,15 @@ from rich.table import Table
 from sqlalchemy.exc import IntegrityError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from coffret.command_error import CommandError
-from coffret.environment import read_settings
-from coffret.installation import opened
-from resolvers import accounts
-from resolvers.accounts import NewUser
-from resolvers.operation import told
-from schema.errors import AppError
-from store.clock import clock
-from store.tenancy import TokenRow, UserRow
+from coffret.commands.command_error import CommandError
+from coffret.commands.environment import read_settings
+from coffret.commands.installation import opened
+from resolvers.account import administration
+from resolvers.account.administration import NewUser
+from resolvers.core.operation import told
+from schema.core.errors import AppError
+from store.core.clock import clock
+from store.partner.partners import TokenRow, UserRow
 
 
 @asynccontextmanager
@@ -54,7 +54,7 @@ def ask_password(*, from_input: bool, generate: bool) -> str:
 async def create_user(new: NewUser, *, tell_password: bool) -> None:
     """Make a user and say so."""
     async with transaction() as db:
-        user = await accounts.create_user(db, new)
+        user = await administration.create_user(db, new)
     console = Console(highlight=False)
     console.print(f"Made user {escape(user.username)} ({new.role}, id {user.id}).", soft_wrap=True)
     if tell_password:
@@ -64,7 +64,7 @@ async def create_user(new: NewUser, *, tell_password: bool) -> None:
 async def reset_password(username: str, password: str, *, tell_password: bool) -> None:
     """Give a user another password and say so."""
     async with transaction() as db:
-        user = await accounts.reset_password(db, username, password, clock)
+        user = await administration.reset_password(db, username, password, clock)
     console = Console(highlight=False)
     told = "has a new password; all tokens made before are revoked, which a running server believes five seconds later."
     console.print(f"{escape(user.username)} {told}", soft_wrap=True)
@@ -75,7 +75,7 @@ async def reset_password(username: str, password: str, *, tell_password: bool) -
 async def deactivate_users(usernames: Sequence[str]) -> None:
     """Let users log in no more and say so."""
     async with transaction() as db:
-        for user in await accounts.deactivate_users(db, usernames):
+        for user in await administration.deactivate_users(db, usernames):
             Console(highlight=False).print(f"{escape(user.username)} may not log in any more.", soft_wrap=True)
 
 
@@ -83,7 +83,7 @@ async def create_token(username: str, label: str, days: int | None) -> None:
     """Make a token. Its secret alone goes to standard output, so that a script can take it."""
     async with transaction() as db:
         life = None if days is None else dt.timedelta(days=days)
-        row, secret = await accounts.create_token(db, username, label, clock, life)
+        row, secret = await administration.create_token(db, username, label, clock, life)
     end = f"until {row.expires_on:%Y-%m-%d %H:%M} UTC" if row.expires_on else "until it is revoked"
     Console(stderr=True, highlight=False).print(
         f"Made token {row.id}; it works {end}. Its secret is shown this once:", soft_wrap=True
@@ -94,7 +94,7 @@ async def create_token(username: str, label: str, days: int | None) -> None:
 async def list_tokens(username: str | None) -> None:
     """Show tokens, without their secrets."""
     async with transaction() as db:
-        found = await accounts.tokens_of(db, username)
+        found = await administration.tokens_of(db, username)
     Console(highlight=False).print(token_table(found) if found else "There are no tokens.")
 
 
@@ -125,5 +125,5 @@ def state(token: TokenRow) -> str:
 async def revoke_token(token_id: int) -> None:
     """Revoke a token."""
     async with transaction() as db:
-        await accounts.revoke(db, token_id, clock)
+        await administration.revoke(db, token_id, clock)
     Console(highlight=False).print(f"Token {token_id} is revoked; a running server believes it five seconds longer.")

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 
 from rich.console import Console
 
-from coffret.command_error import CommandError
-from coffret.environment import read_settings
-from coffret.installation import opened
-from store import shared_clock
-from store.clock import clock, duration
-from store.db import Database
+from coffret.commands.command_error import CommandError
+from coffret.commands.environment import read_settings
+from coffret.commands.installation import opened
+from store.core import shared_clock
+from store.core.clock import clock, duration
+from store.database.db import Database
 
 
 @asynccontextmanager

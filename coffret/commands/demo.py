@@ -3,21 +3,21 @@
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from coffret.command_error import CommandError
+from coffret.commands.command_error import CommandError
+from coffret.commands.environment import read_settings
+from coffret.commands.installation import opened
 from coffret.commands.welcome import Demo, tell
-from coffret.environment import read_settings
-from coffret.installation import opened
+from coffret.demo.large import enlarge
+from coffret.demo.large_shelf import USERNAME
+from coffret.demo.seed import PARTNER_USERS, PASSWORD, USERNAMES, DemoRefused, seed
+from coffret.sandbox import close
 from coffret.services import make_sandbox
-from coffret.serving.alone import served_at
-from resolvers.accounts import create_token
-from schema.errors import InvalidInput
-from store.clock import clock
-from store.db import Database
-from store.demo.large import enlarge
-from store.demo.large_shelf import USERNAME
-from store.demo.seed import PARTNER_USERS, PASSWORD, USERNAMES, DemoRefused, seed
-from store.providers.sandbox import close
-from store.settings import Settings
+from coffret.serving.single_server import served_at
+from resolvers.account.administration import create_token
+from schema.core.errors import InvalidInput
+from store.core.clock import clock
+from store.core.settings import Settings
+from store.database.db import Database
 
 LOCKED_OUT = (
     f"The demo data is in this database, and its user {PARTNER_USERS[0]} may not log in any more. "

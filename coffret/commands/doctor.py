@@ -13,24 +13,24 @@ from redis.asyncio import Redis
 from redis.exceptions import NoPermissionError
 from sqlalchemy import text
 
-from coffret.command_error import CommandError
+from coffret.commands.command_error import CommandError
+from coffret.commands.environment import database_address, read_settings, unknown_variables
 from coffret.commands.findings import Finding, doubtful, well, wrong
-from coffret.environment import database_address, read_settings, unknown_variables
-from coffret.installation import OLDEST_POSTGRES, connected
-from schema.errors import Unavailable
-from store import tracing
-from store.clock import clock
-from store.db import Database
-from store.demo.public import public_users
-from store.files import UnusableStore, open_store
+from coffret.commands.installation import OLDEST_POSTGRES, connected
+from coffret.demo.public import public_users
+from schema.core.errors import Unavailable
+from store.core import tracing
+from store.core.clock import clock
+from store.core.files import UnusableStore, open_store
+from store.core.settings import DEVELOPMENT_SECRET, ProviderName, Settings
+from store.core.shared_clock import stored
+from store.database.db import Database
 from store.kv.connect import open_kv
 from store.mail.mailer import MailError
 from store.mail.smtp import SmtpMailer
-from store.migrate import current, head
+from store.migrations.migrate import current, head
+from store.onboarding.return_paths import excess
 from store.providers.mangopay.tls import address, trust
-from store.return_paths import excess
-from store.settings import DEVELOPMENT_SECRET, ProviderName, Settings
-from store.shared_clock import stored
 
 ROOM = 1024**3
 """Bytes that the data directory's disk should have left."""

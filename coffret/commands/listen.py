@@ -11,15 +11,15 @@ from urllib.parse import urlsplit
 from rich.console import Console
 from rich.text import Text
 
-from coffret.command_error import CommandError
-from coffret.environment import read_settings
-from coffret.listening.api import Api, Away
-from coffret.listening.feed import Feed, Happened
-from coffret.listening.forwarding import Forwarder, Receipt
-from coffret.listening.secret import listening_secret
+from coffret.commands.command_error import CommandError
+from coffret.commands.environment import read_settings
+from coffret.demo.seed import MARKETPLACE_USER, PASSWORD
+from coffret.listen.api import Api, Away
+from coffret.listen.feed import Feed, Happened
+from coffret.listen.forwarding import Forwarder, Receipt
+from coffret.listen.secret import listening_secret
 from schema.event import EventType
-from store.clock import clock, duration
-from store.demo.seed import MARKETPLACE_USER, PASSWORD
+from store.core.clock import clock, duration
 
 EVERY = dt.timedelta(seconds=1)
 HERE = ("127.0.0.1", "::1", "localhost")

@@ -4,16 +4,16 @@ from uuid import uuid4
 
 from rich.console import Console
 
-from coffret.command_error import CommandError
-from coffret.environment import read_settings
+from coffret.commands.command_error import CommandError
+from coffret.commands.environment import read_settings
 from coffret.services import make_mailer
-from resolvers.mail_delivery import house_brand
-from schema.languages import LANGUAGES
-from store.clock import clock
-from store.mail.letter import Envelope, letter
+from resolvers.mail.delivery import house_brand
+from schema.validation.languages import LANGUAGES
+from store.core.clock import clock
+from store.core.mail_server import read_sender
 from store.mail.mailer import MailError
+from store.mail.message import Envelope, letter
 from store.mail.render import TEST, rendered
-from store.mail.server import read_sender
 
 
 async def test(to: str, language: str) -> None:

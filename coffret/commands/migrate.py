@@ -2,10 +2,10 @@
 
 from rich.console import Console
 
-from coffret.environment import database_address, read_settings
-from coffret.installation import connected
-from store.migrate import current, head
-from store.migrate import migrate as bring_up_to_date
+from coffret.commands.environment import database_address, read_settings
+from coffret.commands.installation import connected
+from store.migrations.migrate import current, head
+from store.migrations.migrate import migrate as bring_up_to_date
 
 
 async def migrate() -> None:

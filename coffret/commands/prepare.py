@@ -1,15 +1,15 @@
 """What `coffret serve` does before it serves."""
 
-from coffret.command_error import CommandError
+from coffret.commands.command_error import CommandError
 from coffret.commands.demo import prepared
+from coffret.commands.installation import connected
 from coffret.commands.welcome import Demo
-from coffret.installation import connected
-from store.clock import clock
-from store.db import Database
-from store.demo.public import public_users
-from store.migrate import migrate
-from store.settings import ProviderName, Settings
-from store.shared_clock import follow
+from coffret.demo.public import public_users
+from store.core.clock import clock
+from store.core.settings import ProviderName, Settings
+from store.core.shared_clock import follow
+from store.database.db import Database
+from store.migrations.migrate import migrate
 
 PUBLIC = (
     "Anybody can log in to this database: the password of the demo data, which is public, is still that of {names}. "

@@ -5,10 +5,10 @@ import tempfile
 
 from rich.console import Console
 
-from coffret.installation import connected
-from store.embedded import embedded_postgres
-from store.migrate import migrate
-from store.migrate import revise as write_revision
+from coffret.commands.installation import connected
+from store.database.embedded_postgres import embedded_postgres
+from store.migrations.migrate import migrate
+from store.migrations.migrate import revise as write_revision
 
 
 async def revise(message: str) -> None:

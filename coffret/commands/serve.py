@@ -22,13 +22,13 @@ from starlette.applications import Starlette
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from coffret.command_error import CommandError
-from coffret.environment import database_address, export
-from coffret.garbage import collect_seldom, spare_what_is_there
-from coffret.serving.alone import alone, tell
-from coffret.serving.patience import Patience, ServerConfig, allow_files
-from store.logs import set_up_logging
-from store.settings import Settings
+from coffret.commands.command_error import CommandError
+from coffret.commands.environment import database_address, export
+from coffret.commands.gc_tuning import collect_seldom, spare_what_is_there
+from coffret.serving.single_server import alone, tell
+from coffret.serving.timeouts import Patience, ServerConfig, allow_files
+from store.core.logs import set_up_logging
+from store.core.settings import Settings
 
 log = structlog.get_logger(__name__)
 
@@ -44,7 +44,7 @@ def serve(settings: Settings) -> None:
             set_up_logging(settings, calm=True)
             from coffret.commands.prepare import prepare
             from coffret.commands.welcome import show
-            from coffret.metrics import shared_metrics
+            from coffret.http.metrics import shared_metrics
 
             demo = asyncio.run(prepare(settings))
             with shared_metrics(settings), announced(settings, lambda: show(settings, demo)):
@@ -99,7 +99,7 @@ class Supervisor(Multiprocess):
 def application() -> Starlette:
     """The application of one process, made from the environment that `serve` has prepared."""
     from coffret.app import create_app
-    from store import tracing
+    from store.core import tracing
 
     collect_seldom()  # a worker process does not come by the command line
     settings = Settings()

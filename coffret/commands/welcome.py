@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from store.logs import keeps_calm
-from store.settings import Settings
+from store.core.logs import keeps_calm
+from store.core.settings import Settings
 
 
 @dataclass(frozen=True)

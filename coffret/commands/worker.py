@@ -10,14 +10,14 @@ import structlog
 import uvicorn
 from starlette.applications import Starlette
 
-from coffret import watching
-from coffret.command_error import CommandError
-from coffret.environment import database_address, read_settings
-from coffret.installation import connected
+from coffret.commands.command_error import CommandError
+from coffret.commands.environment import database_address, read_settings
+from coffret.commands.installation import connected
+from coffret.http import health
 from coffret.services import House, background, make_sandbox, open_house
-from store import tracing
-from store.logs import set_up_logging
-from store.migrate import migrate
+from store.core import tracing
+from store.core.logs import set_up_logging
+from store.migrations.migrate import migrate
 
 log = structlog.get_logger(__name__)
 
@@ -60,7 +60,7 @@ async def watched(house: House) -> AsyncIterator[None]:
     if settings.worker_port is None:
         yield
         return
-    app = Starlette(routes=watching.ROUTES)
+    app = Starlette(routes=health.ROUTES)
     app.state.house = house
     server = Server(uvicorn.Config(app, lifespan="off", log_config=None, server_header=False, proxy_headers=False))
     serving = asyncio.create_task(server.serve([listener(settings.host, settings.worker_port)]))

@@ -11,7 +11,7 @@ from typing import Any
 from prometheus_client import Counter
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from coffret.serving.patience import ServerConfig
+from coffret.serving.timeouts import ServerConfig
 
 LONGEST_HEAD = 65_536
 """Bytes of a request's head."""

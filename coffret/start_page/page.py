@@ -12,19 +12,19 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from coffret.commands.welcome import curl
-from coffret.mailbox.pages import HEADERS, SHEET_PATH
+from coffret.demo.codes import coupons_to_try, gift_card_to_try, voucher_to_try
+from coffret.demo.seed import MARKETPLACE_USER, MASTER_USER, PARTNER_USERS, PASSWORD, demo_partners, shop_url
+from coffret.mail_preview.pages import HEADERS, SHEET_PATH
+from coffret.sandbox.cards import CARDS
+from coffret.sandbox.pages.texts import Texts
 from coffret.services import SANDBOX_PATH
-from funnel.static_files import KINDS, Asset
-from resolvers.context import Services
-from store.brand import brand_of
-from store.coupons import CouponRow
-from store.demo.codes import coupons_to_try, gift_card_to_try, voucher_to_try
-from store.demo.seed import MARKETPLACE_USER, MASTER_USER, PARTNER_USERS, PASSWORD, demo_partners, shop_url
-from store.formats import Formats
-from store.providers.sandbox.cards import CARDS
-from store.providers.sandbox.pages.texts import Texts
-from store.settings import ProviderName, Settings
-from store.tenancy import PartnerRow
+from funnel.core.static_files import KINDS, Asset
+from resolvers.core.context import Services
+from store.core.localization import Formats
+from store.core.settings import ProviderName, Settings
+from store.coupon.coupons import CouponRow
+from store.partner.brand import brand_of
+from store.partner.partners import PartnerRow
 
 PREFIX = "/static/start/"
 LANGUAGE = "en"

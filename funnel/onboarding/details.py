@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from funnel.flash import Flash
+from funnel.core.flash import Flash
+from funnel.onboarding.request import Representative
 from funnel.onboarding.texts import LENGTHS, MAIN, REFUSED, REQUIRED
-from funnel.onboarding.visit import Representative
-from resolvers import onboarding as operations
-from schema.errors import Conflict, InvalidInput
+from resolvers.onboarding import page as operations
+from schema.core.errors import Conflict, InvalidInput
 from schema.onboarding import Onboarding, OnboardingDetails, OnboardingField
 
 FORM = "details"

@@ -5,10 +5,10 @@ import re
 from starlette.requests import Request
 from starlette.responses import Response
 
-from funnel.guest import WayOut
-from funnel.messages import PUBLIC_ENDINGS, TRY_AGAIN, Ending
-from funnel.public import Holder, PublicDesk
-from schema.languages import LANGUAGES
+from funnel.core.messages import PUBLIC_ENDINGS, TRY_AGAIN, Ending
+from funnel.core.page_request import WayOut
+from funnel.core.public_pages import Holder, PublicDesk
+from schema.validation.languages import LANGUAGES
 
 OWN_PAGE = re.compile(r"/(onboarding|k)/[A-Za-z0-9._-]{1,500}/?(return/|leaving/)?")
 

@@ -2,11 +2,11 @@
 
 from starlette.responses import Response
 
-from funnel.flash import Flash
+from funnel.core.flash import Flash
+from funnel.onboarding.request import Representative
 from funnel.onboarding.texts import FAILURES, INTERRUPTED, PROVIDER_AWAY, REQUIREMENTS
-from funnel.onboarding.visit import Representative
-from resolvers import onboarding as operations
-from schema.errors import Conflict, OnlyInSandbox, ProviderFailed, ProviderTimedOut
+from resolvers.onboarding import page as operations
+from schema.core.errors import Conflict, OnlyInSandbox, ProviderFailed, ProviderTimedOut
 from schema.onboarding import ActivationFailureReason as Reason
 from schema.onboarding import Onboarding, OnboardingStep, RequirementCode
 

@@ -4,15 +4,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from funnel.desk import Endpoint
+from funnel.core.page_handler import Endpoint
+from funnel.core.pages import Pages
+from funnel.core.public_pages import LANGUAGE
+from funnel.core.static_files import COLOUR, FALLBACK, FOR_GOOD, KINDS, brand_sheet, colours_path
 from funnel.onboarding import details, language, provider, status, tasks
-from funnel.onboarding.desk import OnboardingDesk
+from funnel.onboarding.handler import OnboardingDesk
 from funnel.onboarding.language import LanguageDesk
-from funnel.pages import Pages
-from funnel.public import LANGUAGE
-from funnel.static_files import COLOUR, FALLBACK, FOR_GOOD, KINDS, brand_sheet, colours_path
-from store.brand import branded
-from store.settings import Settings
+from store.core.settings import Settings
+from store.partner.brand import branded
 
 ROOT = "/onboarding/{token:str}"
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from funnel.flash import Flash
-from funnel.messages import Told
+from funnel.core.flash import Flash
+from funnel.core.messages import Told
+from funnel.core.polling_page import look_again, looks_again
 from funnel.onboarding import details, provider, tasks
+from funnel.onboarding.request import Representative
 from funnel.onboarding.texts import ACTIVE, ACTIVE_WITH_NEEDS, FAILURES, HAND_IN, HANDED_IN, REQUIREMENTS
-from funnel.onboarding.visit import Representative
-from funnel.waiting import look_again, looks_again
-from resolvers import onboarding as operations
-from resolvers.onboarding_tasks import task_of
+from resolvers.onboarding import page as operations
+from resolvers.onboarding.page_tasks import task_of
 from schema.onboarding import Onboarding, OnboardingStep, OnboardingTask, Requirement, RequirementCode
 
 

@@ -2,14 +2,21 @@
 
 from starlette.responses import Response
 
-from funnel.flash import Flash
-from funnel.messages import Told
+from funnel.core.flash import Flash
+from funnel.core.messages import Told
 from funnel.onboarding.provider import LEAVING
+from funnel.onboarding.request import Representative
 from funnel.onboarding.texts import BANK_REFUSED, PROVIDER_AWAY, REQUIREMENTS
-from funnel.onboarding.visit import Representative
 from funnel.onboarding.way_back import remember
-from resolvers import onboarding_tasks as operations
-from schema.errors import BankAccountRefused, Conflict, InvalidInput, OnlyInSandbox, ProviderFailed, ProviderTimedOut
+from resolvers.onboarding import page_tasks as operations
+from schema.core.errors import (
+    BankAccountRefused,
+    Conflict,
+    InvalidInput,
+    OnlyInSandbox,
+    ProviderFailed,
+    ProviderTimedOut,
+)
 from schema.onboarding import BankDetails, BeginTask, OnboardingTask, RequirementCode
 
 FORM = "bank-account"

@@ -2,9 +2,9 @@
 
 from sqlalchemy import inspect
 
-from funnel.messages import ERRORS, N_, Told, Tone
+from funnel.core.messages import ERRORS, N_, Told, Tone
 from schema.onboarding import ActivationFailureReason, OnboardingField, RequirementCode
-from store.tenancy import PartnerRow
+from store.partner.partners import PartnerRow
 
 MAIN = "main"
 """The place of what is wrong with something that the page does not ask for."""

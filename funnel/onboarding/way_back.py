@@ -3,8 +3,8 @@
 import datetime as dt
 import hashlib
 
-from funnel.public import Holder
-from resolvers.context import Context
+from funnel.core.public_pages import Holder
+from resolvers.core.context import Context
 
 LIFE = dt.timedelta(days=7)
 """As long as the provider keeps an identity verification open."""

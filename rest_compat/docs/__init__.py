@@ -16,9 +16,9 @@ from starlette.routing import BaseRoute
 from starlette.routing import Route as StarletteRoute
 
 from rest_compat.docs.pages import Group, Pages
-from rest_compat.reference import ReferenceOf
-from rest_compat.route import Route
-from rest_compat.schemas import Json
+from rest_compat.http.route import Route
+from rest_compat.openapi.reference import ReferenceOf
+from rest_compat.openapi.schemas import Json
 
 STATIC = pathlib.Path(__file__).parents[1] / "static"
 POLICY = (

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from rest_compat.docs.samples import curl, pretty
-from rest_compat.reference import Reference
-from rest_compat.route import Route
-from rest_compat.schemas import Json
-from schema.languages import LANGUAGES
+from rest_compat.http.route import Route
+from rest_compat.openapi.reference import Reference
+from rest_compat.openapi.schemas import Json
+from schema.validation.languages import LANGUAGES
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from rest_compat.docs.entries import Entry, entry_of
 from rest_compat.docs.graph import sections
 from rest_compat.docs.guide import guide
 from rest_compat.docs.samples import coloured
-from rest_compat.reference import ReferenceOf
-from rest_compat.route import Route
-from rest_compat.schemas import Json
+from rest_compat.http.route import Route
+from rest_compat.openapi.reference import ReferenceOf
+from rest_compat.openapi.schemas import Json
 
 TEMPLATES = pathlib.Path(__file__).parents[1] / "templates"
 

@@ -1,11 +1,11 @@
 """Tokens and permissions."""
 
-from rest_compat.keys import Key, Nested
-from rest_compat.shapes import Shape
-from rest_compat.writers import Writer
-from schema.permission import Permission
-from schema.tenancy import User
-from schema.viewer import IssuedToken, Viewer
+from rest_compat.shapes.keys import Key, Nested
+from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.writers import Writer
+from schema.account.token import IssuedToken, Viewer
+from schema.core.permission import Permission
+from schema.partner.partner import User
 
 PERMISSION_NAME = Writer(
     "permission name",

@@ -5,12 +5,12 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from rest_compat.keys import Key, Nested
-from rest_compat.shapes import Shape
-from rest_compat.writers import MILLISECONDS, Writer
-from schema.cart_input import LARGEST_CART, CartItemInput, SaveEcommerceCart
-from schema.ecommerce_cart import AttributeChoice, EcommerceCart, EcommerceCartItem
-from schema.numbers import RowId
+from rest_compat.shapes.keys import Key, Nested
+from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.writers import MILLISECONDS, Writer
+from schema.cart.ecommerce_cart import AttributeChoice, EcommerceCart, EcommerceCartItem
+from schema.cart.input import LARGEST_CART, CartItemInput, SaveEcommerceCart
+from schema.validation.numbers import RowId
 
 
 def _by_attribute(choices: Sequence[AttributeChoice]) -> dict[str, str]:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
-import resolvers.coupons  # noqa: F401 - whether a coupon is running
-from rest_compat.keys import Key, Spec, Worked, decimal_string
-from rest_compat.shapes import Shape
-from schema.coupon import Coupon, CouponTarget, ReceptionMode
+import resolvers.coupon  # noqa: F401 - whether a coupon is running
+from rest_compat.shapes.keys import Key, Spec, Worked, decimal_string
+from rest_compat.shapes.shape import Shape
+from schema.coupon.coupon import Coupon, CouponTarget, ReceptionMode
 
 FLAG = {"type": "boolean"}
 DISCOUNT = ("discount.percentage", "discount.amount.amount", "discount.amount.currency")

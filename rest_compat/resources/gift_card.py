@@ -1,10 +1,10 @@
 """Gift cards, as older shops read them."""
 
-import resolvers.gift_cards  # noqa: F401 - whether a gift card can be spent
-from rest_compat.keys import Key, decimal_string
-from rest_compat.parameters import Ordering, between, since, until
-from rest_compat.shapes import Shape
-from schema.gift_card import GiftCard
+import resolvers.gift_card.gift_cards  # noqa: F401 - whether a gift card can be spent
+from rest_compat.http.parameters import Ordering, between, since, until
+from rest_compat.shapes.keys import Key, decimal_string
+from rest_compat.shapes.shape import Shape
+from schema.gift_card.gift_card import GiftCard
 
 GIFT_CARD = Shape(
     "GiftCard",

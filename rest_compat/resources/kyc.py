@@ -1,9 +1,9 @@
 """Documents that identify a partner, how far it is identified, and the page on which an identity is proven."""
 
-from rest_compat.keys import Key, Nested
-from rest_compat.shapes import Shape
-from schema.kyc import IdentityVerification, Kyc, KycCheck
-from schema.kyc_document import KycDocument
+from rest_compat.shapes.keys import Key, Nested
+from rest_compat.shapes.shape import Shape
+from schema.kyc.document import KycDocument
+from schema.kyc.kyc import IdentityVerification, Kyc, KycCheck
 
 PARTNER_UUID = "dd783a87-8351-4578-ad2a-16c698e86acb"
 

@@ -1,7 +1,7 @@
 """Pictures of a partner's catalogue."""
 
-from rest_compat.keys import or_null
-from rest_compat.shapes import Shape
+from rest_compat.shapes.keys import or_null
+from rest_compat.shapes.shape import Shape
 from schema.media import Media
 
 MEDIA = Shape(

@@ -6,14 +6,14 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from rest_compat.keys import Key, Spec, or_null, path_of
-from rest_compat.shapes import Shape
-from rest_compat.writers import DATE_AS_MOMENT, Writer
-from schema.network_partner_input import CreateNetworkPartner
+from rest_compat.shapes.keys import Key, Spec, or_null, path_of
+from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.writers import DATE_AS_MOMENT, Writer
+from schema.core.resource import Fields
 from schema.onboarding import PaymentActivation
-from schema.partner_input import Tag
-from schema.tenancy import Partner
-from schema.values import Fields
+from schema.partner.input import Tag
+from schema.partner.network_input import CreateNetworkPartner
+from schema.partner.partner import Partner
 
 ACTIVATION_URI = Writer(
     "activation address",

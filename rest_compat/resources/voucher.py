@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-import resolvers.vouchers  # noqa: F401 - whether a voucher is usable
-from rest_compat.keys import Key, Nested, Spec, Worked, decimal_string, number, or_null, per_language
-from rest_compat.parameters import Ordering, between, exactly, since, until
+import resolvers.voucher.vouchers  # noqa: F401 - whether a voucher is usable
+from rest_compat.http.parameters import Ordering, between, exactly, since, until
 from rest_compat.resources.coupon import COUPON, discount_text
 from rest_compat.resources.voucher_option import ORDERED_OPTION
-from rest_compat.shapes import Shape
-from rest_compat.writers import DIGITS, Writer, codes
-from schema.coupon import ReceptionMode
-from schema.languages import LANGUAGES
-from schema.voucher import Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherKind, VoucherRental
-from schema.voucher_prototype import VoucherPrototypeType
+from rest_compat.shapes.keys import Key, Nested, Spec, Worked, decimal_string, number, or_null, per_language
+from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.writers import DIGITS, Writer, codes
+from schema.catalogue.prototype import VoucherPrototypeType
+from schema.coupon.coupon import ReceptionMode
+from schema.validation.languages import LANGUAGES
+from schema.voucher.voucher import Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherKind, VoucherRental
 
 API_VERSION = 1
 TYPES = codes(

@@ -7,12 +7,16 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from rest_compat.inputs import Renamed
-from rest_compat.keys import Key, Nested, Plucked, Spec, number, per_language
-from rest_compat.shapes import Shape
-from rest_compat.writers import KEPT_NUMBER
-from schema.voucher_option import OptionService, VoucherOption, VoucherOptionCategory, VoucherOptionLink
-from schema.voucher_option_input import CreateVoucherOptionCategory, UpdateVoucherOptionLink, VoucherOptionChangesInput
+from rest_compat.http.inputs import Renamed
+from rest_compat.shapes.keys import Key, Nested, Plucked, Spec, number, per_language
+from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.writers import KEPT_NUMBER
+from schema.catalogue.option import OptionService, VoucherOption, VoucherOptionCategory, VoucherOptionLink
+from schema.catalogue.option_input import (
+    CreateVoucherOptionCategory,
+    UpdateVoucherOptionLink,
+    VoucherOptionChangesInput,
+)
 
 PARTNER: Mapping[str, Spec] = {"partner": "partner.id", "partner_uuid": "partner.uuid"}
 PARTNER_UUID = "dd783a87-8351-4578-ad2a-16c698e86acb"

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from rest_compat.keys import Key, Plucked, Spec, number, per_language
 from rest_compat.resources.voucher_option import PARTNER_UUID
-from rest_compat.shapes import Shape
-from schema.voucher_prototype import VoucherPrototype
+from rest_compat.shapes.keys import Key, Plucked, Spec, number, per_language
+from rest_compat.shapes.shape import Shape
+from schema.catalogue.prototype import VoucherPrototype
 
 SENT = {"universe": "universe_id", "environment": "environment_id", "images": "image_ids"}
 """Keys that are sent, where GraphQL has other names."""

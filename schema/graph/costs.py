@@ -18,8 +18,8 @@ from graphql import (
     get_named_type,
 )
 
-from resolvers.connection import Edge
-from resolvers.listing import DEFAULT_PAGE, LARGEST_PAGE
+from resolvers.core.listing import DEFAULT_PAGE, LARGEST_PAGE
+from resolvers.core.page_query import Edge
 from schema.graph.bounds import flattened
 from schema.graph.introspection import Introspection
 from schema.graph.selection import Source, is_computed, is_connection, is_made_of, strip

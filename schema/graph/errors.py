@@ -9,8 +9,8 @@ from graphql import ExecutionResult, GraphQLError
 from strawberry.exceptions import StrawberryGraphQLError
 from strawberry.utils.str_converters import to_camel_case
 
-from schema.errors import AppError, InvalidInput, Path, Problem, Unavailable
-from schema.words import Name, Words
+from schema.core.errors import AppError, InvalidInput, Path, Problem, Unavailable
+from schema.core.message_names import Name, Words
 
 log = structlog.get_logger(__name__)
 

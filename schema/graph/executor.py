@@ -14,12 +14,12 @@ from graphql import GraphQLObjectType
 from prometheus_client import Counter
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
-from resolvers.listing import Connection, Found
-from schema.errors import AppError, NotFound
+from resolvers.core.listing import Connection, Found
+from schema.core.errors import AppError, NotFound
 from schema.graph.pages import PagePlan, plan_page
 from schema.graph.selection import Details, Selection, is_connection, strip
-from store.projection import Projection
-from store.wanted import CannotCompile
+from store.database.projection import Projection
+from store.database.projection_fields import CannotCompile
 
 log = structlog.get_logger(__name__)
 FALLBACKS = Counter("coffret_graphql_fallbacks", "Selections left to graphql-core.", ["type", "reason"])

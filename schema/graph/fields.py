@@ -10,13 +10,13 @@ import strawberry
 from strawberry.types import get_object_definition
 from strawberry.utils.str_converters import capitalize_first, to_camel_case, to_snake_case
 
-from resolvers.context import Context
-from resolvers.listing import DEFAULT_PAGE, LARGEST_PAGE, Connection, Listing, Lookup, Window
-from resolvers.operation import Operation
-from schema import errors
-from schema.errors import AppError, InvalidInput, NotFound, Path
+from resolvers.core.context import Context
+from resolvers.core.listing import DEFAULT_PAGE, LARGEST_PAGE, Connection, Listing, Lookup, Window
+from resolvers.core.operation import Operation
+from schema.core import errors
+from schema.core.errors import AppError, InvalidInput, NotFound, Path
+from schema.core.resource import Invalid
 from schema.graph.errors import field_of, spoken
-from schema.values import Invalid
 
 Info: TypeAlias = strawberry.Info[Context, None]
 Run: TypeAlias = Callable[..., Awaitable[Any]]
@@ -42,7 +42,7 @@ FIELD_CODES = {
 
 
 def _catalogue() -> list[type[AppError]]:
-    """The errors of `schema.errors`; another module's are not told by GraphQL, whatever was imported before."""
+    """The errors of `schema.core.errors`; another module's are not told by GraphQL, whatever was imported before."""
     return [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, AppError)]
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from graphql import GraphQLObjectType
 
-from resolvers.connection import Cut, Rows
+from resolvers.core.page_query import Cut, Rows
 from schema.graph.selection import Details, Selection, Source, strip
-from store.projection import Projection
-from store.wanted import Cursor, Load, Part, Same, Wanted
+from store.database.projection import Projection
+from store.database.projection_fields import Cursor, Load, Part, Same, Wanted
 
 ENDS = {"startCursor": 0, "endCursor": -1}
 

@@ -11,10 +11,10 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
-from schema.charset import is_utf8
 from schema.graph.server import Asked
 from schema.graph.trusted import SHA256
-from store.uploads import read_multipart
+from schema.validation.charset import is_utf8
+from store.core.multipart import read_multipart
 
 JSON = "application/json"
 RESPONSE = "application/graphql-response+json"

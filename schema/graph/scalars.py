@@ -12,7 +12,7 @@ import orjson
 from strawberry.exceptions import StrawberryInputCoercionError
 from strawberry.types.scalar import ScalarDefinition
 
-from schema.numbers import DECIMAL
+from schema.validation.numbers import DECIMAL
 
 LARGEST_EXPONENT = 40
 YEARS = range(1000, 9999)

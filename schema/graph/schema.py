@@ -9,12 +9,12 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types.arguments import convert_arguments
 from strawberry.types.field import StrawberryField
 
-from resolvers.computed import is_worked_out
-from resolvers.context import Context
+from resolvers.core.computed_fields import is_worked_out
+from resolvers.core.context import Context
+from schema.core.field_source import Computed
 from schema.graph.fields import RUN
 from schema.graph.scalars import SCALARS, UPLOADS
 from schema.graph.selection import BACK
-from schema.reading import Computed
 
 
 def schema_of(query: type, mutation: type | None = None) -> strawberry.Schema:

@@ -18,13 +18,24 @@ from sqlalchemy.types import TypeDecorator
 from strawberry.types.base import StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 
-from resolvers.listing import Connection
-from schema.derived import Derived
+from resolvers.core.listing import Connection
+from schema.core.derived import Derived
+from schema.core.field_source import Computed, Inline, Itself, Relation
 from schema.graph.scalars import finite, moment
-from schema.reading import Computed, Inline, Itself, Relation
-from store.projection import Projection, access, names_of
-from store.rows import find_table
-from store.wanted import CannotCompile, Each, Leaf, Link, Made, MissingValue, Part, Same, Wanted, Write
+from store.database.loaders import find_table
+from store.database.projection import Projection, access, names_of
+from store.database.projection_fields import (
+    CannotCompile,
+    Each,
+    Leaf,
+    Link,
+    Made,
+    MissingValue,
+    Part,
+    Same,
+    Wanted,
+    Write,
+)
 
 BACK = "strawberry-definition"
 Details: TypeAlias = list[Any]

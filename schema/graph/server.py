@@ -12,9 +12,9 @@ from graphql import Executor as CoreExecutor
 from prometheus_client import Histogram
 from strawberry.execution import optimized_is_awaitable
 
-from resolvers.context import Context
-from resolvers.once import Answered, Once, Rendered, fingerprint
-from schema.errors import Unavailable
+from resolvers.core.context import Context
+from resolvers.core.idempotency import Answered, Once, Rendered, fingerprint
+from schema.core.errors import Unavailable
 from schema.graph.bounds import BeyondLimitsError, Limits, check_variables
 from schema.graph.documents import MOST_HINTS, Document, Documents, RefusedDocument
 from schema.graph.errors import BAD_USER_INPUT, cause_of, outage, told

@@ -11,9 +11,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from resolvers.context import Context, Transport
-from resolvers.once import key_of
-from schema.errors import AppError, InvalidInput
+from resolvers.core.context import Context, Transport
+from resolvers.core.idempotency import key_of
+from schema.core.errors import AppError, InvalidInput
 from schema.graph import graphiql
 from schema.graph.errors import INTERNAL, app_error
 from schema.graph.requests import JSON, READS, BadRequestError, media_type, sent, wants_page

@@ -10,7 +10,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import ReadOnlyError
 
-from store.clock import Clock
+from store.core.clock import Clock
 from store.kv.memory import ROOM, MemoryKeyValue, Room
 from store.kv.protocol import KeyValue
 from store.kv.server import ServerKeyValue

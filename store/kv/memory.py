@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from prometheus_client import Gauge
 
-from schema.errors import CartStoreFull, IdempotencyMismatch
-from store.clock import Clock
+from schema.core.errors import CartStoreFull, IdempotencyMismatch
+from store.core.clock import Clock
 from store.kv.protocol import (
     MILLISECOND,
     Condition,

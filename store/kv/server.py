@@ -9,11 +9,11 @@ from typing import Any
 import redis.exceptions as problems
 from redis.asyncio import Redis, RedisCluster
 
-from schema.errors import IdempotencyMismatch
-from store import tracing
-from store.clock import Clock
-from store.kv.line import Line
-from store.kv.patience import Patience
+from schema.core.errors import IdempotencyMismatch
+from store.core import tracing
+from store.core.clock import Clock
+from store.core.outages import unavailable
+from store.kv.connection import Line
 from store.kv.protocol import (
     MILLISECOND,
     VERSION_DIGITS,
@@ -28,7 +28,7 @@ from store.kv.protocol import (
     next_version,
 )
 from store.kv.scripts import CROSS_OFF, DELETE, EXPIRE, INCREMENT, PUT, TOUCH, WRITE, Script
-from store.outages import unavailable
+from store.kv.timeouts import Patience
 
 _Argument = str | bytes | int
 _OUTAGES = (

@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from schema.checkout import ShopKind
-from schema.coupon import ReceptionMode
+from schema.checkout.checkout import ShopKind
+from schema.core.resource import Text
+from schema.coupon.coupon import ReceptionMode
 from schema.delivery import DeliveryKind
 from schema.mail import MailKind
-from schema.values import Text
-from store.attempts import AttemptRow
-from store.orders import OrderRow
+from store.order.orders import OrderRow
+from store.payment import AttemptRow
 
 TO_GIFTEES = (ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 

@@ -6,14 +6,14 @@ from typing import TypeAlias
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.coupon import ReceptionMode
+from schema.core.resource import Text
+from schema.coupon.coupon import ReceptionMode
 from schema.mail import MailKind
-from schema.values import Text
-from store.gift_cards import GiftCardRow
+from store.gift_card.gift_cards import GiftCardRow
 from store.mail.content import GiftContent, GiftItem, GiftRole
 from store.mail.outbox import post
-from store.tenancy import MarketplaceRow, PartnerRow
-from store.vouchers import VoucherRow
+from store.partner.partners import MarketplaceRow, PartnerRow
+from store.voucher.vouchers import VoucherRow
 
 Sold: TypeAlias = VoucherRow | GiftCardRow
 TO_BUYER = {

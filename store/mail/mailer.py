@@ -5,7 +5,7 @@ import pathlib
 from dataclasses import dataclass
 from typing import Protocol
 
-from store.clock import clock
+from store.core.clock import clock
 
 KEPT = 500
 """Letters that a folder holds; the oldest go first."""

@@ -8,13 +8,13 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.languages import LANGUAGES
 from schema.mail import MailKind
-from store.clock import clock
-from store.jobs import Job, enqueue
+from schema.validation.languages import LANGUAGES
+from store.core.clock import clock
+from store.job.jobs import Job, enqueue
 from store.mail.content import content_of
 from store.mail.rows import MailRow
-from store.tenancy import PartnerRow
+from store.partner.partners import PartnerRow
 
 
 async def post(

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from schema.checkout import Brand
+from schema.checkout.checkout import Brand
 from schema.mail import MailKind
-from store.formats import Formats
+from store.core.localization import Formats
+from store.core.translations import Texts
 from store.mail.content import Content
 from store.mail.gift_words import GiftWords
 from store.mail.subjects import SUBJECTS, TEST, subject_of
-from store.sale_texts import GOODS
-from store.texts import Texts
+from store.order.texts import GOODS
 
 __all__ = ["SUBJECTS", "TEST", "TEXTS", "Rendered", "rendered"]
 TEXTS = Texts(Path(__file__).with_name("translations"))

@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 from sqlalchemy import Index, text
 from sqlmodel import Field
 
+from schema.core.resource import json_column, moment
 from schema.mail import Mail
-from schema.values import json_column, moment
-from store.clock import now
+from store.core.clock import now
 
 
 class MailRow(Mail, table=True):

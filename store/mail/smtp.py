@@ -16,8 +16,8 @@ from aiosmtplib import (
     SMTPResponseException,
 )
 
+from store.core.mail_server import MailServer
 from store.mail.mailer import Deferred, Letter, MailError, Refused
-from store.mail.server import MailServer
 
 PATIENCE = 10.0
 """Seconds that the server may take for one answer."""

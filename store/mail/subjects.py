@@ -3,9 +3,9 @@
 from gettext import NullTranslations
 from urllib.parse import urlsplit
 
-from schema.checkout import Brand
+from schema.checkout.checkout import Brand
 from schema.mail import MailKind
-from store.formats import Formats
+from store.core.localization import Formats
 from store.mail.content import Content, EndpointContent, GiftContent, GiftRole, OrderContent
 
 

@@ -1,4 +1,4 @@
-"""What Alembic runs. The connection is handed over by `store.migrate`; there is no ini file."""
+"""What Alembic runs. The connection is handed over by `store.migrations.migrate`; there is no ini file."""
 
 from typing import Any, Literal
 
@@ -6,8 +6,8 @@ import sqlalchemy as sa
 from alembic import context
 from sqlmodel.sql.sqltypes import AutoString
 
-from schema.values import TextColumn
-from store.tables import COMPARED, metadata
+from schema.core.resource import TextColumn
+from store.migrations.tables import COMPARED, metadata
 
 
 def plain(kind: str, item: Any, _context: Any) -> str | Literal[False]:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.databases import Databases
-from tests.partner_transports import Partners, partners_over
-from tests.tenants import PASSWORD, Tenants, open_tenants
+from tests.fixtures.partner import Partners, partners_over
+from tests.fixtures.tenants import PASSWORD, Tenants, open_tenants
+from tests.servers.databases import Databases
 from tests.transports import TRANSPORTS, Transport
 
 

@@ -8,13 +8,13 @@ from uuid import uuid4
 
 import pytest
 
-from schema.permission import Permission
-from schema.tenancy import PartnerStatus
-from store.clock import clock
-from store.tenancy import PartnerRow
-from tests.activation_world import COMPLETE
+from schema.core.permission import Permission
+from schema.partner.partner import PartnerStatus
+from store.core.clock import clock
+from store.partner.partners import PartnerRow
+from tests.fixtures.activation import COMPLETE
+from tests.fixtures.tenants import Tenants
 from tests.statements import executed
-from tests.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, Answer, OverGraphQL, OverRest, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -7,8 +7,8 @@ import pytest
 import pytest_asyncio
 
 from schema.graph.executor import FALLBACKS
+from tests.fixtures.tenants import Tenants
 from tests.statements import executed, fetched, sent
-from tests.tenants import Tenants
 from tests.transports import Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from store.clock import clock
-from tests.tenants import Tenants
+from store.core.clock import clock
+from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, TRANSPORTS, Answer, Transport, is_uuid
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

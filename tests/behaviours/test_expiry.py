@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers.cart_expiry import tell_expired
-from store.clock import clock
-from tests.tenants import Tenants
+from resolvers.cart.expiry import tell_expired
+from store.core.clock import clock
+from tests.fixtures.tenants import Tenants
 from tests.transports import Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

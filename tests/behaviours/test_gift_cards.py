@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from resolvers.gift_card_holds import capture_gift_card, hold_gift_card
+from resolvers.gift_card.holds import capture_gift_card, hold_gift_card
 from rest_compat.resources.gift_card import GIFT_CARD
-from schema.gift_card import GiftCardStatus as S
-from store.gift_cards import GiftCardRow
-from tests.behaviours.laid import Laid
+from schema.gift_card.gift_card import GiftCardStatus as S
+from store.gift_card.gift_cards import GiftCardRow
 from tests.changes import Direct
-from tests.gift_card_world import gift_card
+from tests.fixtures.gift_card import gift_card
+from tests.fixtures.rest_rows import Laid
+from tests.fixtures.tenants import Tenants
 from tests.statements import fetched
-from tests.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, OverGraphQL, OverRest, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

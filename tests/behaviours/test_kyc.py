@@ -8,14 +8,14 @@ from uuid import uuid4
 
 import pytest
 
-from schema.kyc import KycDocumentType
-from store.clock import clock
-from store.limits import RateLimit, rate_of
-from store.tenancy import PartnerRow
+from schema.kyc.kyc import KycDocumentType
+from store.core.clock import clock
+from store.limits.rate_limits import RateLimit, rate_of
+from store.partner.partners import PartnerRow
 from tests.behaviours.test_activation import activate, newcomer
-from tests.kyc_transports import DOCUMENTS, ENTRY, FILE, LEVEL, identity, level, push
-from tests.kyc_world import IBAN, MARKER, pdf
-from tests.tenants import Tenants
+from tests.fixtures.kyc import IBAN, MARKER, pdf
+from tests.fixtures.kyc_transports import DOCUMENTS, ENTRY, FILE, LEVEL, identity, level, push
+from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, OverGraphQL, OverRest, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -7,11 +7,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from schema.values import Text
-from schema.voucher_prototype import VoucherPrototypeType
-from store.catalogue import PrototypeImageRow, UniverseRow, VoucherPrototypeRow
-from tests.media_transports import PATH, Medias, drawn, files_of, medias_over
-from tests.tenants import Tenants
+from schema.catalogue.prototype import VoucherPrototypeType
+from schema.core.resource import Text
+from store.catalogue.catalogue import PrototypeImageRow, UniverseRow, VoucherPrototypeRow
+from tests.fixtures.media import PATH, Medias, drawn, files_of, medias_over
+from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, ONLY_REST, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

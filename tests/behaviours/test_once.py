@@ -22,7 +22,7 @@ from graphql import (
 
 from rest_compat.routes import ROUTES
 from schema.root import schema
-from tests.tenants import PASSWORD, Owned, Tenants
+from tests.fixtures.tenants import PASSWORD, Owned, Tenants
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Services
-from schema.tenancy import PartnerStatus
-from store.settings import ProviderName
-from tests.tenants import Tenants
+from resolvers.core.context import Services
+from schema.partner.partner import PartnerStatus
+from store.core.settings import ProviderName
+from tests.fixtures.tenants import Tenants
 from tests.transports import Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

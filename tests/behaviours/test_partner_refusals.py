@@ -5,20 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from schema.permission import Permission
-from tests.behaviours.partner_world import (
-    BAD,
-    LEAST,
-    MAY_NOT,
-    MORE,
-    NETWORK,
-    OF_TYPES,
-    Stored,
-    kept,
-    made,
-)
-from tests.partner_transports import Partners
-from tests.tenants import Tenants
+from schema.core.permission import Permission
+from tests.fixtures.partner import Partners
+from tests.fixtures.partner_input import BAD, LEAST, MAY_NOT, MORE, NETWORK, OF_TYPES, Stored, kept, made
+from tests.fixtures.tenants import Tenants
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

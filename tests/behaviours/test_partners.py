@@ -7,20 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.behaviours.partner_world import (
-    ANSWERED,
-    BAD,
-    LEAST,
-    MORE,
-    NETWORK,
-    NOTHING,
-    Stored,
-    kept,
-    listed,
-    made,
-)
-from tests.partner_transports import Partners
-from tests.tenants import Tenants
+from tests.fixtures.partner import Partners
+from tests.fixtures.partner_input import ANSWERED, BAD, LEAST, MORE, NETWORK, NOTHING, Stored, kept, listed, made
+from tests.fixtures.tenants import Tenants
 from tests.transports import ONLY_REST, is_uuid
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

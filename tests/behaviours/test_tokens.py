@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from resolvers.callers import NOT_OF_PARTNERS
-from schema.permission import Permission
-from tests.tenants import PASSWORD, Tenants
+from resolvers.core.authentication import NOT_OF_PARTNERS
+from schema.core.permission import Permission
+from tests.fixtures.tenants import PASSWORD, Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, Transport, is_uuid
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -8,8 +8,9 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from schema.languages import LANGUAGES
-from tests.behaviours.option_world import (
+from schema.validation.languages import LANGUAGES
+from tests.fixtures.option import PATHS, Options, OptionsOverRest, options_over
+from tests.fixtures.option_input import (
     CATEGORY,
     CATEGORY_DEFAULTS,
     DEFAULTS,
@@ -23,8 +24,7 @@ from tests.behaviours.option_world import (
     made,
     open_catalogue,
 )
-from tests.option_transports import PATHS, Options, OptionsOverRest, options_over
-from tests.tenants import Tenants
+from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, OverGraphQL, OverRest, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from schema.languages import LANGUAGES
-from schema.values import Text
-from store.catalogue import VoucherOptionLinkRow, VoucherOptionRow
-from tests.behaviours.prototype_world import DEFAULTS, Catalogue, full, in_each, least, made, open_catalogue
-from tests.prototype_transports import PATH, Prototypes, PrototypesOverRest, prototypes_over
-from tests.tenants import Tenants
+from schema.core.resource import Text
+from schema.validation.languages import LANGUAGES
+from store.catalogue.catalogue import VoucherOptionLinkRow, VoucherOptionRow
+from tests.fixtures.prototype import PATH, Prototypes, PrototypesOverRest, prototypes_over
+from tests.fixtures.prototype_input import DEFAULTS, Catalogue, full, in_each, least, made, open_catalogue
+from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, ONLY_REST, OverRest, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

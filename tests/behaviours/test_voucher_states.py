@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from schema.permission import Permission
-from schema.voucher import VoucherState
-from tests.tenants import Tenants
+from schema.core.permission import Permission
+from schema.voucher.voucher import VoucherState
+from tests.fixtures.tenants import Tenants
+from tests.fixtures.voucher import Sold, holder, sell, told, voucher_of
 from tests.transports import BAD_TOKEN, NO_TOKEN, Answer, OverGraphQL, OverRest, Transport
-from tests.voucher_world import Sold, holder, sell, told, voucher_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

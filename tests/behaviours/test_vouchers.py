@@ -13,19 +13,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rest_compat.resources.voucher import VOUCHER
-from schema.coupon import CouponTarget, ReceptionMode
-from schema.values import Text
-from schema.voucher import ExpeditionStatus, VoucherKind, VoucherState
-from store import sifting
-from store.coupons import CouponRow
-from store.customer_rows import CustomerRow
-from store.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
-from tests.behaviours.laid import Laid
+from schema.core.resource import Text
+from schema.coupon.coupon import CouponTarget, ReceptionMode
+from schema.voucher.voucher import ExpeditionStatus, VoucherKind, VoucherState
+from store.coupon.coupons import CouponRow
+from store.customer import CustomerRow
+from store.database import filtered_page
+from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
 from tests.behaviours.voucher_filters import FIELDS, ORDERS, REST_ORDERS, START, WHO, filters, ordered, plainly
+from tests.fixtures.rest_rows import Laid
+from tests.fixtures.tenants import Tenants
+from tests.fixtures.voucher import Sold, sell, voucher_of
 from tests.statements import fetched
-from tests.tenants import Tenants
 from tests.transports import NO_TOKEN
-from tests.voucher_world import Sold, sell, voucher_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -76,7 +76,7 @@ async def world(tenants: Tenants) -> AsyncIterator[World]:
     pick.shuffle(rows)
     await tenants.add(*rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sifting, "NEXT", 30)
+        patch.setattr(filtered_page, "NEXT", 30)
         yield World(tenants, rows, sold)
 
 

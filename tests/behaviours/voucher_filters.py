@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from store.clock import clock
-from store.vouchers import VoucherRow
+from store.core.clock import clock
+from store.voucher.vouchers import VoucherRow
 
 # ---- lists
 

@@ -10,10 +10,10 @@ import typer
 import uvloop
 from rich.console import Console
 
-from coffret.garbage import collect_seldom
-from store.embedded import EmbeddedPostgres
-from store.logs import set_up_logging
-from store.settings import Settings
+from coffret.commands.gc_tuning import collect_seldom
+from store.core.logs import set_up_logging
+from store.core.settings import Settings
+from store.database.embedded_postgres import EmbeddedPostgres
 from tests.bench import sockets
 from tests.bench.cases import CASES
 from tests.bench.measure import Measured, measured

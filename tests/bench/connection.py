@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 from sqlmodel import col, select
 
-from schema.values import Text
-from store.db import Database
-from store.products import ProductRow
-from store.tenancy import PartnerRow
+from schema.core.resource import Text
+from store.database.db import Database
+from store.partner.partners import PartnerRow
+from store.product.products import ProductRow
 from tests.bench.floors import Rows, moment
 
 LENGTH = 100

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 from starlette.requests import Request
 
-from store.embedded import EmbeddedPostgres
-from store.logs import set_up_logging
-from store.settings import Settings
+from store.core.logs import set_up_logging
+from store.core.settings import Settings
+from store.database.embedded_postgres import EmbeddedPostgres
 from tests.bench import vouchers
 from tests.bench.cases import GRAPHQL
 from tests.bench.drive import Call

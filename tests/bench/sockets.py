@@ -17,7 +17,7 @@ import uvloop
 from redis.asyncio import Redis
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from coffret.garbage import collect_seldom
+from coffret.commands.gc_tuning import collect_seldom
 from coffret.services import dsn_of
 from tests.bench.cases import Case
 from tests.bench.drive import share
@@ -25,8 +25,8 @@ from tests.bench.floors import CONNECTIONS, Bare, Floor, Means
 from tests.bench.load import Load, ask
 from tests.bench.measure import Beside, Measured
 from tests.bench.world import World
-from tests.ports import free_port
-from tests.redis_servers import until
+from tests.servers.ports import free_port
+from tests.servers.redis_servers import until
 
 AT_ONCE = 16
 ROUNDS = 3

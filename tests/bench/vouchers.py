@@ -8,13 +8,13 @@ from typing import Any
 import orjson
 from sqlmodel import col, select
 
-from resolvers.accounts import create_token
-from resolvers.vouchers import VoucherSort
-from resolvers.vouchers import vouchers as listing
-from store.clock import clock
-from store.demo.large import enlarge
-from store.demo.large_shelf import USERNAME
-from store.tenancy import MarketplaceRow, PartnerRow, UserRow
+from coffret.demo.large import enlarge
+from coffret.demo.large_shelf import USERNAME
+from resolvers.account.administration import create_token
+from resolvers.voucher.vouchers import VoucherSort
+from resolvers.voucher.vouchers import vouchers as listing
+from store.core.clock import clock
+from store.partner.partners import MarketplaceRow, PartnerRow, UserRow
 from tests.bench.floors import Rows, moment
 from tests.bench.voucher_floors import Vouchers
 from tests.bench.world import World

@@ -11,16 +11,16 @@ from redis.asyncio import Redis
 from starlette.applications import Starlette
 
 from coffret.app import create_app
+from coffret.demo.seed import PARTNER_USERS, DemoShop, seed
 from coffret.services import dsn_of
-from resolvers.accounts import create_token
-from store.clock import clock
-from store.db import Database
-from store.demo.seed import PARTNER_USERS, DemoShop, seed
-from store.migrate import migrate
-from store.settings import Environment, ProviderName, Settings
+from resolvers.account.administration import create_token
+from store.core.clock import clock
+from store.core.settings import Environment, ProviderName, Settings
+from store.database.db import Database
+from store.migrations.migrate import migrate
 from tests.bench import connection
 from tests.bench.floors import CONNECTIONS, Means
-from tests.redis_servers import RedisServer
+from tests.servers.redis_servers import RedisServer
 
 
 @dataclass(frozen=True)

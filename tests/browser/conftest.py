@@ -10,7 +10,7 @@ from playwright.async_api import Browser, BrowserContext, async_playwright
 
 from tests.browser.customer import Customer, Watch
 from tests.browser.world import World, running
-from tests.chromium import launched
+from tests.servers.chromium import launched
 
 NewCustomer = Callable[..., Awaitable[Customer]]
 

@@ -10,7 +10,7 @@ from playwright.async_api import BrowserContext, ConsoleMessage, Error, Locator,
 
 from schema.delivery import DeliveryKind
 from tests.browser.world import Json, World
-from tests.shop_world import GOOD_CARD
+from tests.fixtures.shop import GOOD_CARD
 
 DETAILS = {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com"}
 ADDRESS = {"address_line_1": "1 rue des Lilas", "postal_code": "75011", "city": "Paris"}

@@ -9,9 +9,9 @@ from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
 from tests.browser.keyboard import Keyboard
 from tests.browser.world import World
-from tests.chromium import needs_chromium, sound
-from tests.funnel.bag_world import Experiences, experiences
-from tests.shop_world import CHALLENGE_CARD, GOOD_CARD
+from tests.fixtures.shop import CHALLENGE_CARD, GOOD_CARD
+from tests.funnel.checkout.basket_world import Experiences, experiences
+from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from schema.values import Text
+from schema.core.resource import Text
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
 from tests.browser.world import World
-from tests.chromium import needs_chromium
+from tests.servers.chromium import needs_chromium
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

@@ -10,15 +10,15 @@ import pytest_asyncio
 from babel import Locale
 from playwright.async_api import Browser, Page
 
-from funnel.languages import NAMES, catalogue
+from coffret.sandbox import pages
+from funnel.core.languages import NAMES, catalogue
 from schema.delivery import DeliveryKind
-from store.providers.sandbox import pages
-from store.texts import locale_of
+from store.core.translations import locale_of
 from tests.browser.conftest import NewCustomer, customers
 from tests.browser.customer import ADDRESS, Customer
 from tests.browser.world import Json, World
-from tests.chromium import NARROWEST, PICTURES, needs_chromium, wider_than_the_window
-from tests.shop_world import CHALLENGE_CARD, DECLINED_CARD
+from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD
+from tests.servers.chromium import NARROWEST, PICTURES, needs_chromium, wider_than_the_window
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

@@ -6,8 +6,8 @@ from schema.delivery import DeliveryKind
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
 from tests.browser.world import Json, World
-from tests.chromium import needs_chromium
-from tests.shop_world import CHALLENGE_CARD
+from tests.fixtures.shop import CHALLENGE_CARD
+from tests.servers.chromium import needs_chromium
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

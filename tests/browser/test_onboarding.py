@@ -8,17 +8,17 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
-from funnel.languages import translations
-from store.onboarding_links import link_for
-from store.settings import Settings
-from store.tenancy import PartnerRow
-from tests.activation_world import COMPLETE
+from funnel.core.languages import translations
+from store.core.settings import Settings
+from store.onboarding.links import link_for
+from store.partner.partners import PartnerRow
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
 from tests.browser.keyboard import Keyboard
 from tests.browser.world import World
-from tests.chromium import needs_chromium, sound
-from tests.funnel.onboarding_world import FORGOTTEN, TYPED
+from tests.fixtures.activation import COMPLETE
+from tests.funnel.onboarding.onboarding_world import FORGOTTEN, TYPED
+from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

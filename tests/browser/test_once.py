@@ -7,7 +7,7 @@ import pytest
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
 from tests.browser.world import Json, World
-from tests.chromium import needs_chromium
+from tests.servers.chromium import needs_chromium
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

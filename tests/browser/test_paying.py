@@ -8,8 +8,8 @@ import pytest
 from schema.delivery import DeliveryKind
 from tests.browser.customer import ADDRESS, Customer
 from tests.browser.world import World
-from tests.chromium import needs_chromium
-from tests.shop_world import CHALLENGE_CARD, DECLINED_CARD
+from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD
+from tests.servers.chromium import needs_chromium
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

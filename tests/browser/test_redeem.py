@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import pytest
 from playwright.async_api import Page
 
-from funnel.languages import translations
-from store.demo.seed import MASTER_USER, PASSWORD
+from coffret.demo.seed import MASTER_USER, PASSWORD
+from funnel.core.languages import translations
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
 from tests.browser.world import World
-from tests.chromium import needs_chromium, sound
-from tests.funnel.redeem_world import LOG_IN, ROOT
+from tests.funnel.redemption.redemption_world import LOG_IN, ROOT
+from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

@@ -6,13 +6,13 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Error, Response
 
-from schema.checkout import Step
+from schema.checkout.checkout import Step
 from schema.delivery import DeliveryKind
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import ADDRESS, Customer
 from tests.browser.world import Json, World
-from tests.chromium import needs_chromium, sound
-from tests.shop_world import CHALLENGE_CARD, DECLINED_CARD
+from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD
+from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

@@ -8,8 +8,8 @@ from tests.browser.conftest import NewCustomer
 from tests.browser.customer import ADDRESS, DETAILS, Customer
 from tests.browser.keyboard import Keyboard
 from tests.browser.world import World
-from tests.chromium import needs_chromium
-from tests.shop_world import CHALLENGE_CARD
+from tests.fixtures.shop import CHALLENGE_CARD
+from tests.servers.chromium import needs_chromium
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 

@@ -14,16 +14,16 @@ from sqlalchemy import text
 from sqlmodel import col, select
 from starlette.applications import Starlette
 
-from store.clock import clock
-from store.db import Database
+from store.core.clock import clock
+from store.database.db import Database
+from store.database.embedded_postgres import EmbeddedPostgres
 from store.delivery import DeliveryModeRow
-from store.embedded import EmbeddedPostgres
 from store.kv import open_kv
+from store.partner.partners import PartnerRow
 from store.providers.mangopay import Mangopay
-from store.tenancy import PartnerRow
-from tests.coffret.test_serve import Program
-from tests.ports import free_port
-from tests.shop_world import Shop, services_over
+from tests.coffret.serving.test_serve import Program
+from tests.fixtures.shop import Shop, services_over
+from tests.servers.ports import free_port
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from tests.databases import Databases
 from tests.described import description
 from tests.documents import Installation, demo_installation
+from tests.servers.databases import Databases
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -14,7 +14,7 @@ import pytest_asyncio
 import uvicorn
 
 from tests.documents import Installation
-from tests.programs import needed
+from tests.servers.programs import needed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 HERE = pathlib.Path(__file__).parent / "typescript"

@@ -9,12 +9,12 @@ import pytest
 from starlette.applications import Starlette
 
 from coffret.app import create_app
-from resolvers.context import Services
-from store.clock import clock
-from store.demo.seed import seed
-from store.settings import Settings
-from tests.production import SERVICE_URL
-from tests.shop_world import Shop, open_shop
+from coffret.demo.seed import seed
+from resolvers.core.context import Services
+from store.core.clock import clock
+from store.core.settings import Settings
+from tests.fixtures.shop import Shop, open_shop
+from tests.servers.production import SERVICE_URL
 
 PRODUCTION = {
     "ENVIRONMENT": "production",

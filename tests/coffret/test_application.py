@@ -7,12 +7,12 @@ import pytest
 from starlette.applications import Starlette
 from starlette.types import Message, Receive, Scope, Send
 
-from coffret.middleware import TrustedProxies
-from schema.checkout import Choice
-from store.pictures import keep
-from store.settings import Settings
+from coffret.http.middleware import TrustedProxies
+from schema.checkout.checkout import Choice
+from store.core.settings import Settings
+from store.media.pictures import keep
 from tests.coffret.conftest import running
-from tests.shop_world import Shop, open_shop
+from tests.fixtures.shop import Shop, open_shop
 
 
 async def test_health_and_readiness(client: httpx.AsyncClient) -> None:

@@ -7,14 +7,14 @@ import httpx
 import pytest
 
 from coffret.app import create_app, graph
-from coffret.command_error import CommandError
 from coffret.commands import doctor
+from coffret.commands.command_error import CommandError
+from coffret.commands.environment import read_settings
 from coffret.commands.findings import State
-from coffret.environment import read_settings
 from schema.root import sdl
-from store.settings import Settings
+from store.core.settings import Settings
 from tests.coffret.conftest import PRODUCTION, running
-from tests.production import SERVICE_HOST
+from tests.servers.production import SERVICE_HOST
 
 ME = "{ me { permissions } }"
 SCHEMA = ("/docs/graphql/", "/docs/graphql", "/graphql/schema.graphql")

@@ -9,17 +9,17 @@ import pytest
 from typer.testing import CliRunner
 
 from coffret.cli import app
-from coffret.command_error import CommandError
+from coffret.commands.command_error import CommandError
 from coffret.commands.findings import State
 from coffret.commands.prepare import prepare
-from resolvers.accounts import deactivate_users
-from schema.tenancy import UserRole
-from store.credentials import hashed
-from store.db import Database
-from store.demo.public import public_users
-from store.demo.seed import MASTER_USER, PARTNER_USERS, PASSWORD, USERNAMES
-from store.settings import Settings
-from store.tenancy import UserRow
+from coffret.demo.public import public_users
+from coffret.demo.seed import MASTER_USER, PARTNER_USERS, PASSWORD, USERNAMES
+from resolvers.account.administration import deactivate_users
+from schema.partner.partner import UserRole
+from store.account.credentials import hashed
+from store.core.settings import Settings
+from store.database.db import Database
+from store.partner.partners import UserRow
 from tests.coffret.conftest import running
 
 SECONDS = 31_536_000

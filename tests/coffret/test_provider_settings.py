@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from coffret.services import make_provider
-from store.settings import ProviderName, Settings
+from store.core.settings import ProviderName, Settings
 
 
 def settings(**more: Any) -> Settings:

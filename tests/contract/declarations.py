@@ -14,12 +14,12 @@ from strawberry.types import get_object_definition
 from strawberry.utils.str_converters import to_camel_case
 
 import resolvers
-from resolvers.listing import Listing, Lookup
-from resolvers.operation import Operation
-from rest_compat.reference import OPERATIONS
-from rest_compat.route import Route
+from resolvers.core.listing import Listing, Lookup
+from resolvers.core.operation import Operation
+from rest_compat.http.route import Route
+from rest_compat.openapi.reference import OPERATIONS
+from schema.core.permission import Rule, required
 from schema.graph.fields import SOURCES, Source
-from schema.permission import Rule, required
 
 ROOT = pathlib.Path(__file__).parents[2]
 

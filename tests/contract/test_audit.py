@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-import resolvers.operation
-from resolvers.context import WITHOUT_TOKEN, Caller, Context, Role
-from resolvers.operation import Operation
+import resolvers.core.operation
+from resolvers.core.context import WITHOUT_TOKEN, Caller, Context, Role
+from resolvers.core.operation import Operation
+from schema.core.permission import NAMED
 from schema.graph.fields import SOURCES
-from schema.permission import NAMED
 from schema.root import Mutation
 from tests.contract.declarations import declared, published
 from tests.rest_compat.served import services_with
@@ -30,7 +30,7 @@ async def test_it_is_written_down(it: Any, monkeypatch: pytest.MonkeyPatch) -> N
     async def audited(operation: Operation[Any, Any], *_: object, **__: object) -> None:
         passed.append(operation)
 
-    monkeypatch.setattr(resolvers.operation, "audited", audited)
+    monkeypatch.setattr(resolvers.core.operation, "audited", audited)
     role = WITHOUT_TOKEN.get(it.source.permission, Role.PARTNER)
     caller = Caller(role, NAMED, user_id=1, token_id=1, partner_id=1)
     await it.source(Context(services_with(), caller), input=object())

@@ -7,11 +7,11 @@ from graphql import GraphQLInputObjectType, GraphQLObjectType, get_named_type
 from sqlmodel import SQLModel
 from strawberry.types import get_object_definition
 
-from resolvers.listing import Listing
+from resolvers.core.listing import Listing
+from schema.core.field_source import Relation
 from schema.graph.fields import SOURCES
-from schema.reading import Relation
 from schema.root import Query, schema
-from store.tables import metadata
+from store.migrations.tables import metadata
 from tests.contract.declarations import declared
 
 GRAPH = schema._schema
@@ -55,7 +55,7 @@ def test_every_type_leads_to_whose_its_rows_are(table: str) -> None:
         if by not in columns:
             assert name not in published.fields, f"{definition.name}.{name} leads nowhere: {table} has no {by}."
             continue
-        lacking = f"{definition.name} does not say whose it is: add `{name} = of_{name}()` of schema/belonging.py."
+        lacking = f"{definition.name} does not say whose it is: add `{name} = of_{name}()` of schema/core/ownership.py."
         assert name in published.fields, lacking
         field = definition.get_field(name)
         assert field is not None

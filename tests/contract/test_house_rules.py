@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import text
 from sqlmodel import SQLModel
 
-from schema.errors import CONSTRAINTS, AppError
-from store.db import Database
-from store.tables import metadata
+from schema.core.errors import CONSTRAINTS, AppError
+from store.database.db import Database
+from store.migrations.tables import metadata
 from tests.contract.declarations import ROOT
 
 PROGRAM = ("schema", "resolvers", "rest_compat", "funnel", "store", "coffret")
@@ -32,39 +32,45 @@ class Size:
 LIMITS = {"program": Size(400, 40), "tests": Size(600, 80)}
 """A file of tests holds the cases of one module, which are many and short; a walk through all pages is long and flat."""
 FLOATS: Mapping[str, str] = {
-    "coffret/listening/feed.py": "seconds of the monotonic clock",
-    "coffret/serving/patience.py": "seconds that a connection is waited for",
-    "coffret/stalls.py": "seconds of the monotonic clock",
-    "schema/numbers.py": "reads amounts that other languages send as floats, and makes them exact",
+    "coffret/listen/feed.py": "seconds of the monotonic clock",
+    "coffret/serving/timeouts.py": "seconds that a connection is waited for",
+    "coffret/http/stalls.py": "seconds of the monotonic clock",
+    "schema/validation/numbers.py": "reads amounts that other languages send as floats, and makes them exact",
     "schema/graph/scalars.py": "reads and writes GraphQL's own Float and JSON numbers, none of them money",
     "schema/graph/requests.py": "the quality of a media type",
-    "funnel/languages.py": "the quality of a language",
-    "resolvers/callers.py": "seconds of the monotonic clock",
-    "resolvers/watch.py": "seconds of a counter of time",
-    "resolvers/job_metrics.py": "seconds of the monotonic clock",
-    "rest_compat/writers.py": "writes documented numbers that are no money",
+    "funnel/core/languages.py": "the quality of a language",
+    "resolvers/core/authentication.py": "seconds of the monotonic clock",
+    "resolvers/core/instrumentation.py": "seconds of a counter of time",
+    "resolvers/job/metrics.py": "seconds of the monotonic clock",
+    "rest_compat/shapes/writers.py": "writes documented numbers that are no money",
 }
 """Files outside store/ that may name `float`, each with the reason."""
 LOCKS: Mapping[str, str] = {
-    "resolvers/tenancy.py": "`find(…, lock=True)`: how operations lock the row they change",
-    "resolvers/auth.py": "tokens are of users, and not found through a tenant",
-    "resolvers/accounts.py": "the command line has no caller to find a token for",
-    "resolvers/attempt_watch.py": "takes what no other worker is at",
+    "resolvers/core/scoping.py": "`find(…, lock=True)`: how operations lock the row they change",
+    "resolvers/account/tokens.py": "tokens are of users, and not found through a tenant",
+    "resolvers/account/administration.py": "the command line has no caller to find a token for",
+    "resolvers/payment/polling.py": "takes what no other worker is at",
 }
 """Files outside store/ that may lock rows, each with the reason."""
 RAISES: Mapping[tuple[str, str], str] = {
-    ("resolvers/operation.py", "RuntimeError"): "an operation that was declared wrong",
-    ("resolvers/operation.py", "TypeError"): "the same, found when the program starts",
-    ("resolvers/operation.py", "told"): "what a constraint of the database means in the catalogue",
-    ("resolvers/once.py", "Answered"): "an answer that was kept, caught by the transport that set `Context.once`",
-    ("resolvers/once.py", "self"): "what the operation itself raised, while it is rendered",
-    ("resolvers/listing.py", "LookupError"): "a list that was declared wrong, found when the program starts",
-    ("resolvers/listing.py", "TypeError"): "the same",
-    ("resolvers/computed.py", "TypeError"): "a value that was declared wrong, found when the program starts",
-    ("resolvers/computed.py", "ValueError"): "the same",
-    ("resolvers/worker.py", "verdict"): "what tells the job queue how a run ended",
-    ("resolvers/bank_accounts.py", "Again"): "tells the job queue that something is still waited for",
-    ("resolvers/settlement.py", "Transient"): "the provider's own error, caught by whoever asked to settle",
+    ("resolvers/core/operation.py", "RuntimeError"): "an operation that was declared wrong",
+    ("resolvers/core/operation.py", "TypeError"): "the same, found when the program starts",
+    ("resolvers/core/operation.py", "told"): "what a constraint of the database means in the catalogue",
+    (
+        "resolvers/core/idempotency.py",
+        "Answered",
+    ): "an answer that was kept, caught by the transport that set `Context.once`",
+    ("resolvers/core/idempotency.py", "self"): "what the operation itself raised, while it is rendered",
+    ("resolvers/core/listing.py", "LookupError"): "a list that was declared wrong, found when the program starts",
+    ("resolvers/core/listing.py", "TypeError"): "the same",
+    (
+        "resolvers/core/computed_fields.py",
+        "TypeError",
+    ): "a value that was declared wrong, found when the program starts",
+    ("resolvers/core/computed_fields.py", "ValueError"): "the same",
+    ("resolvers/job/worker.py", "verdict"): "what tells the job queue how a run ended",
+    ("resolvers/bank_account.py", "Again"): "tells the job queue that something is still waited for",
+    ("resolvers/payment/completion.py", "Transient"): "the provider's own error, caught by whoever asked to settle",
 }
 """Raised in resolvers/ without being in the catalogue, each with the reason."""
 
@@ -146,7 +152,7 @@ def outside_the_catalogue(file: str, module: ast.Module, namespace: Mapping[str,
     for line, name in raised(module):
         kind = namespace.get(name, getattr(builtins, name, None))
         if not (isinstance(kind, type) and issubclass(kind, AppError)) and (file, name) not in RAISES:
-            yield f"{file}:{line} raises {name}: add an error to schema/errors.py that says what is wrong."
+            yield f"{file}:{line} raises {name}: add an error to schema/core/errors.py that says what is wrong."
 
 
 def test_only_errors_of_the_catalogue_leave_operations() -> None:
@@ -160,7 +166,7 @@ def test_only_errors_of_the_catalogue_leave_operations() -> None:
 def test_what_is_not_in_the_catalogue_is_found() -> None:
     code = "def f():\n    raise ValueError('no')\n\ndef g():\n    raise AppError.at('x')\n\ndef h():\n    raise\n"
     assert list(outside_the_catalogue("m.py", ast.parse(code), {"AppError": AppError})) == [
-        "m.py:2 raises ValueError: add an error to schema/errors.py that says what is wrong."
+        "m.py:2 raises ValueError: add an error to schema/core/errors.py that says what is wrong."
     ]
 
 
@@ -194,7 +200,7 @@ def rows_of(kind: Any = SQLModel) -> Iterator[Any]:
 
 async def test_every_table_has_a_row_class_and_the_database_has_no_other(database: Database) -> None:
     classes = {row.__table__.name: row for row in rows_of()}
-    assert set(classes) == set(metadata.tables), "Import the module of the row class in store/tables.py."
+    assert set(classes) == set(metadata.tables), "Import the module of the row class in store/migrations/tables.py."
     for name, row in classes.items():
         assert row.__name__.endswith("Row"), f"{row.__name__}: name the row class of {name} …Row."
         assert row.__module__.startswith("store."), f"{row.__name__} belongs in store/."

@@ -6,14 +6,14 @@ import datetime as dt
 import pytest
 from pgqueuer import PgQueuer
 
-from resolvers.tasks import HANDLERS, SCHEDULES
-from store.jobs import Job
+from resolvers.job.registry import HANDLERS, SCHEDULES
+from store.job.jobs import Job
 from tests.contract.declarations import ROOT
 
 
 def told() -> dict[str, str]:
     """What is said under each kind of job: its member's name, and the text after it."""
-    module = ast.parse((ROOT / "store/jobs.py").read_text())
+    module = ast.parse((ROOT / "store/job/jobs.py").read_text())
     kinds = next(node for node in module.body if isinstance(node, ast.ClassDef) and node.name == "Job")
     found, last = {}, ""
     for node in kinds.body:
@@ -27,13 +27,15 @@ def told() -> dict[str, str]:
 @pytest.mark.parametrize("job", Job)
 def test_a_kind_of_job_says_what_it_is_for_and_what_it_is_given(job: Job) -> None:
     text = told().get(job.name, "")
-    assert text.endswith("."), f"Say under Job.{job.name} in store/jobs.py what it is for."
-    assert "Payload: " in text, f"Say under Job.{job.name} in store/jobs.py what its payload holds: `Payload: `id`.`"
+    assert text.endswith("."), f"Say under Job.{job.name} in store/job/jobs.py what it is for."
+    assert "Payload: " in text, (
+        f"Say under Job.{job.name} in store/job/jobs.py what its payload holds: `Payload: `id`.`"
+    )
 
 
 @pytest.mark.parametrize("job", Job)
 def test_a_kind_of_job_has_a_handler_and_is_tried_for_an_hour_at_least(job: Job) -> None:
-    assert job in HANDLERS, f"Add to HANDLERS in resolvers/tasks.py: Job.{job.name}: Work(…, SOON)"
+    assert job in HANDLERS, f"Add to HANDLERS in resolvers/job/registry.py: Job.{job.name}: Work(…, SOON)"
     assert HANDLERS[job].retries.lasting >= dt.timedelta(hours=1), "Somebody else's outage may last as long."
     assert HANDLERS[job].retries.first <= HANDLERS[job].retries.longest
 

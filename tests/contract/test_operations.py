@@ -3,16 +3,16 @@
 import pathlib
 from uuid import UUID
 
-from resolvers.listing import Lookup
-from resolvers.operation import Call, operation
-from resolvers.orders import orders
-from resolvers.products import product
+from resolvers.core.listing import Lookup
+from resolvers.core.operation import Call, operation
+from resolvers.order import orders
+from resolvers.product import product
 from rest_compat.routes import ROUTES
-from schema.ecommerce_cart import EcommerceCart
+from schema.account.token import RevokeToken
+from schema.cart.ecommerce_cart import EcommerceCart
+from schema.core.permission import Permission, Rule
 from schema.order import Order
-from schema.permission import Permission, Rule
 from schema.root import Mutation, Query
-from schema.viewer import RevokeToken
 from tests.contract.declarations import ROOT, Declared, Documented, Surface, declared, documented, published, report
 
 
@@ -103,7 +103,7 @@ def test_what_is_documented_and_not_served_is_told_with_the_route() -> None:
     surface = Surface(field, [], [row, other], "", {"t.py": "products.product"})
     (wrong, forgotten) = surface.lacks(Declared("products", "product", product))
     assert "documented as get_product with the permission view_order, and asks for view_catalogue" in wrong
-    assert "resolvers/products.py and rest_compat/operations.csv" in wrong
+    assert "resolvers/product.py and rest_compat/operations.csv" in wrong
     assert 'rest_compat/routes.py: Route("GET", "/api/products/{id}/", product, …)' in forgotten
     assert "take get_product out of NOT_YET in tests/rest_compat/test_contract.py" in forgotten
 

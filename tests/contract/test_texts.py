@@ -1,4 +1,4 @@
-"""Texts that come in are cleaned, whatever input they are in: `schema.characters` says how."""
+"""Texts that come in are cleaned, whatever input they are in: `schema.validation.characters` says how."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, get_args

@@ -16,8 +16,8 @@ SQL = re.compile(
     r"\b(now\(\)|(clock|statement|transaction)_timestamp\(\)|(current|local)_?(date|time|timestamp)\b)", re.IGNORECASE
 )
 ALLOWED: Mapping[str, str] = {
-    "store/clock.py": "is the clock",
-    "store/job_queue.py": "the queue lives by the database, and is brought nearer when time is moved",
+    "store/core/clock.py": "is the clock",
+    "store/job/queue.py": "the queue lives by the database, and is brought nearer when time is moved",
     "coffret/commands/doctor.py": "compares the database's clock with ours",
 }
 

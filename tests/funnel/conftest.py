@@ -9,14 +9,14 @@ import pytest
 from starlette.applications import Starlette
 
 from coffret.app import assembled, routes_of
-from coffret.hosts import Table
-from store.settings import Settings
-from tests.activation_world import Newcomer
-from tests.funnel.bag_world import Experiences, experiences
-from tests.funnel.customer import Customer
-from tests.funnel.redeem_world import Venue
-from tests.production import SHOP_HOST, SHOP_URL, production_settings
-from tests.shop_world import Shop
+from coffret.http.hosts import Table
+from store.core.settings import Settings
+from tests.fixtures.activation import Newcomer
+from tests.fixtures.shop import Shop
+from tests.funnel.checkout.basket_world import Experiences, experiences
+from tests.funnel.checkout.customer import Customer
+from tests.funnel.redemption.redemption_world import Venue
+from tests.servers.production import SHOP_HOST, SHOP_URL, production_settings
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.changes import Direct, OverGraphQL, Transport
-from tests.funnel.bag_world import Experiences, experiences
-from tests.receivers import Receiver, receiving
-from tests.resolvers.job_world import working
-from tests.shop_world import Shop
-from tests.tenants import Tenants, open_tenants
-from tests.webhook_world import Hooks
+from tests.fixtures.shop import Shop
+from tests.fixtures.tenants import Tenants, open_tenants
+from tests.fixtures.webhook import Hooks
+from tests.funnel.checkout.basket_world import Experiences, experiences
+from tests.resolvers.job.job_world import working
+from tests.servers.receivers import Receiver, receiving
 
 
 @pytest.fixture

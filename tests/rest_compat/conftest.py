@@ -11,25 +11,25 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from coffret.app import context_of
-from coffret.middleware import RequestId
+from coffret.http.middleware import RequestId
 from coffret.services import House
-from resolvers.auth import issue_token
-from resolvers.callers import Callers
-from resolvers.context import Caller, Context, Role, Services
+from resolvers.account.tokens import issue_token
+from resolvers.core.authentication import Callers
+from resolvers.core.context import Caller, Context, Role, Services
 from rest_compat.docs import DocsOptions
 from rest_compat.routes import ROUTES, rest_routes
+from schema.partner.partner import PartnerStatus, UserRole
 from schema.root import sdl
-from schema.tenancy import PartnerStatus, UserRole
-from store.carts import Carts
-from store.clock import clock
-from store.db import Database
+from store.cart.carts import Carts
+from store.core.clock import clock
+from store.database.db import Database
 from store.kv import open_kv
-from store.tenancy import MarketplaceRow, PartnerRow, UserRow
-from tests.databases import Databases
+from store.partner.partners import MarketplaceRow, PartnerRow, UserRow
+from tests.fixtures.tenants import kept_of
 from tests.rest_compat import things
 from tests.rest_compat.rows import Rows, open_rows
 from tests.rest_compat.served import client_of, made_up, services_with
-from tests.tenants import kept_of
+from tests.servers.databases import Databases
 
 
 @dataclass(frozen=True)

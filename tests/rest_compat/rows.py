@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 import httpx
 
-from rest_compat.route import Route
+from rest_compat.http.route import Route
 from rest_compat.routes import ROUTES
-from schema.permission import Rule
-from store.media import MediaRow
-from tests.databases import Databases
+from schema.core.permission import Rule
+from store.media.media import MediaRow
 from tests.described import description, resolved
-from tests.tenants import Tenants, open_tenants
-from tests.voucher_world import sell, voucher_of
+from tests.fixtures.tenants import Tenants, open_tenants
+from tests.fixtures.voucher import sell, voucher_of
+from tests.servers.databases import Databases
 
 Where: TypeAlias = tuple[str | int, ...]
 """The path of a key in a body."""

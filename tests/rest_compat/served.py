@@ -10,14 +10,14 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from coffret.middleware import RequestId
-from resolvers.context import Context, Services
-from rest_compat.reference import Reference
-from rest_compat.route import Route
+from coffret.http.middleware import RequestId
+from resolvers.core.context import Context, Services
+from rest_compat.http.route import Route
+from rest_compat.openapi.reference import Reference
 from rest_compat.routes import RestRoutes, endpoint
-from store.clock import clock
-from store.db import Database
-from store.settings import Settings
+from store.core.clock import clock
+from store.core.settings import Settings
+from store.database.db import Database
 from tests.described import HELD
 
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import pytest
 
-from rest_compat.body import Accepts
-from rest_compat.reference import OPERATIONS
+from rest_compat.http.body import Accepts
+from rest_compat.http.path_table import PathTable
+from rest_compat.http.route import Envelope, Route, Status
+from rest_compat.openapi.reference import OPERATIONS
 from rest_compat.resources import auth, cart, coupon, gift_card, kyc, partner, voucher
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA
-from rest_compat.route import Envelope, Route, Status
 from rest_compat.routes import ROUTES
-from rest_compat.shapes import Shape
-from rest_compat.table import PathTable
-from schema.permission import required
+from rest_compat.shapes.shape import Shape
+from schema.core.permission import required
 
 COMPANY = (
     "name commercial_name short_name company_type siret_number legal_representative_first_name "

@@ -8,13 +8,13 @@ import pydantic
 import strawberry
 from starlette.datastructures import UploadFile
 
-from resolvers.context import Caller, Role
-from resolvers.operation import Call, operation
-from rest_compat.body import Accepts
-from rest_compat.keys import number
-from rest_compat.route import Deprecated, Route
-from rest_compat.shapes import Shape
-from schema.errors import (
+from resolvers.core.context import Caller, Role
+from resolvers.core.operation import Call, operation
+from rest_compat.http.body import Accepts
+from rest_compat.http.route import Deprecated, Route
+from rest_compat.shapes.keys import number
+from rest_compat.shapes.shape import Shape
+from schema.core.errors import (
     IdempotencyInProgress,
     InsufficientBalance,
     InvalidInput,
@@ -26,9 +26,9 @@ from schema.errors import (
     TooManyRequests,
     Unavailable,
 )
-from schema.numbers import MoneyAmount, WholeNumber
-from schema.permission import Permission
-from schema.values import TextInput
+from schema.core.permission import Permission
+from schema.core.resource import TextInput
+from schema.validation.numbers import MoneyAmount, WholeNumber
 from tests.rest_compat.served import services_with
 
 

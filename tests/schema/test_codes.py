@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
-from schema.messages import problems
+from schema.core.messages import problems
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from store.look_alikes import skeleton_digest
+from store.account.confusables import skeleton_digest
 
 revision = "0020"
 down_revision = "0019"

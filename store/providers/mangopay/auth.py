@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 import httpx
 import structlog
 
-from store.clock import Clock
+from store.core.clock import Clock
 from store.providers.base import NotAllowed, Transient
 from store.providers.mangopay.errors import error_in, json_of, where_to_authenticate
 from store.providers.mangopay.objects import Token, Unreadable, read

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 import structlog
 
-from store.clock import Clock
+from store.core.clock import Clock
 from store.providers.base import InvalidRequest, Key, NotFound, ProviderError, Transient, UnknownOutcome
 from store.providers.mangopay.auth import TokenAuth
 from store.providers.mangopay.calls import WatchedCall

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 import structlog
 from pydantic import StringConstraints
 
-from store.clock import Clock
+from store.core.clock import Clock
 from store.providers.accounts import Address
 from store.providers.actions import ActionKind, UserAction
 from store.providers.errors import ProviderError

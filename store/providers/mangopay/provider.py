@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import httpx
 
-from store.clock import Clock, clock
+from store.core.clock import Clock, clock
 from store.providers.base import (
     ActionRequired,
     Declined,

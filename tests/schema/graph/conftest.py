@@ -7,7 +7,7 @@ import pytest
 import structlog
 from sqlalchemy import text
 
-from store.db import Database
+from store.database.db import Database
 from tests.house import fill
 from tests.schema.graph.served import Client, application
 from tests.statements import sent

@@ -12,16 +12,12 @@ from sqlmodel import col, select
 from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 
-from resolvers.operation import Call, operation
-from schema.errors import AlreadyTaken, NotFound
+from resolvers.core.operation import Call, operation
+from schema.core.errors import AlreadyTaken, NotFound
+from schema.core.permission import Permission, Rule
+from schema.core.resource import Fields, Money, writable
 from schema.graph.fields import answered_by, changed_by
 from schema.graph.schema import schema_of
-from schema.permission import Permission, Rule
-from schema.values import (
-    Fields,
-    Money,
-    writable,
-)
 from tests.house import START, Card, CardRow, CardStatus, card, card_row, cards
 
 

@@ -8,12 +8,12 @@ import strawberry
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from resolvers.context import Context
-from schema.errors import TooManyRequests, Unauthenticated
+from resolvers.core.context import Context
+from schema.core.errors import TooManyRequests, Unauthenticated
+from schema.core.permission import Permission
 from schema.graph.server import Graph
 from schema.graph.view import View
-from schema.permission import Permission
-from store.db import Database
+from store.database.db import Database
 from tests.house import context
 from tests.schema.graph.house_schema import schema
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from prometheus_client import REGISTRY
 
-from resolvers.listing import Window
+from resolvers.core.listing import Window
+from schema.core.permission import Permission
 from schema.graph.server import Asked, Graph
-from schema.permission import Permission
-from store.db import Database
+from store.database.db import Database
 from tests.house import cards, context
 from tests.schema.graph.documents import documents
 from tests.schema.graph.house_schema import schema

@@ -6,15 +6,15 @@ import orjson
 import pytest
 import strawberry
 
-from resolvers.computed import computes
-from resolvers.context import Caller, Context, Role
-from rest_compat.keys import ShapeError
-from rest_compat.shapes import Shape
+from resolvers.core.computed_fields import computes
+from resolvers.core.context import Caller, Context, Role
+from rest_compat.shapes.keys import ShapeError
+from rest_compat.shapes.shape import Shape
+from schema.core.permission import Permission
+from schema.core.resource import Fields, computed
 from schema.graph.schema import schema_of
 from schema.graph.server import Asked, Graph
-from schema.permission import Permission
-from schema.values import Fields, computed
-from store.db import Database
+from store.database.db import Database
 from tests.house import Card, Issuer, Mood, context, services
 from tests.schema.graph.house_schema import schema
 

@@ -7,10 +7,10 @@ import pytest
 import structlog
 from sqlalchemy import text
 
-from schema.errors import AlreadyTaken, AppError, InvalidInput, NotFound, Problem
+from schema.core.errors import AlreadyTaken, AppError, InvalidInput, NotFound, Problem
+from schema.core.resource import Invalid
 from schema.graph.fields import CODES, FIELD_CODES, changed_by, user_errors
-from schema.values import Invalid
-from store.db import Database
+from store.database.db import Database
 from tests.schema.graph.house_schema import greeting
 from tests.schema.graph.served import Client
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import uvicorn
 from playwright.async_api import Page, async_playwright
 
-from tests.chromium import launched, needs_chromium
 from tests.schema.graph.served import application
+from tests.servers.chromium import launched, needs_chromium
 
 pytestmark = needs_chromium
 SET = "(values) => document.querySelectorAll('.CodeMirror').forEach((e, n) => values[n] && e.CodeMirror.setValue(values[n]))"

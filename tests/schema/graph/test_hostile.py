@@ -9,8 +9,8 @@ from graphql import get_introspection_query, get_named_type
 
 from schema.graph.bounds import Limits, check_variables
 from schema.root import schema
-from schema.voucher_issue_input import MOST_IMPORTED
-from store.db import Database
+from schema.voucher.issue_input import MOST_IMPORTED
+from store.database.db import Database
 from tests.schema.graph import hostile
 from tests.schema.graph.hostile import Hostile
 from tests.schema.graph.served import JSON, Client, application

@@ -8,27 +8,27 @@ import orjson
 import pytest
 from graphql import GraphQLObjectType, get_named_type, is_leaf_type
 
-from resolvers import payment
-from resolvers.context import Caller, Context, Role
-from resolvers.listing import Connection
-from schema.checkout import Choice
+from resolvers.core.context import Caller, Context, Role
+from resolvers.core.listing import Connection
+from resolvers.payment import payment
+from schema.checkout.checkout import Choice
+from schema.core.permission import NAMED
+from schema.core.resource import Text
 from schema.delivery import DeliveryKind
 from schema.graph.pages import PagePlan
 from schema.graph.selection import is_made_of
 from schema.graph.server import Asked, Graph
-from schema.permission import NAMED
+from schema.partner.partner import UserRole
 from schema.root import schema
-from schema.tenancy import UserRole
-from schema.values import Text
-from store.bank_accounts import BankAccountRow
-from store.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
-from store.clock import clock
-from store.media import MediaRow
-from store.tenancy import UserRow
-from store.voucher_issuing import ChosenOption, NewVoucher, issue_voucher
-from tests.funnel.bag_world import experiences
-from tests.shop_world import Shop
-from tests.webhook_world import Hooks
+from store.bank_account import BankAccountRow
+from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
+from store.core.clock import clock
+from store.media.media import MediaRow
+from store.partner.partners import UserRow
+from store.voucher.issuing import ChosenOption, NewVoucher, issue_voucher
+from tests.fixtures.shop import Shop
+from tests.fixtures.webhook import Hooks
+from tests.funnel.checkout.basket_world import experiences
 
 FAST = Graph(schema)
 PLAIN = Graph(schema, compiled=False)

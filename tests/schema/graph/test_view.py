@@ -11,7 +11,7 @@ from sqlalchemy import text
 from schema.graph import graphiql
 from schema.graph.bounds import Limits
 from schema.graph.requests import BODY_LIMIT, UPLOAD_LIMIT
-from store.db import Database
+from store.database.db import Database
 from tests.schema.graph.served import JSON, Client, application
 
 MUTATION = 'mutation($file: Upload!) { setPicture(input: { code: "C00002", picture: $file }) { card { message } userErrors { code } } }'

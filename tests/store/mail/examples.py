@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from schema.checkout import Brand
+from schema.checkout.checkout import Brand
+from schema.core.resource import Text
 from schema.delivery import DeliveryKind
-from schema.languages import LANGUAGES
 from schema.mail import MailKind
-from schema.values import Text
-from store.brand import branded
+from schema.validation.languages import LANGUAGES
 from store.mail.content import (
     Content,
     Delivery,
@@ -26,6 +25,7 @@ from store.mail.content import (
     Vat,
 )
 from store.mail.render import TEST, Rendered, rendered
+from store.partner.brand import branded
 
 PUBLIC_URL = "https://api.shop.example"
 SHOP = branded(

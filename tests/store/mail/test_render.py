@@ -13,12 +13,12 @@ from babel.messages.catalog import Message
 from babel.messages.extract import extract_from_dir
 
 from schema.delivery import DeliveryKind
-from schema.languages import LANGUAGES
 from schema.mail import MailKind
+from schema.validation.languages import LANGUAGES
 from store.mail.content import CONTENTS as CLASSES
 from store.mail.content import EndpointContent, GiftRole, content_of
 from store.mail.render import SUBJECTS, TEST, TEXTS
-from store.sale_texts import GOODS
+from store.order.texts import GOODS
 from tests.store.mail.examples import CONTENTS, KINDS, PUBLIC_URL, SHOP, delivery, example, gift, order
 
 ROOT = Path(__file__).parents[3]

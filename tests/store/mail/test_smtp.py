@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from store.core.mail_server import MailServer, read_server
 from store.mail.mailer import Deferred, Letter, Refused
-from store.mail.server import MailServer, read_server
 from store.mail.smtp import SmtpMailer
-from tests.mail_servers import PASSWORD, USER, RealMailServer, authenticate
+from tests.servers.mail_servers import PASSWORD, USER, RealMailServer, authenticate
 
 Certificate = tuple[pathlib.Path, ssl.SSLContext]
 

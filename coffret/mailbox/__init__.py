@@ -1,5 +1,0 @@
-"""The mail of a development installation, on a page: what would have been sent, as people would have read it."""
-
-from coffret.mailbox.pages import routes
-
-__all__ = ["routes"]

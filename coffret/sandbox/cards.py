@@ -1,0 +1,150 @@
+"""The test cards: the only numbers that the hosted page takes, and what each one does."""
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from coffret.sandbox.results import AUTHENTICATION_FAILED, SUCCESS
+
+CHALLENGE_CODE = "000000"
+"""What confirms a payment on the bank's page."""
+FURTHEST_YEARS = 20
+
+
+class Brand(StrEnum):
+    """The provider's card types."""
+
+    CB_VISA_MASTERCARD = "CB_VISA_MASTERCARD"
+    AMEX = "AMEX"
+    MAESTRO = "MAESTRO"
+    BCMC = "BCMC"
+
+
+class Trouble(StrEnum):
+    """What happens to the buyer's page beside the payment."""
+
+    NONE = "none"
+    ANSWER_LOST = "answer_lost"
+    REQUEST_LOST = "request_lost"
+    BAD_GATEWAY = "bad_gateway"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One test card. `text` names its description, `result` the code its payment ends with once the challenge is passed."""
+
+    number: str
+    text: str
+    group: str
+    brands: tuple[Brand, ...] = (Brand.CB_VISA_MASTERCARD,)
+    result: str = SUCCESS
+    challenge: bool = False
+    silent: bool = False
+    """The challenge never ends."""
+    settles_after: int = 0
+    """Seconds after which the result is known; the buyer is sent back before."""
+    trouble: Trouble = Trouble.NONE
+    refused_with: str = ""
+    """The error with which the tokeniser refuses it."""
+    refund_result: str = SUCCESS
+
+    @property
+    def spaced(self) -> str:
+        """The number as it is printed on a card."""
+        if Brand.AMEX in self.brands:
+            return f"{self.number[:4]} {self.number[4:10]} {self.number[10:]}"
+        return " ".join(self.number[start : start + 4] for start in range(0, len(self.number), 4))
+
+    @property
+    def alias(self) -> str:
+        """The number as the provider tells it: `497010XXXXXX1119`."""
+        return f"{self.number[:6]}{'X' * (len(self.number) - 10)}{self.number[-4:]}"
+
+    @property
+    def cvc(self) -> str:
+        """A security code of the right length; any other one of that length does as well."""
+        return "1234" if Brand.AMEX in self.brands else "123"
+
+
+CARDS = (
+    Card(number="4970107111111119", text="card_success", group="succeeds"),
+    Card(number="4970105181818183", text="card_challenge", group="challenge", challenge=True),
+    Card(
+        number="5033951000000004",
+        text="card_challenge",
+        group="challenge",
+        challenge=True,
+        brands=(Brand.MAESTRO, Brand.BCMC),
+    ),
+    Card(number="375989111111119", text="card_challenge", group="challenge", challenge=True, brands=(Brand.AMEX,)),
+    Card(number="4970109000000106", text="card_do_not_honour", group="declined", result="101101"),
+    Card(number="4970109000000205", text="card_limit", group="declined", result="101102"),
+    Card(number="4970109000000304", text="card_expired", group="declined", result="101105"),
+    Card(number="4970109000000403", text="card_lost", group="declined", result="008002"),
+    Card(
+        number="4970109000000502",
+        text="card_challenge_fails",
+        group="challenge",
+        result=AUTHENTICATION_FAILED,
+        challenge=True,
+    ),
+    Card(number="4970109000000601", text="card_silent", group="challenge", challenge=True, silent=True),
+    Card(number="4970109000000700", text="card_no_3ds", group="declined", result="101399"),
+    Card(number="4970109000000809", text="card_answer_lost", group="trouble", trouble=Trouble.ANSWER_LOST),
+    Card(number="4970109000000908", text="card_request_lost", group="trouble", trouble=Trouble.REQUEST_LOST),
+    Card(number="4970109000001005", text="card_bad_gateway", group="trouble", trouble=Trouble.BAD_GATEWAY),
+    Card(number="4970109000001104", text="card_late", group="trouble", settles_after=30),
+    Card(number="4970109000001203", text="card_refund_fails", group="succeeds", refund_result="001999"),
+    Card(number="4970109000001302", text="card_timeout", group="declined", result="009101"),
+    Card(number="4970109000001401", text="card_refused", group="declined", refused_with="02625"),
+    Card(number="4970109000001500", text="card_dispute", group="succeeds"),
+)
+GROUPS = ("succeeds", "challenge", "declined", "trouble")
+BY_NUMBER = {card.number: card for card in CARDS}
+
+
+class CardRefused(Exception):
+    """The tokeniser does not take what was typed: `field` is `number`, `expiry` or `cvc`, `reason` names the text."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+def tokenise_number(text: str, brand: Brand) -> Card:
+    """The test card with this number, if the payment takes its brand. Any other number is refused and kept nowhere."""
+    number = re.sub(r"[\s-]", "", text)
+    if not number:
+        raise CardRefused("number", "number_missing")
+    card = BY_NUMBER.get(number)
+    if card is None:
+        raise CardRefused("number", "number_unknown")
+    if brand not in card.brands:
+        raise CardRefused("number", "number_brand")
+    if card.refused_with:
+        raise CardRefused("number", "number_refused")
+    return card
+
+
+def check_expiry(text: str, today: dt.date) -> None:
+    """Refuse what is no month to come, written such as 12/27."""
+    match = re.fullmatch(r"(0[1-9]|1[0-2])\s*/?\s*(?:20)?(\d\d)", text.strip())
+    if match is None:
+        raise CardRefused("expiry", "expiry_invalid")
+    month, year = int(match[1]), 2000 + int(match[2])
+    if not (today.year, today.month) <= (year, month) <= (today.year + FURTHEST_YEARS, 12):
+        raise CardRefused("expiry", "expiry_past")
+
+
+def check_cvc(text: str, length: int) -> None:
+    """Refuse what is not so many digits."""
+    if not re.fullmatch(rf"[0-9]{{{length}}}", text.strip()):
+        raise CardRefused("cvc", "cvc_invalid")
+
+
+def offered(brand: Brand) -> list[tuple[str, list[Card]]]:
+    """The cards that a payment of this brand takes, by group."""
+    grouped = [(group, [card for card in CARDS if card.group == group and brand in card.brands]) for group in GROUPS]
+    return [(group, cards) for group, cards in grouped if cards]

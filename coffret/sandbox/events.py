@@ -1,0 +1,76 @@
+"""What happened: the list at `/events`, which keeps 45 days, and the start of every notification."""
+
+import sqlite3
+
+from coffret.sandbox import deliveries
+from coffret.sandbox.database import Session
+from coffret.sandbox.wire.endpoints import Call, Endpoint, Json, Page
+from coffret.sandbox.wire.errors import ParamError
+from coffret.sandbox.wire.paging import Listing, whole
+
+KEPT_FOR = 45 * 24 * 3600
+
+
+def outcomes(*names: str) -> tuple[str, ...]:
+    """`X_CREATED`, `X_SUCCEEDED`, `X_FAILED` for each name."""
+    return tuple(f"{name}_{outcome}" for name in names for outcome in ("CREATED", "SUCCEEDED", "FAILED"))
+
+
+def each(name: str, *endings: str) -> tuple[str, ...]:
+    """`NAME_ENDING` for each ending."""
+    return tuple(f"{name}_{ending}" for ending in endings)
+
+
+EVENT_TYPES = frozenset(
+    (
+        *outcomes(
+            "PAYIN_NORMAL", "PAYIN_REFUND", "TRANSFER_NORMAL", "TRANSFER_REFUND", "PAYOUT_NORMAL", "PAYOUT_REFUND"
+        ),
+        *outcomes("PAYIN_REPUDIATION"),
+        *each("KYC", "CREATED", "VALIDATION_ASKED", "SUCCEEDED", "FAILED", "OUTDATED"),
+        *each("USER_KYC", "REGULAR", "LIGHT"),
+        *each(
+            "IDENTITY_VERIFICATION", "VALIDATED", "FAILED", "INCONCLUSIVE", "OUTDATED", "TIMEOUT", "PENDING", "EXPIRED"
+        ),
+        *each("IDENTITY_VERIFICATION_PSC", "PENDING", "VALIDATED", "FAILED", "REJECTED", "ABANDONED"),
+        "IDENTITY_VERIFICATION_PENDING_PSC_ACTION",
+        *each("USER_ACCOUNT", "VALIDATION_ASKED", "ACTIVATED", "CLOSED"),
+        *each("SCA_ENROLLMENT", "SUCCEEDED", "FAILED", "EXPIRED"),
+        *each("RECIPIENT", "ACTIVE", "CANCELED", "DEACTIVATED"),
+        *each("USER_INFLOWS", "BLOCKED", "UNBLOCKED"),
+        *each("USER_OUTFLOWS", "BLOCKED", "UNBLOCKED"),
+        *each("DISPUTE", "CREATED", "CLOSED"),
+    )
+)
+
+
+def emit(session: Session, event_type: str, resource_id: str, at: float | None = None) -> None:
+    """Something happened to a resource, now or at a moment that has passed."""
+    notice = deliveries.Notice(event_type, resource_id, int(session.now if at is None else at))
+    session.change(
+        "INSERT INTO event (type, resource_id, date) VALUES (?, ?, ?)", notice.event_type, resource_id, notice.date
+    )
+    deliveries.enqueue(session, notice)
+
+
+def list_events(session: Session, call: Call) -> Page:
+    """GET /events"""
+    event_type = call.one("EventType")
+    if event_type not in EVENT_TYPES:
+        problem = "is required" if event_type is None else "is not a known event type"
+        raise ParamError({"EventType": f"The field EventType {problem}."})
+    oldest = int(session.now) - KEPT_FOR
+    if whole(call, "AfterDate", oldest, 0, 2**40) < oldest or whole(call, "BeforeDate", oldest, 0, 2**40) < oldest:
+        raise ParamError({"AfterDate": "Events are kept for 45 days."})
+    listing = Listing(call, "event", "date", sort="Date")
+    listing.where("type = ?", event_type)
+    listing.where("date >= ?", oldest)
+    return listing.page(session, present)
+
+
+def present(row: sqlite3.Row) -> Json:
+    """An event in the list; here the provider spells `ResourceId`."""
+    return {"ResourceId": row["resource_id"], "EventType": row["type"], "Date": row["date"]}
+
+
+ENDPOINTS = (Endpoint("GET", "/events", list_events),)

@@ -1,0 +1,80 @@
+"""The hosted pages over HTTP: their addresses, their rendering, their headers. They need no script."""
+
+import pathlib
+from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qsl, urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from coffret.sandbox.core import Sandbox
+from coffret.sandbox.database import Session
+from coffret.sandbox.pages import identity, sca, steps
+from coffret.sandbox.pages.texts import LANGUAGES
+from coffret.sandbox.pages.visits import Answer, Sent, Visit
+
+HERE = pathlib.Path(__file__).parent
+HEADERS = {
+    # Forms may lead anywhere over http: the buyer goes on to the shop, whose address each payment chooses.
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'; form-action 'self' http: https:",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+STEPS: tuple[tuple[str, str, Callable[[Session, Visit], Answer]], ...] = (
+    ("GET", "/pay/{token}", steps.show_card),
+    ("POST", "/pay/{token}", steps.pay),
+    ("POST", "/pay/{token}/cancel", steps.cancel),
+    ("GET", "/pay/{token}/challenge", steps.show_challenge),
+    ("POST", "/pay/{token}/challenge", steps.answer),
+    ("GET", "/pay/{token}/left", steps.show_left),
+    ("GET", "/identity/{token}", identity.show),
+    ("POST", "/identity/{token}", identity.decide),
+    ("GET", "/sca", sca.show),
+    ("POST", "/sca", sca.answer),
+)
+
+
+def routes(sandbox: Sandbox) -> list[Route | Mount]:
+    """Every hosted page and its stylesheet."""
+    templates = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    base = urlsplit(sandbox.settings.root).path
+
+    def endpoint(step: Callable[[Session, Visit], Answer]) -> Callable[[Request], Awaitable[Response]]:
+        async def visited(request: Request) -> Response:
+            return rendered(templates, base, await sandbox.run(step, await visit(request, base)))
+
+        return visited
+
+    pages: list[Route | Mount] = [Route(path, endpoint(step), methods=[method]) for method, path, step in STEPS]
+    return [*pages, Mount("/static", StaticFiles(directory=HERE / "static"))]
+
+
+async def visit(request: Request, base: str) -> Visit:
+    """What a request asks for."""
+    typed = parse_qsl((await request.body()).decode("utf-8", "replace")) if request.method == "POST" else []
+    return Visit(
+        base=base,
+        token=request.path_params.get("token", ""),
+        query=dict(request.query_params),
+        accepted=request.headers.get("accept-language", "").split(","),
+        typed=dict(typed),
+    )
+
+
+def rendered(templates: Environment, base: str, answer: Answer) -> Response:
+    """The HTTP answer."""
+    if isinstance(answer, Sent):
+        return RedirectResponse(answer.url, 303, headers=HEADERS)
+    context = {"t": answer.texts, "base": base, "languages": LANGUAGES, "kept": "", **answer.values}
+    return HTMLResponse(templates.get_template(answer.template).render(context), answer.status, HEADERS)

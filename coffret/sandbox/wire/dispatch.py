@@ -1,0 +1,151 @@
+"""One wire call from its arrival to its answer: token, fault, idempotency key, the work itself, headers."""
+
+import json
+from dataclasses import dataclass, field, replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from coffret.sandbox import stats, tokens
+from coffret.sandbox.core import Sandbox
+from coffret.sandbox.database import Session
+from coffret.sandbox.wire import faults, idempotency, limits
+from coffret.sandbox.wire.endpoints import Call, Empty, Endpoint, Interface, Json, Page
+from coffret.sandbox.wire.errors import ForbiddenResource, InjectedFailure, RateLimit, WireError
+from coffret.sandbox.wire.faults import Fault, FaultKind
+from coffret.sandbox.wire.paging import page_headers
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back: a status, a JSON text, which may be empty, and headers."""
+
+    status: int
+    body: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A call that may run."""
+
+    call: Call
+    endpoint: Endpoint
+    fault: Fault | None
+    reservation: str | None
+
+
+class Wire:
+    """Answers one version of the interface, `/v2.01/…` say."""
+
+    def __init__(self, sandbox: Sandbox, version: str, interface: Interface) -> None:
+        self._sandbox = sandbox
+        self._version = version
+        self._interface = interface
+
+    async def answer(self, request: Request) -> Response:
+        """Answer one request."""
+        call = await self._arrived(request)
+        admitted = await self._sandbox.run(self._admit, call)
+        if isinstance(admitted, Answer):
+            return respond(admitted)
+        try:
+            return await self._carry_out(admitted)
+        except BaseException:
+            await self._sandbox.run(idempotency.release, admitted.reservation)
+            raise
+
+    async def _carry_out(self, admitted: Admitted) -> Response:
+        """The call's work, with the failure that it meets before or after."""
+        fault = admitted.fault
+        if fault and fault.when == "before" and (spoilt := await self._meet(fault, None)):
+            return spoilt
+        performed = respond(await self._sandbox.run(perform, admitted))
+        if fault and fault.when == "after":
+            return await self._meet(fault, performed) or performed
+        return performed
+
+    async def _arrived(self, request: Request) -> Call:
+        address = "/" + request.path_params["path"]
+        url = f"{self._sandbox.settings.root}/{self._version}{address}"
+        return Call(
+            method=request.method,
+            address=address,
+            url=f"{url}?{request.url.query}" if request.url.query else url,
+            authorization=request.headers.get("authorization", ""),
+            key=request.headers.get("idempotency-key"),
+            content_type=request.headers.get("content-type", "").lower(),
+            content=await request.body(),
+            query={name: request.query_params.getlist(name) for name in request.query_params},
+        )
+
+    def _admit(self, session: Session, call: Call) -> Admitted | Answer:
+        limits.count(session)
+        try:
+            return self._authorised(session, call)
+        except WireError as error:
+            return refused(session, error)
+
+    def _authorised(self, session: Session, call: Call) -> Admitted:
+        client, _, rest = call.address.lstrip("/").partition("/")
+        public = client.lower() in {"oauth", "countries"}
+        address = call.address if public else f"/{rest}"
+        if not public:
+            tokens.check(session, call.authorization)
+            if client != session.settings.client_id:
+                raise ForbiddenResource("The token does not belong to the client in the address.")
+        endpoint, path = self._interface.find(call.method, address, public=public)
+        call = replace(call, path=path, address=address)
+        stats.count(session, endpoint.kind)
+        fault = faults.take(session, call.method, address)
+        if fault and fault.when == "before" and not fault.executes:
+            return Admitted(call, endpoint, fault, None)
+        if fault and fault.kind is FaultKind.FAILED:
+            call = replace(call, fail_with=fault.code)
+        return Admitted(call, endpoint, fault, idempotency.reserve(session, call) if endpoint.modelled else None)
+
+    async def _meet(self, fault: Fault, answer: Response | None) -> Response | None:
+        if fault.kind is FaultKind.STATUS:
+            return respond(await self._sandbox.run(refused, InjectedFailure(fault.status)))
+        if fault.kind is FaultKind.RATE_LIMIT:
+            error = RateLimit("Rate limit exceeded, as asked for at /_sb/faults")
+            return respond(await self._sandbox.run(refused, error, exhausted=True))
+        return await faults.spoil(fault, answer)
+
+
+def perform(session: Session, admitted: Admitted) -> Answer:
+    """Do what the call asks, and keep its answer for its idempotency key, a refusal too."""
+    call = admitted.call
+    headers = limits.headers(session)
+    try:
+        with session.savepoint():
+            result = admitted.endpoint.handle(session, call)
+    except WireError as error:
+        answer = refused(session, error)
+    else:
+        answer = refused(session, result) if isinstance(result, WireError) else answered(call, result, headers)
+    idempotency.keep(session, admitted.reservation, answer.status, answer.body)
+    return answer
+
+
+def answered(call: Call, result: Json | Page | Empty, headers: dict[str, str]) -> Answer:
+    """The answer that a call's result makes."""
+    if isinstance(result, Empty):
+        return Answer(result.status, "", headers)
+    if isinstance(result, Page):
+        return Answer(
+            200, json.dumps(result.items, ensure_ascii=False), headers | page_headers(result, call.url, call.query)
+        )
+    return Answer(200, json.dumps(result, ensure_ascii=False), headers)
+
+
+def refused(session: Session, error: WireError, *, exhausted: bool = False) -> Answer:
+    """The answer that an error makes."""
+    body = json.dumps(error.body(session.mint(""), session.now), ensure_ascii=False)
+    return Answer(error.status, body, {**limits.headers(session, exhausted=exhausted), **error.headers})
+
+
+def respond(answer: Answer) -> Response:
+    """The HTTP answer."""
+    kind = {"Content-Type": "application/json; charset=utf-8"} if answer.body else {}
+    return Response(answer.body or None, answer.status, {**answer.headers, **kind})

@@ -1,0 +1,40 @@
+"""Which language a page is in, and its texts."""
+
+from pathlib import Path
+
+from schema.validation.languages import LANGUAGES
+from store.core.translations import SOURCE, Texts
+
+NAMES = {
+    "en": "English",
+    "fr": "Français",
+    "es": "Español",
+    "it": "Italiano",
+    "de": "Deutsch",
+    "nl": "Nederlands",
+    "ca": "Català",
+    "pt": "Português",
+}
+TEXTS = Texts(Path(__file__).parents[1] / "translations")
+catalogue, translations = TEXTS.catalogue, TEXTS.translations
+
+
+def chosen(cookie: str, accept_language: str, otherwise: str = SOURCE) -> str:
+    """The language to speak: the one chosen on the page, else the browser's best that we have, else another."""
+    if cookie in LANGUAGES:
+        return cookie
+    return next((language for language in _preferred(accept_language) if language in LANGUAGES), otherwise)
+
+
+def _preferred(accept_language: str) -> list[str]:
+    """The languages of an Accept-Language header without their countries, best first."""
+    ranked: list[tuple[float, str]] = []
+    for entry in accept_language[:1000].split(","):
+        tag, _, parameter = entry.partition(";")
+        try:
+            quality = float(parameter.strip().removeprefix("q=") or 1)
+        except ValueError:
+            continue
+        if quality > 0:
+            ranked.append((-quality, tag.strip().lower().partition("-")[0]))
+    return [language for _, language in sorted(ranked, key=lambda entry: entry[0])]

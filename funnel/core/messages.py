@@ -1,0 +1,300 @@
+"""What the pages say about each thing that can be wrong, has happened, or comes next. Every text is in every catalogue."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from resolvers.checkout.buyer import LENGTHS
+from schema.catalogue.shop_window import WindowOrder
+from schema.checkout.checkout import CodeProblem, DeliveryProblem, LineProblem, Notice, ShopKind, Step
+
+
+def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
+    """Mark a text for translation, and leave it as it is."""
+    return text
+
+
+STEPS = {
+    Step.CUSTOMIZATION: N_("Your order"),
+    Step.INFORMATION: N_("Your details"),
+    Step.PAYMENT: N_("Payment"),
+    Step.SUMMARY: N_("Confirmation"),
+}
+
+LINE_PROBLEMS = {
+    LineProblem.NOT_SOLD: N_("This shop does not sell this product. It is left out of your order."),
+    LineProblem.INACTIVE: N_("This product is not on sale at the moment. It is left out of your order."),
+    LineProblem.OUT_OF_STOCK: N_("This product is sold out. It is left out of your order."),
+    LineProblem.NOT_ENOUGH_STOCK: N_("Only %(count)s left: choose a smaller quantity."),
+    LineProblem.VARIANT_REQUIRED: N_("Choose a version of this product."),
+    LineProblem.UNKNOWN_VARIANT: N_("This version is no longer on sale: choose another one."),
+    LineProblem.ATTRIBUTE_REQUIRED: N_("Choose among the options of this product."),
+    LineProblem.UNKNOWN_ATTRIBUTE_VALUE: N_("This option is no longer on offer: choose another one."),
+    LineProblem.TOO_MUCH: N_("This comes to more than can be ordered at once. Choose less."),
+}
+DELIVERY_PROBLEMS = {
+    DeliveryProblem.GOODS: N_("Some of these products cannot be sent by e-mail."),
+    DeliveryProblem.COUNTRY: N_("Your order cannot be delivered to this country."),
+    DeliveryProblem.WEIGHT: N_("Your order is too heavy for this delivery."),
+    DeliveryProblem.TOO_MUCH: LINE_PROBLEMS[LineProblem.TOO_MUCH],
+}
+"""Why a delivery cannot be had."""
+COUPON_PROBLEMS = {
+    CodeProblem.NOT_FOR_THESE: N_("Not for what is in this order."),
+    CodeProblem.OTHER_DELIVERY: N_("Not for the delivery that you have chosen."),
+    CodeProblem.OTHER_EMAIL: N_("Not for the e-mail address that you have given."),
+    CodeProblem.MINIMUM_PRICE: N_("Only for what costs %(amount)s or more."),
+    CodeProblem.MINIMUM_BASKET: N_("From %(amount)s of products."),
+    CodeProblem.MINIMUM_PAYMENT: N_("From %(amount)s left to pay for products."),
+    CodeProblem.NOTHING_LEFT: N_("There is nothing left for it to take off."),
+    CodeProblem.TOO_MUCH: N_("It would raise the value beyond what is possible."),
+}
+"""Why a coupon takes nothing off."""
+CHOOSABLE = frozenset(
+    {
+        LineProblem.NOT_ENOUGH_STOCK,
+        LineProblem.VARIANT_REQUIRED,
+        LineProblem.UNKNOWN_VARIANT,
+        LineProblem.ATTRIBUTE_REQUIRED,
+        LineProblem.UNKNOWN_ATTRIBUTE_VALUE,
+        LineProblem.TOO_MUCH,
+    }
+)
+"""What a customer can put right by choosing something else."""
+
+
+class Tone(StrEnum):
+    """How a message looks."""
+
+    INFO = "info"
+    WARNING = "warning"
+    GOOD = "good"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message: a title and what it means for whoever reads it. `icon` is drawn above it; by default that of the tone."""
+
+    title: str
+    text: str
+    tone: Tone = Tone.WARNING
+    icon: str = ""
+
+
+NOTICES = {
+    Notice.CART_REPLACED: Told(
+        N_("Your basket has changed"),
+        N_("The shop has updated it since you were last here. Please check your order again."),
+        Tone.INFO,
+    ),
+    Notice.PRICE_CHANGED: Told(
+        N_("A price has changed"),
+        N_("This is what your order comes to now. Please check it before you pay."),
+        Tone.INFO,
+    ),
+    Notice.CODE_NO_LONGER_VALID: Told(
+        N_("A code can no longer be used"),
+        N_("A coupon or gift card has expired or is used up, so we have taken it off your order."),
+    ),
+    Notice.SHOP_CLOSED: Told(
+        N_("This shop is closed at the moment"),
+        N_("You can still finish the payment that you have begun. Nothing else can be ordered."),
+        Tone.INFO,
+    ),
+    Notice.PAYMENT_DECLINED: Told(
+        N_("Your payment was declined"),
+        N_("Your bank did not accept it, and nothing was charged. You can try again or use another card."),
+    ),
+    Notice.PAYMENT_CANCELLED: Told(
+        N_("You left before paying"),
+        N_("Nothing was charged. Your order is still here whenever you are ready."),
+        Tone.INFO,
+    ),
+    Notice.PAYMENT_EXPIRED: Told(
+        N_("The time to pay ran out"),
+        N_("Nothing was charged. Your order is still here: you can pay again."),
+        Tone.INFO,
+    ),
+    Notice.PAYMENT_FAILED: Told(
+        N_("The payment did not go through"),
+        N_("Something went wrong at the payment service, and nothing was charged. Please try again."),
+    ),
+    Notice.PAYMENT_REFUNDED: Told(
+        N_("Your payment is being refunded"),
+        N_(
+            "Part of your order was no longer available when your payment arrived. No order was made, and the whole "
+            "amount goes back to your card, usually within a few days."
+        ),
+    ),
+}
+
+REFUSALS = {
+    "CHECKOUT_CHANGED": Told(
+        N_("Your order has changed since you saw it"),
+        N_("A price or what is in stock is no longer the same, so nothing was charged. Please check your order again."),
+    ),
+    "PAYMENTS_NOT_ACTIVE": Told(
+        N_("This shop cannot take cards at the moment"),
+        N_("Nothing was charged. Please contact the shop, or come back later."),
+    ),
+    "PROVIDER_FAILED": Told(
+        N_("The payment service did not respond"), N_("Nothing was charged. Please try again in a moment.")
+    ),
+    "PROVIDER_TIMED_OUT": Told(
+        N_("The payment service is slow to respond"),
+        N_("You are never charged twice: please try again in a moment."),
+    ),
+    "UNAVAILABLE": Told(N_("This took too long"), N_("Nothing was lost or charged. Please try again in a moment.")),
+}
+"""Why a payment could not begin, by the code of the error."""
+REFUSALS["OUT_OF_STOCK"] = REFUSALS["COUPON_USED_UP"] = REFUSALS["INSUFFICIENT_BALANCE"] = REFUSALS["CHECKOUT_CHANGED"]
+
+ERRORS = {
+    "REQUIRED": N_("Fill in this field."),
+    "TOO_LONG": N_("Use at most %(limit)s characters."),
+    "INVALID_EMAIL": N_("Enter an e-mail address like name@example.com."),
+    "INVALID_PHONE": N_("Enter a phone number like +33 6 12 34 56 78."),
+    "NOT_DELIVERED": N_("This delivery does not go to this country. Choose another country or another delivery."),
+    "CODE_NOT_USABLE": N_("This code cannot be used here. Check that it is typed correctly."),
+    "TOO_MANY": N_("There is no room for more. Remove something first."),
+    "TOO_MANY_REQUESTS": N_("Too many attempts. Wait a few minutes, then try again."),
+    "QUANTITY": N_("Enter a quantity from 0 to 9999."),
+    "OUT_OF_RANGE": N_("Enter a quantity from 0 to 9999."),
+    "NOTHING_TO_ORDER": N_("Choose at least one product to continue."),
+    "DELIVERY_REQUIRED": N_("Choose how you would like to receive your order."),
+    "DELIVERY_NOT_AVAILABLE": N_("This delivery is not available for your order. Choose another one."),
+    "INVALID": N_("Check this field."),
+    **{code: told.title for code, told in REFUSALS.items()},
+}
+"""What is wrong with a field, by the code of the error."""
+
+FIELD_ERRORS = {
+    ("first_name", "REQUIRED"): N_("Enter your first name."),
+    ("last_name", "REQUIRED"): N_("Enter your last name."),
+    ("email", "REQUIRED"): N_("Enter your e-mail address: the shop reaches you there."),
+    ("address_line_1", "REQUIRED"): N_("Enter a street and number."),
+    ("postal_code", "REQUIRED"): N_("Enter a postal code."),
+    ("city", "REQUIRED"): N_("Enter a town or city."),
+    ("country", "REQUIRED"): N_("Choose a country."),
+    ("country", "INVALID"): N_("Choose a country."),
+    ("code", "REQUIRED"): N_("Enter a code."),
+}
+"""The same, where a field has better words of its own."""
+
+
+def error_text(place: str, code: str) -> tuple[str, dict[str, object]]:
+    """What to say about a field, and what its placeholders stand for."""
+    text = FIELD_ERRORS.get((place, code)) or ERRORS.get(code) or ERRORS["INVALID"]
+    return text, {"limit": LENGTHS.get(place, 0)}
+
+
+AGAIN = N_("Open my order again")
+BACK = N_("Back to the shop")
+OFFERED = {
+    ShopKind.VOUCHERS: N_("See all experiences"),
+    ShopKind.GIFT_CARDS: N_("Choose a gift card"),
+}
+"""What leads to where customers of a counter begin."""
+
+ORDERS = {
+    WindowOrder.CHOSEN: N_("Our choice first"),
+    WindowOrder.CHEAPEST: N_("Lowest price first"),
+    WindowOrder.DEAREST: N_("Highest price first"),
+    WindowOrder.NEWEST: N_("Newest first"),
+}
+"""What comes first in a shop window."""
+
+
+class Ending(StrEnum):
+    """Pages that are nothing but a message."""
+
+    GONE = "gone"
+    BAG_GONE = "bag_gone"
+    NO_SHOP = "no_shop"
+    NOT_FOUND = "not_found"
+    NOT_SOLD = "not_sold"
+    CLOSED = "closed"
+    SHOP_CLOSED = "shop_closed"
+    OTHER_BROWSER = "other_browser"
+    FOREIGN_FORM = "foreign_form"
+    TOO_LARGE = "too_large"
+    TOO_MANY = "too_many"
+    UNAVAILABLE = "unavailable"
+    BROKEN = "broken"
+
+
+ENDINGS = {
+    Ending.GONE: Told(
+        N_("This basket has expired"),
+        N_("Baskets are kept for two hours. Go back to the shop to fill a new one: it only takes a moment."),
+        Tone.INFO,
+        "clock",
+    ),
+    Ending.BAG_GONE: Told(
+        N_("This basket has expired"),
+        N_("What you choose here is kept for a day. Have a look at what we offer."),
+        Tone.INFO,
+        "clock",
+    ),
+    Ending.NO_SHOP: Told(N_("There is no shop here"), N_("Check the address, or go back to where you came from.")),
+    Ending.NOT_FOUND: Told(
+        N_("This page does not exist"), N_("The link may be old or incomplete. Your basket is not affected.")
+    ),
+    Ending.NOT_SOLD: Told(
+        N_("This experience is no longer on sale"),
+        N_("It may be back one day. Until then there are others: have a look."),
+        Tone.INFO,
+    ),
+    Ending.CLOSED: Told(
+        N_("There are no gift cards on sale at the moment"),
+        N_(
+            "Those that were bought can be used as before. What you had chosen is kept for a day, in case they are back."
+        ),
+        Tone.INFO,
+        "gift",
+    ),
+    Ending.SHOP_CLOSED: Told(
+        N_("This shop is closed at the moment"),
+        N_("Nothing can be ordered here for now. What was bought before can be used as usual."),
+        Tone.INFO,
+    ),
+    Ending.OTHER_BROWSER: Told(
+        N_("This payment belongs to another browser"),
+        N_(
+            "If you have just paid, all is well: your order is made without this page. The browser you paid in shows it."
+        ),
+        Tone.INFO,
+    ),
+    Ending.FOREIGN_FORM: Told(
+        N_("This page was open for too long"), N_("Nothing was changed or charged. Please open your order again.")
+    ),
+    Ending.TOO_LARGE: Told(N_("That was too much at once"), N_("Nothing was changed. Please go back and send less.")),
+    Ending.TOO_MANY: Told(
+        N_("Too many attempts"), N_("Wait a few minutes, then try again. Your order is kept meanwhile.")
+    ),
+    Ending.UNAVAILABLE: Told(
+        N_("We will be right back"), N_("This page cannot be shown at the moment. Please try again in a minute.")
+    ),
+    Ending.BROKEN: Told(
+        N_("Something went wrong on our side"), N_("Nothing was charged twice. Please try again, or contact the shop.")
+    ),
+}
+
+TRY_AGAIN = N_("Try again")
+
+PUBLIC_ENDINGS = {
+    Ending.NOT_FOUND: Told(
+        N_("This link does not work"),
+        N_(
+            "It may be incomplete, or it was replaced by a newer one. Open it again exactly as you received it. If that "
+            "does not help, ask whoever sent it to you for a new one: usually the platform that your shop sells on."
+        ),
+    ),
+    Ending.FOREIGN_FORM: Told(N_("This page was open for too long"), N_("Nothing was changed. Please open it again.")),
+    Ending.TOO_LARGE: ENDINGS[Ending.TOO_LARGE],
+    Ending.TOO_MANY: Told(N_("Too many attempts"), N_("Wait a few minutes, then try again. Nothing is lost.")),
+    Ending.UNAVAILABLE: ENDINGS[Ending.UNAVAILABLE],
+    Ending.BROKEN: Told(
+        N_("Something went wrong on our side"), N_("Nothing is lost. Please try again in a few minutes.")
+    ),
+}
+"""The same on pages that are opened by a link of their own, such as the onboarding page."""

@@ -1,0 +1,159 @@
+"""What is said of a partner's identification: made of the rows, without asking anybody."""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from schema.kyc.kyc import Kyc, KycCheck, KycCheckKind, KycCheckStatus, KycDocumentType, KycRefusal, KycStatus
+from schema.onboarding import Requirement, RequirementCode
+from schema.partner.parts import CompanyType
+from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow, Step
+from store.partner.partners import PartnerRow
+from store.providers.accounts import KycLevel
+
+IDENTITY, REGISTRATION = KycDocumentType.IDENTITY_PROOF, KycDocumentType.REGISTRATION_PROOF
+ARTICLES, SHAREHOLDERS = KycDocumentType.ARTICLES_OF_ASSOCIATION, KycDocumentType.SHAREHOLDER_DECLARATION
+REQUIRED = {
+    CompanyType.BUSINESS: (IDENTITY, REGISTRATION, ARTICLES, SHAREHOLDERS),
+    CompanyType.ORGANIZATION: (IDENTITY, REGISTRATION, ARTICLES),
+    CompanyType.SOLE_TRADER: (IDENTITY, REGISTRATION),
+    CompanyType.INDIVIDUAL: (IDENTITY,),
+}
+"""What the provider wants to see of whom, unless an identity check on its own page has shown it."""
+WRONG = frozenset({KycCheckStatus.CREATED, KycCheckStatus.REFUSED, KycCheckStatus.OUT_OF_DATE, KycCheckStatus.UNKNOWN})
+"""What has to be handed in anew."""
+GOOD = frozenset({KycCheckStatus.VALIDATED, KycCheckStatus.REVIEW})
+MISSING = "DOCUMENT_MISSING"
+
+
+@dataclass(frozen=True)
+class KycRows:
+    """What is kept of one partner."""
+
+    partner: PartnerRow
+    kyc: PartnerKycRow | None
+    documents: Sequence[KycDocumentRow]
+    checks: Sequence[IdentityCheckRow]
+
+    @property
+    def validated(self) -> bool:
+        """Whether the provider has validated the partner."""
+        return self.known is not None and self.known.level is KycLevel.REGULAR
+
+    @property
+    def known(self) -> PartnerKycRow | None:
+        """What the provider has said of the account that the partner has now; None: nothing yet."""
+        return self.kyc if self.kyc is not None and self.kyc.account_id == self.partner.provider_user_id else None
+
+
+def view(rows: KycRows, note: str = "") -> Kyc:
+    """How far a partner is identified, and what is in the way. `note` is added to the sentence."""
+    found = latest(rows)
+    wrong = [] if rows.validated else [*(c for c in found if _is_wrong(c)), *_missing(rows, found)]
+    detail = _detail(rows, found, wrong)
+    return Kyc(
+        partner_id=rows.partner.id,
+        partner_uuid=rows.partner.uuid,
+        status=KycStatus.OK if rows.validated else KycStatus.ERROR,
+        detail=f"{detail} {note}".rstrip(),
+        checked_on=None if rows.known is None else rows.known.checked_on,
+        errors=wrong,
+        checks=found,
+    )
+
+
+def latest(rows: KycRows) -> list[KycCheck]:
+    """The latest document of each type, and the latest identity check."""
+    by_type: dict[KycDocumentType, KycDocumentRow] = {}
+    for document in sorted(rows.documents, key=_moment, reverse=True):
+        if document.step is not Step.ABANDONED:
+            by_type.setdefault(document.document_type, document)
+    checks = [_check(rows.partner, row, row.document_type) for row in by_type.values()]
+    known = sorted((row for row in rows.checks if row.provider_id), key=_moment, reverse=True)
+    return [*checks, *(_check(rows.partner, row, IDENTITY) for row in known[:1])]
+
+
+def _moment(row: KycDocumentRow | IdentityCheckRow) -> tuple[dt.datetime, int]:
+    return row.created_on, row.id
+
+
+def _check(partner: PartnerRow, row: KycDocumentRow | IdentityCheckRow, proves: KycDocumentType) -> KycCheck:
+    return KycCheck(
+        kind=KycCheckKind.DOCUMENT if isinstance(row, KycDocumentRow) else KycCheckKind.IDENTITY_CHECK,
+        id=row.id,
+        partner_id=partner.id,
+        partner_uuid=partner.uuid,
+        document_type=proves,
+        status=row.status,
+        refused_reason=row.refusals[0]["code"] if row.refusals else "",
+        refusals=[KycRefusal.model_validate(refusal) for refusal in row.refusals],
+        created_on=row.created_on,
+    )
+
+
+def _is_wrong(check: KycCheck) -> bool:
+    return check.status in WRONG
+
+
+def _missing(rows: KycRows, found: Iterable[KycCheck]) -> list[KycCheck]:
+    """What was never handed in, and no identity check stands for. Of whom the provider does not know, nothing can be."""
+    there = {check.document_type for check in found if check.kind is KycCheckKind.DOCUMENT}
+    shown = any(check.kind is KycCheckKind.IDENTITY_CHECK and check.status in GOOD for check in found)
+    kind = rows.partner.company_type
+    if shown or kind is None or not rows.partner.provider_user_id:
+        return []
+    return [
+        KycCheck(
+            kind=KycCheckKind.DOCUMENT,
+            id=None,
+            partner_id=rows.partner.id,
+            partner_uuid=rows.partner.uuid,
+            document_type=needed,
+            status=None,
+            refused_reason=MISSING,
+            refusals=[],
+            created_on=None,
+        )
+        for needed in REQUIRED[kind]
+        if needed not in there
+    ]
+
+
+def _detail(rows: KycRows, found: Sequence[KycCheck], wrong: Sequence[KycCheck]) -> str:
+    if rows.validated:
+        return "The payment provider has validated this partner."
+    if not rows.partner.provider_user_id:
+        return "The payment provider does not know this partner yet: activate its payments first."
+    told = {
+        "Being examined": [c for c in found if c.status in {KycCheckStatus.VALIDATION_ASKED, KycCheckStatus.REVIEW}],
+        "Opened and not done yet": [c for c in found if c.status is KycCheckStatus.PENDING],
+        "Refused": [c for c in wrong if c.status is KycCheckStatus.REFUSED],
+        "To be renewed": [c for c in wrong if c.status is KycCheckStatus.OUT_OF_DATE],
+        "Not accepted": [c for c in wrong if c.status is KycCheckStatus.UNKNOWN],
+        "Not handed in completely, send it again": [c for c in wrong if c.status is KycCheckStatus.CREATED],
+        "Missing": [c for c in wrong if c.status is None],
+    }
+    parts = [f"{what}: {', '.join(map(_named, which))}." for what, which in told.items() if which]
+    first = "The payment provider has not validated this partner yet."
+    way_out = "Hand in what is named, or open an identity verification." if wrong or not found else ""
+    return " ".join(filter(None, (first, *parts, way_out)))
+
+
+def _named(check: KycCheck) -> str:
+    name = "identity verification" if check.kind is KycCheckKind.IDENTITY_CHECK else check.document_type.value
+    return f"{name} ({check.refused_reason})" if check.refusals else name
+
+
+def kyc_requirements(rows: KycRows) -> list[Requirement]:
+    """What is needed of a partner for its identification; empty when that is validated, or the provider not told of it."""
+    if rows.validated or not rows.partner.provider_user_id:
+        return []
+    needed = []
+    for check in latest(rows):
+        action = "openIdentityVerification" if check.kind is KycCheckKind.IDENTITY_CHECK else "pushKycDocument"
+        if check.status is KycCheckStatus.REFUSED:
+            needed.append(Requirement(code=RequirementCode.DOCUMENT_REFUSED, action=action))
+        elif check.status is KycCheckStatus.OUT_OF_DATE:
+            needed.append(Requirement(code=RequirementCode.DOCUMENT_OUTDATED, action=action))
+    code = RequirementCode.IDENTITY_NOT_VERIFIED
+    return needed or [Requirement(code=code, action="openIdentityVerification")]

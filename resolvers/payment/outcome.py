@@ -1,0 +1,159 @@
+"""What a customer is told at the end of a payment."""
+
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.checkout.session import FAILURES
+from resolvers.core.context import Services
+from schema.checkout.checkout import AppliedCode, AttemptStatus, CodeKind, Notice, ShopKind, Totals, VatAmount
+from schema.checkout.outcome import Issued, OrderLine, Outcome
+from schema.core.resource import Text
+from schema.coupon.coupon import ReceptionMode
+from schema.delivery import DeliveryKind
+from store.cart.return_urls import allowed
+from store.core.codes import grouped
+from store.document.addresses import DocumentKind, document_path
+from store.gift_card.gift_cards import GiftCardRow
+from store.order.orders import OrderRow
+from store.order.return_signatures import RETURN_SECRET, ReturnSecretRow, signature_of
+from store.partner.brand import brand_of
+from store.partner.partners import PartnerRow
+from store.payment import AttemptRow, AttemptState
+from store.voucher.vouchers import VoucherRow
+
+STATUS = {
+    AttemptState.STARTING: AttemptStatus.WAITING,
+    AttemptState.OPEN: AttemptStatus.WAITING,
+    AttemptState.ABANDONED: AttemptStatus.WAITING,
+    AttemptState.COMPLETED: AttemptStatus.COMPLETED,
+    AttemptState.FAILED: AttemptStatus.FAILED,
+    AttemptState.REFUNDING: AttemptStatus.REFUNDED,
+    AttemptState.REFUNDED: AttemptStatus.REFUNDED,
+}
+
+
+async def outcome_of(services: Services, attempt: AttemptRow) -> Outcome:
+    """How an attempt stands, with its order when there is one."""
+    async with services.db.sessions() as db:
+        partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
+        status, brand = STATUS[attempt.state], brand_of(partner)
+        if status is AttemptStatus.COMPLETED:
+            return await _ordered(services, db, attempt, partner)
+    notice = None
+    if status is AttemptStatus.FAILED:
+        notice = FAILURES.get(attempt.failure_reason, Notice.PAYMENT_DECLINED)
+    if status is AttemptStatus.REFUNDED:
+        notice = Notice.PAYMENT_REFUNDED
+    return Outcome(attempt.id, status, brand, notice, totals=_totals(attempt), kind=attempt.kind)
+
+
+async def _ordered(services: Services, db: AsyncSession, attempt: AttemptRow, partner: PartnerRow) -> Outcome:
+    order = (await db.exec(select(OrderRow).where(col(OrderRow.attempt_id) == attempt.id))).one()
+    issued = await issued_by(db, order, attempt)
+    return Outcome(
+        attempt_id=attempt.id,
+        status=AttemptStatus.COMPLETED,
+        brand=brand_of(partner),
+        return_url=await _return_url(services, db, attempt, partner, order),
+        order_number=str(order.number),
+        ordered_on=order.created_on,
+        email=order.buyer_email,
+        lines=tuple(_line(line, of_line) for line, of_line in zip(attempt.lines, issued, strict=True)),
+        totals=_totals(attempt),
+        codes=_codes(attempt),
+        delivery_kind=DeliveryKind(attempt.delivery["kind"]),
+        delivery_name=Text(**attempt.delivery["name"]),
+        delivery_description=Text(**attempt.delivery["description"]),
+        kind=attempt.kind,
+    )
+
+
+async def _return_url(
+    services: Services, db: AsyncSession, attempt: AttemptRow, partner: PartnerRow, order: OrderRow
+) -> str:
+    """The shop's address, checked again now that it is used; with the order's number when the partner asked for that, and
+    with its signature when the partner has a secret.
+    """
+    url = attempt.return_url
+    if not url or not allowed(url, partner.return_hosts):
+        return ""
+    if not partner.return_with_order_number:
+        return url
+    parts = urlsplit(url)
+    added = f"order={order.number}"  # behind what the shop wrote, which stays as it is: it may be signed
+    if (holder := await db.get(ReturnSecretRow, partner.id)) is not None:
+        secrets = RETURN_SECRET.secrets_of(services.settings.secret, holder, services.clock.now())
+        added += f"&signature={signature_of(secrets, attempt.cart_id, order.number)}"
+    return parts._replace(query=f"{parts.query}&{added}" if parts.query else added).geturl()
+
+
+async def issued_by(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> list[Issued | None]:
+    """The vouchers and gift cards of an order, one for each line of its attempt; None for goods."""
+    if attempt.kind is ShopKind.PRODUCTS:
+        return [None for _ in attempt.lines]
+    vouchers = await db.exec(select(VoucherRow).where(col(VoucherRow.order_id) == order.id))
+    cards = await db.exec(select(GiftCardRow).where(col(GiftCardRow.order_id) == order.id))
+    made: dict[tuple[str, int], VoucherRow | GiftCardRow] = {("voucher_id", row.id): row for row in vouchers}
+    made |= {("gift_card_id", row.id): row for row in cards}
+    key = "voucher_id" if attempt.kind is ShopKind.VOUCHERS else "gift_card_id"
+    return [_issued(made[key, line[key]], attempt) for line in attempt.lines]
+
+
+def _issued(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> Issued:
+    is_voucher = isinstance(row, VoucherRow)
+    return Issued(
+        kind=attempt.kind,
+        id=row.id,
+        code=row.code,
+        value=row.total_price_amount if isinstance(row, VoucherRow) else row.value_amount,
+        expires_on=row.expires_on,
+        document_path=document_path(DocumentKind.VOUCHER if is_voucher else DocumentKind.GIFT_CARD, row.document_token),
+        sent_to=_sent_to(row, attempt),
+    )
+
+
+def _sent_to(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> str:
+    buyer = str(attempt.buyer["email"])
+    by_mail = {ReceptionMode.PRINT_AT_HOME: buyer, ReceptionMode.GIFTEE_EMAIL: row.giftee_email or buyer}
+    return by_mail.get(row.reception_mode, "")
+
+
+def _line(line: dict[str, object], issued: Issued | None) -> OrderLine:
+    details = [Text.model_validate(line[key]) for key in ("variant", "choices") if line[key]]
+    return OrderLine(
+        name=Text.model_validate(line["name"]),
+        details=tuple(details),
+        quantity=int(str(line["quantity"])),
+        unit_price=Decimal(str(line["unit_price"])),
+        total=Decimal(str(line["total"])),
+        picture_url=str(line["picture_url"]),
+        issued=issued,
+    )
+
+
+def _totals(attempt: AttemptRow) -> Totals:
+    vat = tuple(VatAmount(**{name: Decimal(value) for name, value in entry.items()}) for entry in attempt.vat)
+    return Totals(
+        currency=attempt.currency,
+        products=attempt.products_amount,
+        discount=attempt.discount_amount,
+        delivery=attempt.delivery_amount,
+        total=attempt.total_amount,
+        gift_cards=attempt.gift_card_amount,
+        by_card=attempt.card_amount,
+        vat=vat,
+    )
+
+
+def _codes(attempt: AttemptRow) -> tuple[AppliedCode, ...]:
+    coupons = [
+        AppliedCode(
+            c["code"], CodeKind.COUPON, Decimal(c["amount"]), True, Decimal(c.get("adds", 0)), c.get("frees", False)
+        )
+        for c in attempt.coupons
+    ]
+    cards = [AppliedCode(grouped(c["code"]), CodeKind.GIFT_CARD, Decimal(c["amount"]), True) for c in attempt.cards]
+    return (*coupons, *cards)

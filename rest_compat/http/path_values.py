@@ -1,0 +1,73 @@
+"""The parameters of a path: of the type that whoever takes them expects."""
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, get_args, get_origin
+from urllib.parse import quote
+
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from starlette.requests import Request
+
+from rest_compat.http.responses import Header
+from rest_compat.http.route import Deprecated
+from schema.validation.characters import UNSTORABLE
+from schema.validation.numbers import RowId
+
+_ID = re.compile(r"[1-9]\d{0,9}", re.ASCII)
+
+
+def _written_plainly(text: str) -> str:
+    """A row has one address: in bodies `01`, `+1` and `1.0` are one, too."""
+    if not _ID.fullmatch(text):
+        raise ValueError
+    return text
+
+
+PathId = Annotated[RowId, BeforeValidator(_written_plainly)]
+
+
+class PathValues:
+    """Reads the parameters of one path, in their order."""
+
+    def __init__(self, names: Sequence[str], kinds: Mapping[str, Any]) -> None:
+        self.names = tuple(names)
+        self.adapters = tuple(_adapter(kinds[name]) for name in names)
+
+    def read(self, given: Sequence[str]) -> Mapping[str, Any] | None:
+        """By name; None when one of them can be the id of nothing."""
+        values: dict[str, Any] = {}
+        for name, adapter, text in zip(self.names, self.adapters, given, strict=True):
+            if adapter is None:
+                if UNSTORABLE.search(text):
+                    return None
+                values[name] = text
+                continue
+            try:
+                values[name] = adapter.validate_python(text)
+            except ValidationError:
+                return None
+        return values
+
+    def deprecation(self, deprecated: Deprecated, request: Request, given: Sequence[str]) -> list[Header]:
+        """The headers that tell of a better form of this address."""
+        path = deprecated.successor.format(**dict(zip(self.names, map(quote, given), strict=True)))
+        successor = request.url.replace(path=path, query="")
+        since = dt.datetime.combine(deprecated.since, dt.time.min, dt.UTC)
+        return [
+            (b"deprecation", f"@{int(since.timestamp())}".encode()),
+            (b"link", f'<{successor}>; rel="successor-version"'.encode("latin-1")),
+        ]
+
+
+def _adapter(kind: Any) -> TypeAdapter[Any] | None:
+    kind = _without_none(kind)
+    if kind is str:
+        return None
+    return TypeAdapter(PathId if kind is int else kind)
+
+
+def _without_none(kind: Any) -> Any:
+    arguments = [a for a in get_args(kind) if a is not type(None)]
+    is_optional = get_origin(kind) is not None and len(arguments) < len(get_args(kind)) and len(arguments) == 1
+    return arguments[0] if is_optional else kind

@@ -1,0 +1,58 @@
+"""Bank accounts at the payment provider, as rows."""
+
+import datetime as dt
+from collections.abc import Sequence
+from uuid import UUID, uuid4
+
+from sqlalchemy import Index, text
+from sqlmodel import Field, col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.bank_account import BankAccountStatus, RegisteredBankAccount
+from schema.core.resource import moment
+from store.core.clock import now
+from store.kyc import PATH_LENGTH, new_path, of_account
+from store.partner.partners import PartnerRow
+
+OPEN = (BankAccountStatus.CREATED, BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN)
+"""What can still become active."""
+
+
+class BankAccountRow(RegisteredBankAccount, table=True):
+    """A bank account at the provider; a partner whose IBAN changes gets another.
+
+    Of several active ones the newest counts: the provider is asked to deactivate the others until it has done so.
+    """
+
+    __tablename__ = "bank_account"
+    __table_args__ = (
+        Index("bank_account_id_list_idx", "partner_id", "id"),
+        Index("bank_account_provider_id_key", "provider_id", unique=True, postgresql_where=text("provider_id <> ''")),
+        Index(
+            "bank_account_one_begun_key",
+            "partner_id",
+            "account_id",
+            "iban",
+            unique=True,
+            postgresql_where=text("status = 'created'"),
+        ),
+    )
+    partner_id: int = Field(foreign_key="partner.id")
+    account_id: str = Field(max_length=128)
+    id: int = Field(default=None, primary_key=True)
+    iban: str = Field(max_length=34)
+    provider_id: str = Field(default="", max_length=128)
+    path: str = Field(default_factory=new_path, max_length=PATH_LENGTH, unique=True)
+    key: UUID = Field(default_factory=uuid4)
+    created_on: dt.datetime = moment("When it was registered.", default_factory=now)
+
+
+async def bank_accounts_of(db: AsyncSession, partner: PartnerRow) -> Sequence[BankAccountRow]:
+    """All bank accounts of a partner, the newest first."""
+    query = select(BankAccountRow).where(*of_account(BankAccountRow, partner))
+    return (await db.exec(query.order_by(col(BankAccountRow.id).desc()))).all()
+
+
+async def locked_account(db: AsyncSession, id: int) -> BankAccountRow:
+    """A bank account, locked."""
+    return (await db.exec(select(BankAccountRow).where(col(BankAccountRow.id) == id).with_for_update())).one()

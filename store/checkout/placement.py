@@ -1,0 +1,228 @@
+"""From a priced checkout to an attempt, and from an attempt to an order."""
+
+import dataclasses
+import datetime as dt
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import update
+from sqlmodel import col
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.checkout.checkout import Buyer, CheckoutKey, CodeKind, ShopKind
+from schema.core.resource import Text
+from schema.delivery import DeliveryKind
+from schema.order import PaymentMethod, PaymentStatus
+from store.checkout.fulfilment import issue_all
+from store.checkout.quotes import Quote
+from store.checkout.reading import session_digest
+from store.gift_card.gift_cards import GiftCardRow
+from store.order.orders import (
+    OrderDiscountRow,
+    OrderPaymentRow,
+    OrderProductRow,
+    OrderRow,
+    OrderVariantRow,
+    OrderVatRow,
+)
+from store.partner.partners import PartnerRow
+from store.payment import AttemptRow
+from store.voucher.vouchers import VoucherRow
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is bought out of: a cart or a bag, and which writing of it."""
+
+    id: UUID
+    last_modified: int
+    return_url: str = ""
+
+
+def new_attempt(
+    partner_id: int, key: CheckoutKey, source: Source, quote: Quote, buyer: Buyer, language: str
+) -> AttemptRow:
+    """All that the order will need, as it is at this moment. The quote has a delivery."""
+    totals, delivery = quote.totals, quote.delivery
+    assert delivery is not None
+    attempt = AttemptRow(
+        partner_id=partner_id,
+        kind=key.kind,
+        cart_id=source.id,
+        cart_last_modified=source.last_modified,
+        session_digest=session_digest(key.session_id),
+        language=language,
+        return_url=source.return_url,
+        lines=quote.attempt_lines(),
+        buyer=dataclasses.asdict(buyer),
+        delivery={
+            "mode_id": delivery.id,
+            "kind": delivery.kind,
+            "name": delivery.name.model_dump(exclude_none=True),
+            "description": delivery.description.model_dump(exclude_none=True),
+            "to_giftees": delivery.to_giftees,
+            "reception": quote.reception,
+        },
+        vat=[{k: str(v) for k, v in dataclasses.asdict(v).items()} for v in totals.vat],
+        coupons=_taken(quote, CodeKind.COUPON),
+        cards=_taken(quote, CodeKind.GIFT_CARD),
+        currency=totals.currency,
+        products_amount=totals.products,
+        discount_amount=totals.discount,
+        delivery_amount=delivery.price or Decimal("0.00"),
+        total_amount=totals.total,
+        gift_card_amount=totals.gift_cards,
+        card_amount=totals.by_card,
+    )
+    attempt.fingerprint = _fingerprint(attempt)
+    return attempt
+
+
+def _taken(quote: Quote, kind: CodeKind) -> list[dict[str, Any]]:
+    """The coupons or the gift cards that work, and what each takes off or pays; a gift card that pays nothing is left alone."""
+    return [
+        {
+            "id": code.id,
+            "code": code.code,
+            "amount": str(applied.amount),
+            "adds": str(applied.adds),
+            "frees": applied.frees,
+        }
+        for code, applied in zip(quote.usable, quote.codes, strict=True)
+        if applied.applies and applied.kind is kind and (kind is CodeKind.COUPON or applied.amount > 0)
+    ]
+
+
+def _fingerprint(attempt: AttemptRow) -> str:
+    """What tells a second press of the same button from a checkout that has changed since."""
+    said = (attempt.cart_last_modified, attempt.lines, attempt.buyer, attempt.delivery, attempt.coupons, attempt.cards)
+    return hashlib.sha256(orjson.dumps((*said, str(attempt.total_amount)), option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+async def write_order(db: AsyncSession, attempt: AttemptRow, origin: str, now: dt.datetime) -> OrderRow:
+    """The order of an attempt, and the vouchers and gift cards that it buys.
+
+    Its number is taken in the same transaction, so that there are no gaps. `origin` is where vouchers say they were sold.
+    """
+    order = OrderRow(
+        partner_id=attempt.partner_id,
+        kind=attempt.kind,
+        number=await _next_number(db, attempt.partner_id),
+        attempt_id=attempt.id,
+        created_on=now,
+        language=attempt.language,
+        cart_id=attempt.cart_id,
+        message=attempt.buyer["message"],
+        recipient_name=attempt.buyer["recipient_name"],
+        delivery_kind=DeliveryKind(attempt.delivery["kind"]),
+        delivery_name=Text(**attempt.delivery["name"]),
+        currency=attempt.currency,
+        products_amount=attempt.products_amount,
+        discount_amount=attempt.discount_amount,
+        delivery_amount=attempt.delivery_amount,
+        total_amount=attempt.total_amount,
+        gift_card_amount=attempt.gift_card_amount,
+        card_amount=attempt.card_amount,
+        **_who(attempt),
+        **_address(attempt),
+    )
+    db.add(order)
+    await db.flush()
+    if attempt.kind is not ShopKind.PRODUCTS:
+        made = await issue_all(db, order, attempt, origin, now)
+        attempt.lines = [{**line, **_made(row)} for line, row in zip(attempt.lines, made, strict=True)]
+    await _write_lines(db, order, attempt.lines)
+    _write_parts(db, order, attempt)
+    await db.flush()
+    return order
+
+
+def _made(row: VoucherRow | GiftCardRow | None) -> dict[str, int]:
+    """What a line has become."""
+    if isinstance(row, VoucherRow):
+        return {"voucher_id": row.id}
+    return {"gift_card_id": row.id} if row else {}
+
+
+def _who(attempt: AttemptRow) -> dict[str, Any]:
+    return {f"buyer_{name}": attempt.buyer[name] for name in ("first_name", "last_name", "email", "phone")}
+
+
+def _address(attempt: AttemptRow) -> dict[str, Any]:
+    if attempt.delivery["kind"] != DeliveryKind.HOME_DELIVERY or attempt.delivery.get("to_giftees"):
+        return {}
+    names = ("address_line_1", "address_line_2", "postal_code", "city", "country")
+    return {name: attempt.buyer[name] for name in names}
+
+
+async def _next_number(db: AsyncSession, partner_id: int) -> int:
+    counted = update(PartnerRow).where(col(PartnerRow.id) == partner_id)
+    counted = counted.values(last_order_number=col(PartnerRow.last_order_number) + 1)
+    found = await db.exec(counted.returning(col(PartnerRow.last_order_number)))
+    return int(found.scalar_one())
+
+
+async def _write_lines(db: AsyncSession, order: OrderRow, lines: Sequence[dict[str, Any]]) -> None:
+    """In two statements, however many lines there are: whoever orders next of this partner waits for its number."""
+    variants = [_variant(order, line) for line in lines]
+    db.add_all(variant for variant in variants if variant is not None)
+    await db.flush()
+    db.add_all(_product(order, line, variant) for line, variant in zip(lines, variants, strict=True))
+
+
+def _variant(order: OrderRow, line: dict[str, Any]) -> OrderVariantRow | None:
+    if not (line["variant"] or line["choices"]):
+        return None
+    return OrderVariantRow(
+        partner_id=order.partner_id,
+        order_id=order.id,
+        variant_id=line["variant_id"],
+        name=Text(**line["variant"]) if line["variant"] else None,
+        choices=Text(**line["choices"]) if line["choices"] else None,
+    )
+
+
+def _product(order: OrderRow, line: dict[str, Any], variant: OrderVariantRow | None) -> OrderProductRow:
+    return OrderProductRow(
+        partner_id=order.partner_id,
+        order_id=order.id,
+        product_id=line["product_id"],
+        voucher_id=line.get("voucher_id"),
+        gift_card_id=line.get("gift_card_id"),
+        order_variant_id=variant.id if variant else None,
+        name=Text(**line["name"]),
+        quantity=line["quantity"],
+        unit_price_amount=Decimal(line["unit_price"]),
+        total_amount=Decimal(line["total"]),
+        vat_rate=Decimal(line["vat_rate"]),
+        picture_url=line["picture_url"],
+        currency=order.currency,
+    )
+
+
+def _write_parts(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
+    of_order: dict[str, Any] = {"partner_id": order.partner_id, "order_id": order.id, "currency": order.currency}
+    for vat in attempt.vat:
+        amounts: dict[str, Any] = {f"{name}_amount": Decimal(vat[name]) for name in ("net", "vat", "gross")}
+        db.add(OrderVatRow(**of_order, rate=Decimal(vat["rate"]), **amounts))
+    for coupon in attempt.coupons:
+        amount = Decimal(coupon["amount"])
+        db.add(OrderDiscountRow(**of_order, coupon_id=coupon["id"], code=coupon["code"], discount_amount=amount))
+    paid: dict[str, Any] = {"status": PaymentStatus.OK, "created_on": attempt.created_on}
+    for card in attempt.cards:
+        amount = Decimal(card["amount"])
+        method = PaymentMethod.GIFT_CARD
+        db.add(OrderPaymentRow(**of_order, **paid, method=method, paid_amount=amount, gift_card_id=card["id"]))
+    if attempt.card_amount:
+        method = PaymentMethod.CREDIT_CARD
+        card_payment: dict[str, Any] = {
+            "method": method,
+            "paid_amount": attempt.card_amount,
+            "provider_id": attempt.payin_id,
+        }
+        db.add(OrderPaymentRow(**of_order, **paid, **card_payment))

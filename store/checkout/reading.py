@@ -1,0 +1,149 @@
+"""Reading a checkout: the shop, the customer's codes, and what a running payment of the same customer already holds."""
+
+import datetime as dt
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from sqlalchemy import text
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.checkout.checkout import CheckoutKey, Choice, OfferedProduct, ShopKind
+from store.checkout.offers import SoldProduct
+from store.core.codes import normal
+from store.coupon.coupons import CouponRow
+from store.coupon.rules import is_running
+from store.gift_card.gift_cards import GiftCardRow, UsableCard
+from store.gift_card.states import spendable
+from store.payment import LIVE, AttemptRow, AttemptState
+
+
+def session_digest(session_id: str) -> str:
+    """How an attempt remembers its browser session: not well enough to take it over."""
+    return hashlib.sha256(session_id.encode()).hexdigest()
+
+
+async def one_at_a_time(db: AsyncSession, cart_id: uuid.UUID, digest: str) -> None:
+    """Let whoever begins or completes a payment of this session for this cart wait for each other.
+
+    The lock goes with the transaction, and comes before those of rows.
+    """
+    name = f"{cart_id}:{digest}"
+    await (await db.connection()).execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name}
+    )
+
+
+async def latest_attempt(
+    db: AsyncSession, partner_id: int, key: CheckoutKey, *, live: bool = False, lock: bool = False
+) -> AttemptRow | None:
+    """The last attempt of this session for this cart as it was last written: its order if there is one. Or the live one."""
+    ordered = col(AttemptRow.state) == AttemptState.COMPLETED
+    query = (
+        select(AttemptRow)
+        .where(
+            col(AttemptRow.partner_id) == partner_id,
+            col(AttemptRow.kind) == key.kind,
+            col(AttemptRow.cart_id) == key.cart_id,
+            col(AttemptRow.session_digest) == session_digest(key.session_id),
+        )
+        .order_by(col(AttemptRow.cart_last_modified).desc(), ordered.desc(), col(AttemptRow.created_on).desc())
+        .limit(1)
+    )
+    if live:
+        query = query.where(col(AttemptRow.state).in_(LIVE))
+    query = query.execution_options(populate_existing=True)
+    return (await db.exec(query.with_for_update() if lock else query)).one_or_none()
+
+
+async def locked_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow | None:
+    """An attempt, locked, as it is now."""
+    query = select(AttemptRow).where(col(AttemptRow.id) == attempt_id).with_for_update()
+    return (await db.exec(query.execution_options(populate_existing=True))).one_or_none()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnHolds:
+    """What this customer's running payment holds already, and what its next one may therefore count on."""
+
+    stock: Mapping[tuple[int, int | None], int] = field(default_factory=dict)
+    coupons: frozenset[int] = frozenset()
+    cards: Mapping[int, Decimal] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, attempt: AttemptRow | None) -> "OwnHolds":
+        """Those of an attempt; none without one."""
+        if attempt is None or not attempt.held or attempt.state not in LIVE:
+            return cls()
+        stock: dict[tuple[int, int | None], int] = {}
+        for line in attempt.lines:
+            if line.get("counted"):
+                key = (line["product_id"], line["variant_id"])
+                stock[key] = stock.get(key, 0) + line["quantity"]
+        coupons = frozenset(c["id"] for c in attempt.coupons)
+        return cls(stock, coupons, {c["id"]: Decimal(c["amount"]) for c in attempt.cards})
+
+    def given_back(self, products: Mapping[int, SoldProduct]) -> dict[int, SoldProduct]:
+        """The products as if nothing were held."""
+        if not self.stock:
+            return dict(products)
+        return {i: replace(sold, offered=self._restocked(sold.offered)) for i, sold in products.items()}
+
+    def _restocked(self, product: OfferedProduct) -> OfferedProduct:
+        def more(available: int | None, key: tuple[int, int | None]) -> int | None:
+            return None if available is None else available + self.stock.get(key, 0)
+
+        variants = tuple(replace(v, available=more(v.available, (product.id, v.id))) for v in product.variants)
+        own = sum(n for (p, v), n in self.stock.items() if p == product.id and (v is not None) == bool(variants))
+        available = None if product.available is None else product.available + own
+        return replace(product, variants=variants, available=available)
+
+
+async def held_elsewhere(db: AsyncSession, partner_id: int, key: CheckoutKey) -> list[tuple[OwnHolds, AttemptRow]]:
+    """What payments hold that other browsers have begun for the same cart. Of other carts nothing is told."""
+    table = AttemptRow
+    query = select(table).where(
+        col(table.partner_id) == partner_id,
+        col(table.kind) == key.kind,
+        col(table.cart_id) == key.cart_id,
+        col(table.session_digest) != session_digest(key.session_id),
+        col(table.state).in_(LIVE),
+        col(table.held),
+    )
+    return [(OwnHolds.of(attempt), attempt) for attempt in (await db.exec(query)).all()]
+
+
+async def usable_codes(
+    db: AsyncSession, partner_id: int, codes: Sequence[str], now: dt.datetime, own: OwnHolds, kind: ShopKind
+) -> list[CouponRow | UsableCard]:
+    """The coupons and gift cards behind codes, in their order; what can't be used is left out.
+
+    Gift cards do not pay for gift cards: their money would begin a new life each time.
+    """
+    wanted = [normal(code) for code in codes]
+    if not wanted:
+        return []
+    coupons = await db.exec(
+        select(CouponRow).where(col(CouponRow.partner_id) == partner_id, col(CouponRow.normal_code).in_(wanted))
+    )
+    cards = await db.exec(
+        select(GiftCardRow).where(col(GiftCardRow.partner_id) == partner_id, col(GiftCardRow.normal_code).in_(wanted))
+    )
+    usable: dict[str, CouponRow | UsableCard] = {}
+    for card in cards:
+        held = own.cards.get(card.id, Decimal("0.00"))
+        remaining = card.remaining_amount + held
+        if kind is not ShopKind.GIFT_CARDS and spendable(card, now, held=held > 0) and remaining > 0:
+            usable[card.normal_code] = UsableCard(card.id, card.code, remaining)
+    for coupon in coupons:
+        if is_running(coupon, now, own_uses=int(coupon.id in own.coupons), kind=kind):
+            usable[coupon.normal_code] = coupon
+    return [usable[code] for code in dict.fromkeys(wanted) if code in usable]
+
+
+def wanted_products(choices: Sequence[Choice]) -> list[int]:
+    """The products that lines name; ids no table could hold are left out."""
+    return sorted({c.product_id for c in choices if 0 < c.product_id < 2**31})

@@ -1,0 +1,325 @@
+"""Every setting of the program, read once at start from the environment."""
+
+import ipaddress
+import pathlib
+import re
+import secrets
+from enum import StrEnum
+from typing import Annotated, Self
+
+import limits
+from email_validator import validate_email
+from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from store.core.mail_server import MailServer, read_sender, read_server
+
+DEVELOPMENT_SECRET = "development-only-" + "0" * 32
+
+
+OFF = "off"
+_ORIGIN = re.compile(r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
+
+
+def _rate(text: str) -> str:
+    """One rate, as the library that reads it has it."""
+    if text != OFF and (";" in text or "," in text or limits.parse(text).amount < 1):
+        raise ValueError("Write a rate such as 600/minute or 5 per 10 minutes, or off.")
+    return text
+
+
+RateText = Annotated[str, AfterValidator(_rate)]
+"""How often something may happen: `6000/minute`, `20 per hour`, `5 per 10 minutes`; `off` for as often as one likes."""
+
+
+class Environment(StrEnum):
+    """Where the program runs. Production refuses whatever is only meant for trying out."""
+
+    DEVELOPMENT = "development"
+    PRODUCTION = "production"
+
+
+class ProviderName(StrEnum):
+    """Who takes the money."""
+
+    SANDBOX = "sandbox"
+    MANGOPAY = "mangopay"
+
+
+class Settings(BaseSettings):
+    """Settings. Each is read from `COFFRET_<NAME>`; those that hosting platforms set by a bare name, from that too."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="COFFRET_", env_ignore_empty=True, extra="ignore", populate_by_name=True
+    )
+
+    environment: Environment = Field(default=Environment.DEVELOPMENT, validation_alias="ENVIRONMENT")
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, validation_alias="PORT", ge=0, le=65535)
+    data_dir: pathlib.Path = pathlib.Path(".coffret")
+    base_url: str = Field(
+        default="", description="The address clients reach this service at; by default http://127.0.0.1:PORT."
+    )
+    allowed_hosts: Annotated[list[str], NoDecode] = Field(
+        default_factory=list,
+        description="Hosts of the API besides base_url's; partners' site domains are added by themselves.",
+    )
+    trusted_proxies: Annotated[list[str], NoDecode] = Field(
+        default_factory=list, description="Addresses or networks whose X-Forwarded-* headers are believed."
+    )
+    hsts_seconds: int = Field(
+        default=0,
+        ge=0,
+        description="How long browsers keep to https for a host once they came by it (Strict-Transport-Security); 0: not told.",
+    )
+    secret: SecretStr = SecretStr(DEVELOPMENT_SECRET)
+    database_url: str = Field(
+        default="", validation_alias="DATABASE_URL", description="postgresql://…; empty: embedded PostgreSQL."
+    )
+    redis_url: str = Field(
+        default="",
+        validation_alias="REDIS_URL",
+        description="redis://…, rediss://… or redis+cluster://…; empty: in process.",
+    )
+    carts_in_memory: int = Field(
+        default=100_000, ge=1, description="How many carts a process holds where REDIS_URL is empty."
+    )
+    carts_in_memory_mb: int = Field(
+        default=256, ge=1, description="How many MiB they may take, with the answers that are kept for their keys."
+    )
+    files_url: str = Field(
+        default="",
+        validation_alias="FILES_URL",
+        pattern=r"^((file|s3|gs|az)://[^@?#\s]+)?$",
+        description="Where pictures and documents are kept: s3://bucket/prefix, gs://…, az://…; empty: in data_dir/files.",
+    )
+    files_endpoint: str = Field(
+        default="", pattern=r"^(https?://\S+)?$", description="The address of an S3 that is not Amazon's."
+    )
+    files_region: str = Field(default="", description="The region of the S3 bucket.")
+    files_access_key_id: SecretStr = Field(default=SecretStr(""), description="Who we are to S3.")
+    files_secret_access_key: SecretStr = Field(default=SecretStr(""), description="The key that proves it.")
+    workers: int = Field(default=1, ge=1)
+    connections: int | None = Field(
+        default=None, ge=1, description="Connections of clients that a process has at most; by default as files allow."
+    )
+    header_seconds: float = Field(default=10, gt=0, description="For the head of a request to come.")
+    progress_seconds: float = Field(
+        default=30, gt=0, description="In which a body, or the reading of an answer, has to come on by 4 KiB."
+    )
+    idle_seconds: float = Field(default=15, gt=0, description="How long a connection may wait for its next request.")
+    stop_seconds: float = Field(default=10, ge=0, description="For requests under way to end once told to stop.")
+    worker_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        description="Where `coffret worker` answers /healthz, /readyz and /metrics; by default nowhere.",
+    )
+    demo: bool = Field(default=True, description="Fill an empty database with demo data; development only.")
+    funnel_scheme: str = Field(default="https", validation_alias="FUNNEL_SCHEME", pattern="^https?$")
+    funnel_domain: str = Field(default="localhost", validation_alias="FUNNEL_DOMAIN")
+    service_name: str = Field(default="coffret", validation_alias="SERVICE_NAME", pattern="^[a-z][a-z0-9_]*$")
+    provider: ProviderName = ProviderName.SANDBOX
+    mangopay_base_url: str = "https://api.mangopay.com"
+    mangopay_client_id: str = ""
+    mangopay_api_key: SecretStr = SecretStr("")
+    mangopay_cert_file: pathlib.Path | None = Field(
+        default=None, description="The client certificate for Mangopay (PEM); needs mangopay_key_file."
+    )
+    mangopay_key_file: pathlib.Path | None = Field(default=None, description="The key of that certificate (PEM).")
+    mangopay_alert_email: str = Field(
+        default="", description="Who Mangopay writes to when its notifications fail, for hooks made from now on."
+    )
+    hook_secret: SecretStr = Field(
+        default=SecretStr(""),
+        description="The path segment of the provider's notifications; by default made from secret.",
+    )
+    smtp_url: SecretStr = Field(
+        default=SecretStr(""),
+        description="Where mail goes: smtp://host:25 or smtps://user:password@host:465; empty: to a folder in development.",
+    )
+    smtp_ca_file: pathlib.Path | None = Field(
+        default=None, description="Certificates to believe of the mail server, besides the system's own."
+    )
+    mail_from: str = Field(default="mail@coffret.test", description="The address that mail comes from.")
+    mail_days: int = Field(default=90, ge=1, description="How long messages are kept, with the addresses they went to.")
+    event_days: int = Field(
+        default=90, ge=7, description="How long events are kept, with the log of the webhooks that told of them."
+    )
+    webhook_networks_allowed: Annotated[list[str], NoDecode] = Field(
+        default_factory=list,
+        description="Private networks that webhooks may be sent to, such as 10.1.0.0/16; in development 127.0.0.0/8.",
+    )
+    webhook_secret_hours: int = Field(
+        default=24, ge=0, description="How long webhooks are signed with the secret before a rotation as well."
+    )
+    failed_job_days: int = Field(default=90, ge=1, description="How long jobs that have failed for good are kept.")
+    job_log_days: int = Field(default=7, ge=1, description="How long the queue's own log of what was run is kept.")
+    audit_days: int | None = Field(
+        default=None, ge=30, description="How long the audit log is kept; by default for ever."
+    )
+    graphiql: bool | None = Field(default=None, description="Serve GraphiQL; by default in development only.")
+    introspection: bool | None = Field(
+        default=None, description="Answer introspection; by default in development only."
+    )
+    graphql_depth: int = Field(default=15, ge=1, description="How many levels a document may have.")
+    graphql_aliases: int = Field(default=100, ge=0, description="How many aliases a document may have.")
+    graphql_tokens: int = Field(default=2_000, ge=1, description="How many words and signs a document may have.")
+    graphql_cost: int = Field(default=10_000, ge=1, description="What an operation may cost.")
+    graphql_documents: pathlib.Path | None = Field(
+        default=None, description="A file of trusted documents, which requests may name by their ids."
+    )
+    graphql_trusted_only: bool = Field(default=False, description="Answer no other documents.")
+    metrics_token: SecretStr = Field(
+        default=SecretStr(""),
+        description="What /metrics asks for; without it production answers clients on the same machine only.",
+    )
+    rate_limit: RateText = Field(default="6000/minute", description="API requests of one token.")
+    rate_limit_anonymous: RateText = Field(
+        default="600/minute", description="API requests without a token, from one address."
+    )
+    rate_limit_forms: RateText = Field(default="300/minute", description="Forms of the checkout sent from one address.")
+    rate_limit_pages: RateText = Field(
+        default="1200/minute", description="Pages of the checkout, the venue and the onboarding seen from one address."
+    )
+    guesses_per_address: RateText = Field(
+        default="20/hour", description="Codes and e-mail addresses that are not found, for customers at one address."
+    )
+    guesses_per_user: RateText = Field(
+        default="300/hour", description="The same for one API user, and for all API users at one address."
+    )
+    guesses_per_shop: RateText = Field(
+        default="300/hour", description="The same in one shop's checkout; beyond, each address has a tenth of its own."
+    )
+    guesses_in_all: RateText = Field(
+        default="3000/hour", description="The same altogether; beyond, each address and user has a tenth of its own."
+    )
+    cors_origins: Annotated[list[str], NoDecode] = Field(
+        default_factory=list,
+        description="Origins whose pages may call the API from a browser, or * for any; by default none.",
+    )
+    log_level: str = "INFO"
+    log_json: bool | None = Field(default=None, description="Logs as JSON; by default in production only.")
+
+    @field_validator("allowed_hosts", "cors_origins", "trusted_proxies", "webhook_networks_allowed", mode="before")
+    @classmethod
+    def split(cls, value: object) -> object:
+        """Lists are written with commas."""
+        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+    @field_validator("mail_from")
+    @classmethod
+    def sender(cls, value: str) -> str:
+        """The sender is an address, with a name or without."""
+        read_sender(value)
+        return value
+
+    @field_validator("mangopay_alert_email")
+    @classmethod
+    def alerted(cls, value: str) -> str:
+        """An address without a name."""
+        if value:
+            validate_email(value, check_deliverability=False)
+        return value
+
+    @field_validator("graphql_documents", "mangopay_cert_file", "mangopay_key_file", "smtp_ca_file")
+    @classmethod
+    def there(cls, value: pathlib.Path | None) -> pathlib.Path | None:
+        """A file that is named is there."""
+        if value is not None and not value.is_file():
+            raise ValueError(f"{value} is no file.")
+        return value
+
+    @field_validator("trusted_proxies", "webhook_networks_allowed")
+    @classmethod
+    def networks(cls, value: list[str]) -> list[str]:
+        """Each entry is an address or a network."""
+        for entry in value:
+            ipaddress.ip_network(entry, strict=False)
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def origins(cls, value: list[str]) -> list[str]:
+        """Each is an origin as browsers send it: scheme, host, and port where it is not the usual one."""
+        if value != ["*"] and not all(_ORIGIN.fullmatch(origin) for origin in value):
+            raise ValueError("Write origins such as https://shop.example, with commas between, or * alone.")
+        return value
+
+    @model_validator(mode="after")
+    def fit_for_production(self) -> Self:
+        """Refuse in production whatever is only meant for trying out."""
+        if self.environment is not Environment.PRODUCTION:
+            return self
+        if self.secret.get_secret_value() == DEVELOPMENT_SECRET:
+            raise ValueError(
+                f"Production needs a secret of its own: set COFFRET_SECRET, for example to {secrets.token_hex(32)}"
+            )
+        if len(self.secret.get_secret_value()) < 32:
+            raise ValueError("COFFRET_SECRET is too short: use at least 32 characters.")
+        if self.provider is ProviderName.SANDBOX:
+            raise ValueError(
+                "Production can't take money through the sandbox: set COFFRET_PROVIDER=mangopay and its keys."
+            )
+        if not self.mangopay_base_url.startswith("https://"):
+            raise ValueError("Money is asked for over https only: correct COFFRET_MANGOPAY_BASE_URL.")
+        if "demo" in self.model_fields_set and self.demo:
+            raise ValueError("Demo data has public passwords and is refused in production: unset COFFRET_DEMO.")
+        self.demo = False
+        return self
+
+    @model_validator(mode="after")
+    def coherent(self) -> Self:
+        """Refuse what can't work together, and say how to put it right."""
+        if self.workers > 1 and not self.redis_url:
+            raise ValueError("More than one worker needs a shared cart store: set REDIS_URL, or start with one worker.")
+        if self.provider is ProviderName.MANGOPAY and not (
+            self.mangopay_client_id and self.mangopay_api_key.get_secret_value()
+        ):
+            raise ValueError("Mangopay needs COFFRET_MANGOPAY_CLIENT_ID and COFFRET_MANGOPAY_API_KEY.")
+        if self.graphql_trusted_only and self.graphql_documents is None:
+            raise ValueError("Trusted documents come from a file: set COFFRET_GRAPHQL_DOCUMENTS.")
+        if self.mail_server is not None and "mail_from" not in self.model_fields_set:
+            raise ValueError("Mail needs a sender: set COFFRET_MAIL_FROM to an address that the mail server sends for.")
+        return self
+
+    @model_validator(mode="after")
+    def certified(self) -> Self:
+        """A certificate and its key come together."""
+        if (self.mangopay_cert_file is None) != (self.mangopay_key_file is None):
+            raise ValueError("Set both COFFRET_MANGOPAY_CERT_FILE and COFFRET_MANGOPAY_KEY_FILE, or neither.")
+        return self
+
+    @property
+    def development(self) -> bool:
+        """Whether this is a development installation."""
+        return self.environment is Environment.DEVELOPMENT
+
+    @property
+    def mangopay_certificate(self) -> tuple[pathlib.Path, pathlib.Path] | None:
+        """The files of the client certificate for Mangopay and of its key; None where there is none."""
+        if self.mangopay_cert_file is None or self.mangopay_key_file is None:
+            return None
+        return self.mangopay_cert_file, self.mangopay_key_file
+
+    @property
+    def mail_server(self) -> MailServer | None:
+        """Where mail is handed over; None where none was named."""
+        url = self.smtp_url.get_secret_value()
+        return read_server(url) if url else None
+
+    @property
+    def webhook_networks(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+        """The private networks that webhooks may be sent to."""
+        return [ipaddress.ip_network(network, strict=False) for network in self.webhook_networks_allowed]
+
+    @property
+    def own_hosts(self) -> frozenset[str]:
+        """The hosts of the API, as `Host` headers name them."""
+        own = self.public_url.partition("://")[2].lower()
+        return frozenset({own, own.partition(":")[0], *(host.lower() for host in self.allowed_hosts)})
+
+    @property
+    def public_url(self) -> str:
+        """Where clients reach the service, without a trailing slash."""
+        return self.base_url.rstrip("/") or f"http://127.0.0.1:{self.port}"

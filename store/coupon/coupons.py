@@ -1,0 +1,51 @@
+"""Coupons, as rows."""
+
+import datetime as dt
+from decimal import Decimal
+
+from sqlalchemy import CheckConstraint, Index, Numeric, UniqueConstraint
+from sqlmodel import Field
+
+from schema.core.errors import CONSTRAINTS, AlreadyTaken, CouponUsedUp
+from schema.core.resource import amount, moment
+from schema.coupon.coupon import Coupon, ReceptionMode, choices, identifiers
+from store.core.clock import now
+
+
+class CouponRow(Coupon, table=True):
+    """A coupon. `normal_code` is the code as it is matched."""
+
+    __tablename__ = "coupon"
+    __table_args__ = (
+        UniqueConstraint("partner_id", "normal_code", name="coupon_code_key"),
+        Index("coupon_id_list_idx", "partner_id", "id"),
+        Index("coupon_normal_code_list_idx", "partner_id", "normal_code", "id"),
+        CheckConstraint("usage_count >= 0 AND (max_usages IS NULL OR usage_count <= max_usages)", name="used_at_most"),
+        CheckConstraint("num_nonnulls(discount_percentage, discount_amount) = 1", name="discount_of_one_kind"),
+        CheckConstraint("discount_percentage BETWEEN 0 AND 100 OR discount_amount >= 0", name="discount_sensible"),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    normal_code: str = Field(max_length=40)
+    currency: str = Field(default="EUR", max_length=3)
+    discount_percentage: Decimal | None = Field(default=None, sa_type=Numeric(5, 2))
+    discount_amount: Decimal | None = amount(default=None, nullable=True)
+    email_condition: str = Field(default="", max_length=254)
+    minimum_payment_amount: Decimal | None = amount(default=None, nullable=True)
+    minimum_basket_amount: Decimal | None = amount(default=None, nullable=True)
+    minimum_product_price_amount: Decimal | None = amount(default=None, nullable=True)
+    product_ids: list[int] = identifiers()
+    voucher_prototype_ids: list[int] = identifiers()
+    click_and_collect_offer_ids: list[int] = identifiers()
+    experience_offer_ids: list[int] = identifiers()
+    workshop_ids: list[int] = identifiers()
+    workshop_category_ids: list[int] = identifiers()
+    event_ids: list[int] = identifiers()
+    flash_sale_offer_ids: list[int] = identifiers()
+    reception_modes: list[ReceptionMode] = choices(ReceptionMode)
+    created_on: dt.datetime = moment("When it was made.", default_factory=now)
+    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+
+
+CONSTRAINTS["coupon_code_key"] = lambda: AlreadyTaken("code", what="code")
+CONSTRAINTS["coupon_used_at_most"] = CouponUsedUp

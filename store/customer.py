@@ -1,0 +1,96 @@
+"""Customers of a partner, as rows: one for each e-mail address, and one each time for those without."""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Index, func, tuple_
+from sqlalchemy.dialects.postgresql import insert
+from sqlmodel import Field, col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.core.resource import moment
+from schema.customer import Customer
+from store.core.clock import now
+from store.database.loaders import among
+
+
+class CustomerRow(Customer, table=True):
+    """A customer. `normal_email` is the address as it is matched: lower case; null where there is none."""
+
+    __tablename__ = "customer"
+    __table_args__ = (Index("customer_email_key", "partner_id", "normal_email", unique=True),)
+    partner_id: int = Field(foreign_key="partner.id")
+    id: int = Field(default=None, primary_key=True)
+    normal_email: str | None = Field(default=None, max_length=254)
+    created_on: dt.datetime = moment("When it was first heard of.", default_factory=now)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody as told; what is empty is not known."""
+
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+
+    @property
+    def normal_email(self) -> str:
+        """The address as it is matched."""
+        return self.email.strip().lower()
+
+
+async def customer_for(db: AsyncSession, partner_id: int, first_name: str, last_name: str, email: str) -> int | None:
+    """The id of the partner's customer with this e-mail address, made when there is none yet; None of somebody unknown.
+
+    Case does not matter, and names are kept as given last; an empty one changes nothing. Whoever has no address is somebody
+    new each time. Any number of transactions may ask for the same address at once: there is one customer. Two that each ask
+    for several should ask with `customers_for`.
+    """
+    who = Person(first_name, last_name, email)
+    return (await customers_for(db, partner_id, [who]))[who]
+
+
+async def customers_for(db: AsyncSession, partner_id: int, people: Iterable[Person]) -> Mapping[Person, int | None]:
+    """The same for several at once: in two statements, and in one order, so that no two transactions wait for each other."""
+    wanted = dict.fromkeys(people)
+    known = {who.normal_email: who for who in sorted(wanted, key=lambda who: who.normal_email) if who.normal_email}
+    by_email = await _with_addresses(db, partner_id, list(known.values()))
+    nameless = [who for who in wanted if not who.normal_email and (who.first_name or who.last_name)]
+    rows = [CustomerRow(partner_id=partner_id, first_name=w.first_name, last_name=w.last_name) for w in nameless]
+    db.add_all(rows)
+    await db.flush()
+    without = {who: row.id for who, row in zip(nameless, rows, strict=True)}
+    return {who: by_email.get(who.normal_email, without.get(who)) for who in wanted}
+
+
+async def _with_addresses(db: AsyncSession, partner_id: int, people: Sequence[Person]) -> Mapping[str, int]:
+    """The customers with these addresses, by address; people come in the order of theirs."""
+    if not people:
+        return {}
+    new = insert(CustomerRow).values(
+        [
+            {
+                "partner_id": partner_id,
+                "first_name": who.first_name,
+                "last_name": who.last_name,
+                "email": who.email.strip(),
+                "normal_email": who.normal_email,
+                "created_on": now(),
+            }
+            for who in people
+        ]
+    )
+    there, given = CustomerRow, new.excluded
+    first = func.coalesce(func.nullif(given.first_name, ""), there.first_name)
+    last = func.coalesce(func.nullif(given.last_name, ""), there.last_name)
+    kept = new.on_conflict_do_update(
+        index_elements=["partner_id", "normal_email"],
+        set_={"first_name": first, "last_name": last},
+        where=tuple_(there.first_name, there.last_name) != tuple_(first, last),
+    )
+    await db.exec(kept)
+    query = select(col(there.normal_email), col(there.id)).where(
+        col(there.partner_id) == partner_id, among(col(there.normal_email), [who.normal_email for who in people])
+    )
+    return {email: id for email, id in (await db.exec(query)).all() if email is not None}

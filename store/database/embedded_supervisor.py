@@ -1,0 +1,350 @@
+"""Stands beside a program that uses embedded PostgreSQL: starts the server, and stops it when the last user has gone.
+
+`store.database.embedded_postgres` starts this file as a program of its own, in a session of its own, so that Ctrl-C in a terminal reaches
+the user first and the database last. It answers one line of JSON (`{"socket_dir": …}` or `{"error": …}`) and then waits
+for the end of its standard input, which comes however the user ends, `kill -9` included.
+
+A server that was killed is started again, by whichever of them notices first.
+Users of one directory hold a shared lock; who leaves tries for the exclusive one, and gets it only as the last. Only the
+standard library is imported here, so that a start costs little.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+import pwd
+import select
+import shlex
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+
+VERSION = "18"
+PORT = 5432
+SOCKET_NAME = f".s.PGSQL.{PORT}"
+LONGEST_SOCKET_PATH = 103
+"""Bytes that a socket's path may have: 107 on Linux, 103 on macOS."""
+WATCHED_EVERY = 0.5
+"""Seconds between two looks at the server."""
+PATIENCE = 30.0
+"""Seconds that an orderly stop may take before the server is told to drop everything (it recovers at the next start)."""
+
+SETTINGS = {
+    "listen_addresses": "",
+    "port": str(PORT),
+    "unix_socket_permissions": "0700",
+    "cluster_name": "coffret",
+    "max_connections": "300",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",
+}
+FAST_SETTINGS = {"fsync": "off", "full_page_writes": "off"}
+
+
+class CannotStartError(Exception):
+    """A sentence for the user: why there is no database, and what to do."""
+
+
+def server_environment() -> dict[str, str]:
+    """Our environment without what would steer PostgreSQL from outside."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+    return {**kept, "LC_ALL": "C"}
+
+
+class Account:
+    """Who the server runs as: ourselves, or an ordinary account when we are root, whom PostgreSQL refuses."""
+
+    def __init__(self, data: pathlib.Path) -> None:
+        self.uid = os.geteuid()
+        self.groups: set[int] = set()
+        if self.uid == 0:
+            self.uid = data.stat().st_uid if data.exists() else pwd.getpwnam("nobody").pw_uid
+            if self.uid == 0:
+                raise CannotStartError(
+                    f"{data} belongs to root, whom PostgreSQL refuses: chown -R nobody {shlex.quote(str(data))}"
+                )
+        self.changed = self.uid != os.geteuid()
+
+    def run(self, *command: str | pathlib.Path, given: str = "") -> None:
+        """Run one command to its end."""
+        done = subprocess.run(  # noqa: S603 - PostgreSQL's own programs
+            command, input=given, capture_output=True, text=True, check=False, cwd="/",
+            env=server_environment(), user=self.uid if self.changed else None,
+            extra_groups=sorted(self.groups) if self.changed else None,
+        )  # fmt: skip
+        if done.returncode:
+            raise CannotStartError(
+                f"{shlex.join(map(str, command[:1]))} failed: {done.stderr.strip() or done.stdout.strip()}"
+            )
+
+    def start(self, *command: str | pathlib.Path, log: pathlib.Path) -> subprocess.Popen[bytes]:
+        """Start a command that outlives us; it writes to the log."""
+        with log.open("ab") as output:
+            return subprocess.Popen(  # noqa: S603 - PostgreSQL's own programs
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/", start_new_session=True,
+                env=server_environment(), user=self.uid if self.changed else None,
+                extra_groups=sorted(self.groups) if self.changed else None,
+            )  # fmt: skip
+
+    def own(self, directory: pathlib.Path) -> None:
+        """Make a private directory of the account's."""
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.changed:
+            os.chown(directory, self.uid, -1)
+
+    def let_in(self, directory: pathlib.Path) -> None:
+        """See that the account can reach a directory, such as one below root's home.
+
+        Folders closed to others are opened for passing through by their own group, and the server is given that group:
+        no other account of the machine gains anything.
+        """
+        for folder in (directory, *directory.parents):
+            found = folder.stat()
+            if self.changed and not found.st_mode & stat.S_IXOTH and found.st_uid != self.uid:
+                self.groups.add(found.st_gid)
+                if not found.st_mode & stat.S_IXGRP:
+                    folder.chmod(stat.S_IMODE(found.st_mode) | stat.S_IXGRP)
+
+    def let_read(self, directory: pathlib.Path) -> None:
+        """See that the account can use PostgreSQL's own files, where they were installed for root alone."""
+        if not self.changed or directory.stat().st_mode & stat.S_IROTH:
+            return
+        for path in (directory, *directory.rglob("*")):
+            if not path.is_symlink():
+                mode = stat.S_IMODE(path.stat().st_mode)
+                path.chmod(mode | stat.S_IRGRP | (stat.S_IXGRP if mode & stat.S_IXUSR else 0))
+
+
+class Server:
+    """One data directory and the server on it."""
+
+    def __init__(self, binaries: pathlib.Path, data_dir: pathlib.Path, *, fast: bool) -> None:
+        self.binaries = binaries
+        self.data = data_dir / "postgres"
+        self.log = data_dir / "postgres.log"
+        self.fast = fast
+        self.child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid_file(self) -> pathlib.Path:
+        """What a running server writes: its process, its socket's folder, its state."""
+        return self.data / "postmaster.pid"
+
+    def state(self) -> tuple[int, pathlib.Path, bool] | None:
+        """The process, the socket's folder and whether it is ready, of a server that has written them."""
+        try:
+            lines = self.pid_file.read_text().splitlines()
+        except FileNotFoundError:
+            return None
+        if len(lines) < 5 or not lines[4]:
+            return None
+        return int(lines[0]), pathlib.Path(lines[4]), len(lines) > 7 and lines[7].strip() == "ready"
+
+    def listening(self) -> bool:
+        """Whether a server answers on the socket; only a living one does."""
+        found = self.state()
+        if found is None:
+            return False
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            try:
+                client.connect(str(found[1] / SOCKET_NAME))
+            except (FileNotFoundError, ConnectionRefusedError):
+                return False
+        return True
+
+    def died(self) -> bool:
+        """Whether the server has ended, although its data are there. One that is coming up has not."""
+        if self.child is not None and self.child.poll() is None:
+            return False
+        if not (self.data / "PG_VERSION").exists():
+            return False
+        found = self.state()
+        if found is None:
+            return True
+        try:
+            os.kill(found[0], 0)
+        except ProcessLookupError:
+            return True
+        return not self._running(found[0])
+
+    def run(self) -> pathlib.Path:
+        """See that a server is running, and answer the folder of its socket."""
+        if not self.listening():
+            account = Account(self.data)
+            account.let_in(self.data.parent)
+            account.let_in(self.binaries)
+            account.let_read(self.binaries.parent)
+            self._create(account)
+            self._start(account)
+        while not ((found := self.state()) and found[2]):
+            if self.child is not None and self.child.poll() is not None:
+                raise CannotStartError(f"PostgreSQL did not start. Its log, {self.log}, ends with:\n{self._log_end()}")
+            time.sleep(0.005)
+        return found[1]
+
+    def _create(self, account: Account) -> None:
+        """Make the files of a new server. They get their name only when complete, so a killed attempt leaves nothing."""
+        if self.data.exists():
+            version = (self.data / "PG_VERSION").read_text().strip() if (self.data / "PG_VERSION").exists() else "?"
+            if version != VERSION:
+                raise CannotStartError(
+                    f"{self.data} holds data of PostgreSQL {version}, and this release of Coffret brings {VERSION}. Take them "
+                    "over with pg_dump and the release that wrote them, or start with another COFFRET_DATA_DIR."
+                )
+            return
+        unfinished = self.data.with_name("postgres.unfinished")
+        if unfinished.exists():
+            shutil.rmtree(unfinished)
+        account.own(unfinished)
+        options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
+        options += ["--builtin-locale=C.UTF-8", *(["--no-sync"] if self.fast else [])]
+        account.run(self.binaries / "initdb", *options, "--pgdata", unfinished)
+        account.run(
+            self.binaries / "postgres", "--single", "-D", unfinished, "template1", given="CREATE DATABASE coffret\n"
+        )
+        unfinished.rename(self.data)
+
+    def _start(self, account: Account) -> None:
+        sockets = self._socket_dir()
+        account.own(sockets)
+        if sockets.is_symlink() or sockets.stat().st_uid != account.uid:
+            raise CannotStartError(
+                f"{sockets} belongs to another user. Remove it, or set COFFRET_DATA_DIR to a shorter path."
+            )
+        # What a server that was killed left behind names a process number that may be another program's by now.
+        for left in (self.pid_file, sockets / SOCKET_NAME, sockets / f"{SOCKET_NAME}.lock"):
+            left.unlink(missing_ok=True)
+        if self.log.exists():
+            self.log.replace(self.log.with_name("postgres.log.1"))
+        quoted = '"' + str(sockets).replace('"', '""') + '"'
+        settings = {**SETTINGS, **(FAST_SETTINGS if self.fast else {}), "unix_socket_directories": quoted}
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        self.child = account.start(self.binaries / "postgres", "-D", self.data, *options, log=self.log)
+
+    def _socket_dir(self) -> pathlib.Path:
+        """Beside the data, or a folder in /tmp where that path is longer than sockets allow or has a list's comma."""
+        if len(os.fsencode(self.data / SOCKET_NAME)) <= LONGEST_SOCKET_PATH and "," not in str(self.data):
+            return self.data
+        name = hashlib.sha256(os.fsencode(f"{self.data} {self.data.stat().st_ino}")).hexdigest()[:16]
+        folder = pathlib.Path(tempfile.gettempdir())
+        if len(os.fsencode(folder)) > 64:
+            folder = pathlib.Path("/tmp")  # noqa: S108 - a folder of our own in it is checked before use
+        return folder / f"coffret-{name}"
+
+    def _log_end(self) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-8:])
+
+    def stop(self) -> None:
+        """Stop the server in good order, or else at once."""
+        found = self.state()
+        pid = found[0] if found and self.listening() else self.child.pid if self.child else None
+        for number, patience in ((signal.SIGINT, PATIENCE), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
+            if pid is None or self._gone(pid):
+                break
+            os.kill(pid, number)
+            deadline = time.monotonic() + patience
+            while not self._gone(pid) and time.monotonic() < deadline:
+                time.sleep(0.005)
+        if found and found[1] != self.data:
+            with contextlib.suppress(OSError):
+                found[1].rmdir()
+
+    def _gone(self, pid: int) -> bool:
+        if self.child is not None and self.child.pid == pid:
+            return self.child.poll() is not None
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        return not self.pid_file.exists() and not self._running(pid)
+
+    @staticmethod
+    def _running(pid: int) -> bool:
+        """Not a zombie that nobody waits for, as in containers without an init; elsewhere than on Linux: don't know."""
+        try:
+            return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except FileNotFoundError:
+            return not pathlib.Path("/proc/self").exists()
+
+
+@contextlib.contextmanager
+def locked(path: pathlib.Path, kind: int) -> Iterator[int]:
+    """Hold a lock on a file; the operating system lets it go when we end, however we end."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, kind)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def ended(within: float) -> bool:
+    """Whether the user has ended within so many seconds, or before."""
+    readable, _, _ = select.select([sys.stdin.buffer], [], [], within)
+    return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
+
+
+def revive(server: Server) -> None:
+    """Start a server again that was killed. What it left running refuses a second one for a moment: we come again then."""
+    try:
+        with locked(server.data.parent / "postgres.start.lock", fcntl.LOCK_EX):
+            if server.died():
+                server.run()
+    except (CannotStartError, OSError) as error:
+        print(f"Embedded PostgreSQL has ended and is being started again. {error}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def supervise(server: Server) -> None:
+    """Start or join the server, say so, and stop the server at the user's end if nobody else uses it.
+
+    Until then a server that was killed is started again.
+    """
+    folder = server.data.parent
+    with locked(folder / "postgres.users.lock", fcntl.LOCK_SH) as users:
+        try:
+            with locked(folder / "postgres.start.lock", fcntl.LOCK_EX):
+                sockets = server.run()
+            print(json.dumps({"socket_dir": str(sockets)}), flush=True)  # noqa: T201 - this is how we answer
+            while not ended(within=WATCHED_EVERY):
+                if server.died():
+                    revive(server)
+        finally:
+            fcntl.flock(users, fcntl.LOCK_UN)
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                server.stop()
+
+
+def main(binaries: str, data_dir: str, speed: str) -> int:
+    """Answer one line and stay until standard input ends."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        supervise(Server(pathlib.Path(binaries), pathlib.Path(data_dir), fast=speed == "fast"))
+    except BrokenPipeError:
+        return 0
+    except PermissionError as error:
+        owner = f"{error.filename} cannot be used from this account. Start as the one that owns it, or set COFFRET_DATA_DIR."
+        print(json.dumps({"error": owner}))  # noqa: T201
+        return 1
+    except (CannotStartError, OSError) as error:
+        print(json.dumps({"error": str(error)}))  # noqa: T201
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

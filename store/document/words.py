@@ -1,0 +1,89 @@
+"""The words of documents that are ours, in eight languages."""
+
+import datetime as dt
+from dataclasses import dataclass
+from pathlib import Path
+
+from store.core.localization import Formats
+from store.core.translations import Texts
+from store.document.sheet import Words
+
+TEXTS = Texts(Path(__file__).with_name("translations"))
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """For how many people and nights something is."""
+
+    adults: int
+    children: int
+    babies: int
+    nights: int
+
+
+def voucher_words(language: str, code: str) -> Words:
+    """The captions of a voucher."""
+    return _words(language, code, N_("Show this voucher, on paper or on a phone, when you arrive."))
+
+
+def gift_card_words(language: str, code: str) -> Words:
+    """The captions of a gift card."""
+    return _words(language, code, N_("Type this code when you pay, or show this gift card."))
+
+
+def _words(language: str, code: str, hint: str) -> Words:
+    said = TEXTS.translations(language)
+    return Words(
+        included=said.gettext("Included"),
+        to=said.gettext("For"),
+        sender=said.gettext("From"),
+        code=said.gettext("Code"),
+        hint=said.gettext(hint),
+        qr=said.gettext("QR code of %(code)s") % {"code": code},
+    )
+
+
+def party(language: str, of: Party) -> str:
+    """`2 adults · 1 child · 1 night`; empty where there is nobody and no night."""
+    said = TEXTS.translations(language)
+    counted = (
+        (of.adults, said.ngettext("%(count)s adult", "%(count)s adults", of.adults)),
+        (of.children, said.ngettext("%(count)s child", "%(count)s children", of.children)),
+        (of.babies, said.ngettext("%(count)s baby", "%(count)s babies", of.babies)),
+        (of.nights, said.ngettext("%(count)s night", "%(count)s nights", of.nights)),
+    )
+    return " · ".join(text % {"count": count} for count, text in counted if count > 0)
+
+
+def validity(language: str, until: dt.datetime | None, time_zone: str) -> str:
+    """Until when something is good."""
+    said = TEXTS.translations(language)
+    if until is None:
+        return said.gettext("Valid without a time limit")
+    return said.gettext("Valid until %(date)s") % {"date": Formats(language).date(until, time_zone)}
+
+
+def say(language: str, text: str) -> str:
+    """A text of ours."""
+    return TEXTS.translations(language).gettext(text)
+
+
+def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
+    """Mark a text for translation, and leave it as it is."""
+    return text
+
+
+VOUCHER = N_("Gift voucher")
+GIFT_CARD = N_("Gift card")
+HOW_TO_BOOK = N_("How to book")
+CONDITIONS = N_("Conditions")
+HOW_TO_USE = N_("How to use it")
+SPENDING = N_(
+    "It pays for what you choose in our shop, at once or little by little. What is left stays on it until the last day of its validity."
+)
+USED = N_("Used")
+EXPIRED = N_("Expired")
+VOUCHER_USED = N_("This voucher has been used.")
+VOUCHER_EXPIRED = N_("This voucher has expired.")
+GIFT_CARD_USED = N_("All of this gift card has been spent.")
+GIFT_CARD_EXPIRED = N_("This gift card has expired.")

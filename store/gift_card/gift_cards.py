@@ -1,0 +1,114 @@
+"""Gift cards, as rows: what is left is the sum of entries that are never changed, cached under lock."""
+
+import datetime as dt
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import cast
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
+from sqlmodel import Field
+
+from schema.core.errors import CONSTRAINTS, AlreadyTaken, InsufficientBalance
+from schema.core.resource import amount, moment
+from schema.gift_card.gift_card import GiftCard, GiftCardHold, GiftCardMovement
+from store.core.clock import now
+from store.core.document_tokens import document_token
+from store.database.text_search import searched
+
+
+class GiftCardRow(GiftCard, table=True):
+    """A gift card. `normal_code` is the code as it is matched: upper case, without spaces and hyphens."""
+
+    __tablename__ = "gift_card"
+    __table_args__ = (
+        UniqueConstraint("normal_code", name="gift_card_code_key"),
+        UniqueConstraint("document_token", name="gift_card_document_token_key"),
+        Index("gift_card_created_on_list_idx", "partner_id", "created_on", "id"),
+        Index("gift_card_expires_on_list_idx", "partner_id", "expires_on", "id"),
+        Index("gift_card_status_list_idx", "partner_id", "status", "created_on", "id"),
+        Index("gift_card_newest_idx", "created_on", "id"),
+        Index("gift_card_ending_idx", "expires_on", "id"),
+        Index("gift_card_due_idx", "expires_on", "id", postgresql_where=text("status IN ('paid', 'using')")),
+        CheckConstraint("remaining_amount >= 0", name="never_below_zero"),
+        CheckConstraint("remaining_amount <= value_amount", name="never_above_value"),
+    )
+    partner_id: int = Field(foreign_key="partner.id")
+    id: int = Field(default=None, primary_key=True)
+    normal_code: str = Field(max_length=40)
+    document_token: str = Field(default_factory=document_token, max_length=64)
+    gifter_first_name: str = Field(default="", max_length=80)
+    gifter_last_name: str = Field(default="", max_length=80)
+    gifter_email: str = Field(default="", max_length=254)
+    giftee_first_name: str | None = Field(default=None, max_length=80)
+    giftee_last_name: str | None = Field(default=None, max_length=80)
+    giftee_email: str | None = Field(default=None, max_length=254)
+    recipient_address: str | None = Field(default=None, max_length=600)
+    order_id: int | None = Field(default=None, foreign_key="shop_order.id", index=True)
+    value_amount: Decimal = amount()
+    remaining_amount: Decimal = amount()
+    currency: str = Field(default="EUR", max_length=3)
+    created_on: dt.datetime = moment("When it was issued.", default_factory=now)
+
+
+SEARCHED = {
+    "gifter_text": ("g", "search_text(gifter_first_name || ' ' || gifter_last_name || chr(10) || gifter_email)"),
+    "giftee_text": (
+        "r",
+        "search_text(coalesce(giftee_first_name, '') || ' ' || coalesce(giftee_last_name, '') || chr(10) || coalesce(giftee_email, ''))",
+    ),
+}
+"""What is searched of gift cards: first and last name, with the e-mail address."""
+searched(cast("Table", GiftCardRow.__table__), SEARCHED)  # type: ignore[attr-defined]  # SQLModel does not tell of it
+
+
+@dataclass(frozen=True, slots=True)
+class UsableCard:
+    """A gift card as pricing sees it: what it could pay now."""
+
+    id: int
+    code: str
+    remaining: Decimal
+
+
+class GiftCardHoldRow(GiftCardHold, table=True):
+    """Money that somebody holds over the API. It changes only under the lock of its card."""
+
+    __tablename__ = "gift_card_hold"
+    __table_args__ = (
+        Index("gift_card_hold_due_idx", "expires_on", "id", postgresql_where=text("state = 'running'")),
+        CheckConstraint("held_amount > 0", name="holds_something"),
+        CheckConstraint("captured_amount BETWEEN 0 AND held_amount", name="captures_no_more"),
+        CheckConstraint("(state = 'running') = (closed_on IS NULL)", name="is_closed_once"),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    gift_card_id: int = Field(foreign_key="gift_card.id", index=True)
+    held_amount: Decimal = amount()
+    captured_amount: Decimal = amount(default=Decimal("0.00"))
+    currency: str = Field(max_length=3)
+    created_on: dt.datetime = moment("When it began.", default_factory=now)
+
+
+class GiftCardEntryRow(GiftCardMovement, table=True):
+    """One movement of a card: positive puts on, negative takes off. A hold ends in a release of all of it, and a capture of
+    what was spent, so holds and releases sum to what is held now, and captures to what was spent."""
+
+    __tablename__ = "gift_card_entry"
+    __table_args__ = (
+        UniqueConstraint("gift_card_id", "attempt_id", "round", "kind", name="gift_card_entry_once_key"),
+        UniqueConstraint("hold_id", "kind", name="gift_card_entry_once_a_hold_key"),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    gift_card_id: int = Field(foreign_key="gift_card.id", index=True)
+    amount: Decimal = amount()
+    currency: str = Field(default="EUR", max_length=3)
+    hold_id: int | None = Field(default=None, foreign_key="gift_card_hold.id")
+    attempt_id: UUID | None = Field(default=None, foreign_key="checkout_attempt.id", index=True)
+    round: int = Field(default=0)
+    created_on: dt.datetime = moment("When it moved.", default_factory=now)
+
+
+CONSTRAINTS["gift_card_code_key"] = lambda: AlreadyTaken("code", what="code")
+CONSTRAINTS["gift_card_never_below_zero"] = InsufficientBalance

@@ -1,0 +1,94 @@
+"""How gift cards come to be, for whoever sells them: an order that is paid, or the partner itself."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.coupon.coupon import ReceptionMode
+from schema.gift_card.gift_card import GiftCardMovementKind, GiftCardStatus
+from store.customer import Person
+from store.database.unique_codes import add_with_fresh_code
+from store.gift_card.events import tell_of_issue
+from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewGiftCard:
+    """A gift card to be issued."""
+
+    partner_id: int
+    value: Decimal
+    """What can be spent with it, which may be more than was paid for it."""
+    currency: str
+    gifter: Person = field(default_factory=Person)
+    giftee: Person = field(default_factory=Person)
+    recipient_address: str = ""
+    """Where it is sent by post, in lines; empty: nowhere, or to the gifter."""
+    message: str = ""
+    reception_mode: ReceptionMode = ReceptionMode.PRINT_AT_HOME
+    language: str = "en"
+    expires_on: dt.datetime | None = None
+    """When it stops working; None: never."""
+    order_id: int | None = None
+    status: GiftCardStatus = GiftCardStatus.PAID
+    """`PAID`, or `DRAFT`: it cannot be spent before it is activated."""
+
+
+async def issue_gift_card(db: AsyncSession, new: NewGiftCard, now: dt.datetime) -> GiftCardRow:
+    """Issue one gift card, in the session's transaction; see `issue_gift_cards`, which is for several."""
+    return (await issue_gift_cards(db, [new], now))[0]
+
+
+async def issue_gift_cards(db: AsyncSession, new: Sequence[NewGiftCard], now: dt.datetime) -> list[GiftCardRow]:
+    """Issue gift cards, in the session's transaction: codes drawn, first entries and events written.
+
+    Answers the rows, in the order of what they were made from. No row that others want is locked.
+    """
+    rows = [_row(each, now) for each in new]
+    for row in rows:
+        await add_with_fresh_code(db, row, "gift_card_code_key")
+    db.add_all(first_entry(row) for row in rows)
+    await db.flush()
+    for row in rows:
+        await tell_of_issue(db, row)
+    return rows
+
+
+def first_entry(card: GiftCardRow) -> GiftCardEntryRow:
+    """What is written of a card that was issued, and has its id: the money that was put on it."""
+    return GiftCardEntryRow(
+        partner_id=card.partner_id,
+        gift_card_id=card.id,
+        kind=GiftCardMovementKind.ISSUE,
+        amount=card.value_amount,
+        currency=card.currency,
+        created_on=card.created_on,
+    )
+
+
+def _row(new: NewGiftCard, now: dt.datetime) -> GiftCardRow:
+    return GiftCardRow(
+        partner_id=new.partner_id,
+        code="",
+        normal_code="",
+        status=new.status,
+        created_on=now,
+        expires_on=new.expires_on,
+        value_amount=new.value,
+        remaining_amount=new.value,
+        currency=new.currency,
+        gifter_first_name=new.gifter.first_name,
+        gifter_last_name=new.gifter.last_name,
+        gifter_email=new.gifter.email,
+        giftee_first_name=new.giftee.first_name or None,
+        giftee_last_name=new.giftee.last_name or None,
+        giftee_email=new.giftee.email or None,
+        recipient_address=new.recipient_address or None,
+        message=new.message or None,
+        reception_mode=new.reception_mode,
+        language=new.language,
+        order_id=new.order_id,
+    )

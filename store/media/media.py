@@ -1,0 +1,65 @@
+"""Pictures of a partner's catalogue, as rows. Their bytes are in the file store."""
+
+import datetime as dt
+import re
+from collections.abc import Collection
+from uuid import UUID, uuid4
+
+from sqlalchemy import Index
+from sqlmodel import Field, col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.core.resource import moment
+from schema.media import Media, MediaSize
+from store.core.clock import now
+
+FOLDER = "media"
+"""Of the file store."""
+_FILE = re.compile(rf"{FOLDER}/([0-9a-f-]{{36}})/({'|'.join(MediaSize)})\.webp")
+
+
+class MediaRow(Media, table=True):
+    """A picture. `digest` is the SHA-256 of the bytes of its largest file, in hexadecimal."""
+
+    __tablename__ = "media"
+    __table_args__ = (
+        Index("media_created_on_list_idx", "partner_id", "created_on", "id"),
+        Index("media_name_list_idx", "partner_id", "name", "id"),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    uuid: UUID = Field(default_factory=uuid4, unique=True)
+    digest: str = Field(max_length=64)
+    created_on: dt.datetime = moment("When it was uploaded.", default_factory=now)
+    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+
+
+def key_of(uuid: UUID, size: MediaSize) -> str:
+    """What a file of a picture is called in the file store. Its content never changes."""
+    return f"{FOLDER}/{uuid}/{size}.webp"
+
+
+def path_of(uuid: UUID, size: MediaSize) -> str:
+    """Where a file of a picture is served, as a path on every host of this service."""
+    return f"/{key_of(uuid, size)}"
+
+
+def read_path(path: str) -> tuple[UUID, MediaSize] | None:
+    """What a path shows; None where it is not that of a picture's file."""
+    found = _FILE.fullmatch(path.removeprefix("/"))
+    try:
+        return (UUID(found[1]), MediaSize(found[2])) if found else None
+    except ValueError:
+        return None
+
+
+async def known(db: AsyncSession, uuids: Collection[UUID]) -> set[UUID]:
+    """Which of these are pictures."""
+    return set((await db.exec(select(col(MediaRow.uuid)).where(col(MediaRow.uuid).in_(uuids)))).all())
+
+
+async def lock_for_use(db: AsyncSession, partner_id: int, uuid: UUID) -> bool:
+    """Whether a partner has this picture and may use it. Until the transaction ends nobody renames it or puts it away."""
+    of_partner = (col(MediaRow.uuid) == uuid, col(MediaRow.partner_id) == partner_id)
+    usable = select(col(MediaRow.id)).where(*of_partner, col(MediaRow.archived_on).is_(None))
+    return (await db.exec(usable.with_for_update(read=True, key_share=True))).one_or_none() is not None

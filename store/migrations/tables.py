@@ -1,0 +1,66 @@
+"""Every table there is: importing this module fills `metadata`, for migrations and tests."""
+
+from typing import Any
+
+from sqlmodel import SQLModel
+
+from store import bank_account, customer, delivery, idempotency, kyc, payment
+from store.activation import activations
+from store.audit import entries
+from store.catalogue import catalogue
+from store.core import shared_clock
+from store.coupon import coupons
+from store.database.text_search import BY_THE_DATABASE, INDEX_SUFFIX
+from store.event import events
+from store.gift_card import gift_cards
+from store.job import rows as job
+from store.mail import rows as mail
+from store.media import media, pictures
+from store.order import orders, return_signatures
+from store.partner import partners
+from store.product import products
+from store.voucher import vouchers
+from store.webhook import rows as webhook
+
+__all__ = [
+    "activations",
+    "bank_account",
+    "catalogue",
+    "coupons",
+    "customer",
+    "delivery",
+    "entries",
+    "events",
+    "gift_cards",
+    "idempotency",
+    "job",
+    "kyc",
+    "mail",
+    "media",
+    "metadata",
+    "orders",
+    "partners",
+    "payment",
+    "pictures",
+    "products",
+    "return_signatures",
+    "shared_clock",
+    "vouchers",
+    "webhook",
+]
+
+metadata = SQLModel.metadata
+
+
+def _ours(item: Any, name: Any, kind: Any, _reflected: Any, _compared: Any) -> bool:
+    info = getattr(item, "info", {})
+    searched = info.get("made_by") == BY_THE_DATABASE["made_by"] or (kind == "index" and name.endswith(INDEX_SUFFIX))
+    return info != job.OF_THE_ENGINE and not searched
+
+
+COMPARED: dict[str, Any] = {
+    "include_name": lambda name, kind, _parents: kind != "table" or name in metadata.tables,
+    "include_object": _ours,
+}
+"""What Alembic compares with the database: our tables, and not what the job queue makes for itself, nor what searching
+takes, whose expressions it cannot compare."""

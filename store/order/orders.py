@@ -1,0 +1,120 @@
+"""Orders, as rows. Written once, by the completion of a checkout attempt."""
+
+import datetime as dt
+from decimal import Decimal
+from uuid import UUID, uuid4
+
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+from sqlmodel import Field
+
+from schema.core.resource import Text, amount, choice, moment, text
+from schema.delivery import DeliveryKind
+from schema.order import Order, OrderDiscount, OrderPayment, OrderProduct, OrderVariant, OrderVat
+from store.core.clock import now
+
+
+class OrderRow(Order, table=True):
+    """An order: at most one for a checkout attempt, numbered without gaps for each partner."""
+
+    __tablename__ = "shop_order"
+    __table_args__ = (
+        UniqueConstraint("partner_id", "number", name="order_number_key"),
+        UniqueConstraint("attempt_id", name="order_attempt_key"),
+        Index("shop_order_created_on_list_idx", "partner_id", "created_on", "id"),
+        Index("shop_order_total_amount_list_idx", "partner_id", "total_amount", "id"),
+        CheckConstraint("total_amount = products_amount - discount_amount + delivery_amount", name="adds_up"),
+        CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
+        CheckConstraint(
+            "num_nulls(address_line_1, address_line_2, postal_code, city, country) IN (0, 5)", name="whole_address"
+        ),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    uuid: UUID = Field(default_factory=uuid4, unique=True)
+    attempt_id: UUID = Field(foreign_key="checkout_attempt.id")
+    created_on: dt.datetime = moment("When it was made.", default_factory=now, index=True)
+    buyer_first_name: str = Field(default="", max_length=80)
+    buyer_last_name: str = Field(default="", max_length=80)
+    buyer_email: str = Field(default="", max_length=254)
+    buyer_phone: str = Field(default="", max_length=40)
+    delivery_kind: DeliveryKind = choice(DeliveryKind, "How it reaches the customer.")
+    delivery_name: Text = text("The delivery mode's name that day.")
+    recipient_name: str = Field(default="", max_length=160)
+    address_line_1: str | None = Field(default=None, max_length=120)
+    address_line_2: str | None = Field(default=None, max_length=120)
+    postal_code: str | None = Field(default=None, max_length=20)
+    city: str | None = Field(default=None, max_length=80)
+    country: str | None = Field(default=None, max_length=2)
+    currency: str = Field(default="EUR", max_length=3)
+    products_amount: Decimal = amount()
+    discount_amount: Decimal = amount()
+    delivery_amount: Decimal = amount()
+    total_amount: Decimal = amount()
+    gift_card_amount: Decimal = amount()
+    card_amount: Decimal = amount()
+
+
+class OrderProductRow(OrderProduct, table=True):
+    """A product of an order."""
+
+    __tablename__ = "order_product"
+    __table_args__ = (
+        CheckConstraint("num_nonnulls(product_id, voucher_id, gift_card_id) = 1", name="sells_one_thing"),
+    )
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    order_id: int = Field(foreign_key="shop_order.id", index=True)
+    order_variant_id: int | None = Field(default=None, foreign_key="order_variant.id")
+    voucher_id: int | None = Field(default=None, foreign_key="voucher.id", index=True)
+    gift_card_id: int | None = Field(default=None, foreign_key="gift_card.id", index=True)
+    picture_url: str = Field(default="", max_length=300)
+    """The path of its picture on this service; empty: none."""
+    currency: str = Field(default="EUR", max_length=3)
+    unit_price_amount: Decimal = amount()
+    total_amount: Decimal = amount()
+
+
+class OrderVariantRow(OrderVariant, table=True):
+    """The version and the choices of a product of an order."""
+
+    __tablename__ = "order_variant"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    order_id: int = Field(foreign_key="shop_order.id", index=True)
+
+
+class OrderVatRow(OrderVat, table=True):
+    """The VAT of one rate in an order."""
+
+    __tablename__ = "order_vat"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    order_id: int = Field(foreign_key="shop_order.id", index=True)
+    currency: str = Field(default="EUR", max_length=3)
+    net_amount: Decimal = amount()
+    vat_amount: Decimal = amount()
+    gross_amount: Decimal = amount()
+
+
+class OrderDiscountRow(OrderDiscount, table=True):
+    """A coupon of an order."""
+
+    __tablename__ = "order_discount"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    order_id: int = Field(foreign_key="shop_order.id", index=True)
+    currency: str = Field(default="EUR", max_length=3)
+    discount_amount: Decimal = amount()
+
+
+class OrderPaymentRow(OrderPayment, table=True):
+    """A payment of an order: one for the card, one for each gift card."""
+
+    __tablename__ = "order_payment"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: UUID = Field(default_factory=uuid4, primary_key=True)
+    order_id: int = Field(foreign_key="shop_order.id", index=True)
+    currency: str = Field(default="EUR", max_length=3)
+    paid_amount: Decimal = amount()
+    created_on: dt.datetime = moment("When it was begun.", default_factory=now)
+    provider_id: str = Field(default="", max_length=128)

@@ -1,0 +1,128 @@
+"""Vouchers, as rows."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import cast
+
+from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
+from sqlmodel import Field
+
+from schema.core.errors import CONSTRAINTS, AlreadyTaken
+from schema.core.resource import amount, choice, moment
+from schema.validation.languages import LANGUAGES
+from schema.voucher.voucher import ExpeditionStatus, Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherRental
+from store.core.clock import now
+from store.core.document_tokens import document_token
+from store.database.text_search import searched
+
+
+class VoucherRow(Voucher, table=True):
+    """A voucher. `normal_code` is the code as it is matched: upper case, without spaces and hyphens."""
+
+    __tablename__ = "voucher"
+    __table_args__ = (
+        UniqueConstraint("normal_code", name="voucher_code_key"),
+        UniqueConstraint("document_token", name="voucher_document_token_key"),
+        Index("voucher_created_on_list_idx", "partner_id", "created_on", "id"),
+        Index("voucher_expires_on_list_idx", "partner_id", "expires_on", "id"),
+        Index("voucher_newest_idx", "created_on", "id"),
+        Index("voucher_ending_idx", "expires_on", "id"),
+        Index("voucher_state_list_idx", "partner_id", "state", "created_on", "id"),
+        Index("voucher_prototype_list_idx", "partner_id", "voucher_prototype_id", "created_on", "id"),
+        Index("voucher_due_idx", "expires_on", "id", postgresql_where=text("state IN ('paid', 'using')")),
+        CheckConstraint(
+            "total_price_amount >= 0 AND purchase_price_amount >= 0 AND rent_price_amount >= 0 "
+            "AND bought_rent_price_amount >= 0",
+            name="prices_not_negative",
+        ),
+        CheckConstraint("(state = 'used') = (used_on IS NOT NULL)", name="used_has_its_day"),
+    )
+    partner_id: int = Field(foreign_key="partner.id")
+    id: int = Field(default=None, primary_key=True)
+    normal_code: str = Field(max_length=40)
+    document_token: str = Field(default_factory=document_token, max_length=64)
+    voucher_prototype_id: int = Field(foreign_key="voucher_prototype.id", index=True)
+    gifter_id: int | None = Field(default=None, foreign_key="customer.id", index=True)
+    giftee_id: int | None = Field(default=None, foreign_key="customer.id", index=True)
+    coupon_id: int | None = Field(default=None, foreign_key="coupon.id", index=True)
+    order_id: int | None = Field(default=None, foreign_key="shop_order.id", index=True)
+    gifter_civility: str = Field(default="", max_length=20)
+    gifter_first_name: str = Field(default="", max_length=80)
+    gifter_last_name: str = Field(default="", max_length=80)
+    gifter_email: str = Field(default="", max_length=254)
+    gifter_address: str = Field(default="", max_length=255)
+    gifter_postal_code: str = Field(default="", max_length=20)
+    gifter_city: str = Field(default="", max_length=80)
+    gifter_country: str = Field(default="", max_length=80)
+    gifter_wired_phone: str | None = Field(default=None, max_length=40)
+    gifter_mobile_phone: str | None = Field(default=None, max_length=40)
+    giftee_first_name: str | None = Field(default=None, max_length=80)
+    giftee_last_name: str | None = Field(default=None, max_length=80)
+    giftee_email: str | None = Field(default=None, max_length=254)
+    giftee_phone_number: str | None = Field(default=None, max_length=40)
+    recipient_address: str | None = Field(default=None, max_length=600)
+    currency: str = Field(default="EUR", max_length=3)
+    total_price_amount: Decimal = amount()
+    purchase_price_amount: Decimal = amount()
+    rent_price_amount: Decimal = amount()
+    bought_rent_price_amount: Decimal = amount()
+    expedition_status: ExpeditionStatus = choice(ExpeditionStatus, "", default=ExpeditionStatus.NONE)
+    expedition_date: dt.datetime | None = moment("", default=None, nullable=True)
+    cover_letter_url: str = Field(default="", max_length=300)
+    created_on: dt.datetime = moment("When it was made.", default_factory=now)
+    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+
+
+def _lines(*values: str) -> str:
+    return f"search_text({' || chr(10) || '.join(values)})"
+
+
+SEARCHED = {
+    "name_text": ("n", _lines(*(f"coalesce(prototype_name ->> '{language}', '')" for language in LANGUAGES))),
+    "gifter_text": ("g", _lines("gifter_first_name || ' ' || gifter_last_name", "gifter_email")),
+    "giftee_text": (
+        "r",
+        _lines(
+            "coalesce(giftee_first_name, '') || ' ' || coalesce(giftee_last_name, '')", "coalesce(giftee_email, '')"
+        ),
+    ),
+    "origin_text": ("o", _lines("origin")),
+}
+"""What is searched of vouchers: names in every language, first and last name with the e-mail address, the origin."""
+searched(cast("Table", VoucherRow.__table__), SEARCHED)  # type: ignore[attr-defined]  # SQLModel does not tell of it
+
+
+class VoucherChosenOptionRow(VoucherChosenOption, table=True):
+    """An option that a voucher was bought with."""
+
+    __tablename__ = "voucher_chosen_option"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    voucher_id: int = Field(foreign_key="voucher.id", index=True)
+    option_id: int = Field(foreign_key="voucher_option.id", index=True)
+    currency: str = Field(default="EUR", max_length=3)
+    unit_price_amount: Decimal = amount()
+    total_price_amount: Decimal = amount()
+
+
+class VoucherIncludedOptionRow(VoucherIncludedOption, table=True):
+    """An option that came with a voucher's prototype."""
+
+    __tablename__ = "voucher_included_option"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    voucher_id: int = Field(foreign_key="voucher.id", index=True)
+    option_id: int = Field(foreign_key="voucher_option.id", index=True)
+
+
+class VoucherRentalRow(VoucherRental, table=True):
+    """A booking that uses a voucher."""
+
+    __tablename__ = "voucher_rental"
+    partner_id: int = Field(foreign_key="partner.id", index=True)
+    id: int = Field(default=None, primary_key=True)
+    voucher_id: int = Field(foreign_key="voucher.id", index=True)
+    created_on: dt.datetime = moment("When it was noted.", default_factory=now)
+
+
+CONSTRAINTS["voucher_code_key"] = lambda: AlreadyTaken("code", what="code")

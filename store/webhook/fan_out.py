@@ -1,0 +1,77 @@
+"""From events to messages: each event is put in line for the endpoints that are to be told of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, literal, or_, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.webhook.webhook import DeliveryState
+from store.core.clock import now
+from store.database.loaders import among
+from store.event.events import EventRow
+from store.webhook.rows import WebhookDeliveryRow, WebhookEndpointRow
+
+AT_ONCE = 200
+"""How many events are sorted in one transaction."""
+COLUMNS = (
+    "key", "state", "tries", "last_error", "partner_id", "marketplace_id", "endpoint_id", "event_id", "event_type", "created_on",
+)  # fmt: skip
+
+
+def messages(*which: ColumnElement[bool]) -> Select[Any]:
+    """The messages that events make for the endpoints of their partner and of their marketplace, as `COLUMNS`.
+
+    A message's id is made of the endpoint's and the event's, so that it is the same whenever the message is made.
+    """
+    own = func.convert_to(func.concat(WebhookEndpointRow.uuid, ".", EventRow.key), "UTF8")
+    made: Select[Any] = (
+        select(  # type: ignore[call-overload]  # more columns than its declarations know
+            literal("msg_").concat(func.left(func.encode(func.sha256(own), "hex"), 32)),
+            literal(DeliveryState.WAITING.value),
+            literal(0),
+            literal(""),
+            col(WebhookEndpointRow.partner_id),
+            col(WebhookEndpointRow.marketplace_id),
+            col(WebhookEndpointRow.id),
+            col(EventRow.id),
+            col(EventRow.type),
+            literal(now()),
+        )
+        .select_from(EventRow)
+        .join(
+            WebhookEndpointRow,
+            (col(WebhookEndpointRow.marketplace_id) == col(EventRow.marketplace_id))
+            & or_(
+                col(WebhookEndpointRow.partner_id).is_(None),
+                col(WebhookEndpointRow.partner_id) == col(EventRow.partner_id),
+            ),
+        )
+        .where(*which)
+    )
+    return made
+
+
+def wanted() -> ColumnElement[bool]:
+    """Whether the endpoint has asked for events of this type."""
+    types = col(WebhookEndpointRow.event_types)
+    return or_(func.cardinality(types) == 0, col(EventRow.type) == types.any_())
+
+
+async def sort_events(db: AsyncSession) -> tuple[int, Sequence[int]]:
+    """Put the oldest events that nobody has sorted yet in line; answers how many, and which endpoints have messages.
+
+    The rows are locked in ascending id, and whoever comes second waits: an event is in line before any that depends on it,
+    whichever transaction was committed first. What is committed late is sorted late, and never left out.
+    """
+    unsorted = select(EventRow.id).where(~col(EventRow.is_sorted)).order_by(col(EventRow.id)).limit(AT_ONCE)
+    ids = (await db.exec(unsorted.with_for_update(key_share=True))).all()
+    if not ids:
+        return 0, []
+    new = messages(among(col(EventRow.id), ids), wanted()).order_by(col(EventRow.id))
+    in_line = insert(WebhookDeliveryRow).from_select(COLUMNS, new).on_conflict_do_nothing()
+    told = (await db.exec(in_line.returning(col(WebhookDeliveryRow.endpoint_id)))).all()
+    await db.exec(update(EventRow).where(among(col(EventRow.id), ids)).values(is_sorted=True))
+    return len(ids), sorted({row[0] for row in told})

@@ -1,0 +1,47 @@
+"""What is sent: the body of a message, and its headers, as https://www.standardwebhooks.com has them."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import orjson
+from standardwebhooks import Webhook
+
+from store.core.clock import clock
+from store.order.signing_secrets import SecretKind
+
+WEBHOOK_SECRET = SecretKind("whsec_", b"secret of a webhook endpoint\x00")
+USER_AGENT = "Coffret-Webhooks/1 (+https://www.standardwebhooks.com)"
+
+
+def headers_of(message_id: str, body: bytes, at: dt.datetime, signed_with: Sequence[str]) -> dict[str, str]:
+    """The headers of a message that is sent at this moment.
+
+    A receiver compares the time with its own clock, and refuses what is minutes away from it. So what development has
+    moved time by is taken off.
+    """
+    at -= clock.ahead
+    signatures = (Webhook(secret).sign(message_id, at, body.decode()) for secret in signed_with)
+    return {
+        "content-type": "application/json",
+        "user-agent": USER_AGENT,
+        "webhook-id": message_id,
+        "webhook-timestamp": str(int(at.timestamp())),
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+def body_of(
+    *, key: str, type: str, occurred_on: dt.datetime, subject: str, data: Mapping[str, Any], partner: tuple[int, UUID]
+) -> bytes:
+    """The body of the messages that tell of an event: the same bytes whenever it is written."""
+    told = {
+        "type": type,
+        "timestamp": occurred_on.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "id": key,
+        "partner": {"id": partner[0], "uuid": str(partner[1])},
+        "subject": subject,
+        "data": data,
+    }
+    return orjson.dumps(told)

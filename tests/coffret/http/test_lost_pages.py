@@ -1,0 +1,120 @@
+"""Addresses that lead nowhere: a page in the shop's look at its own domain, a page for a lost document, plain answers elsewhere."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from funnel.core.languages import translations
+from funnel.lost_documents import GONE
+from schema.validation.languages import LANGUAGES
+from store.core.settings import Settings
+from store.document.addresses import DocumentKind, document_path
+from tests.coffret.conftest import running
+from tests.fixtures.shop import Shop, open_shop, sandbox_and_provider
+from tests.funnel.checkout.customer import Customer
+from tests.funnel.checkout.page import parsed
+from tests.servers.production import NOBODYS_HOST, SERVICE_HOST, SHOP_HOST, SHOP_URL
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+UNKNOWN = ("/", "/nowhere", "/robots.txt", "/ecommerce", "/onboarding/x/", "/k/abcdefgh", "/_mail/")
+DEAD = [
+    *(document_path(kind, "x" * 22) for kind in DocumentKind),
+    document_path(DocumentKind.VOUCHER, "x" * 22).removesuffix(".pdf"),
+    "/documents/",
+]
+
+
+@pytest.fixture
+async def served(production: Settings) -> AsyncIterator[tuple[Shop, httpx.AsyncClient]]:
+    """A production installation with a shop."""
+    sandbox, provider = sandbox_and_provider()
+    async with running(production) as (app, client):
+        yield await open_shop(app.state.house.services, sandbox, SHOP_HOST), client
+    await provider.aclose()
+
+
+@pytest.mark.parametrize("path", UNKNOWN)
+async def test_an_unknown_path_of_a_shop_is_a_page_in_its_look(
+    served: tuple[Shop, httpx.AsyncClient], path: str
+) -> None:
+    _, client = served
+    answer = await client.get(path, headers={"Host": SHOP_HOST, "Accept-Language": "fr"})
+    assert (answer.status_code, answer.headers["content-language"]) == (404, "fr")
+    page = parsed(answer.text)
+    assert page.one("h1").text == "Cette page n’existe pas"
+    assert [way.attributes["href"] for way in page.one("main").all("a")] == ["https://shop.example"]
+    assert any(link.attributes["href"].startswith("/ecommerce/shop/brand.") for link in page.all("link"))
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+async def test_it_leads_to_the_shop_window_where_no_website_is_known(served: tuple[Shop, httpx.AsyncClient]) -> None:
+    shop, client = served
+    await shop.execute("UPDATE partner SET website = '' WHERE id = :id", id=shop.partner.id)
+    page = parsed((await client.get("/nowhere", headers={"Host": SHOP_HOST})).text)
+    assert [way.attributes["href"] for way in page.one("main").all("a")] == ["/vouchers/shop/"]
+
+
+async def test_its_language_can_be_changed(served: tuple[Shop, httpx.AsyncClient]) -> None:
+    _, client = served
+    client.base_url = httpx.URL(SHOP_URL)
+    customer = Customer(client)
+    await customer.open("/no/where?x=%20y")
+    await customer.send("/ecommerce/shop/language/", button=("language", "de"))
+    assert (customer.path, customer.response.status_code) == ("/no/where?x=%20y", 404)
+    assert customer.h1 == "Diese Seite gibt es nicht"
+
+
+@pytest.mark.parametrize("path", UNKNOWN)
+async def test_elsewhere_it_is_a_plain_404(served: tuple[Shop, httpx.AsyncClient], path: str) -> None:
+    _, client = served
+    nobodys = await client.get(path, headers={"Host": NOBODYS_HOST})
+    assert nobodys.status_code == 404
+    assert "The Shop" not in nobodys.text
+    own = await client.get(path, headers={"Host": SERVICE_HOST})
+    assert own.status_code == 404
+    if path in {"/", "/nowhere", "/robots.txt", "/_mail/"}:
+        assert own.text == "Not Found"
+
+
+async def test_unknown_paths_of_the_api_stay_json(served: tuple[Shop, httpx.AsyncClient]) -> None:
+    _, client = served
+    answer = await client.get("/api/nowhere/", headers={"Host": SERVICE_HOST, **BROWSER})
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")
+
+
+@pytest.mark.parametrize("path", DEAD)
+async def test_a_lost_document_is_a_page_to_a_browser_and_data_to_others(
+    served: tuple[Shop, httpx.AsyncClient], path: str
+) -> None:
+    _, client = served
+    host = {"Host": SERVICE_HOST}
+    page = await client.get(path, headers={**host, **BROWSER})
+    assert page.status_code == 404
+    assert parsed(page.text).one("h1").text == GONE.title
+    data = await client.get(path, headers={**host, "Accept": "application/pdf"})
+    assert (data.status_code, data.headers["content-type"]) == (404, "application/json")
+
+
+async def test_it_speaks_every_language(served: tuple[Shop, httpx.AsyncClient]) -> None:
+    _, client = served
+    titles = set()
+    for language in LANGUAGES:
+        headers = {"Host": SERVICE_HOST, "Accept-Language": language, **BROWSER}
+        answer = await client.get(DEAD[0], headers=headers)
+        title = parsed(answer.text).one("h1").text
+        assert title == translations(language).gettext(GONE.title)
+        titles.add(title)
+    assert len(titles) == len(LANGUAGES)
+
+
+async def test_who_tries_too_many_documents_is_told_so_on_a_page(production: Settings) -> None:
+    production.guesses_per_address = "2/hour"
+    async with running(production) as (_, client):
+        answers = [
+            await client.get(document_path(DocumentKind.VOUCHER, f"{i:022}"), headers={"Host": SERVICE_HOST, **BROWSER})
+            for i in range(4)
+        ]
+    assert [answer.status_code for answer in answers] == [404, 404, 429, 429]
+    assert parsed(answers[-1].text).one("h1").text == "Too many attempts"
+    assert int(answers[-1].headers["retry-after"]) > 0

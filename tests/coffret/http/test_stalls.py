@@ -1,0 +1,106 @@
+"""What holds the event loop is noticed, counted, and told with the request that it belongs to."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+import structlog
+from prometheus_client import REGISTRY
+
+from coffret.http import stalls
+from coffret.http.middleware import RequestId
+from coffret.http.stalls import BEAT, STALL, TASK, Stalls, watched_loop
+
+
+def counted() -> float:
+    return REGISTRY.get_sample_value("coffret_loop_stall_seconds_count") or 0
+
+
+class Time:
+    """A clock that stands still."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_late_beat_is_counted_with_who_was_running() -> None:
+    time, before = Time(), counted()
+    watching = Stalls(lambda: f"{TASK}abc", time)
+    with structlog.testing.capture_logs() as logs:
+        time.now += BEAT + 1
+        watching.look()
+        watching.look()
+        time.now += 1
+        watching.beat()
+    assert counted() == before + 1
+    held, told = logs  # looked at once
+    assert held["event"] == "the event loop is held"
+    assert told["event"] == "the event loop was held"
+    assert held["request_id"] == told["request_id"] == "abc"
+    assert told["seconds"] == 2
+    assert "coffret/http/stalls.py" in told["where"]
+
+
+def test_nobody_is_blamed_for_the_stall_before() -> None:
+    time = Time()
+    names = iter([f"{TASK}first", "worker"])
+    watching = Stalls(lambda: next(names), time)
+    with structlog.testing.capture_logs() as logs:
+        for _ in range(2):
+            time.now += BEAT + 2 * STALL
+            watching.look()
+            watching.beat()
+        time.now += BEAT + 2 * STALL
+        watching.beat()
+    blamed = [(line.get("request_id"), line.get("task")) for line in logs if "seconds" in line]
+    assert blamed == [("first", None), (None, "worker"), (None, None)]
+
+
+@pytest.mark.parametrize("late", [0, STALL - 0.01])
+def test_what_is_short_is_nothing(late: float) -> None:
+    time, before = Time(), counted()
+    watching = Stalls(lambda: None, time)
+    with structlog.testing.capture_logs() as logs:
+        for _ in range(10):
+            time.now += BEAT + late
+            watching.look()
+            watching.beat()
+    assert counted() == before
+    assert logs == []
+
+
+async def test_a_request_that_holds_a_real_loop_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, counted_then = threading.Event(), counted()
+    told: list[dict[str, Any]] = []
+    done = asyncio.Event()
+
+    class Log:
+        def warning(self, event: str, **words: Any) -> None:
+            told.append({"event": event, **words})
+            seen.set()
+            if "seconds" in words:
+                done.set()
+
+    monkeypatch.setattr(stalls, "log", Log())
+
+    async def hold(_scope: Any, _receive: Any, _send: Any) -> None:
+        seen.wait()  # the loop stands until the thread has noticed
+
+    scope = {"type": "http", "method": "GET", "headers": [(b"x-request-id", b"the-request")]}
+    with watched_loop():
+        await asyncio.create_task(RequestId(hold)(scope, None, None))  # type: ignore[arg-type]  # neither is used
+        await done.wait()
+    assert [line["request_id"] for line in told] == ["the-request", "the-request"]
+    assert "test_stalls.py" in told[0]["where"]
+    assert "hold" in told[0]["where"]
+    assert counted() == counted_then + 1
+
+
+async def test_watching_ends() -> None:
+    with watched_loop():
+        (thread,) = [thread for thread in threading.enumerate() if thread.name == "stalls"]
+    await asyncio.to_thread(thread.join)
+    assert not thread.is_alive()

@@ -1,0 +1,322 @@
+"""Reading events over the API of a real server: each once, in order, whatever is committed when."""
+
+import contextlib
+import dataclasses
+import datetime as dt
+import pathlib
+import signal
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from sqlalchemy import text
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from coffret.commands.command_error import CommandError
+from coffret.demo.seed import MARKETPLACE_USER, PARTNER_USERS, PASSWORD
+from coffret.listen import feed as feeding
+from coffret.listen.api import LONGEST_PAUSE, PAUSE, Api, Away
+from coffret.listen.feed import LATE, Feed, Happened
+from schema.event import EXAMPLES, EventType
+from store.core.clock import clock
+from store.database.db import Database
+from store.event.events import emit
+from tests.coffret.serving.test_serve import Program
+from tests.servers.databases import Databases
+from tests.servers.ports import free_port
+from tests.servers.receivers import answers, closes, receiving
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+BAD_TOKEN = "coffret_thisIsNoToken"
+
+
+@dataclass
+class Served:
+    """`coffret serve` with the demo data, and a way into its database."""
+
+    program: Program
+    db: Database
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.program.port}"
+
+    async def happen(self, subject: object, partner_id: int = 1) -> None:
+        """Something happens."""
+        async with self.db.sessions() as db, db.begin():
+            await happen(db, subject, partner_id)
+
+    async def execute(self, statement: str, **parameters: Any) -> None:
+        """Change something behind the back of the program."""
+        async with self.db.engine.begin() as connection:
+            await connection.execute(text(statement), parameters)
+
+
+async def happen(db: AsyncSession, subject: object, partner_id: int = 1) -> None:
+    """Something happens in a transaction."""
+    kind = EventType.CART_EXPIRED
+    await emit(db, kind, partner_id=partner_id, subject=str(subject), data=EXAMPLES[kind])
+
+
+@contextlib.asynccontextmanager
+async def serving(database_url: str, folder: pathlib.Path) -> AsyncIterator[Served]:
+    """A server on a migrated database."""
+    program = Program(folder / "data", free_port(), DATABASE_URL=database_url, COFFRET_DEMO="true")
+    served = Served(program, Database(database_url))
+    try:
+        program.wait_until_ready()
+        yield served
+    finally:
+        await served.db.aclose()
+        served.program.end(signal.SIGTERM)  # which may be another by now
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    """One server for the tests of this module."""
+    async with (
+        databases.one() as url,
+        serving(url, tmp_path_factory.mktemp("served")) as found,
+    ):
+        yield found
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def api(served: Served) -> AsyncIterator[Api]:
+    """A client of the server, logged in."""
+    async with Api(served.url) as api:
+        assert await api.log_in(MARKETPLACE_USER, PASSWORD)
+        yield api
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def feed(api: Api) -> Feed:
+    """The events from now on."""
+    feed = Feed(api)
+    await feed.start()
+    return feed
+
+
+async def new(feed: Feed) -> list[str]:
+    """The subjects of the events that are new."""
+    return [event.subject async for event in feed.new()]
+
+
+async def test_what_happens_is_told_once_and_in_order(served: Served, api: Api) -> None:
+    await served.happen("before")
+    feed = Feed(api)
+    await feed.start()
+    assert await new(feed) == []
+    for subject in "abc":
+        await served.happen(subject)
+    assert await new(feed) == ["a", "b", "c"]
+    assert await new(feed) == []
+    await served.happen("d")
+    assert await new(feed) == ["d"]
+
+
+async def test_an_event_is_told_whole(served: Served, feed: Feed) -> None:
+    await served.happen("whole", 2)
+    (event,) = [event async for event in feed.new()]
+    row = (
+        await served.db.rows(text("SELECT e.*, p.uuid FROM event e JOIN partner p ON p.id = 2 WHERE subject = 'whole'"))
+    )[0]
+    assert event == Happened(row.key, "cart.expired", row.occurred_on, "whole", row.data, (2, row.uuid))
+
+
+async def test_what_is_committed_late_is_told_late(served: Served, feed: Feed) -> None:
+    async with served.db.sessions() as slow, slow.begin():
+        await happen(slow, "slow")
+        await served.happen("quick")
+        assert await new(feed) == ["quick"]
+    assert await new(feed) == ["slow"]
+    assert await new(feed) == []
+
+
+async def test_what_began_before_the_listening_and_is_committed_after_is_told(served: Served, api: Api) -> None:
+    feed = Feed(api)
+    async with served.db.sessions() as slow, slow.begin():
+        await happen(slow, "slow")
+        await served.happen("before")
+        await feed.start()
+    assert await new(feed) == ["slow"]
+
+
+@pytest.mark.parametrize("page", [1, 2, 3])
+async def test_pages(served: Served, api: Api, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
+    monkeypatch.setattr(feeding, "PAGE", page)
+    feed = Feed(api)
+    await feed.start()
+    subjects = [f"{page}:{number}" for number in range(7)]
+    for subject in subjects:
+        await served.happen(subject)
+    assert await new(feed) == subjects
+    assert await new(feed) == []
+
+
+async def test_what_is_old_is_not_read_again(served: Served, api: Api) -> None:
+    seconds = 0.0
+    asked: list[Mapping[str, Any]] = []
+
+    class Noted(Api):
+        async def ask(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+            asked.append(variables)
+            return await super().ask(query, variables)
+
+    async with Noted(api.url, api.token) as noted:
+        feed = Feed(noted, monotonic=lambda: seconds)
+        await feed.start()
+        await served.happen("old")
+        assert await new(feed) == ["old"]
+        began_at = asked[-1]["after"]
+        seconds = LATE.total_seconds() - 1
+        await served.happen("newer")
+        assert await new(feed) == ["newer"]
+        assert asked[-1]["after"] == began_at
+        seconds = LATE.total_seconds() + 1
+        assert await new(feed) == []
+        assert await new(feed) == []
+        assert asked[-1]["after"] != began_at
+        assert list(feed._answered.values()) == [LATE.total_seconds() - 1]
+        await served.happen("newest")
+        assert await new(feed) == ["newest"]
+
+
+async def test_since(served: Served, api: Api) -> None:
+    await served.happen("recent")
+    await served.happen("old")
+    await served.execute("UPDATE event SET occurred_on = occurred_on - interval '1 hour' WHERE subject <> 'recent'")
+    feed = Feed(api, clock.now() - dt.timedelta(minutes=10))
+    await feed.start()
+    assert await new(feed) == ["recent"]
+    await served.happen("now")
+    assert await new(feed) == ["now"]
+
+
+async def test_after_an_outage_it_goes_on_where_it_stood(
+    served: Served, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeding, "PAGE", 2)
+    outages = [False] * 3 + [True]
+
+    class Shaky(Api):
+        async def ask(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+            if outages and outages.pop(0):
+                raise Away("gone")
+            return await super().ask(query, variables)
+
+    async with Shaky(api.url, api.token) as shaky:
+        feed = Feed(shaky)
+        await feed.start()
+        subjects = [f"outage {number}" for number in range(9)]
+        for subject in subjects:
+            await served.happen(subject)
+        told: list[str] = []
+
+        async def read() -> None:
+            async for event in feed.new():
+                told.append(event.subject)  # noqa: PERF401 - what was told before the outage counts
+
+        with pytest.raises(Away):
+            await read()
+        assert 0 < len(told) < len(subjects)
+        assert told + await new(feed) == subjects
+
+
+async def test_a_partner_hears_of_its_own(served: Served) -> None:
+    async with Api(served.url) as api:
+        assert await api.log_in(PARTNER_USERS[0], PASSWORD)
+        feed = Feed(api)
+        await feed.start()
+        await served.happen("of the other", 2)
+        await served.happen("own", 1)
+        assert await new(feed) == ["own"]
+
+
+# ---- what can go wrong ------------------------------------------------------------------------------------------------
+
+
+async def refusal(url: str, token: str = BAD_TOKEN) -> str:
+    """What a developer is told."""
+    async with Api(url, token) as api:
+        with pytest.raises(CommandError) as caught:
+            await Feed(api).start()
+    return str(caught.value)
+
+
+async def test_a_token_that_nobody_knows(served: Served) -> None:
+    told = await refusal(served.url)
+    assert told.startswith(f"{served.url} does not know this token. Make one there with `coffret token create`")
+
+
+async def test_a_token_that_may_not(served: Served) -> None:
+    await served.execute("UPDATE app_user SET permissions = '{}' WHERE username = :name", name=PARTNER_USERS[1])
+    async with Api(served.url) as api:
+        assert await api.log_in(PARTNER_USERS[1], PASSWORD)
+        assert "permissions.manage_webhook" in await refusal(served.url, api.token)
+
+
+async def test_a_wrong_password(served: Served) -> None:
+    async with Api(served.url) as api:
+        assert await api.log_in(MARKETPLACE_USER, "wrong") is False
+        assert api.token == ""
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"hello": 1}'])
+async def test_something_else_answers(body: bytes) -> None:
+    async with receiving() as receiver:
+        receiver.otherwise = answers(404, body)
+        url = f"http://127.0.0.1:{receiver.port}"
+        assert await refusal(url) == f"There is no Coffret at {url}: {url}/graphql/ answers 404."
+
+
+@pytest.mark.parametrize("url", ["pay.example", "ftp://pay.example", "http://", "http://[::1"])
+async def test_an_address_that_is_none(url: str) -> None:
+    assert "is no address of a Coffret" in await refusal(url)
+
+
+async def away(url: str) -> Away:
+    """What keeps it from being asked."""
+    async with Api(url, "t") as api:
+        with pytest.raises(Away) as caught:
+            await Feed(api).start()
+    return caught.value
+
+
+async def test_nobody_answers() -> None:
+    url = f"http://127.0.0.1:{free_port()}"
+    assert str(await away(url)).startswith(f"Nothing answers at {url} (")
+    async with receiving() as receiver:
+        receiver.otherwise = closes
+        assert "Nothing answers" in str(await away(f"http://127.0.0.1:{receiver.port}"))
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "pause"),
+    [
+        (503, {}, PAUSE),
+        (503, {"retry_after": "7"}, dt.timedelta(seconds=7)),
+        (429, {"retry_after": "0"}, PAUSE),
+        (429, {"retry_after": "9" * 4000}, LONGEST_PAUSE),
+        (500, {"retry_after": "Sat, 21 Nov 2026 08:00:00 GMT"}, PAUSE),
+    ],
+)
+async def test_it_asks_for_patience(status: int, headers: dict[str, str], pause: dt.timedelta) -> None:
+    async with receiving() as receiver:
+        receiver.otherwise = answers(status, b"", **headers)
+        found = await away(f"http://127.0.0.1:{receiver.port}/")
+    assert str(found) == f"http://127.0.0.1:{receiver.port} answers {status}"
+    assert found.after == pause
+
+
+async def test_types_that_are_newer_than_this_program() -> None:
+    node = {"id": "evt_1", "occurredOn": "2026-11-21T08:00:00.000000Z", "subject": "1", "data": {}}
+    partner = {"id": 1, "uuid": "7a1c4f0e-5d0b-4c61-9d55-0f6f6d3f0c11"}
+    names: Sequence[str] = [kind.name for kind in EventType]
+    told = [feeding._happened({**node, "type": name, "partner": partner}) for name in (*names, "PAYOUT_REQUEST_PAID")]
+    assert [event.type for event in told] == [*(kind.value for kind in EventType), "payout.request_paid"]
+    assert dataclasses.replace(told[0], type="x").key == "evt_1"

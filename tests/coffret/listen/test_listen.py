@@ -1,0 +1,321 @@
+"""`coffret listen` as a developer runs it: a real program, a real server, a real receiver that verifies."""
+
+import asyncio
+import contextlib
+import os
+import pathlib
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import orjson
+import pytest
+import pytest_asyncio
+from sqlmodel import col, select
+
+from coffret.commands.command_error import CommandError
+from coffret.commands.listen import Display, Wanted, chosen, moment, run
+from coffret.listen import forwarding
+from coffret.listen.feed import Happened
+from coffret.listen.forwarding import Forwarder, checked, message_id
+from coffret.listen.secret import listening_secret
+from schema.event import EXAMPLES, EventType
+from store.core.clock import clock
+from store.event.events import EventRow
+from store.partner.partners import PartnerRow
+from store.webhook.queue import body
+from tests.coffret.listen.test_feed import Served, serving
+from tests.servers.databases import Databases
+from tests.servers.ports import free_port
+from tests.servers.receivers import TAKES, Receiver, answers, closes, hangs, receiving
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+WITHIN = 60.0
+"""Seconds; generous, since tests run on busy machines."""
+OWN = "cart.expired"
+"""The events that these tests make happen. The server has others of its own, whenever its schedule says so."""
+NO_PAUSES = (forwarding.PAUSES[0] / 50,) * 3
+
+
+class Listener:
+    """A running `coffret listen`."""
+
+    def __init__(self, home: pathlib.Path, *options: str, **environment: str) -> None:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("COFFRET_", "XDG_"))}
+        number = len(list(home.glob("output-*")))
+        self.output, self.errors = home / f"output-{number}", home / f"errors-{number}"
+        with self.output.open("wb") as output, self.errors.open("wb") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "coffret.cli", "listen", *options],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env={**kept, "HOME": str(home), **environment},
+            )  # fmt: skip
+
+    def told(self) -> str:
+        """What it has written so far."""
+        return self.output.read_text()
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        """Wait until something is so."""
+        deadline = time.monotonic() + WITHIN
+        while not true():
+            assert self.process.poll() is None, self.told() + self.errors.read_text()
+            assert time.monotonic() < deadline, self.told() + self.errors.read_text()
+            await asyncio.sleep(0.02)
+
+    async def listens(self) -> None:
+        """Wait until it listens."""
+        await self.until(lambda: "Listening to" in self.told() + self.errors.read_text())
+
+    def interrupt(self) -> int:
+        """The exit code after Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=WITHIN)
+
+    def ended(self) -> tuple[int, str]:
+        """The exit code of one that ends by itself, and what it complained of."""
+        return self.process.wait(timeout=WITHIN), self.errors.read_text()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    """One server for the tests of this module."""
+    async with (
+        databases.one() as url,
+        serving(url, tmp_path_factory.mktemp("served")) as found,
+    ):
+        yield found
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def receiver() -> AsyncIterator[Receiver]:
+    """A receiver that a developer works at."""
+    async with receiving() as found:
+        yield found
+
+
+@pytest.fixture
+def listen(served: Served, tmp_path: pathlib.Path) -> Iterator[Callable[..., Listener]]:
+    """Starts `coffret listen` against the server."""
+    started: list[Listener] = []
+
+    def start(*options: str, **environment: str) -> Listener:
+        started.append(Listener(tmp_path, *options, **{"COFFRET_URL": served.url, **environment}))
+        return started[-1]
+
+    yield start
+    for listener in started:
+        if listener.process.poll() is None:
+            listener.process.kill()
+            listener.process.wait()
+
+
+async def test_events_are_shown_and_forwarded_as_webhooks_are(
+    served: Served, receiver: Receiver, listen: Callable[..., Listener]
+) -> None:
+    await served.happen("before")
+    listener = listen("--forward-to", receiver.url, "--events", OWN)
+    await listener.listens()
+    await served.happen("first", 1)
+    await served.happen("second", 2)
+    await listener.until(lambda: len(receiver.received) == 2 and listener.told().count("→") == 2)
+    assert f"Listening to {served.url} as marketplace@demo.localhost." in listener.told()
+    printed = listen("--print-secret")
+    assert printed.ended() == (0, "")
+    secret = printed.told().strip()
+    assert f"Forwarding to {receiver.url}, signed with {secret}\n" in listener.told()
+    for received, subject in zip(receiver.received, ("first", "second"), strict=True):
+        assert received.verified(secret)["subject"] == subject
+        assert (received.method, received.path) == ("POST", "/hooks?shop=1")
+        async with served.db.sessions() as db:
+            query = select(EventRow, PartnerRow.uuid).join(PartnerRow, col(PartnerRow.id) == col(EventRow.partner_id))
+            event, uuid = (await db.exec(query.where(col(EventRow.subject) == subject))).one()
+        assert received.body == body(event, uuid), "what is forwarded is what a webhook would have brought"
+        assert event.key in listener.told()
+    assert "before" not in listener.told()
+    assert listener.told().count("204 in ") == 2
+    assert listener.interrupt() == 0
+    assert listener.told().endswith("Stopped.\n")
+    assert listener.errors.read_text() == ""
+
+
+async def test_what_the_receiver_refuses_is_told_and_not_sent_again(
+    served: Served, receiver: Receiver, listen: Callable[..., Listener]
+) -> None:
+    listener = listen("--forward-to", receiver.url.partition("://")[2], "--events", OWN)
+    await listener.listens()
+    receiver.script += [answers(500), answers(302, location="http://127.0.0.1:1/"), closes, TAKES]
+    for number in range(4):
+        await served.happen(f"refused {number}")
+    await listener.until(lambda: listener.told().count("→") == 4)
+    told = [line.split("→ ")[1] for line in listener.told().splitlines() if "→" in line]
+    assert [line.partition(" in ")[0] for line in told[:2]] == ["500", "302"]
+    assert told[2].startswith("not delivered: ")
+    assert told[3].startswith("204 in ")
+    assert len(receiver.received) == 4
+
+
+async def test_json_and_a_filter(served: Served, listen: Callable[..., Listener]) -> None:
+    listener = listen("--print-json", "--events", "order.*", "--events", "webhook.test, cart.expired")
+    await listener.listens()
+    await served.happen("as json")
+    await listener.until(lambda: listener.told().count("\n") == 1)
+    (event,) = map(orjson.loads, listener.told().splitlines())
+    assert (event["type"], event["subject"]) == ("cart.expired", "as json")
+    assert event["data"] == EXAMPLES[EventType.CART_EXPIRED]
+    assert "as json" in listener.errors.read_text()
+    listener.interrupt()
+    other = listen("--events", "order.*,cart.completed", "--since", "1h")
+    await other.listens()
+    await served.happen("left out")
+    await asyncio.sleep(2.5)
+    assert "cart.expired" not in other.told()
+    assert other.interrupt() == 0
+
+
+async def test_since(served: Served, listen: Callable[..., Listener]) -> None:
+    await served.happen("a while ago")
+    listener = listen("--since", "10m")
+    await listener.until(lambda: "a while ago" in listener.told())
+
+
+async def test_what_can_be_put_right_is_told_in_a_sentence(listen: Callable[..., Listener]) -> None:
+    gone = f"http://127.0.0.1:{free_port()}"
+    code, errors = listen("--url", gone).ended()
+    assert code == 1
+    assert errors.startswith(f"coffret: Nothing answers at {gone} (")
+    assert errors.endswith("Is it running? `make run` starts one; --url names another.\n")
+
+
+async def test_other_things_that_can_be_put_right(served: Served) -> None:
+    for wanted, told in [
+        (Wanted(served.url, token="coffret_thisIsNoToken"), "does not know this token"),
+        (Wanted("https://pay.example"), "Which token. Make one with `coffret token create USERNAME`"),
+        (Wanted(served.url, events=["oder.*"]), r"No event is called oder\.\*\. There are: cart.completed, cart"),
+        (Wanted(served.url, since="yesterday"), "Write a length of time such as"),
+    ]:
+        with pytest.raises(CommandError, match=told):
+            await run(wanted, Display(as_json=False))
+
+
+async def test_a_server_that_is_started_again_is_waited_for(databases: Databases, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "home").mkdir()
+    async with databases.one() as url, contextlib.AsyncExitStack() as stack:
+        served = await stack.enter_async_context(serving(url, tmp_path))
+        listener = Listener(tmp_path / "home", "--url", served.url)
+        stack.callback(listener.process.wait)
+        stack.callback(listener.process.kill)
+        await listener.listens()
+        served.program.end(signal.SIGTERM)
+        await served.happen("while it was away")
+        await listener.until(lambda: "Waiting for it." in listener.told())
+        served.program = type(served.program)(tmp_path / "data", served.program.port, DATABASE_URL=url)
+        served.program.wait_until_ready()
+        await listener.until(lambda: "It answers again." in listener.told())
+        assert listener.told().count("while it was away") == 1
+        assert listener.told().count("Waiting for it.") == 1
+
+
+# ---- forwarding -------------------------------------------------------------------------------------------------------
+
+
+async def happened(served: Served) -> Happened:
+    """An event."""
+    (uuid,) = (await served.db.rows(select(PartnerRow.uuid).limit(1)))[0]
+    data = EXAMPLES[EventType.ORDER_PAID]
+    return Happened("evt_1", "order.paid", clock.now(), "12", data, (1, uuid))
+
+
+async def test_a_receiver_that_starts_late_is_sent_to(served: Served) -> None:
+    event, port = await happened(served), free_port()
+    secret = "whsec_" + "c2VjcmV0" * 4
+    async with Forwarder(f"http://127.0.0.1:{port}/", secret, pauses=NO_PAUSES) as forwarder:
+        receipt = await forwarder.send(event)
+        assert (receipt.taken, receipt.status, receipt.error) == (False, None, "nobody listens there")
+    async with Forwarder(f"http://127.0.0.1:{port}/", secret) as forwarder:
+        sending = asyncio.create_task(forwarder.send(event))
+        await asyncio.sleep(0.2)
+        receiver = Receiver(port)
+        server = await asyncio.start_server(receiver.serve, "127.0.0.1", port)
+        receipt = await sending
+        assert receipt.taken
+        assert (await forwarder.send(event)).taken
+        server.close()
+        await server.wait_closed()
+    assert {received.message_id for received in receiver.received} == {message_id(event)}
+    for received in receiver.received:
+        assert received.verified(secret)["id"] == "evt_1"
+
+
+async def test_a_receiver_that_hangs_is_given_up(
+    served: Served, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forwarding, "PATIENCE", forwarding.PAUSES[0] / 2)
+    receiver.otherwise = hangs
+    async with Forwarder(receiver.url, "whsec_" + "c2VjcmV0" * 4) as forwarder:
+        receipt = await forwarder.send(await happened(served))
+    assert receipt.status is None
+    assert receipt.error.startswith("no answer within")
+    assert len(receiver.received) == 1
+
+
+async def test_addresses_to_forward_to() -> None:
+    assert checked("localhost:3000/hooks") == "http://localhost:3000/hooks"
+    assert checked("https://shop.example/hooks?a=1") == "https://shop.example/hooks?a=1"
+    for wrong in ("", "http://", "ftp://here/", "mailto://", "http://[::1"):
+        with pytest.raises(CommandError, match="no address to forward to"):
+            checked(wrong)
+
+
+# ---- what the command line says ---------------------------------------------------------------------------------------
+
+
+async def test_patterns() -> None:
+    assert chosen([]) is None
+    assert chosen(["*"]) == frozenset(kind.value for kind in EventType)
+    assert chosen(["order.*", "cart.expired"]) == frozenset(("order.created", "order.paid", "cart.expired"))
+    for wrong in ("", "order", "order.*,", "ORDER.PAID"):
+        with pytest.raises(CommandError, match="No event is called"):
+            chosen([wrong])
+
+
+async def test_moments() -> None:
+    assert moment("") is None
+    found = moment("2h")
+    assert found is not None
+    assert 7200 <= (clock.now() - found).total_seconds() < 7230
+    with pytest.raises(CommandError, match="length of time"):
+        moment("2 o'clock")
+
+
+# ---- the secret -------------------------------------------------------------------------------------------------------
+
+
+async def test_the_secret_is_the_same_each_time_and_ones_own(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "settings" / "listen-secret"
+    loop = asyncio.get_running_loop()
+    found = await asyncio.gather(*(loop.run_in_executor(None, listening_secret, file) for _ in range(20)))
+    assert len(set(found)) == 1
+    assert found[0] == listening_secret(file)
+    assert found[0].startswith("whsec_")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [path.name for path in file.parent.iterdir()] == ["listen-secret"]
+    assert listening_secret(tmp_path / "another") != found[0]
+
+
+@pytest.mark.parametrize("held", [b"", b"whsec_", b"whsec_c2hvcnQ=", b"whsec_!", b"hello", b"\xff"])
+async def test_a_secret_that_is_none_is_told(tmp_path: pathlib.Path, held: bytes) -> None:
+    file = tmp_path / "listen-secret"
+    file.write_bytes(held)
+    with pytest.raises(CommandError, match="listen-secret"):
+        listening_secret(file)
+    assert file.read_bytes() == held
+
+
+async def test_a_folder_that_cannot_be_written(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CommandError, match="cannot be kept"):
+        listening_secret(tmp_path / "file" / "listen-secret")

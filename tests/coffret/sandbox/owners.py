@@ -1,0 +1,70 @@
+"""Owners of every kind for the sandbox's tests, and what happened to them."""
+
+from typing import Any
+
+from tests.coffret.sandbox.world import Json, World
+
+ADDRESS = {"AddressLine1": "1 rue du Test", "City": "Paris", "PostalCode": "75001", "Country": "FR"}
+PERSON = {
+    "FirstName": "Joana",
+    "LastName": "Dupont",
+    "Birthday": 665452800,
+    "Nationality": "FR",
+    "CountryOfResidence": "FR",
+}
+OWNER = {"UserCategory": "OWNER", "TermsAndConditionsAccepted": True}
+IBAN = "FR7630004000031234567890143"
+BANK_ACCOUNT: Json = {
+    "DisplayName": "Maison Soleil",
+    "PayoutMethodType": "LocalBankTransfer",
+    "RecipientType": "Business",
+    "Currency": "EUR",
+    "Country": "FR",
+    "RecipientScope": "PAYOUT",
+    "BusinessRecipient": {"BusinessName": "Maison Soleil", "Address": ADDRESS},
+    "LocalBankTransfer": {"EUR": {"IBAN": IBAN}},
+}
+KINDS = ("NATURAL", "SOLETRADER", "ORGANIZATION", "PARTNERSHIP", "BUSINESS")
+
+
+def owner_body(kind: str, *, email: str = "joana+accept@example.com", **changes: Any) -> tuple[str, Json]:
+    """The call that creates an owner of this kind, and its body. By its e-mail it is active at once."""
+    if kind == "NATURAL":
+        return "/sca/users/natural", {**OWNER, **PERSON, "Email": email, **changes}
+    return "/sca/users/legal", {
+        **OWNER,
+        "LegalPersonType": kind,
+        "Name": "Maison Soleil",
+        "Email": "office@example.com",
+        "CompanyNumber": "123456789",
+        "HeadquartersAddress": ADDRESS,
+        "LegalRepresentative": {**PERSON, "Email": email},
+        **changes,
+    }
+
+
+async def owner(world: World, kind: str = "BUSINESS", **changes: Any) -> str:
+    """An owner's id."""
+    path, body = owner_body(kind, **changes)
+    id: str = (await world.made(path, body))["Id"]
+    return id
+
+
+async def level(world: World, user: str) -> str:
+    """How far a user is identified."""
+    known: str = (await world.read(f"/sca/users/{user}"))["KYCLevel"]
+    return known
+
+
+async def told(world: World, *event_types: str) -> list[tuple[str, str]]:
+    """Events of these types that the provider lists: type and resource, type by type."""
+    listed = [event for type in event_types for event in await world.read(f"/events?EventType={type}")]
+    return [(event["EventType"], event["ResourceId"]) for event in listed]
+
+
+async def refused(world: World, answer: Any, status: int, type: str, *fields: str) -> None:
+    """The answer is this refusal and names these fields."""
+    assert answer.status_code == status, answer.text
+    body = answer.json()
+    assert body["Type"] == type
+    assert sorted(body["errors"] or {}) == sorted(fields)

@@ -1,0 +1,102 @@
+"""The hosted pages' forms: what is refused, what is filled in, what is never shown."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.coffret.sandbox.world import CHALLENGE, SUCCESS, Json, World, page_path, running
+
+REFUSED = "4970109000001401"
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    async with running() as world:
+        yield world
+
+
+async def untouched(world: World, payin: Json) -> bool:
+    """Whether the pay-in is still open and nothing was charged."""
+    status = (await world.read(f"/payins/{payin['Id']}"))["Status"]
+    charged = (await world.control("GET", "/stats"))["charged"]
+    return (status, charged) == ("CREATED", 0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ({"number": ""}, "Enter a card number"),
+        ({"number": "4111 1111 1111 1111"}, "This is not one of the test cards"),
+        ({"number": "375989111111119"}, "does not take cards of this kind"),
+        ({"number": REFUSED}, "02625"),
+        ({"expiry": "13/27"}, "Enter month and year"),
+        ({"expiry": ""}, "Enter month and year"),
+        ({"expiry": "01/20"}, "This date is not possible"),
+        ({"expiry": "12/99"}, "This date is not possible"),
+        ({"cvc": "12"}, "Enter the 3 digits"),
+        ({"cvc": "abc"}, "Enter the 3 digits"),
+    ],
+)
+async def test_card_form_refused(world: World, typed: dict[str, str], problem: str) -> None:
+    payin = await world.payin()
+    answer = await world.submit(
+        payin, **{"card": typed.get("number", SUCCESS), **{k: v for k, v in typed.items() if k != "number"}}
+    )
+    assert answer.status_code == 400
+    assert problem in answer.text
+    assert 'aria-invalid="true"' in answer.text
+    assert await untouched(world, payin)
+
+
+async def test_a_real_number_is_never_shown_again(world: World) -> None:
+    payin = await world.payin()
+    answer = await world.submit(payin, "4111 1111 1111 1111", cvc="987")
+    assert "4111" not in answer.text
+    assert "987" not in answer.text
+    assert "Error: Pay by card" in answer.text
+
+
+async def test_all_problems_at_once(world: World) -> None:
+    payin = await world.payin()
+    answer = await world.http.post(page_path(payin), data={})
+    assert len(re.findall('class="problem"', answer.text)) == 3
+
+
+async def test_picking_a_card_fills_in_the_form(world: World) -> None:
+    payin = await world.payin()
+    page = await world.http.get(page_path(payin), params={"card": CHALLENGE})
+    assert 'value="4970 1051 8181 8183"' in page.text
+    assert 'value="123"' in page.text
+    match = re.search(r'id="expiry" name="expiry" value="(\d\d/\d\d)"', page.text)
+    assert match
+    answer = await world.submit(payin, "4970 1051 8181 8183", expiry=match[1])
+    assert answer.status_code == 303
+    other = await world.http.get(page_path(await world.payin()), params={"card": "4111111111111111"})
+    assert "4111" not in other.text.split('id="cards"')[0]
+
+
+async def test_only_cards_of_the_payins_kind_are_offered(world: World) -> None:
+    for kind, count in (("CB_VISA_MASTERCARD", 17), ("AMEX", 1), ("MAESTRO", 1), ("BCMC", 1)):
+        page = await world.http.get(page_path(await world.payin(CardType=kind)))
+        assert len(re.findall(r'href="\?card=\d+#card"', page.text.split('id="cards"')[1])) == count
+
+
+async def test_pages_are_kept_to_themselves(world: World) -> None:
+    payin = await world.payin()
+    page = await world.http.get(page_path(payin))
+    policy = page.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; style-src 'self'; img-src 'self'")
+    assert "unsafe" not in policy
+    assert page.headers["Cache-Control"] == "no-store"
+    assert "<script" not in page.text
+    assert "style=" not in page.text
+    style = re.search(r'rel="stylesheet" href="/_provider(/static/[\w.]+)"', page.text)
+    assert style
+    assert (await world.http.get(style[1])).headers["Content-Type"].startswith("text/css")
+
+
+async def test_what_a_shop_writes_is_only_text(world: World) -> None:
+    await world.control("POST", "/seed", {"user_id": "evil", "wallet_id": "purse", "name": "<script>x</script>"})
+    payin = await world.payin(CreditedWalletId="purse")
+    assert "&lt;script&gt;x" in (await world.http.get(page_path(payin))).text

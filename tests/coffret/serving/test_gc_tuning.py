@@ -1,0 +1,24 @@
+"""Looking for garbage must not hold up whoever is being served."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from coffret.commands.gc_tuning import spare_what_is_there
+
+
+@pytest.fixture
+def thawed() -> Iterator[None]:
+    """As it was before."""
+    yield
+    gc.unfreeze()
+
+
+def test_what_is_there_when_serving_begins_is_not_looked_through_again(thawed: None) -> None:
+    there: list[object] = [[]]
+    spare_what_is_there()
+    since: list[object] = [[]]
+    looked_through = {id(found) for found in gc.get_objects()}
+    assert id(there) not in looked_through
+    assert id(since) in looked_through

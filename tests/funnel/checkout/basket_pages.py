@@ -1,0 +1,60 @@
+"""The pages of vouchers and gift cards as a customer uses them: their addresses, what they show, and the way through them."""
+
+from tests.fixtures.shop import GOOD_CARD, Shop
+from tests.funnel.checkout.basket_world import Experiences
+from tests.funnel.checkout.customer import Customer
+from tests.funnel.checkout.page import Element
+
+WINDOW, GIFT_CARDS = "/vouchers/shop/", "/giftcards/shop/"
+FORM, CARD_FORM = f"{WINDOW}customization/?", f"{GIFT_CARDS}customization/?"
+CONTINUE, UPDATE, ANOTHER = ("do", "continue"), ("do", "update"), ("do", "another")
+
+
+async def opened(customer: Customer, prototype_id: int) -> Customer:
+    """The form of an experience."""
+    return await customer.open(f"{WINDOW}customization/?prototype={prototype_id}")
+
+
+def line(customer: Customer) -> dict[str, str]:
+    """The lines of the order summary, by their beginnings, and the total."""
+    return {row.all("span")[0].text: row.one("span", class_="amount").text for row in _basket(customer).all("li")}
+
+
+def total(customer: Customer) -> str:
+    """What it all comes to."""
+    return customer.page.all("strong", data_live="total")[0].text
+
+
+def _basket(customer: Customer) -> Element:
+    return customer.page.one("div", data_live="basket").one("ul")
+
+
+def wrong(customer: Customer, place: str) -> str:
+    """What is said beside a field; its control points there."""
+    said = customer.page.one(id=f"{place}-wrong")
+    assert said.text
+    return said.text
+
+
+async def chosen_massage(customer: Customer, sold: Experiences, **fields: str) -> Customer:
+    """A massage in the bag, printed at home; at the second step."""
+    await opened(customer, sold.massage.id)
+    filled = {"reception": "print_at_home", "giftee-first_name": "Marie", "giftee-last_name": "Curie", **fields}
+    return await customer.send(FORM, filled, CONTINUE)
+
+
+async def paid(shop: Shop, customer: Customer) -> Customer:
+    """Pay what stands at the third step, and come back."""
+    root = customer.path.split("/shop/")[0]
+    await customer.send(f"{root}/shop/payment/?")
+    attempt = await shop.one("SELECT id FROM checkout_attempt WHERE state = 'open'")
+    cart = await shop.one("SELECT cart_id FROM checkout_attempt WHERE state = 'open'")
+    payin = await shop.payin_of(attempt)
+    await shop.control("POST", f"/payins/{payin}/pay", {"card": GOOD_CARD, "challenge": "confirm"})
+    return await customer.open(f"{root}/shop/payment/return/{cart}/{attempt}/")
+
+
+async def identified(customer: Customer, root: str, **more: str) -> Customer:
+    """Say who buys."""
+    person = {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com", **more}
+    return await customer.send(f"{root}information/", person)

@@ -1,0 +1,223 @@
+"""Who buys: what must be known, and what is wrong with what was typed, field by field."""
+
+import dataclasses
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from resolvers.checkout.buyer import ADDRESS, LENGTHS, REQUIRED, missing_of, required_of, validated
+from schema.checkout.checkout import Buyer, DeliveryOption
+from schema.core.errors import InvalidInput, Problem
+from schema.core.resource import Text
+from schema.delivery import DeliveryKind
+from store.database.loaders import column
+from store.order.orders import OrderRow
+from tests.fixtures.shop import BUYER
+
+
+def option(kind: DeliveryKind, *countries: str) -> DeliveryOption:
+    return DeliveryOption(1, kind, Text(), Text(), Decimal(0), None, countries)
+
+
+HOME = option(DeliveryKind.HOME_DELIVERY)
+COLLECT = option(DeliveryKind.CLICK_AND_COLLECT, "FR")
+OF_BUYER = ("first_name", "last_name", "email", "phone")
+PERSON = Buyer(first_name="Ada", last_name="Martin", email="ada@example.com")
+
+
+def problems_of(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Sequence[Problem]:
+    try:
+        validated(buyer, delivery, region)
+    except InvalidInput as error:
+        return error.problems
+    return ()
+
+
+def told(buyer: Buyer, delivery: DeliveryOption | None = HOME, region: str = "FR") -> set[tuple[Any, str]]:
+    found = problems_of(buyer, delivery, region)
+    assert all(len(problem.path) == 1 and problem.message for problem in found)
+    return {(problem.path[0], problem.code) for problem in found}
+
+
+def with_(**fields: str) -> Buyer:
+    return dataclasses.replace(BUYER, **fields)
+
+
+def test_every_field_of_a_buyer_has_its_length() -> None:
+    assert set(LENGTHS) == {field.name for field in dataclasses.fields(Buyer)}
+
+
+def test_a_complete_buyer_is_taken_as_it_is() -> None:
+    assert validated(BUYER, HOME, "FR") == BUYER
+    assert missing_of(BUYER, HOME) == []
+
+
+@pytest.mark.parametrize("name", [*REQUIRED, *ADDRESS])
+def test_home_delivery_needs_an_address(name: str) -> None:
+    for blank in ("", "   ", "\x00\u200b"):
+        assert told(with_(**{name: blank})) == {(name, "REQUIRED")}
+    assert missing_of(with_(**{name: ""}), HOME) == [name]
+
+
+@pytest.mark.parametrize("delivery", [COLLECT, option(DeliveryKind.DIGITAL), None])
+def test_other_deliveries_need_none(delivery: DeliveryOption | None) -> None:
+    assert required_of(delivery) == REQUIRED
+    assert told(PERSON, delivery) == set()
+    assert told(Buyer(), delivery) == {(name, "REQUIRED") for name in REQUIRED}
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    wrong = with_(first_name="", email="nobody", phone="x", postal_code="1" * 21)
+    assert told(wrong) == {
+        ("first_name", "REQUIRED"),
+        ("email", "INVALID_EMAIL"),
+        ("phone", "INVALID_PHONE"),
+        ("postal_code", "TOO_LONG"),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(LENGTHS))
+def test_each_field_has_its_length(name: str) -> None:
+    long = {"email": f"{'a' * 250}@example.com", "country": "FRA", "phone": "1" * 41}.get(
+        name, "a" * (LENGTHS[name] + 1)
+    )
+    assert {code for at, code in told(with_(**{name: long})) if at == name} >= {"TOO_LONG"}
+    if name not in {"email", "country", "phone"}:
+        assert told(with_(**{name: "a" * LENGTHS[name]})) == set()
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("ada@example.com", "ada@example.com"),
+        ("  Ada@EXAMPLE.com ", "Ada@example.com"),
+        ("ada+shop@sub.example.co.uk", "ada+shop@sub.example.co.uk"),
+        ("adé@exämple.com", "adé@exämple.com"),
+    ],
+)
+def test_addresses_are_tidied(typed: str, kept: str) -> None:
+    assert validated(with_(email=typed), HOME, "FR").email == kept
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["ada", "ada@", "@example.com", "ada@@example.com", "ada@example", "ada example@example.com", "ada@exa mple.com",
+     "ada@example.com,bob@example.com", "Ada <ada@example.com>", "ada@-example.com"],
+)  # fmt: skip
+def test_what_is_no_address_is_told(typed: str) -> None:
+    assert told(with_(email=typed)) == {("email", "INVALID_EMAIL")}
+
+
+@pytest.mark.parametrize(
+    ("typed", "country", "region", "kept"),
+    [
+        ("06 12 34 56 78", "FR", "FR", "+33 6 12 34 56 78"),
+        ("+33612345678", "BE", "FR", "+33 6 12 34 56 78"),
+        ("0033 6 12 34 56 78", "FR", "", "+33 6 12 34 56 78"),
+        ("0470 12 34 56", "BE", "FR", "+32 470 12 34 56"),
+        ("", "FR", "FR", ""),
+    ],
+)
+def test_numbers_are_written_for_the_world(typed: str, country: str, region: str, kept: str) -> None:
+    assert validated(with_(phone=typed, country=country), HOME, region).phone == kept
+
+
+def test_a_number_without_a_country_is_of_the_shops() -> None:
+    assert validated(dataclasses.replace(PERSON, phone="0470 12 34 56"), COLLECT, "BE").phone == "+32 470 12 34 56"
+    assert told(dataclasses.replace(PERSON, phone="0470 12 34 56"), COLLECT, "") == {("phone", "INVALID_PHONE")}
+
+
+@pytest.mark.parametrize(("typed", "kept"), [("fr", "FR"), (" be ", "BE")])
+def test_countries_are_written_in_capitals(typed: str, kept: str) -> None:
+    assert validated(with_(country=typed), HOME, "FR").country == kept
+
+
+@pytest.mark.parametrize("typed", ["ZZ", "EU", "UN", "F1", "É!", "12", "F"])
+def test_what_is_no_country_is_told(typed: str) -> None:
+    for delivery in (HOME, COLLECT, None):
+        assert told(with_(country=typed), delivery) == {("country", "INVALID")}
+
+
+def test_home_delivery_goes_where_it_goes() -> None:
+    assert told(with_(country="BE"), option(DeliveryKind.HOME_DELIVERY, "BE", "FR")) == set()
+    assert told(with_(country="US"), option(DeliveryKind.HOME_DELIVERY, "BE", "FR")) == {("country", "NOT_DELIVERED")}
+    assert told(with_(country="US"), COLLECT) == set()
+
+
+# ---- what is typed
+
+
+def typed_in(**fields: str) -> Buyer:
+    return dataclasses.replace(PERSON, **fields)
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("Jean\N{NO-BREAK SPACE}Paul", "Jean Paul"),
+        ("Jean\tPaul", "Jean Paul"),
+        ("  Jean   Paul\n", "Jean Paul"),
+        ("Jean\r\nPaul", "Jean Paul"),
+        ("O’Neil\x00\ud800\N{RIGHT-TO-LEFT OVERRIDE}", "O’Neil"),
+        ("Ñandú 张伟", "Ñandú 张伟"),
+    ],
+)
+def test_words_stay_words(typed: str, kept: str) -> None:
+    assert validated(typed_in(first_name=typed), None, "FR").first_name == kept
+
+
+def test_a_message_keeps_its_lines() -> None:
+    assert (
+        validated(typed_in(message=" Dear\tAda,\r\n\r\nhappy birthday!\n"), None, "FR").message
+        == "Dear Ada,\n\nhappy birthday!"
+    )
+
+
+@pytest.mark.parametrize("typed", ["\N{NO-BREAK SPACE}", "\x00\x01", "\t\n"])
+def test_what_cannot_be_seen_fills_in_nothing(typed: str) -> None:
+    assert told(typed_in(first_name=typed), None) == {("first_name", "REQUIRED")}
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("06 12 34 56 78", "+33 6 12 34 56 78"),
+        ("0032 2 555 12 12", "+32 2 555 12 12"),
+        ("+1 (650) 253-0000 ext. 12", "+1 650-253-0000 ext. 12"),
+        ("06\N{NO-BREAK SPACE}12\N{NARROW NO-BREAK SPACE}34 56 78", "+33 6 12 34 56 78"),
+    ],
+)
+def test_telephone_numbers_are_written_alike(typed: str, kept: str) -> None:
+    assert validated(typed_in(phone=typed), None, "FR").phone == kept
+
+
+@pytest.mark.parametrize("typed", ["+33612345678;ext=12345678901234567890", "call me", "12", "06 12", "+999 123"])
+def test_what_is_no_telephone_number_is_told(typed: str) -> None:
+    """The first is one that becomes longer than an order can hold when it is written with its blanks."""
+    assert told(typed_in(phone=typed), None) == {("phone", "INVALID_PHONE")}
+
+
+def test_whatever_passes_fits_an_order() -> None:
+    """An order is written after the card was charged: nothing of it may be too long then."""
+    columns = [column(OrderRow, f"buyer_{name}" if name in OF_BUYER else name) for name in LENGTHS]
+    assert {name: c.type.length for name, c in zip(LENGTHS, columns, strict=True)} == LENGTHS
+
+
+BUYERS = st.builds(Buyer, **{name: st.text(max_size=60) | st.just(getattr(BUYER, name)) for name in LENGTHS})
+
+
+@settings(max_examples=300)
+@given(BUYERS, st.sampled_from([HOME, COLLECT, None]), st.sampled_from(["FR", ""]))
+def test_whatever_is_typed_is_taken_or_told(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> None:
+    found = problems_of(buyer, delivery, region)
+    assert {problem.path[0] for problem in found} <= set(LENGTHS)
+    if not found:
+        kept = validated(buyer, delivery, region)
+        assert validated(kept, delivery, region) == kept, "what was tidied stays as it is"
+        assert missing_of(kept, delivery) == []
+        assert all(len(getattr(kept, name)) <= limit for name, limit in LENGTHS.items())
+        assert "\x00" not in str(dataclasses.astuple(kept))

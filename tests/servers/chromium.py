@@ -1,0 +1,103 @@
+"""Chromium for the tests that look at pages as people do: how it is started, and what holds for every page."""
+
+import itertools
+import os
+import pathlib
+import re
+import shutil
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, Error, Page, Playwright, async_playwright
+
+from tests.servers.programs import needed
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--host-resolver-rules=MAP *.localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+)
+"""Shops live at `*.localhost`; nothing else can be reached."""
+WIDTHS = (390, 1280)
+NARROWEST = 320
+"""What WCAG wants to be usable without scrolling sideways."""
+RULES = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
+PICTURES = os.environ.get("SCREENSHOTS", "")
+"""A folder that keeps a picture of every page that was looked at."""
+
+needs_chromium = [pytest.mark.browser, pytest.mark.usefixtures("chromium")]
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Where Chromium is; a test that asks for it is skipped where there is none."""
+    return needed(CHROMIUM, "chromium")
+
+
+async def launched(playwright: Playwright) -> Browser:
+    """A running Chromium."""
+    return await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+
+
+async def reached(page: Page, url: str) -> None:
+    """Wait for an address. A navigation that another one overtakes, as after a double click, is no failure of the wait."""
+    while True:
+        try:
+            return await page.wait_for_url(url)
+        except Error as error:
+            if "ERR_ABORTED" not in error.message:
+                raise
+
+
+async def sound(page: Page, name: str = "", *, desk: bool = True) -> None:
+    """No accessibility violation on a phone and a desk, nothing wider than the window. Leaves the page as wide as it was.
+
+    Without `desk` only the phone is asked about accessibility: for a page that was asked at both in other colours.
+    """
+    before = page.viewport_size
+    number = next(_numbers)
+    for width in WIDTHS:
+        await page.set_viewport_size({"width": width, "height": 844})
+        if desk or width == WIDTHS[0]:
+            assert await violations(page) == [], f"{name} at {width}: {page.url}"
+        assert await wider_than_the_window(page) == [], f"{name} at {width}: {page.url}"
+        if PICTURES:
+            file = pathlib.Path(PICTURES) / f"{number:03}-{re.sub(r'[^a-z0-9]+', '-', name.lower())}-{width}.png"
+            await page.screenshot(path=file, full_page=True)
+    await page.set_viewport_size({"width": NARROWEST, "height": 568})
+    assert await wider_than_the_window(page) == [], f"{name} at {NARROWEST}: {page.url}"
+    if before is not None:
+        await page.set_viewport_size(before)
+
+
+async def violations(page: Page) -> list[tuple[str, str, str]]:
+    """What axe finds: rule, element, explanation."""
+    found: dict[str, Any] = (await Axe().run(page, options=RULES)).response
+    return [
+        (violation["id"], node["html"], node["failureSummary"])
+        for violation in found["violations"]
+        for node in violation["nodes"]
+    ]
+
+
+async def wider_than_the_window(page: Page) -> list[str]:
+    """Elements that make the page scroll sideways; empty when it does not."""
+    found: list[str] = await page.evaluate(
+        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+            ['the page', ...[...document.querySelectorAll('body *')]
+                .filter(e => e.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML.slice(0, 120))]"""
+    )
+    return found
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    """Chromium, for one test."""
+    async with async_playwright() as playwright:
+        browser = await launched(playwright)
+        yield browser
+        await browser.close()

@@ -1,0 +1,316 @@
+"""The audit log is only added to, and what must not wait for it reaches it all the same, once."""
+
+import asyncio
+import datetime as dt
+import tracemalloc
+from functools import partial
+from typing import Any
+
+import asyncpg
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from schema.core.errors import Unavailable
+from store.audit import buffer as journals
+from store.audit.buffer import Journal
+from store.audit.entries import encoded, prune, reserve, write, write_all
+from store.core.clock import clock
+from store.database.db import Database
+
+
+def entry(operation: str = "test", **more: Any) -> bytes:
+    """An entry of nobody."""
+    values = {
+        "occurred_on": clock.now(), "actor": "nobody", "address": "", "request_id": "", "subject_type": "",
+        "subject_id": "", "input": {}, "changes": [], **more,
+    }  # fmt: skip
+    return encoded({"operation": operation, **values})
+
+
+async def written(database: Database) -> list[str]:
+    """The operations in the log, in the order of their ids."""
+    return [row[0] for row in await database.rows(text("SELECT operation FROM audit_entry ORDER BY id"))]
+
+
+@pytest.fixture
+async def kept(database: Database) -> None:
+    """Two entries, one of them a hundred days old."""
+    async with database.engine.begin() as connection:
+        await write(connection, entry("old", occurred_on=clock.now() - dt.timedelta(days=100)))
+        await write(connection, entry("new"))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit_entry SET operation = 'forged'",
+        "UPDATE audit_entry SET occurred_on = occurred_on",
+        "DELETE FROM audit_entry",
+        "DELETE FROM audit_entry WHERE operation = 'old'",
+        "TRUNCATE audit_entry",
+        "INSERT INTO audit_entry SELECT * FROM audit_entry ON CONFLICT (id) DO UPDATE SET operation = 'forged'",
+    ],
+)
+async def test_the_log_cannot_be_altered(database: Database, kept: None, statement: str) -> None:
+    with pytest.raises(DBAPIError, match="only added to"):
+        async with database.engine.begin() as connection:
+            await connection.execute(text(statement))
+    assert await written(database) == ["old", "new"]
+
+
+async def test_only_what_is_older_than_was_said_can_be_deleted(database: Database, kept: None) -> None:
+    async with database.sessions() as db, db.begin():
+        assert await prune(db, clock.now() - dt.timedelta(days=200)) == 0
+        assert await prune(db, clock.now() - dt.timedelta(days=50)) == 1
+    assert await written(database) == ["new"]
+    with pytest.raises(DBAPIError, match="only added to"):  # it was said for that transaction
+        async with database.engine.begin() as connection:
+            await connection.execute(text("DELETE FROM audit_entry"))
+
+
+async def test_entries_written_again_under_their_ids_are_there_once(database: Database) -> None:
+    async with database.engine.begin() as connection:
+        ids = await reserve(connection, 2)
+    for _ in range(2):
+        async with database.engine.begin() as connection:
+            await write_all(connection, ids, [entry("a"), entry("b")])
+    assert await written(database) == ["a", "b"]
+
+
+# ---- the buffer
+
+
+class Away:
+    """A database that can be taken away, and can lose the answer to a write that took place."""
+
+    def __init__(self, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.away = False
+        self.because: Exception = asyncpg.CannotConnectNowError("the database system is starting up")
+        self.lose_answers = 0
+        self.writes = 0
+        whole = write_all
+
+        async def interrupted(*given: Any) -> None:
+            self.writes += 1
+            if self.away:
+                raise self.because
+            await whole(*given)
+            if self.lose_answers:
+                self.lose_answers -= 1
+                await given[0].commit()
+                raise OperationalError("INSERT", {}, Exception("connection was closed"))
+
+        monkeypatch.setattr(journals, "write_all", interrupted)
+
+
+@pytest.fixture
+def way(database: Database, monkeypatch: pytest.MonkeyPatch) -> Away:
+    """What may come between; writes are tried every hundredth of a second."""
+    monkeypatch.setattr(journals, "EVERY", 0.01)
+    monkeypatch.setattr(journals, "LONGEST_PAUSE", 0.02)
+    return Away(database, monkeypatch)
+
+
+async def settled(journal: Journal) -> None:
+    """Wait until all is written."""
+    async with asyncio.timeout(60):
+        while journal._task is not None:
+            await asyncio.sleep(0.01)
+
+
+async def test_entries_are_written_together_soon_after(database: Database, way: Away) -> None:
+    journal = Journal(database)
+    for number in range(1200):
+        journal.put(lambda number=number: entry(str(number)))  # type: ignore[misc]
+    assert await written(database) == []
+    await settled(journal)
+    assert await written(database) == [str(number) for number in range(1200)]
+    assert way.writes == 1
+
+
+@pytest.mark.parametrize(
+    "because", [Unavailable(what="The database"), OSError(), asyncpg.CannotConnectNowError("starts")]
+)
+async def test_entries_outlast_an_outage_and_are_written_once(
+    database: Database, way: Away, because: Exception
+) -> None:
+    journal = Journal(database)
+    way.away, way.because = True, because
+    journal.put(lambda: entry("first"))
+    await asyncio.sleep(0.1)
+    journal.put(lambda: entry("second"))
+    await journal.write(lambda: entry("third"))
+    assert await written(database) == []
+    way.away, way.lose_answers = False, 2
+    await settled(journal)
+    assert await written(database) == ["first", "second", "third"]
+    assert way.writes > 3
+
+
+async def test_the_database_itself_may_end_connections(database: Database) -> None:
+    journal = Journal(database)
+    journal.put(lambda: entry("before"))
+    await journal.flush()
+    async with database.engine.begin() as connection:
+        ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        await connection.execute(text(ends))
+    journal.put(lambda: entry("after"))
+    await settled(journal)
+    assert await written(database) == ["before", "after"]
+
+
+async def test_the_end_of_the_program_writes_what_is_left(database: Database) -> None:
+    journal = Journal(database)
+    journal.put(lambda: entry("last"))
+    await journal.aclose()
+    assert await written(database) == ["last"]
+
+
+async def test_what_does_not_fit_is_counted(database: Database, way: Away, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost: list[int] = []
+    monkeypatch.setattr(journals.LOST, "inc", lost.append)
+    monkeypatch.setattr(journals, "MOST_ENTRIES", 3)
+    journal = Journal(database)
+    way.away = True
+    for number in range(5):
+        journal.put(lambda number=number: entry(str(number)))  # type: ignore[misc]
+    assert sum(lost) == 2
+    await journal.aclose()  # the database does not come back
+    assert sum(lost) == 5
+    assert await written(database) == []
+
+
+async def test_a_burst_waits_for_room_and_loses_nothing(
+    database: Database, way: Away, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[int] = []
+    monkeypatch.setattr(journals.LOST, "inc", lost.append)
+    monkeypatch.setattr(journals, "MOST_ENTRIES", 300)
+    monkeypatch.setattr(journals, "AT_ONCE", 100)
+    journal, held = Journal(database), []
+
+    async def client(who: int) -> None:
+        for number in range(100):
+            if journal.full:
+                await journal.room()
+            journal.put(partial(entry, f"{who}.{number}"))
+            held.append(len(journal._drafts) + len(journal._entries))
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(client(who) for who in range(30)))
+    await settled(journal)
+    assert sorted(await written(database)) == sorted(f"{who}.{number}" for who in range(30) for number in range(100))
+    assert lost == []
+    assert max(held) <= 300
+
+
+async def test_a_burst_while_the_database_is_away_waits_for_nobody_and_counts_what_it_loses(
+    database: Database, way: Away, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[int] = []
+    monkeypatch.setattr(journals.LOST, "inc", lost.append)
+    monkeypatch.setattr(journals, "MOST_ENTRIES", 300)
+    journal, way.away = Journal(database), True
+    journal.put(lambda: entry("first"))
+    with pytest.raises(asyncpg.CannotConnectNowError):
+        await journal.flush()
+    for number in range(1000):
+        if journal.full:
+            await journal.room()
+        journal.put(partial(entry, str(number)))
+    assert sum(lost) == 1001 - 300
+    way.away = False
+    await settled(journal)
+    assert len(await written(database)) == 300
+    assert sum(lost) == 1001 - 300
+
+
+@pytest.mark.parametrize("away", [False, True])
+async def test_large_entries_are_bounded_by_their_bytes(
+    database: Database, way: Away, monkeypatch: pytest.MonkeyPatch, *, away: bool
+) -> None:
+    lost: list[int] = []
+    monkeypatch.setattr(journals.LOST, "inc", lost.append)
+    monkeypatch.setattr(journals, "MOST_BYTES", 10 * len(entry("1")))
+    journal, way.away = Journal(database), True
+    journal.put(lambda: entry("0"))
+    with pytest.raises(asyncpg.CannotConnectNowError):
+        await journal.flush()
+    for _ in range(30):
+        journal.put(lambda: entry("1"))
+    way.away = away
+    if away:
+        with pytest.raises(asyncpg.CannotConnectNowError):
+            await journal.flush()
+        assert len(journal._entries) == 10
+        assert journal.full
+        assert sum(lost) == 21
+        await journal.aclose()
+    else:
+        journal._away = False  # as after any write
+        await settled(journal)
+        assert len(await written(database)) == 31
+        assert lost == []
+
+
+async def test_a_wait_for_one_entry_is_none_for_those_that_come_later(database: Database, way: Away) -> None:
+    journal = Journal(database)
+
+    async def more() -> None:
+        while not done.is_set():
+            journal.put(lambda: entry("more"))
+            await asyncio.sleep(0)
+
+    done = asyncio.Event()
+    flood = asyncio.create_task(more())
+    await journal.write(lambda: entry("mine"))
+    assert "mine" in await written(database)
+    done.set()
+    await flood
+    await settled(journal)
+
+
+async def test_a_wrong_entry_among_many_is_found_in_a_few_writes(
+    database: Database, way: Away, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[int] = []
+    monkeypatch.setattr(journals.LOST, "inc", lost.append)
+    journal = Journal(database)
+    for number in range(1000):
+        journal.put(lambda number=number: entry("x" * 81 if number == 700 else str(number)))  # type: ignore[misc]
+    await journal.flush()
+    assert await written(database) == [str(number) for number in range(1000) if number != 700]
+    assert sum(lost) == 1
+    assert way.writes < 40
+
+
+async def test_what_is_kept_of_an_entry_is_its_bytes_and_little_more(database: Database, way: Away) -> None:
+    journal, way.away = Journal(database), True
+    tracemalloc.start()
+    try:
+        for _ in range(1000):
+            journal.put(lambda: entry("small"))
+        with pytest.raises(asyncpg.CannotConnectNowError):
+            await journal.flush()
+        held = sum(trace.size for trace in tracemalloc.take_snapshot().traces if trace.size > 100)
+    finally:
+        tracemalloc.stop()
+    assert journal._bytes < held < 2 * journal._bytes + 200_000
+    await journal.aclose()
+
+
+async def test_one_entry_that_cannot_be_written_takes_no_other_with_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[int] = []
+    monkeypatch.setattr(journals.LOST, "inc", lost.append)
+    journal = Journal(database)
+    journal.put(lambda: entry("a"))
+    journal.put(lambda: entry("x" * 81))
+    journal.put(lambda: 1 / 0)  # type: ignore[arg-type, return-value]
+    journal.put(lambda: entry("b"))
+    await journal.flush()
+    assert await written(database) == ["a", "b"]
+    assert sum(lost) == 2
+    await journal.aclose()

@@ -1,0 +1,71 @@
+"""Migrations: from nothing to exactly the tables that the code declares, by one process at a time."""
+
+import asyncio
+import pathlib
+import shutil
+
+import asyncpg
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Column, Connection, Integer, String, Table, text
+
+from store.database.db import Database
+from store.migrations.migrate import FOLDER, current, head, migrate, revise
+from store.migrations.tables import COMPARED, metadata
+
+
+async def test_the_revisions_make_what_the_code_declares(database: Database) -> None:
+    def differences(connection: Connection) -> list[object]:
+        return list(compare_metadata(MigrationContext.configure(connection, opts=COMPARED), metadata))
+
+    async with database.engine.connect() as connection:
+        assert await connection.run_sync(differences) == []
+    assert await current(database) == head()
+
+
+async def test_a_revision_is_written_only_of_what_has_changed(database: Database, tmp_path: pathlib.Path) -> None:
+    folder = shutil.copytree(FOLDER, tmp_path / "migrations", ignore=shutil.ignore_patterns("__pycache__"))
+    assert await revise(database, "Nothing", folder=folder) is None
+    table = Table("parcel", metadata, Column("id", Integer, primary_key=True), Column("note", String(20)))
+    try:
+        written = await revise(database, "Parcels are kept", folder=folder)
+    finally:
+        metadata.remove(table)
+    newest = int(head() or 0)
+    assert written is not None
+    assert written.name == f"{newest + 1:04}_parcels_are_kept.py"
+    text = written.read_text()
+    assert text.startswith('"""Parcels are kept."""')
+    assert f"down_revision = '{head()}'" in text
+    assert "op.create_table('parcel'" in text
+    assert "op.drop_table('parcel')" in text
+    assert {path.name for path in folder.rglob("*.py")} - {path.name for path in FOLDER.rglob("*.py")} == {written.name}
+
+
+async def test_every_tenant_owned_table_begins_its_keys_with_the_tenant(database: Database) -> None:
+    for table in metadata.tables.values():
+        if "partner_id" in table.columns:
+            indexes = [list(table.primary_key), *(list(index.columns) for index in table.indexes)]
+            assert any(columns[0].name == "partner_id" for columns in indexes), table.name
+
+
+async def test_four_processes_at_once_migrate_an_empty_database(postgres: str) -> None:
+    connection = await asyncpg.connect(postgres)
+    await connection.execute("DROP DATABASE IF EXISTS test_migrate_race")
+    await connection.execute("CREATE DATABASE test_migrate_race")
+    head_of, _, tail = postgres.partition("?")
+    url = head_of.rsplit("/", 1)[0] + "/test_migrate_race" + (f"?{tail}" if tail else "")
+    databases = [Database(url) for _ in range(4)]
+    try:
+        await asyncio.gather(*(migrate(db) for db in databases))
+        await migrate(databases[0])
+        tables = await databases[0].rows(
+            text("SELECT count(*) FROM information_schema.tables WHERE table_name = 'pgqueuer'")
+        )
+        assert tables[0][0] == 1
+        assert await current(databases[1]) == head()
+    finally:
+        for db in databases:
+            await db.aclose()
+        await connection.execute("DROP DATABASE test_migrate_race WITH (FORCE)")
+        await connection.close()

@@ -1,0 +1,62 @@
+"""What documents say: in eight languages, whole."""
+
+import datetime as dt
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from babel.messages.extract import extract_from_dir
+
+from schema.validation.languages import LANGUAGES
+from store.document import words
+
+ROOT = Path(__file__).parents[3]
+TRANSLATED = [language for language in LANGUAGES if language != "en"]
+PLACEHOLDER = re.compile(r"%\(\w+\)s")
+SAME = {"Code", "Conditions", "%(count)s adult", "%(count)s baby"}
+"""Words that are the same in English and somewhere else."""
+UNTIL = dt.datetime(2027, 8, 23, 21, 59, 59, tzinfo=dt.UTC)
+
+
+def in_the_source() -> set[object]:
+    """Every text that a document can show, collected as `make messages` does."""
+    mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
+    ours = [(m["pattern"], m["method"]) for m in mappings if m["pattern"].startswith("store/document/")]
+    keywords = {"N_": None, "gettext": None, "ngettext": (1, 2)}
+    inside = {"store", "documents"}
+    found = extract_from_dir(ROOT, ours, {}, keywords, directory_filter=lambda path: Path(path).name in inside)
+    return {message for _, _, message, _, _ in found}
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_catalogue_has_every_text_and_no_other(language: str) -> None:
+    source, catalogue = in_the_source(), words.TEXTS.catalogue(language)
+    assert len(source) > 20
+    messages = [message for message in catalogue if message.id]
+    assert {message.id for message in messages} == source
+    for message in messages:
+        texts = [message.string] if isinstance(message.string, str) else list(message.string or ())
+        ids = [message.id] if isinstance(message.id, str) else list(message.id)
+        assert not message.fuzzy
+        assert len(texts) == len(ids)
+        for text in texts:
+            assert text, message.id
+            assert set(PLACEHOLDER.findall(text)) == set(PLACEHOLDER.findall(ids[0]))
+            assert text[-1:] != "." or ids[0][-1:] == "."
+        assert texts[0] != ids[0] or ids[0] in SAME, texts
+    assert not catalogue.obsolete
+
+
+def test_people_and_nights_are_counted() -> None:
+    one, many = words.Party(1, 1, 1, 1), words.Party(2, 3, 0, 4)
+    assert words.party("en", one) == "1 adult · 1 child · 1 baby · 1 night"
+    assert words.party("de", many) == "2 Erwachsene · 3 Kinder · 4 Nächte"
+    assert words.party("fr", words.Party(0, 0, 0, 2)) == "2 nuits"
+    assert words.party("en", words.Party(0, 0, 0, 0)) == ""
+
+
+def test_the_last_day_is_the_one_of_the_place() -> None:
+    assert words.validity("en", UNTIL, "Europe/Paris") == "Valid until 23 August 2027"
+    assert words.validity("fr", UNTIL, "Pacific/Auckland") == "Valable jusqu’au 24 août 2027"
+    assert words.validity("en", None, "Europe/Paris") == "Valid without a time limit"

@@ -1,0 +1,64 @@
+"""What gift cards hold and have spent survives the migration, both ways."""
+
+import pathlib
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+from resolvers.gift_card.holds import capture_gift_card, hold_gift_card
+from schema.core.resource import Text
+from schema.delivery import DeliveryKind
+from store.checkout.reservations import spend, take
+from store.core.clock import clock
+from store.gift_card.gift_cards import GiftCardRow
+from store.order.orders import OrderRow
+from store.payment import AttemptRow, AttemptState
+from tests.changes import Direct
+from tests.fixtures.gift_card import gift_card
+from tests.fixtures.tenants import Tenants, open_tenants
+from tests.store.migrations.revisions import at
+
+NAMES = ("products", "discount", "delivery", "total", "gift_card", "card")
+LEDGER = "SELECT kind, amount::text FROM gift_card_entry WHERE gift_card_id = :id ORDER BY id"
+
+
+async def _order(tenants: Tenants, card: GiftCardRow, paid: str) -> None:
+    """An order of the shop that a card has paid."""
+    amounts: dict[str, Any] = {
+        f"{n}_amount": Decimal(paid if n in {"products", "total", "gift_card"} else 0) for n in NAMES
+    }
+    of: dict[str, Any] = {"partner_id": card.partner_id, "cart_id": uuid4(), **amounts}
+    attempt = AttemptRow(
+        **of, cart_last_modified=1, session_digest="", lines=[], buyer={}, delivery={}, vat=[], currency="EUR",
+        state=AttemptState.COMPLETED, cards=[{"id": card.id, "code": card.normal_code, "amount": paid}],
+    )  # fmt: skip
+    async with tenants.services.db.sessions() as db, db.begin():
+        db.add(attempt)
+        await db.flush()
+        await take(db, attempt, clock.now())
+        await spend(db, attempt)
+        mail: dict[str, Any] = {"buyer_email": "x@example.com", "delivery_name": Text(en="By e-mail")}
+        db.add(OrderRow(**of, **mail, number=2, attempt_id=attempt.id, delivery_kind=DeliveryKind.DIGITAL))
+
+
+async def test_the_ledger_survives_both_ways(database_url: str, tmp_path: pathlib.Path) -> None:
+    async with open_tenants(database_url, tmp_path) as tenants:
+        ask, shop, api = Direct(tenants), await gift_card(tenants), await gift_card(tenants)
+        await _order(tenants, shop, "20.00")
+        hold = (await ask.change("a1", hold_gift_card, id=api.id, amount="30.00")).result
+        assert (await ask.change("a1", capture_gift_card, hold_id=hold.id, amount="10.00")).done
+        assert (await ask.change("a1", hold_gift_card, id=api.id, amount="5.00")).done
+        before = await tenants.rows(LEDGER, id=shop.id)
+        await at(tenants.services.db, "0012", down=True)
+        assert [tuple(row) for row in await tenants.rows(LEDGER, id=shop.id)] == [
+            ("issue", "50.00"),
+            ("hold", "-20.00"),
+        ]
+        assert [tuple(row) for row in await tenants.rows(LEDGER, id=api.id)] == [("issue", "50.00"), ("hold", "-10.00")]
+        left = "SELECT remaining_amount::text FROM gift_card WHERE id = ANY(:ids) ORDER BY id"
+        assert [row[0] for row in await tenants.rows(left, ids=[shop.id, api.id])] == ["30.00", "40.00"]
+        await at(tenants.services.db, "head")
+        assert await tenants.rows(LEDGER, id=shop.id) == before
+        wrong = """SELECT id FROM gift_card c WHERE id = ANY(:ids) AND remaining_amount <>
+            (SELECT sum(amount) FROM gift_card_entry e WHERE e.gift_card_id = c.id)"""
+        assert await tenants.rows(wrong, ids=[shop.id, api.id]) == []

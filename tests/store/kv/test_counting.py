@@ -1,0 +1,30 @@
+"""Counting more than one at a time, taking back, and only looking: alike in every engine."""
+
+import asyncio
+import datetime as dt
+
+from store.core.clock import clock
+from store.kv import KeyValue
+
+KEY, LIFE = "coffret:{counting}:key", dt.timedelta(minutes=10)
+
+
+async def test_several_are_counted_and_taken_back(kv: KeyValue) -> None:
+    assert [(await kv.increment(KEY, LIFE, by=by)).times for by in (5, 0, -2, 0, 1, -9, 0)] == [5, 5, 3, 3, 4, 0, 0]
+
+
+async def test_looking_and_taking_back_start_no_window(kv: KeyValue) -> None:
+    for by in (0, -3):
+        assert await kv.increment(KEY, LIFE, by=by) == (0, dt.timedelta())
+    first = await kv.increment(KEY, LIFE, by=2)
+    assert (first.times, first.remaining) == (2, LIFE)
+    clock.advance(LIFE / 2)
+    assert (await kv.increment(KEY, LIFE, by=0)).remaining <= LIFE / 2
+    clock.advance(LIFE / 2)
+    assert (await kv.increment(KEY, LIFE, by=0)).times == 0
+
+
+async def test_what_is_counted_and_taken_back_at_once_is_exact(kv: KeyValue) -> None:
+    await kv.increment(KEY, LIFE, by=1000)
+    await asyncio.gather(*(kv.increment(KEY, LIFE, by=by) for by in [3, -2] * 50))
+    assert (await kv.increment(KEY, LIFE, by=0)).times == 1050

@@ -1,0 +1,216 @@
+"""What every engine tells of records that have reached their end."""
+
+import asyncio
+import datetime as dt
+
+import pytest
+
+from store.core.clock import Clock, clock
+from store.kv import Expired, Expiries, KeyValue, Once, When, open_kv
+from tests.servers.redis_servers import ENGINES, RedisServer
+
+LIFE = dt.timedelta(hours=2)
+SECOND = dt.timedelta(seconds=1)
+MARGIN = dt.timedelta(seconds=30)
+AFTER, VALUE_KEPT, KEPT = LIFE + dt.timedelta(minutes=1), dt.timedelta(minutes=30), dt.timedelta(days=3)
+EXPIRIES = Expiries("test:{p1}:expiries", AFTER, VALUE_KEPT, KEPT)
+OTHERS = EXPIRIES._replace(key="test:{p1}:others")
+
+
+def key(name: object) -> str:
+    """The key of a record."""
+    return f"test:{{p1}}:{name}"
+
+
+async def noted(kv: KeyValue, name: object = "a", value: bytes = b"1", when: When = When.ALWAYS) -> int:
+    """The version of a record written so that its end is told."""
+    written = await kv.write(key(name), value, LIFE, when=when, expiries=EXPIRIES)
+    assert written is not None
+    return written.version
+
+
+async def told(kv: KeyValue, most: int = 100, skip: int = 0) -> list[Expired]:
+    """Whose end is told now."""
+    return await kv.expired(EXPIRIES, most=most, skip=skip)
+
+
+async def test_nothing_has_ended_before_anything_was_written(kv: KeyValue) -> None:
+    assert await told(kv) == []
+    await kv.cross_off(EXPIRIES, [])
+    await kv.cross_off(EXPIRIES, [Expired(key("a"), 1, None)])
+    assert await told(kv) == []
+
+
+async def test_an_end_is_told_when_it_is_due_until_it_is_crossed_off(kv: KeyValue) -> None:
+    version = await noted(kv)
+    for wait in (dt.timedelta(), LIFE + SECOND):
+        clock.advance(wait)
+        assert await told(kv) == []
+    assert await kv.get(key("a")) is None
+    clock.advance(AFTER - LIFE)
+    ended = [Expired(key("a"), version, b"1")]
+    assert await told(kv) == await told(kv) == ended
+    await kv.cross_off(EXPIRIES, ended)
+    assert await told(kv) == []
+
+
+async def test_a_record_without_an_index_ends_silently(kv: KeyValue) -> None:
+    await kv.write(key("a"), b"1", LIFE)
+    await kv.write(key("b"), b"1", LIFE, expiries=OTHERS)
+    clock.advance(AFTER + SECOND)
+    assert await told(kv) == []
+    assert [record.key for record in await kv.expired(OTHERS, most=9)] == [key("b")]
+
+
+async def test_a_write_begins_anew(kv: KeyValue) -> None:
+    await noted(kv)
+    clock.advance(LIFE - SECOND)
+    version = await noted(kv, value=b"2", when=When.PRESENT)
+    clock.advance(LIFE - SECOND)
+    assert await told(kv) == []
+    clock.advance(AFTER - LIFE + MARGIN)
+    assert await told(kv) == [Expired(key("a"), version, b"2")]
+
+
+async def test_a_refused_write_notes_nothing(kv: KeyValue) -> None:
+    assert await kv.write(key("a"), b"1", LIFE, when=When.PRESENT, expiries=EXPIRIES) is None
+    clock.advance(AFTER + SECOND)
+    assert await told(kv) == []
+
+
+async def test_a_write_once_is_noted_once(kv: KeyValue) -> None:
+
+    async def answer(version: int) -> bytes:
+        return b"%d" % version
+
+    keep = Once(key("once"), b"f", dt.timedelta(hours=24), answer)
+    first = await kv.write(key("a"), b"1", LIFE, once=keep, expiries=EXPIRIES)
+    assert first is not None
+    clock.advance(LIFE / 2)
+    again = await kv.write(key("b"), b"1", LIFE, once=keep, expiries=EXPIRIES)
+    assert again == first._replace(replayed=True)
+    clock.advance(AFTER - LIFE / 2 + SECOND)
+    assert await told(kv) == [Expired(key("a"), first.version, b"1")]
+
+
+async def test_what_was_deleted_never_ends(kv: KeyValue) -> None:
+    version = await noted(kv)
+    assert await kv.delete(key("a"), version=version - 1, expiries=EXPIRIES) is False
+    other = await noted(kv, "b")
+    assert await kv.delete(key("a"), version=version, expiries=EXPIRIES) is True
+    clock.advance(AFTER + SECOND)
+    assert await told(kv) == [Expired(key("b"), other, b"1")]
+    assert await kv.delete(key("b"), expiries=EXPIRIES) is False
+    assert await told(kv) == [Expired(key("b"), other, b"1")]
+
+
+async def test_the_longest_unwritten_come_first_and_some_can_be_passed_over(kv: KeyValue) -> None:
+    for name in "cab":
+        await noted(kv, name)
+        clock.advance(SECOND)
+    await noted(kv, "a", when=When.PRESENT)
+    clock.advance(AFTER + SECOND)
+    assert [record.key for record in await told(kv)] == [key("c"), key("b"), key("a")]
+    assert [record.key for record in await told(kv, most=2)] == [key("c"), key("b")]
+    assert [record.key for record in await told(kv, most=2, skip=1)] == [key("b"), key("a")]
+    assert await told(kv, skip=3) == []
+
+
+async def test_what_is_told_is_dead_for_who_is_behind(kv: KeyValue, kv_url: str) -> None:
+    """A clock that is behind could bring a record back to life whose end has been told already."""
+    version = await noted(kv)
+    clock.advance(AFTER + SECOND)
+    assert len(await told(kv)) == 1
+    clock._ahead -= AFTER
+    assert await kv.get(key("a")) is None
+    assert await kv.touch(key("a"), LIFE) is None
+    for when in (When.PRESENT, version):
+        assert await kv.write(key("a"), b"2", LIFE, when=when, expiries=EXPIRIES) is None
+    assert await kv.delete(key("a"), version=version, expiries=EXPIRIES) is False
+
+
+async def test_crossing_off_leaves_what_was_written_anew(kv: KeyValue) -> None:
+    await noted(kv)
+    clock.advance(AFTER + SECOND)
+    ended = await told(kv)
+    version = await noted(kv, value=b"2", when=When.ABSENT)
+    await kv.cross_off(EXPIRIES, ended)
+    assert await told(kv) == []
+    clock.advance(AFTER + SECOND)
+    assert await told(kv) == [Expired(key("a"), version, b"2")]
+
+
+async def test_a_record_touched_meanwhile_is_told_after_its_new_end(kv: KeyValue) -> None:
+    version = await noted(kv)
+    clock.advance(LIFE - SECOND)
+    assert await kv.touch(key("a"), LIFE) is not None
+    clock.advance(LIFE - SECOND)
+    assert await told(kv) == []
+    assert await kv.get(key("a")) is not None
+    clock.advance(2 * SECOND)
+    assert [(record.key, record.version) for record in await told(kv)] == [(key("a"), version)]
+
+
+@pytest.mark.redis
+@pytest.mark.parametrize("kv_url", ENGINES[1:], indirect=True)
+async def test_a_replace_by_who_is_behind_against_the_telling(kv: KeyValue, kv_url: str) -> None:
+    """Either the record is written anew, and nothing is told, or its end is told, and it cannot be written any more."""
+    for number in range(50):
+        await noted(kv, number)
+    clock.advance(LIFE - MARGIN)
+    ahead = Clock()
+    ahead.advance(clock.ahead + AFTER - LIFE + 2 * MARGIN)
+    teller = open_kv(kv_url, ahead)
+    writes = [
+        asyncio.create_task(kv.write(key(n), b"2", LIFE, when=When.PRESENT, expiries=EXPIRIES)) for n in range(50)
+    ]
+    await asyncio.wait(writes, return_when=asyncio.FIRST_COMPLETED)
+    ended = {record.key for record in await teller.expired(EXPIRIES, most=50)}
+    replaced = {key(n) for n, write in enumerate(writes) if await write is not None}
+    await teller.aclose()
+    assert replaced
+    assert replaced.isdisjoint(ended)
+    assert len(replaced) + len(ended) == 50
+
+
+async def test_tellers_at_once_are_told_the_same(kv: KeyValue) -> None:
+    for number in range(30):
+        await noted(kv, number)
+    clock.advance(AFTER + SECOND)
+    first, *others = await asyncio.gather(*(told(kv) for _ in range(5)))
+    assert len(first) == 30
+    assert all(other == first for other in others)
+    await asyncio.gather(*(kv.cross_off(EXPIRIES, first) for _ in range(5)))
+    assert await told(kv) == []
+
+
+async def test_an_index_nobody_reads_does_not_grow_for_ever(kv: KeyValue) -> None:
+    for number in range(5):
+        await noted(kv, number)
+    clock.advance(KEPT - MARGIN)
+    await noted(kv, "late")
+    clock.advance(AFTER)
+    assert len(await told(kv)) == 6
+    await noted(kv, "later")
+    assert [record.key for record in await told(kv)] == [key("late")]
+
+
+@pytest.mark.redis
+@pytest.mark.parametrize("kv_url", ENGINES[1:2], indirect=True)
+async def test_a_value_that_is_no_longer_kept(kv: KeyValue, redis_server: RedisServer) -> None:
+    version = await noted(kv)
+    life = redis_server.tell("PTTL", key("a"))
+    assert LIFE + VALUE_KEPT - MARGIN < dt.timedelta(milliseconds=life) <= LIFE + VALUE_KEPT
+    assert KEPT - MARGIN < dt.timedelta(milliseconds=redis_server.tell("PTTL", EXPIRIES.key)) <= KEPT
+    redis_server.tell("DEL", key("a"))  # as its expiry does
+    clock.advance(AFTER + SECOND)
+    assert await told(kv) == [Expired(key("a"), version, None)]
+
+
+async def test_a_value_is_no_longer_kept_in_this_process_either() -> None:
+    kv = open_kv("", clock)
+    version = await noted(kv)
+    clock.advance(LIFE + VALUE_KEPT - SECOND)
+    assert await told(kv) == [Expired(key("a"), version, b"1")]
+    clock.advance(2 * SECOND)
+    assert await told(kv) == [Expired(key("a"), version, None)]

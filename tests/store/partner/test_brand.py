@@ -1,0 +1,73 @@
+"""Colours that can be read, whatever a partner chose."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from store.partner.brand import AA, brand_of, contrast, readable
+from store.partner.partners import PartnerRow
+
+COLOURS = st.integers(0, 0xFFFFFF).map(lambda n: f"#{n:06x}")
+
+
+def partner(accent: str) -> PartnerRow:
+    return PartnerRow(
+        commercial_name="The Shop",
+        short_name="shop",
+        site_domain="shop.example",
+        source_id="1",
+        marketplace_id=1,
+        accent_colour=accent,
+        logo_url="/media/logo.svg",
+        website="https://shop.example",
+        agency_email="hello@shop.example",
+        agency_phone="+33 1 23 45 67 89",
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ratio"),
+    [
+        ("#ffffff", "#000000", 21.0),
+        ("#ffffff", "#ffffff", 1.0),
+        ("#ffffff", "#777777", 4.48),
+        ("#0000ff", "#ffffff", 8.59),
+    ],
+)
+def test_contrast_is_that_of_wcag(one: str, other: str, ratio: float) -> None:
+    assert contrast(one, other) == pytest.approx(ratio, abs=0.005)
+    assert contrast(other, one) == contrast(one, other)
+
+
+@given(COLOURS)
+def test_text_on_the_accent_and_in_it_can_be_read(accent: str) -> None:
+    brand = brand_of(partner(accent))
+    assert contrast(brand.accent_ink, brand.accent) >= AA
+    assert contrast(brand.accent_text, "#ffffff") >= AA
+    assert brand.accent == accent
+
+
+@pytest.mark.parametrize("accent", ["#767676", "#777777", "#787878"])
+def test_ink_can_be_read_on_the_greys_in_the_middle(accent: str) -> None:
+    assert contrast(brand_of(partner(accent)).accent_ink, accent) >= AA
+
+
+@given(COLOURS)
+def test_a_colour_is_darkened_no_more_than_needed(colour: str) -> None:
+    text = readable(colour)
+    if contrast(colour, "#ffffff") >= AA:
+        assert text == colour
+    else:
+        assert contrast(text, "#ffffff") < AA + 0.6
+
+
+def test_what_can_be_read_stays_and_white_does_not() -> None:
+    assert readable("#1f4e5f") == "#1f4e5f"
+    assert readable("#ffffff") not in {"#ffffff", "#000000"}
+    assert readable("#000000", on="#000000") == "#000000"
+
+
+def test_a_brand_is_what_the_partner_says() -> None:
+    brand = brand_of(partner("#1f4e5f"))
+    assert (brand.name, brand.logo_url, brand.website) == ("The Shop", "/media/logo.svg", "https://shop.example")
+    assert (brand.email, brand.phone, brand.accent_ink) == ("hello@shop.example", "+33 1 23 45 67 89", "#ffffff")
