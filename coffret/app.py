@@ -1,4 +1,4 @@
-"""The application: puts the rooms together."""
+"""Builds the ASGI application of one process from its route tables."""
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
@@ -13,26 +13,27 @@ from starlette.routing import Mount
 from starlette.types import ASGIApp, Lifespan
 
 from coffret import demo_shop, mail_preview, start_page
-from coffret.commands.command_error import CommandError
+from coffret.command_error import CommandError
 from coffret.development import time_control
 from coffret.http import documents, health, media, provider_notifications, rate_limiting
 from coffret.http.cors import Cors
-from coffret.http.hosts import Hosts, OwnHosts, Table
+from coffret.http.hosts import HostMatcher, HostRoutes, HostScope
 from coffret.http.hsts import Hsts
-from coffret.http.middleware import RequestId, TrustedProxies, header
-from coffret.http.tracing import Traced
-from coffret.services import SANDBOX_PATH, House, background, make_sandbox, open_house
-from funnel.core.pages import Pages
+from coffret.http.middleware import RequestId, TrustedProxies, header_of
+from coffret.http.tracing import TracingMiddleware
+from coffret.services import SANDBOX_PATH, Container, make_sandbox, open_container, run_background_tasks
+from funnel.core.pages import PageTemplates
 from funnel.routes import routes as funnel_routes
-from resolvers.core.context import Context, Services
+from resolvers.core.context import Context
+from resolvers.core.services import Services
 from rest_compat.docs import DocsOptions
-from rest_compat.http.errors import refusal
+from rest_compat.http.errors import error_response
 from rest_compat.routes import rest_routes
 from schema.core.errors import AppError
-from schema.graph.bounds import Limits
-from schema.graph.server import Graph
+from schema.graph.bounds import QueryLimits
+from schema.graph.server import GraphQLServer
 from schema.graph.trusted import ManifestError, read_manifest
-from schema.graph.view import View
+from schema.graph.view import GraphQLView
 from schema.root import schema, sdl
 from store.core import tracing
 from store.core.settings import Settings
@@ -41,117 +42,122 @@ log = structlog.get_logger(__name__)
 
 
 async def context_of(request: Request) -> Context:
-    """Who asks, from where, and with what to answer. Raises Unauthenticated for a credential that is not good,
-    then TooManyRequests.
+    """Build the request's context: caller, client address, request id. Raises Unauthenticated for an invalid credential
+    and TooManyRequests above the request limit.
 
-    An `Idempotency-Key` is left to the transports: each refuses a malformed one in its own words.
+    The transports read `Idempotency-Key` themselves: each has its own error message for a malformed one.
     """
     scope = request.scope
-    services: Services = scope["app"].state.house.services
-    credential = header(scope, b"authorization")
-    caller = await services.callers.by_header(None if credential is None else credential.decode("latin-1"))
+    services: Services = scope["app"].state.container.services
+    credential = header_of(scope, b"authorization")
+    caller = await services.authenticator.authenticate_header(
+        None if credential is None else credential.decode("latin-1")
+    )
     address = scope["client"][0] if scope.get("client") else ""
-    await rate_limiting.count(scope, services.limits, caller, address)
+    await rate_limiting.check_request_limit(scope, services.limits, caller, address)
     return Context(services=services, caller=caller, request_id=scope["state"]["request_id"], address=address)
 
 
-async def refused(_request: Request, error: Exception) -> Response:
-    """The answer to an error of the catalogue where no transport has told it, such as a picture's while the database is away."""
+async def handle_error(_request: Request, error: Exception) -> Response:
+    """Render an AppError that no transport caught, such as the one of a picture while the database is unavailable."""
     assert isinstance(error, AppError)
-    answer = refusal(error)
+    answer = error_response(error)
     return Response(answer.body, answer.status, {name.decode(): value.decode() for name, value in answer.headers})
 
 
-def tells_schema(settings: Settings) -> bool:
-    """Whether strangers may know the schema: not in production where only trusted documents are answered."""
+def allows_introspection(settings: Settings) -> bool:
+    """False in production when only trusted documents are executed."""
     return settings.development or not settings.graphql_trusted_only
 
 
-def graph(settings: Settings) -> Graph:
-    """What answers GraphQL. CommandError when the file of trusted documents cannot be read.
+def build_graph(settings: Settings) -> GraphQLServer:
+    """Build the GraphQL server. Raises CommandError if the file of trusted documents cannot be read.
 
-    Where only trusted documents are answered, introspection is for development.
+    If only trusted documents are executed, introspection works in development only.
     """
     introspection = settings.development if settings.introspection is None else settings.introspection
     try:
         trusted = read_manifest(settings.graphql_documents) if settings.graphql_documents else {}
     except ManifestError as error:
         raise CommandError(f"{error} Correct COFFRET_GRAPHQL_DOCUMENTS.") from None
-    return Graph(
+    return GraphQLServer(
         schema,
-        limits=Limits(
+        limits=QueryLimits(
             depth=settings.graphql_depth,
             aliases=settings.graphql_aliases,
             tokens=settings.graphql_tokens,
             cost=settings.graphql_cost,
         ),
-        introspection=introspection and tells_schema(settings),
+        introspection=introspection and allows_introspection(settings),
         trusted=trusted,
         trusted_only=settings.graphql_trusted_only,
     )
 
 
-def graphql(settings: Settings) -> View:
-    """The GraphQL endpoint."""
-    made = graph(settings)
-    for document_id, problem in made.documents.broken.items():
-        log.error("a trusted document cannot be answered", document_id=document_id, because=problem)
-    return View(made, context_of, ide=ide(settings) and tells_schema(settings))
+def graphql_view(settings: Settings) -> GraphQLView:
+    made = build_graph(settings)
+    for document_id, problem in made.documents.broken_trusted.items():
+        log.error("a trusted document cannot be executed", document_id=document_id, because=problem)
+    return GraphQLView(made, context_of, ide=serves_graphiql(settings) and allows_introspection(settings))
 
 
-def ide(settings: Settings) -> bool:
-    """Whether browsers get GraphiQL, where the schema is told."""
+def serves_graphiql(settings: Settings) -> bool:
+    """True if browsers get GraphiQL. `graphql_view` also requires introspection."""
     return settings.development if settings.graphiql is None else settings.graphiql
 
 
-def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[Table]:
-    """All that is answered, each table with the hosts that it is for. `sandbox` is the payment provider's, where there is one."""
-    own, pages = OwnHosts(settings), Pages(reload=settings.development)
+def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[HostRoutes]:
+    """Route tables, each with its host scope. `sandbox` is the ASGI application of the sandbox provider."""
+    own, pages = HostMatcher(settings), PageTemplates(reload=settings.development)
     funnel = funnel_routes(settings, pages)
-    told = tells_schema(settings)
-    options = DocsOptions(settings.base_url.rstrip("/"), sdl if told else None, ide=told and ide(settings))
+    told = allows_introspection(settings)
+    options = DocsOptions(settings.base_url.rstrip("/"), sdl if told else None, ide=told and serves_graphiql(settings))
     rest, *reference = rest_routes(context_of, options)
-    tables = (  # tried in this order, so what is asked most stands first
-        (Hosts.API, [rest, *graphql(settings).routes()]),
-        (Hosts.ANY, health.ROUTES),
-        (Hosts.SERVICE, time_control.routes(settings)),
-        (Hosts.API, provider_notifications.ROUTES),
-        (Hosts.API, reference),
-        (Hosts.ANY, media.ROUTES),
-        (Hosts.ANY, documents.routes(settings, pages)),
-        (Hosts.SERVICE, mail_preview.routes(settings)),
-        (Hosts.SERVICE, start_page.routes(settings)),
-        (Hosts.ANY, funnel.of_shops),
-        (Hosts.ANY, funnel.static),
-        (Hosts.SERVICE, funnel.of_service),
-        (Hosts.SHOPS, demo_shop.routes(settings, funnel.nothing_here)),
-        (Hosts.SERVICE, [] if sandbox is None else [Mount(SANDBOX_PATH, sandbox)]),
-        (Hosts.SHOPS, funnel.unknown),
+    tables = (  # tried in this order: the busiest routes come first
+        (HostScope.API, [rest, *graphql_view(settings).routes()]),
+        (HostScope.ANY, health.ROUTES),
+        (HostScope.SERVICE, time_control.routes(settings)),
+        (HostScope.API, provider_notifications.ROUTES),
+        (HostScope.API, reference),
+        (HostScope.ANY, media.ROUTES),
+        (HostScope.ANY, documents.routes(settings, pages)),
+        (HostScope.SERVICE, mail_preview.routes(settings)),
+        (HostScope.SERVICE, start_page.routes(settings)),
+        (HostScope.ANY, funnel.shop_routes),
+        (HostScope.ANY, funnel.static_routes),
+        (HostScope.SERVICE, funnel.service_routes),
+        (HostScope.STOREFRONTS, demo_shop.routes(settings, funnel.not_found_endpoint)),
+        (HostScope.SERVICE, [] if sandbox is None else [Mount(SANDBOX_PATH, sandbox)]),
+        (HostScope.STOREFRONTS, funnel.fallback_routes),
     )
-    return [Table(hosts, routes, own) for hosts, routes in tables]
+    return [HostRoutes(hosts, routes, own) for hosts, routes in tables]
 
 
-def assembled(settings: Settings, tables: Sequence[Table], lifespan: Lifespan[Starlette] | None = None) -> Starlette:
-    """The application: the tables, and what stands before every request."""
+def assemble(
+    settings: Settings, tables: Sequence[HostRoutes], lifespan: Lifespan[Starlette] | None = None
+) -> Starlette:
+    """Put the route tables behind the middleware."""
     middleware = [
         Middleware(RequestId),
         *([Middleware(TrustedProxies, proxies=settings.trusted_proxies)] if settings.trusted_proxies else []),
         *([Middleware(Hsts, seconds=settings.hsts_seconds)] if settings.hsts_seconds else []),
         *([Middleware(Cors, origins=settings.cors_origins)] if settings.cors_origins else []),
     ]
-    if tracing.live() is not None:
-        middleware.append(Middleware(Traced))
-    return Starlette(routes=tables, middleware=middleware, exception_handlers={AppError: refused}, lifespan=lifespan)
+    if tracing.current_telemetry() is not None:
+        middleware.append(Middleware(TracingMiddleware))
+    return Starlette(
+        routes=tables, middleware=middleware, exception_handlers={AppError: handle_error}, lifespan=lifespan
+    )
 
 
 def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
-    """The application of one process. Its lifespan opens what the settings name, and closes it.
+    """Create the application of one process. Its lifespan opens and closes the services that the settings name.
 
-    `run_background=False` leaves the worker out: tests then say themselves when jobs run.
+    With `run_background=False` no worker runs: tests run the jobs themselves.
     """
 
     async def deliver(url: str) -> int:
-        """A notification of the sandbox, without leaving the process."""
+        """Deliver a notification of the sandbox inside this process."""
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app, raise_app_exceptions=False)) as client:
             return (await client.get(url)).status_code
 
@@ -160,11 +166,11 @@ def create_app(settings: Settings, *, run_background: bool = True) -> Starlette:
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         async with contextlib.AsyncExitStack() as stack:
-            house: House = await stack.enter_async_context(open_house(settings, sandbox))
-            app.state.house = house
+            container: Container = await stack.enter_async_context(open_container(settings, sandbox))
+            app.state.container = container
             if run_background:
-                await stack.enter_async_context(background(house))
+                await stack.enter_async_context(run_background_tasks(container))
             yield
 
-    app = assembled(settings, routes_of(settings, sandbox), lifespan)
+    app = assemble(settings, routes_of(settings, sandbox), lifespan)
     return app

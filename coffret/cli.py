@@ -1,4 +1,4 @@
-"""The command line. What a command needs is imported when it runs, so that `coffret --help` is quick."""
+"""The command line. Each command imports its dependencies when it runs, so that `coffret --help` is quick."""
 
 import asyncio
 import json
@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from coffret.commands.command_error import CommandError
-from coffret.commands.gc_tuning import collect_seldom
+from coffret.command_error import CommandError
+from coffret.commands.gc_tuning import collect_rarely
 from schema.validation.languages import LANGUAGES
 
 RoleName = Literal["partner", "marketplace", "master"]
@@ -24,23 +24,23 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-users = typer.Typer(help="Who may log in.", no_args_is_help=True)
-tokens = typer.Typer(help="Credentials for programs.", no_args_is_help=True)
-times = typer.Typer(help="The time, which development can move.", no_args_is_help=True)
-app.add_typer(times, name="clock")
-mail = typer.Typer(help="Whether mail leaves this installation.", no_args_is_help=True)
-app.add_typer(mail, name="mail")
-app.add_typer(users, name="user")
-app.add_typer(tokens, name="token")
+users_app = typer.Typer(help="Manage users.", no_args_is_help=True)
+tokens_app = typer.Typer(help="Manage API tokens.", no_args_is_help=True)
+clock_app = typer.Typer(help="Show or advance the clock of a development installation.", no_args_is_help=True)
+app.add_typer(clock_app, name="clock")
+mail_app = typer.Typer(help="Test the mail settings.", no_args_is_help=True)
+app.add_typer(mail_app, name="mail")
+app.add_typer(users_app, name="user")
+app.add_typer(tokens_app, name="token")
 
 
 @app.command()
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 0: any free one.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; more than one need REDIS_URL.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 selects a free port.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Number of processes; more than one requires REDIS_URL.")] = None,
 ) -> None:
-    """Serve the API, the checkout and the jobs, with embedded PostgreSQL unless DATABASE_URL is set."""
+    """Serve the API and the checkout and run the jobs. Starts embedded PostgreSQL unless DATABASE_URL is set."""
     for variable, value in (("COFFRET_HOST", host), ("PORT", port), ("COFFRET_WORKERS", workers)):
         if value is not None:
             os.environ[variable] = str(value)
@@ -52,22 +52,22 @@ def serve(
 
 @app.command()
 def doctor(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Answer a JSON array instead of text.")] = False
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array instead of text.")] = False
 ) -> None:
-    """Say what is wrong with this installation, and how to put it right. Exits with 1 if something is."""
-    from coffret.commands.doctor import examine
-    from coffret.commands.findings import Finding, State
+    """Check this installation and suggest fixes. Exits with 1 if a check fails."""
+    from coffret.commands.doctor import run_checks
+    from coffret.commands.findings import CheckState, Finding
 
     console = Console(highlight=False)
-    marks = {State.OK: "[green]ok  [/]", State.WARNING: "[yellow]warn[/]", State.FAILED: "[red]fail[/]"}
+    marks = {CheckState.OK: "[green]ok  [/]", CheckState.WARNING: "[yellow]warn[/]", CheckState.FAILED: "[red]fail[/]"}
 
     async def run() -> list[Finding]:
         findings = []
-        async for finding in examine():
+        async for finding in run_checks():
             findings.append(finding)
             if not as_json:
                 console.print(
-                    f"{marks[finding.state]}  [bold]{finding.name}[/] {escape(finding.found)}", soft_wrap=True
+                    f"{marks[finding.state]}  [bold]{finding.name}[/] {escape(finding.message)}", soft_wrap=True
                 )
                 if finding.remedy:
                     console.print(f"      → {escape(finding.remedy)}", soft_wrap=True)
@@ -75,15 +75,15 @@ def doctor(
 
     findings = asyncio.run(run())
     if as_json:
-        keys = ("name", "state", "found", "remedy")
-        typer.echo(json.dumps([{key: getattr(finding, key) for key in keys} for finding in findings], indent=2))
-    if any(finding.state is State.FAILED for finding in findings):
+        told = [{"name": f.name, "state": f.state, "found": f.message, "remedy": f.remedy} for f in findings]
+        typer.echo(json.dumps(told, indent=2))
+    if any(finding.state is CheckState.FAILED for finding in findings):
         raise typer.Exit(1)
 
 
 @app.command()
 def migrate() -> None:
-    """Bring the database's tables up to date. Safe to run while others do, and again."""
+    """Bring the database schema up to date. Safe to run repeatedly and concurrently."""
     from coffret.commands import migrate as command
 
     asyncio.run(command.migrate())
@@ -91,9 +91,9 @@ def migrate() -> None:
 
 @app.command()
 def demo(
-    rows: Annotated[int, typer.Option(min=0, help="Have a third, large partner with so many vouchers as well.")] = 0,
+    rows: Annotated[int, typer.Option(min=0, help="Also create a large partner with this many vouchers.")] = 0,
 ) -> None:
-    """Fill an empty database with two shops to try everything with. Development only."""
+    """Fill an empty database with demo data: two shops. Development only."""
     from coffret.commands import demo as command
 
     asyncio.run(command.demo(rows))
@@ -101,7 +101,7 @@ def demo(
 
 @app.command()
 def worker() -> None:
-    """Run the jobs alone: settling payments, sending mail, reading what the provider tells."""
+    """Run only the jobs: complete payments, send mail and webhooks, process notifications of the provider."""
     from coffret.commands import worker as command
 
     asyncio.run(command.work())
@@ -109,17 +109,22 @@ def worker() -> None:
 
 @app.command()
 def listen(
-    forward_to: Annotated[str, typer.Option(help="Where to POST them, as webhooks: a receiver you develop.")] = "",
-    events: Annotated[list[str] | None, typer.Option(help="Only these, such as order.*; all by default.")] = None,
-    since: Annotated[str, typer.Option(help="Also what happened so long ago, such as 10m or 2h.")] = "",
-    url: Annotated[str, typer.Option(envvar="COFFRET_URL", help="Of the Coffret; by default the one here.")] = "",
+    forward_to: Annotated[str, typer.Option(help="URL of your receiver; events are POSTed there as webhooks.")] = "",
+    events: Annotated[list[str] | None, typer.Option(help="Types to show, such as order.*; all by default.")] = None,
+    since: Annotated[str, typer.Option(help="Include past events of this period, such as 10m or 2h.")] = "",
+    url: Annotated[str, typer.Option(envvar="COFFRET_URL", help="URL of the server; this machine's by default.")] = "",
     token: Annotated[
-        str, typer.Option(envvar="COFFRET_TOKEN", help="Whose events; by default the demo data's.", show_default=False)
+        str,
+        typer.Option(
+            envvar="COFFRET_TOKEN",
+            help="API token whose events are shown; by default the demo data's.",
+            show_default=False,
+        ),
     ] = "",
-    print_json: Annotated[bool, typer.Option("--print-json", help="Print each as a line of JSON.")] = False,
-    print_secret: Annotated[bool, typer.Option("--print-secret", help="Print the signing secret, and end.")] = False,
+    print_json: Annotated[bool, typer.Option("--print-json", help="Print each event as a line of JSON.")] = False,
+    print_secret: Annotated[bool, typer.Option("--print-secret", help="Print the signing secret and exit.")] = False,
 ) -> None:
-    """Show events as they happen, and forward them to a receiver on your machine."""
+    """Show events as they happen and forward them to a receiver on your machine."""
     if print_secret:
         from coffret.listen.secret import listening_secret
 
@@ -127,12 +132,12 @@ def listen(
         return
     from coffret.commands import listen as command
 
-    command.listen(command.Wanted(url, token, forward_to, events or [], since, print_json))
+    command.listen(command.ListenOptions(url, token, forward_to, events or [], since, print_json))
 
 
 @app.command()
 def schema(
-    output: Annotated[pathlib.Path | None, typer.Option(help="File to write; by default standard output.")] = None,
+    output: Annotated[pathlib.Path | None, typer.Option(help="Output file; standard output by default.")] = None,
 ) -> None:
     """Print the GraphQL schema."""
     from coffret.commands import schema as command
@@ -141,115 +146,125 @@ def schema(
 
 
 @app.command(hidden=True)
-def revise(message: Annotated[str, typer.Argument(help="What changes, in a few words.")]) -> None:
-    """Write a migration of what the tables have become. For who changes the code."""
+def revise(message: Annotated[str, typer.Argument(help="Summary of the change.")]) -> None:
+    """Write a migration for the changed table definitions. For maintainers."""
     from coffret.commands import revise as command
 
     asyncio.run(command.revise(message))
 
 
-@users.command("create")
+@users_app.command("create")
 def create_user(
-    username: Annotated[str, typer.Argument(help="What is typed to log in; often the e-mail address.")],
-    role: Annotated[RoleName, typer.Option(help="How much of the data the user sees.")],
-    partner: Annotated[str, typer.Option(help="For a partner's user: its site domain or id.")] = "",
-    marketplace: Annotated[str, typer.Option(help="For a marketplace's user: its name or id.")] = "",
-    email: Annotated[str, typer.Option(help="By default the user name, if that is an address.")] = "",
+    username: Annotated[str, typer.Argument(help="Log-in name, often the e-mail address.")],
+    role: Annotated[RoleName, typer.Option(help="Role; it determines which data the user sees.")],
+    partner: Annotated[str, typer.Option(help="Site domain or id of the partner; for role partner.")] = "",
+    marketplace: Annotated[str, typer.Option(help="Name or id of the marketplace; for role marketplace.")] = "",
+    email: Annotated[str, typer.Option(help="E-mail address; by default the user name, if that is one.")] = "",
     first_name: Annotated[str, typer.Option()] = "",
-    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from a pipe.")] = False,
-    generate_password: Annotated[bool, typer.Option("--generate-password", help="Make one and show it.")] = False,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+    ] = False,
+    generate_password: Annotated[
+        bool, typer.Option("--generate-password", help="Generate a password and print it.")
+    ] = False,
 ) -> None:
-    """Make a user. Asks for the password, unless told where to take it from."""
+    """Create a user. Prompts for the password unless an option provides it."""
     from coffret.commands import accounts as command
     from resolvers.account.administration import NewUser
-    from resolvers.core.context import Role
+    from resolvers.core.caller import Role
 
     password = command.ask_password(from_input=password_stdin, generate=generate_password)
     new = NewUser(username, password, Role(role), partner, marketplace, email, first_name)
     asyncio.run(command.create_user(new, tell_password=generate_password))
 
 
-@users.command("password")
+@users_app.command("password")
 def reset_password(
-    username: Annotated[str, typer.Argument(help="Whose password is replaced.")],
-    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from a pipe.")] = False,
-    generate_password: Annotated[bool, typer.Option("--generate-password", help="Make one and show it.")] = False,
+    username: Annotated[str, typer.Argument(help="Log-in name of the user.")],
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+    ] = False,
+    generate_password: Annotated[
+        bool, typer.Option("--generate-password", help="Generate a password and print it.")
+    ] = False,
 ) -> None:
-    """Give a user another password, and revoke all of the user's tokens."""
+    """Set a new password for a user and revoke all of the user's tokens."""
     from coffret.commands import accounts as command
 
     password = command.ask_password(from_input=password_stdin, generate=generate_password)
     asyncio.run(command.reset_password(username, password, tell_password=generate_password))
 
 
-@users.command("deactivate")
+@users_app.command("deactivate")
 def deactivate_users(
-    usernames: Annotated[list[str], typer.Argument(help="Who may not log in any more; their tokens end as well.")],
+    usernames: Annotated[list[str], typer.Argument(help="Log-in names; their tokens stop working too.")],
 ) -> None:
-    """Let users log in no more. What they have made stays."""
+    """Deactivate users. Their data is unchanged."""
     from coffret.commands import accounts as command
 
     asyncio.run(command.deactivate_users(usernames))
 
 
-@tokens.command("create")
+@tokens_app.command("create")
 def create_token(
-    username: Annotated[str, typer.Argument(help="Whose token it is.")],
-    label: Annotated[str, typer.Option(help="What it is for.")] = "",
-    days: Annotated[int | None, typer.Option(min=1, help="How long it works; by default until revoked.")] = None,
+    username: Annotated[str, typer.Argument(help="Log-in name of the user.")],
+    label: Annotated[str, typer.Option(help="Purpose of the token.")] = "",
+    days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; by default it never does.")] = None,
 ) -> None:
-    """Make a token. Its secret goes to standard output, this once."""
+    """Create a token. Its secret is printed to standard output, only this once."""
     from coffret.commands import accounts as command
 
     asyncio.run(command.create_token(username, label, days))
 
 
-@tokens.command("list")
-def list_tokens(username: Annotated[str | None, typer.Argument(help="Only those of one user.")] = None) -> None:
-    """Show the tokens there are, without their secrets."""
+@tokens_app.command("list")
+def list_tokens(
+    username: Annotated[str | None, typer.Argument(help="Log-in name; only this user's tokens.")] = None,
+) -> None:
+    """List tokens, without their secrets."""
     from coffret.commands import accounts as command
 
     asyncio.run(command.list_tokens(username))
 
 
-@tokens.command("revoke")
-def revoke_token(token_id: Annotated[int, typer.Argument(help="The id that `coffret token list` shows.")]) -> None:
-    """Stop a token from working, for good."""
+@tokens_app.command("revoke")
+def revoke_token(token_id: Annotated[int, typer.Argument(help="Token id from `coffret token list`.")]) -> None:
+    """Revoke a token permanently."""
     from coffret.commands import accounts as command
 
     asyncio.run(command.revoke_token(token_id))
 
 
-@times.command("show")
+@clock_app.command("show")
 def show_clock() -> None:
-    """Say what time it is for this installation."""
+    """Show the time of this installation."""
     from coffret.commands import clock as command
 
     asyncio.run(command.show())
 
 
-@times.command("advance")
-def advance_clock(by: Annotated[str, typer.Argument(help="How far, forward only: 90s, 15m, 2h, 3d, 1d12h.")]) -> None:
-    """Move time for carts, links, holds, sessions, jobs, schedules and the sandbox alike. Development only."""
+@clock_app.command("advance")
+def advance_clock(by: Annotated[str, typer.Argument(help="Duration, forward only: 90s, 15m, 2h, 3d, 1d12h.")]) -> None:
+    """Advance the clock for carts, links, holds, sessions, jobs, schedules and the sandbox. Development only."""
     from coffret.commands import clock as command
 
     asyncio.run(command.advance(by))
 
 
-@mail.command("test")
+@mail_app.command("test")
 def send_test_mail(
-    to: Annotated[str, typer.Argument(help="An address that you can read.")],
-    language: Annotated[str, typer.Option(help=f"The language it is written in: {', '.join(LANGUAGES)}.")] = "en",
+    to: Annotated[str, typer.Argument(help="Recipient: an address whose mail you can read.")],
+    language: Annotated[str, typer.Option(help=f"Language of the message: {', '.join(LANGUAGES)}.")] = "en",
 ) -> None:
-    """Send a message to yourself, and say what the mail server said."""
+    """Send a test message and print the mail server's answer."""
     from coffret.commands import mail as command
 
     asyncio.run(command.test(to, language))
 
 
 def main() -> None:
-    """Run the command line; what a user can put right is told in a sentence, without a traceback."""
-    collect_seldom()
+    """Run the command line. A CommandError is printed as one line, without a traceback."""
+    collect_rarely()
     try:
         app()
     except CommandError as error:

@@ -1,4 +1,4 @@
-"""What a process opens at start and closes at stop."""
+"""Opens and closes the services of a process."""
 
 import asyncio
 import contextlib
@@ -11,24 +11,23 @@ import httpx
 import structlog
 from starlette.applications import Starlette
 
-from coffret.http.stalls import watched_loop
+from coffret.http.stalls import detect_stalls
 from coffret.sandbox import Deliver, SandboxSettings, close, run_background, sandbox_app
-from resolvers.core.authentication import Callers
-from resolvers.core.context import Services
-from resolvers.job.worker import work
+from resolvers.core.authentication import Authenticator
+from resolvers.core.services import Services
+from resolvers.job.worker import run_worker
 from store.cart.carts import Carts
 from store.checkout.sessions import Sessions
 from store.core import tracing
 from store.core.clock import clock
-from store.core.dsn import dsn
 from store.core.files import open_store
 from store.core.settings import ProviderName, Settings
-from store.core.shared_clock import keep_following, try_to_follow
-from store.database.db import Database
-from store.kv import Room, open_kv
-from store.mail.mailer import Folder, Mailer
+from store.database.db import Database, dsn
+from store.database.shared_clock import keep_following, try_to_follow
+from store.kv import MemoryLimit, open_kv
+from store.mail.mailer import FolderMailer, Mailer
 from store.mail.smtp import SmtpMailer
-from store.providers.base import ProviderError
+from store.providers.errors import ProviderError
 from store.providers.mangopay import Mangopay
 
 log = structlog.get_logger(__name__)
@@ -37,15 +36,15 @@ HOOK_PATH = "/provider/hooks"
 
 
 @dataclass(frozen=True)
-class House:
-    """The services of a process, and the sandbox where there is one."""
+class Container:
+    """The services of a process, and the sandbox provider if it is enabled."""
 
     services: Services
     sandbox: Starlette | None
 
 
 def hook_secret(settings: Settings) -> str:
-    """The part of the notification address that only the provider knows."""
+    """The secret part of the notification URL: the setting, or else a value derived from COFFRET_SECRET."""
     given = settings.hook_secret.get_secret_value()
     return (
         given
@@ -54,7 +53,10 @@ def hook_secret(settings: Settings) -> str:
 
 
 def make_sandbox(settings: Settings, deliver: Deliver | None = None) -> Starlette | None:
-    """The sandbox provider, where it is the one that is used. `deliver` brings its notifications, by default over HTTP."""
+    """The sandbox provider; None unless the settings select it.
+
+    `deliver` sends its notifications, by default over HTTP.
+    """
     if settings.provider is not ProviderName.SANDBOX:
         return None
     sandbox = SandboxSettings(
@@ -67,7 +69,7 @@ def make_sandbox(settings: Settings, deliver: Deliver | None = None) -> Starlett
 
 
 def make_provider(settings: Settings, sandbox: Starlette | None) -> Mangopay:
-    """The client of the payment provider. The sandbox is reached through the same one, inside this process."""
+    """The client of the payment provider. The sandbox is called through the same client, in this process."""
     secret = hook_secret(settings)
     if sandbox is not None:
         transport = httpx.ASGITransport(sandbox, raise_app_exceptions=True)
@@ -85,27 +87,27 @@ def make_provider(settings: Settings, sandbox: Starlette | None) -> Mangopay:
 
 
 def make_mailer(settings: Settings) -> Mailer | None:
-    """What takes mail: the mail server, a folder in development, or nothing yet."""
+    """The mail transport: the mail server, or a folder in development. None if production has no mail server yet."""
     server = settings.mail_server
     if server is not None:
-        return SmtpMailer(server, trusted=settings.smtp_ca_file)
+        return SmtpMailer(server, ca_file=settings.smtp_ca_file)
     if settings.development:
-        return Folder(settings.data_dir / "mail")
+        return FolderMailer(settings.data_dir / "mail")
     log.warning("no mail is sent until COFFRET_SMTP_URL is set; messages wait")
     return None
 
 
 @contextlib.asynccontextmanager
-async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIterator[House]:
+async def open_container(settings: Settings, sandbox: Starlette | None) -> AsyncIterator[Container]:
     """Open all services; close them in reverse order."""
     async with contextlib.AsyncExitStack() as stack:
-        stack.push_async_callback(asyncio.to_thread, tracing.end)
+        stack.push_async_callback(asyncio.to_thread, tracing.stop_tracing)
         db = Database(settings.database_url)
         stack.push_async_callback(db.aclose)
         if settings.development:
             await try_to_follow(db, clock)
         kv = open_kv(
-            settings.redis_url, clock, Room(settings.carts_in_memory, settings.carts_in_memory_mb * 1024 * 1024)
+            settings.redis_url, clock, MemoryLimit(settings.carts_in_memory, settings.carts_in_memory_mb * 1024 * 1024)
         )
         stack.push_async_callback(kv.aclose)
         provider = make_provider(settings, sandbox)
@@ -119,31 +121,31 @@ async def open_house(settings: Settings, sandbox: Starlette | None) -> AsyncIter
             db=db,
             kv=kv,
             carts=Carts(kv),
-            customers=Sessions(kv),
+            customer_sessions=Sessions(kv),
             provider=provider,
-            callers=Callers(db, clock),
+            authenticator=Authenticator(db, clock),
             files=open_store(settings),
             mailer=mailer,
         )
-        stack.push_async_callback(services.journal.aclose)
-        stack.callback(services.webhooks.close)
-        yield House(services, sandbox)
+        stack.push_async_callback(services.audit_buffer.aclose)
+        stack.callback(services.webhook_sender.close)
+        yield Container(services, sandbox)
 
 
 @contextlib.asynccontextmanager
-async def background(house: House) -> AsyncIterator[None]:
-    """What runs beside the requests: the worker, the sandbox's time, the provider's notifications, what watches the loop."""
-    services, sandbox, stop = house.services, house.sandbox, asyncio.Event()
+async def run_background_tasks(container: Container) -> AsyncIterator[None]:
+    """Run the worker, the sandbox's background tasks, the webhook registration and the stall detection."""
+    services, sandbox, stop = container.services, container.sandbox, asyncio.Event()
     tasks = [
-        asyncio.create_task(work(services, dsn_of(services.settings)), name="worker"),
-        asyncio.create_task(kept_running(lambda: ask_for_hooks(services)), name="hooks"),
+        asyncio.create_task(run_worker(services, dsn_of(services.settings)), name="worker"),
+        asyncio.create_task(run_with_restarts(lambda: register_hooks(services)), name="hooks"),
     ]
     if services.settings.development:
         tasks.append(asyncio.create_task(keep_following(services.db, services.clock), name="clock"))
     if sandbox is not None:
-        tasks.append(asyncio.create_task(kept_running(lambda: run_background(sandbox, stop)), name="sandbox"))
+        tasks.append(asyncio.create_task(run_with_restarts(lambda: run_background(sandbox, stop)), name="sandbox"))
     try:
-        with watched_loop():
+        with detect_stalls():
             yield
     finally:
         stop.set()
@@ -154,27 +156,30 @@ async def background(house: House) -> AsyncIterator[None]:
             await close(sandbox)
 
 
-async def kept_running(begin: Callable[[], Awaitable[None]]) -> None:
-    """Begin something, and begin it again whenever it fails, until it ends by itself."""
+async def run_with_restarts(begin: Callable[[], Awaitable[None]]) -> None:
+    """Run `begin` until it returns. After an exception it is restarted, one second later."""
     while True:
         try:
             return await begin()
         except Exception:
-            log.exception("something in the background begins anew")
+            log.exception("a background task failed and is restarted")
         await asyncio.sleep(1)
 
 
-async def ask_for_hooks(services: Services) -> None:
-    """Have the provider notify us; asked for again every hour, and repaired where the provider has given up."""
+async def register_hooks(services: Services) -> None:
+    """Register our notification URL with the provider.
+
+    Repeated every hour, to re-enable hooks that the provider has disabled.
+    """
     while True:
         try:
             await services.provider.ensure_webhooks(f"{services.settings.public_url}{HOOK_PATH}")
             await asyncio.sleep(3600)
         except ProviderError as error:
-            log.warning("the provider could not be asked for notifications", error=str(error))
+            log.warning("registering notifications with the provider failed", error=str(error))
             await asyncio.sleep(30)
 
 
 def dsn_of(settings: Settings) -> str:
-    """The database address as asyncpg takes it."""
+    """The database URL in asyncpg's form."""
     return dsn(settings.database_url)

@@ -1,5 +1,5 @@
-"""How a customer asks: the checkout's pages, rendered on the server, in eight languages.
+"""The checkout and the other pages for customers, rendered on the server in eight languages.
 
-`routes.routes(settings)` is all that the application mounts. Every page works without JavaScript; nothing here decides
-anything about the business.
+`routes.routes(settings)` returns everything that the application mounts. Every page works without JavaScript. Business
+rules are not decided here.
 """

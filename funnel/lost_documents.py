@@ -1,17 +1,17 @@
-"""The page for the address of a printable document that leads to none."""
+"""The error page for the URL of a printable document."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from funnel.core.cookies import Cookies
-from funnel.core.languages import chosen
-from funnel.core.messages import N_, PUBLIC_ENDINGS, Ending, Told
-from funnel.core.page_handler import BY_STATUS, later
-from funnel.core.pages import Pages
+from funnel.core.languages import choose_language
+from funnel.core.messages import N_, PUBLIC_ERROR_PAGES, ErrorPage, PageMessage
+from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, with_retry_after
+from funnel.core.pages import PageTemplates
 from schema.core.errors import AppError
 from store.core.settings import Settings
 
-GONE = Told(
+DOCUMENT_NOT_FOUND = PageMessage(
     N_("This document cannot be found"),
     N_(
         "The link may be incomplete, or the document may have been replaced by a newer one. Look for a newer e-mail about "
@@ -20,16 +20,15 @@ GONE = Told(
 )
 
 
-class LostDocuments:
-    """Makes the page. Whose document it would have been is not known, so it has nobody's look."""
+class MissingDocumentPage:
+    """Renders the page without a brand, because the partner is unknown."""
 
-    def __init__(self, settings: Settings, pages: Pages) -> None:
-        self._pages = pages
+    def __init__(self, settings: Settings, pages: PageTemplates) -> None:
+        self._templates = pages
         self._cookies = Cookies(secure=settings.public_url.startswith("https://"))
 
-    def page(self, request: Request, error: AppError) -> Response:
-        """The page for an error."""
-        language = chosen(self._cookies.read(request, "language"), request.headers.get("accept-language", ""))
-        ending = BY_STATUS.get(error.status, Ending.BROKEN)
-        told = GONE if ending is Ending.NOT_FOUND else PUBLIC_ENDINGS[ending]
-        return later(self._pages.message(request, language, told, error.status), error)
+    def render_error(self, request: Request, error: AppError) -> Response:
+        language = choose_language(self._cookies.read(request, "language"), request.headers.get("accept-language", ""))
+        ending = ERROR_PAGE_BY_STATUS.get(error.status, ErrorPage.INTERNAL_ERROR)
+        message = DOCUMENT_NOT_FOUND if ending is ErrorPage.NOT_FOUND else PUBLIC_ERROR_PAGES[ending]
+        return with_retry_after(self._templates.render_message(request, language, message, error.status), error)

@@ -1,17 +1,17 @@
-"""The checkout's addresses, all on one page."""
+"""The routes of all pages for customers, partners' representatives and venue staff."""
 
 from dataclasses import dataclass
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from funnel.checkout import basket, customization, information, language, payment, shop_window, summary
-from funnel.checkout.handler import Front
-from funnel.checkout.request import Visit
-from funnel.checkout.storefronts import COUNTERS, PRODUCTS
-from funnel.core.messages import Ending
-from funnel.core.page_handler import Endpoint
-from funnel.core.pages import Pages
+from funnel.checkout import basket, catalogue_page, customization, information, language, payment, summary
+from funnel.checkout.handler import CheckoutSite
+from funnel.checkout.request import CheckoutRequest
+from funnel.checkout.storefronts import PRODUCTS, STOREFRONTS
+from funnel.core.messages import ErrorPage
+from funnel.core.page_handler import PageEndpoint
+from funnel.core.pages import PageTemplates
 from funnel.core.static_files import PREFIX
 from funnel.onboarding import provider_return
 from funnel.onboarding.routes import routes as onboarding_routes
@@ -19,97 +19,97 @@ from funnel.redemption.routes import routes as redeem_routes
 from schema.checkout.checkout import ShopKind
 from store.core.settings import Settings
 
-Table = list[tuple[str, str, Endpoint]]
-"""Method, path below the counter's root, endpoint."""
+RouteTable = list[tuple[str, str, PageEndpoint]]
+"""Method, path below the storefront's root, endpoint."""
 
 
-async def nothing_here(visit: Visit) -> Response:
-    """An address that no page has."""
-    return visit.ending(Ending.NOT_FOUND, 404)
+async def not_found(request: CheckoutRequest) -> Response:
+    """Any other path of a shop."""
+    return request.render_error(ErrorPage.NOT_FOUND, 404)
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
-    """The routes of all pages, by where they are served."""
+class FunnelRoutes:
+    """The routes of all pages, by the hosts that serve them."""
 
-    of_shops: list[BaseRoute]
-    """At the partners' own domains: each looks up whose it is."""
-    unknown: list[BaseRoute]
-    """At the partners' own domains as well: the page for every path that nothing else has."""
-    nothing_here: Endpoint
-    """That page."""
-    static: list[BaseRoute]
-    """Wherever there are pages: what all of them use."""
-    of_service: list[BaseRoute]
-    """At the service's own address: pages for whoever holds a link to them."""
+    shop_routes: list[BaseRoute]
+    """On the partners' hosts. Each endpoint looks up the shop."""
+    fallback_routes: list[BaseRoute]
+    """On the partners' hosts: the 404 page for all other paths."""
+    not_found_endpoint: PageEndpoint
+    """The endpoint of the 404 page."""
+    static_routes: list[BaseRoute]
+    """On all hosts: static files."""
+    service_routes: list[BaseRoute]
+    """On the service's own host: pages for link holders."""
 
 
-def routes(settings: Settings, pages: Pages) -> Tables:
-    """The routes of the checkout and of the other pages of ours, for the application to mount at its root.
+def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
+    """The routes of all pages, to be mounted at the application's root.
 
-    Handlers find their services at `request.app.state.house.services`, and the request's id at `request.state`.
+    Handlers find the services at `request.app.state.container.services` and the request id at `request.state`.
     """
-    fronts = {counter.kind: Front(settings, pages, counter) for counter in COUNTERS.values()}
+    sites = {storefront.kind: CheckoutSite(settings, pages, storefront) for storefront in STOREFRONTS.values()}
     tables = {
-        ShopKind.PRODUCTS: of_products(fronts[ShopKind.PRODUCTS]),
-        ShopKind.VOUCHERS: of_vouchers(fronts[ShopKind.VOUCHERS]),
-        ShopKind.GIFT_CARDS: of_gift_cards(fronts[ShopKind.GIFT_CARDS]),
+        ShopKind.PRODUCTS: product_routes(sites[ShopKind.PRODUCTS]),
+        ShopKind.VOUCHERS: voucher_routes(sites[ShopKind.VOUCHERS]),
+        ShopKind.GIFT_CARDS: gift_card_routes(sites[ShopKind.GIFT_CARDS]),
     }
     served: list[BaseRoute] = []
-    for kind, front in fronts.items():
-        for method, path, endpoint in (*tables[kind], *after_the_first(front)):
-            served += _both(method, front.counter.root + path, endpoint)
+    for kind, site in sites.items():
+        for method, path, endpoint in (*tables[kind], *shared_step_routes(site)):
+            served += _slash_variants(method, site.storefront.root_path + path, endpoint)
     of_shops = [
         *served,
-        Route(f"{PRODUCTS.root}/brand.{{digest:str}}.css", fronts[ShopKind.PRODUCTS].brand),
+        Route(f"{PRODUCTS.root_path}/brand.{{digest:str}}.css", sites[ShopKind.PRODUCTS].brand),
         *(
-            Route(f"{front.counter.root.removesuffix('/shop')}/{{rest:path}}", front.page(nothing_here))
-            for front in fronts.values()
-            if front.counter.has_window
+            Route(f"{site.storefront.root_path.removesuffix('/shop')}/{{rest:path}}", site.page(not_found))
+            for site in sites.values()
+            if site.storefront.has_start_page
         ),
         *redeem_routes(settings, pages),
     ]
-    nowhere = fronts[ShopKind.PRODUCTS].page(nothing_here)
-    return Tables(
-        of_shops=of_shops,
-        unknown=[Route("/{rest:path}", nowhere)],
-        nothing_here=nowhere,
-        static=[Route(f"{PREFIX}{{name:str}}", pages.assets.serve)],
-        of_service=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],
+    not_found_endpoint = sites[ShopKind.PRODUCTS].page(not_found)
+    return FunnelRoutes(
+        shop_routes=of_shops,
+        fallback_routes=[Route("/{rest:path}", not_found_endpoint)],
+        not_found_endpoint=not_found_endpoint,
+        static_routes=[Route(f"{PREFIX}{{name:str}}", pages.assets.serve)],
+        service_routes=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],
     )
 
 
-def of_products(front: Front) -> Table:
-    """The first step of products."""
+def product_routes(site: CheckoutSite) -> RouteTable:
+    """The first step for products."""
     return [
-        ("GET", "/customization", front.step(customization.show)),
-        ("POST", "/customization", front.form(customization.choose)),
-        ("POST", "/customization/preview", front.form(customization.preview)),
+        ("GET", "/customization", site.step(customization.show)),
+        ("POST", "/customization", site.form(customization.choose)),
+        ("POST", "/customization/preview", site.form(customization.preview)),
     ]
 
 
-def of_vouchers(front: Front) -> Table:
-    """The shop window of experiences, and the first step."""
-    return [("GET", "", front.page(shop_window.show)), *of_bags(front)]
+def voucher_routes(site: CheckoutSite) -> RouteTable:
+    """The catalogue of experiences, and the first step for vouchers."""
+    return [("GET", "", site.page(catalogue_page.show)), *basket_routes(site)]
 
 
-def of_gift_cards(front: Front) -> Table:
-    """The first step of gift cards, which is where customers begin."""
-    return [("GET", "", front.page(basket.begin)), *of_bags(front)]
+def gift_card_routes(site: CheckoutSite) -> RouteTable:
+    """The first step for gift cards, which is also their start page."""
+    return [("GET", "", site.page(basket.begin)), *basket_routes(site)]
 
 
-def of_bags(front: Front) -> Table:
-    """The first step of whatever customers put into a bag here."""
+def basket_routes(site: CheckoutSite) -> RouteTable:
+    """The first step of storefronts with a basket."""
     return [
-        ("GET", "/customization", front.page(basket.show)),
-        ("POST", "/customization", front.form(basket.choose)),
-        ("POST", "/customization/preview", front.form(basket.preview)),
+        ("GET", "/customization", site.page(basket.show)),
+        ("POST", "/customization", site.form(basket.choose)),
+        ("POST", "/customization/preview", site.form(basket.preview)),
     ]
 
 
-def after_the_first(front: Front) -> Table:
-    """The steps that all counters share."""
-    step, page, form = front.step, front.page, front.form
+def shared_step_routes(site: CheckoutSite) -> RouteTable:
+    """The steps that all storefronts share."""
+    step, page, form = site.step, site.page, site.form
     return [
         ("GET", "/information", step(information.show)),
         ("POST", "/information", form(information.identify)),
@@ -117,13 +117,13 @@ def after_the_first(front: Front) -> Table:
         ("POST", "/payment", form(payment.start)),
         ("POST", "/payment/codes", form(payment.change_codes)),
         ("POST", "/payment/cancel", form(payment.cancel)),
-        ("GET", "/payment/leaving", page(payment.leave)),
-        ("GET", "/payment/return/{cart_id:uuid}/{attempt_id:uuid}", page(payment.come_back)),
+        ("GET", "/payment/leaving", page(payment.redirect_to_provider)),
+        ("GET", "/payment/return/{cart_id:uuid}/{attempt_id:uuid}", page(payment.return_from_provider)),
         ("GET", "/summary", step(summary.show)),
         ("POST", "/language", form(language.change)),
     ]
 
 
-def _both(method: str, path: str, endpoint: Endpoint) -> tuple[Route, Route]:
-    """With and without the slash at the end."""
+def _slash_variants(method: str, path: str, endpoint: PageEndpoint) -> tuple[Route, Route]:
+    """The route with and without a final slash."""
     return Route(path, endpoint, methods=[method]), Route(f"{path}/", endpoint, methods=[method])

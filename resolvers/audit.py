@@ -1,30 +1,32 @@
-"""The audit log, as it is read, and how long it is kept."""
+"""The list of audit entries, and the job that deletes old ones."""
 
 import datetime as dt
 from typing import Annotated
 
 from pydantic import Field
 
-from resolvers.core.auditing import audited_program
-from resolvers.core.context import Services
-from resolvers.core.listing import Listing, OfPartner, Where
+from resolvers.core.auditing import audit_program
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.listing import Listing
+from resolvers.core.services import Services
 from schema.audit import AuditActor, AuditEntry
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
-from store.audit.entries import prune
+from store.audit.entries import prune_audit_log
 
 
-@closed_set
-class AuditEntrySort(ClosedSet):
-    """How to order the audit log."""
+@graphql_enum
+class AuditEntrySort(DescribedEnum):
+    """Sort order of audit entries."""
 
     NEWEST = "-occurred_on", "The newest first."
     OLDEST = "occurred_on", "The oldest first."
 
 
-@writable_as(AuditEntry)
+@graphql_input_for(AuditEntry)
 class AuditEntryFilter(OfPartner):
-    """Which entries. Both ends of a period belong to it."""
+    """Filter for audit entries. Periods include both ends."""
 
     operation: Annotated[str | None, Where("operation")] = None
     actor: Annotated[AuditActor | None, Where("actor")] = None
@@ -35,10 +37,10 @@ class AuditEntryFilter(OfPartner):
     subject_type: Annotated[str | None, Where("subject_type")] = None
     subject_id: Annotated[str | None, Where("subject_id")] = None
     occurred_from: Annotated[dt.datetime | None, Where("occurred_on", ">=")] = Field(
-        default=None, description="At this time or later."
+        default=None, description="Only entries at or after this time."
     )
     occurred_until: Annotated[dt.datetime | None, Where("occurred_on", "<=")] = Field(
-        default=None, description="At this time or earlier."
+        default=None, description="Only entries at or before this time."
     )
 
 
@@ -47,18 +49,20 @@ audit_entries = Listing(
     AuditEntryFilter,
     AuditEntrySort,
     Permission.VIEW_AUDIT,
-    "Who changed what of the shops you see, when and from where, newest first.",
+    "The audit entries visible to you: who changed what, when and from where. Newest first.",
 )
 
 
 async def prune_entries(services: Services) -> None:
-    """Delete what is older than `COFFRET_AUDIT_DAYS`, and leave an entry that says so; without the setting, nothing."""
+    """Delete entries older than `COFFRET_AUDIT_DAYS`, and write one entry about the deletion. Without the setting,
+    nothing is deleted.
+    """
     days = services.settings.audit_days
     if days is None:
         return
     before = services.clock.now() - dt.timedelta(days=days)
     async with services.db.sessions() as db, db.begin():
-        deleted = await prune(db, before)
+        deleted = await prune_audit_log(db, before)
         if deleted:
             told = {"before": before, "deleted": deleted}
-            await audited_program(db, "prune_audit_entries", told)
+            await audit_program(db, "prune_audit_entries", told)

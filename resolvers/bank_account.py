@@ -1,4 +1,6 @@
-"""Bank accounts at the payment provider: one for each IBAN that a partner has had, confirmed by its representative."""
+"""Bank accounts registered at the payment provider: one for each IBAN of a partner, confirmed by its legal
+representative.
+"""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -8,26 +10,30 @@ from pydantic import Field
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.activation.steps import barred
-from resolvers.core.context import Services
-from resolvers.core.input_mapping import partner_if_named
-from resolvers.core.listing import Listing, OfPartner, Where
+from resolvers.activation.steps import requires_sandbox
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.input_mapping import check_partner_uuid
+from resolvers.core.listing import Listing
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import REFUSALS, asking
-from resolvers.core.scoping import find
+from resolvers.core.provider_calls import REFUSALS, calling_provider
+from resolvers.core.scoping import find_visible
+from resolvers.core.services import Services
 from schema.bank_account import PAYEE_CHECK_LENGTH, BankAccountStatus, RegisterBankAccount, RegisteredBankAccount
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import ActivationRequired, BankAccountRefused, IbanMissing, OnlyInSandbox, PaymentsNotActive
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
-from schema.onboarding import Requirement, RequirementCode
-from store.activation.account_requests import is_person, missing, request_of
-from store.bank_account import BankAccountRow, bank_accounts_of, locked_account
-from store.job.jobs import Again, Job, enqueue
-from store.kyc import KEYS_GOOD_FOR, kyc_of
-from store.onboarding.return_paths import return_url
+from schema.kyc.capability import Requirement, RequirementCode
+from store.activation.account_requests import account_request_of, is_person, missing_fields
+from store.bank_account import BankAccountRow, bank_accounts_of, lock_account
+from store.core.retries import RunAgain
+from store.core.return_paths import provider_return_url
+from store.job.jobs import JobKind, enqueue_job
+from store.kyc import IDEMPOTENCY_KEY_LIFE, get_or_create_kyc
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.accounts import Destination, DestinationRequest, DestinationStatus
-from store.providers.base import InvalidRequest, Key
+from store.providers.errors import InvalidRequest
+from store.providers.keys import IdempotencyKey
 
 STATUSES = {
     DestinationStatus.PENDING: BankAccountStatus.PENDING,
@@ -36,7 +42,7 @@ STATUSES = {
     DestinationStatus.DEACTIVATED: BankAccountStatus.DEACTIVATED,
     DestinationStatus.UNKNOWN: BankAccountStatus.UNKNOWN,
 }
-COMES_AFTER = {
+STATUS_RANK = {
     BankAccountStatus.CREATED: 0,
     BankAccountStatus.UNKNOWN: 1,
     BankAccountStatus.PENDING: 1,
@@ -44,31 +50,32 @@ COMES_AFTER = {
     BankAccountStatus.CANCELLED: 2,
     BankAccountStatus.DEACTIVATED: 3,
 }
-"""A status never goes back: what was asked earlier and answered later is old."""
-WATCHED = (BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN, BankAccountStatus.ACTIVE)
+"""A status with a lower rank never replaces one with a higher rank: responses of the provider may arrive out of order.
+"""
+POLLED_STATUSES = (BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN, BankAccountStatus.ACTIVE)
 MISMATCHES = frozenset({"NO_MATCH"})
-"""What is said of the holder's name when it is another; of a name that is nearly the same nobody has to do anything."""
+"""Results of the payee check that mean a different holder name. A close match needs no action."""
 IBAN_FIELD = "bankAccount.iban"
-LINK_OVER = dt.timedelta(minutes=11)
-"""When the provider has given up waiting for the representative."""
-LOOK_AGAIN = dt.timedelta(hours=1)
-WAITED_FOR = dt.timedelta(days=1)
+LINK_EXPIRES_AFTER = dt.timedelta(minutes=11)
+"""Safely after the provider has stopped waiting for the representative."""
+POLL_INTERVAL = dt.timedelta(hours=1)
+MAX_POLL_TIME = dt.timedelta(days=1)
 
 
-@closed_set
-class BankAccountSort(ClosedSet):
-    """How to order registered bank accounts."""
+@graphql_enum
+class BankAccountSort(DescribedEnum):
+    """Sort order of registered bank accounts."""
 
     NEWEST = "-id", "The newest first."
 
 
-@writable_as(RegisteredBankAccount)
+@graphql_input_for(RegisteredBankAccount)
 class BankAccountFilter(OfPartner):
-    """Which registered bank accounts."""
+    """Filter for registered bank accounts."""
 
     status: Annotated[BankAccountStatus | None, Where("status")] = None
     partner_id: Annotated[int | None, Where("partner_id")] = Field(
-        default=None, description="Those of the partner with this id."
+        default=None, description="Only bank accounts of the partner with this id."
     )
 
 
@@ -77,49 +84,52 @@ registered_bank_accounts = Listing(
     BankAccountFilter,
     BankAccountSort,
     Permission.VIEW_PARTNER,
-    "The bank accounts of the partners you see, as the payment provider knows them, those of former accounts too; the "
-    "newest first.",
+    "The bank accounts visible to you, as registered at the payment provider, including those of former provider "
+    "accounts. Newest first.",
 )
 
 
-@operation(Permission.UPDATE_PARTNER, transaction=False, exists=partner_if_named)
+@operation(Permission.UPDATE_PARTNER, transaction=False, exists=check_partner_uuid)
 async def register_bank_account(call: Call, input: RegisterBankAccount) -> RegisteredBankAccount:
-    """Have the payment provider know the IBAN of a partner, so that money can be sent to it.
+    """Register the IBAN of a partner at the payment provider, so that it can receive payouts.
 
-    The representative confirms it at `redirectUrl`. What is registered already is answered as it stands; what was not
-    confirmed in time is registered anew. The one before it stays in use until the new one is active.
+    The legal representative confirms it at `redirectUrl`. If the IBAN is active or can still be confirmed, the existing
+    bank account is returned. If it was not confirmed in time, it is registered again. The previous bank account stays
+    in use until the new one is active.
     """
     async with call.services.db.sessions() as db:
-        partner = await find(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
-    async with asking("a bank account", partner_id=partner.id):
-        row = await registered(call.services, partner)
+        partner = await find_visible(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
+    async with calling_provider("a bank account", partner_id=partner.id):
+        row = await ensure_registered(call.services, partner)
     async with call.services.db.sessions() as db, db.begin():
         row = await db.get_one(BankAccountRow, row.id)
-        call.concerns(row)
-        await call.keep(db, row)
+        call.add_audit_subject(row)
+        await call.store_response(db, row)
     return row
 
 
-# ---- registering
+# ---- registration
 
 
-async def registered(services: Services, partner: PartnerRow) -> BankAccountRow:
-    """The bank account of a partner as it stands, registered where nothing stands. Raises `Conflict` where it cannot be."""
-    _check(services, partner)
+async def ensure_registered(services: Services, partner: PartnerRow) -> BankAccountRow:
+    """The current bank account of a partner; registers the IBAN if there is none. Raises `Conflict` if it cannot be
+    registered.
+    """
+    _check_registrable(services, partner)
     async with services.db.sessions() as db:
         row = _latest(await bank_accounts_of(db, partner), partner.iban)
-    if row is not None and row.status in WATCHED and not _stands(row, services.clock.now()):
-        row = await _ask(services, row)
-    if row is not None and _stands(row, services.clock.now()):
+    if row is not None and row.status in POLLED_STATUSES and not _is_current(row, services.clock.now()):
+        row = await _refresh(services, row)
+    if row is not None and _is_current(row, services.clock.now()):
         return row
-    row = await _begin(services, partner)
+    row = await _begin_registration(services, partner)
     if row.status is not BankAccountStatus.CREATED:
         return row
     try:
         destination = await services.provider.add_destination(
             await _request(services, partner, row),
-            return_url=return_url(services.settings, row.path),
-            key=Key(str(row.key)),
+            return_url=provider_return_url(services.settings, row.path),
+            key=IdempotencyKey(str(row.key)),
             sent_at=row.created_on,
         )
     except REFUSALS as error:
@@ -127,19 +137,19 @@ async def registered(services: Services, partner: PartnerRow) -> BankAccountRow:
         if isinstance(error, InvalidRequest):
             raise BankAccountRefused(reason=" ".join([str(error), *error.fields.values()])) from error
         raise
-    return await _note(services, row.id, destination)
+    return await _save_destination(services, row.id, destination)
 
 
-def _check(services: Services, partner: PartnerRow) -> None:
+def _check_registrable(services: Services, partner: PartnerRow) -> None:
     if not partner.provider_user_id:
         raise ActivationRequired
     if not partner.payments_active:
         raise PaymentsNotActive
-    if barred(services, partner):
+    if requires_sandbox(services, partner):
         raise OnlyInSandbox
     if not partner.iban:
         raise IbanMissing
-    if lacks := missing(partner):
+    if lacks := missing_fields(partner):
         raise BankAccountRefused(reason=f"it needs {', '.join(lacks)}.")
 
 
@@ -147,44 +157,43 @@ def _latest(rows: Sequence[BankAccountRow], iban: str) -> BankAccountRow | None:
     return next((row for row in rows if row.iban == iban), None)
 
 
-def _stands(row: BankAccountRow, now: dt.datetime) -> bool:
-    """Whether there is nothing to register: it is active, or can still be confirmed."""
+def _is_current(row: BankAccountRow, now: dt.datetime) -> bool:
+    """True if it is active or can still be confirmed, so that no new registration is needed."""
     if row.status is BankAccountStatus.PENDING:
         return row.redirect_expires_on is not None and now < row.redirect_expires_on
     return row.status is BankAccountStatus.ACTIVE
 
 
-async def _begin(services: Services, partner: PartnerRow) -> BankAccountRow:
-    """The row whose answer is awaited, with its key; of several who ask at once the first writes it."""
+async def _begin_registration(services: Services, partner: PartnerRow) -> BankAccountRow:
+    """The row of the pending registration, with its idempotency key. Concurrent calls share the first row."""
     now = services.clock.now()
     async with services.db.sessions() as db, db.begin():
-        await kyc_of(db, partner.id, lock=True)
+        await get_or_create_kyc(db, partner.id, lock=True)
         row = _latest(await bank_accounts_of(db, partner), partner.iban)
-        if row is not None and row.status is BankAccountStatus.CREATED and now - row.created_on >= KEYS_GOOD_FOR:
-            row.status = (
-                BankAccountStatus.CANCELLED
-            )  # nobody can say any more what became of it, and nobody was sent there
+        if row is not None and row.status is BankAccountStatus.CREATED and now - row.created_on >= IDEMPOTENCY_KEY_LIFE:
+            # The idempotency key has expired, so the outcome cannot be determined; nobody was redirected there.
+            row.status = BankAccountStatus.CANCELLED
             await db.flush()
-        if row is not None and (row.status is BankAccountStatus.CREATED or _stands(row, now)):
+        if row is not None and (row.status is BankAccountStatus.CREATED or _is_current(row, now)):
             return row
         row = BankAccountRow(
             partner_id=partner.id,
             account_id=partner.provider_user_id,
             iban=partner.iban,
             iban_end=partner.iban[-4:],
-            holder=request_of(partner, "").name,
+            holder=account_request_of(partner, "").name,
             created_on=now,
         )
         db.add(row)
         await db.flush()
-        await enqueue(db, Job.CHECK_BANK_ACCOUNTS, {"partner_id": partner.id}, after=LINK_OVER)
+        await enqueue_job(db, JobKind.CHECK_BANK_ACCOUNTS, {"partner_id": partner.id}, after=LINK_EXPIRES_AFTER)
         return row
 
 
 async def _request(services: Services, partner: PartnerRow, row: BankAccountRow) -> DestinationRequest:
     async with services.db.sessions() as db:
         marketplace = await db.get_one(MarketplaceRow, partner.marketplace_id)
-    holder = request_of(partner, "")
+    holder = account_request_of(partner, "")
     return DestinationRequest(
         account_id=partner.provider_user_id,
         holder=row.holder,
@@ -200,27 +209,27 @@ async def _request(services: Services, partner: PartnerRow, row: BankAccountRow)
 
 async def _cancel(services: Services, row: BankAccountRow) -> None:
     async with services.db.sessions() as db, db.begin():
-        locked = await locked_account(db, row.id)
+        locked = await lock_account(db, row.id)
         if locked.status is BankAccountStatus.CREATED:
             locked.status = BankAccountStatus.CANCELLED
 
 
-# ---- what became of it
+# ---- status updates
 
 
-async def _ask(services: Services, row: BankAccountRow) -> BankAccountRow:
-    return await _note(services, row.id, await services.provider.get_destination(row.provider_id))
+async def _refresh(services: Services, row: BankAccountRow) -> BankAccountRow:
+    return await _save_destination(services, row.id, await services.provider.get_destination(row.provider_id))
 
 
-async def _note(services: Services, row_id: int, destination: Destination) -> BankAccountRow:
-    """Write down what the provider says. A bank account that becomes active takes the place of those before it."""
+async def _save_destination(services: Services, row_id: int, destination: Destination) -> BankAccountRow:
+    """Save the provider's state. When a bank account becomes active, a job deactivates the previous ones."""
     async with services.db.sessions() as db, db.begin():
-        row = await locked_account(db, row_id)
+        row = await lock_account(db, row_id)
         status = STATUSES[destination.status]
-        if COMES_AFTER[status] < COMES_AFTER[row.status]:
+        if STATUS_RANK[status] < STATUS_RANK[row.status]:
             return row
         if status is BankAccountStatus.ACTIVE and row.status is not status:
-            await enqueue(db, Job.CHECK_BANK_ACCOUNTS, {"partner_id": row.partner_id})
+            await enqueue_job(db, JobKind.CHECK_BANK_ACCOUNTS, {"partner_id": row.partner_id})
         row.status, row.provider_id = status, destination.id
         row.payee_check = destination.payee_check[:PAYEE_CHECK_LENGTH] or row.payee_check
         if destination.action is not None:
@@ -231,21 +240,21 @@ async def _note(services: Services, row_id: int, destination: Destination) -> Ba
 
 
 async def check_bank_accounts(services: Services, partner_id: int) -> bool:
-    """Ask the provider about a partner's bank accounts, and have it deactivate all active ones but one: the newest with the
-    IBAN that the partner has now, else the newest.
+    """Read the bank accounts of a partner from the provider, and deactivate all active ones but one: the newest with
+    the partner's current IBAN, else the newest.
 
-    Answers whether one is still waited for. Raises `ProviderError`.
+    Returns True if one is still pending. Raises `ProviderError`.
     """
     async with services.db.sessions() as db:
         partner = await db.get(PartnerRow, partner_id)
-        rows = [] if partner is None or barred(services, partner) else await bank_accounts_of(db, partner)
-    asked = [await _ask(services, row) for row in rows if row.provider_id and row.status in WATCHED]
+        rows = [] if partner is None or requires_sandbox(services, partner) else await bank_accounts_of(db, partner)
+    asked = [await _refresh(services, row) for row in rows if row.provider_id and row.status in POLLED_STATUSES]
     active = [row for row in asked if row.status is BankAccountStatus.ACTIVE]
     used = next((row for row in active if partner is not None and row.iban == partner.iban), next(iter(active), None))
     for row in active:
         if row is not used:
-            await _note(services, row.id, await services.provider.deactivate_destination(row.provider_id))
-    recent = services.clock.now() - WAITED_FOR
+            await _save_destination(services, row.id, await services.provider.deactivate_destination(row.provider_id))
+    recent = services.clock.now() - MAX_POLL_TIME
     return any(row.status is not BankAccountStatus.ACTIVE and row.created_on > recent for row in asked if _is_open(row))
 
 
@@ -253,30 +262,30 @@ def _is_open(row: BankAccountRow) -> bool:
     return row.status in {BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN}
 
 
-async def watch_bank_accounts(services: Services, partner_id: int) -> None:
-    """The job: looks until nothing is waited for, for a day at most."""
+async def poll_bank_accounts(services: Services, partner_id: int) -> None:
+    """Job: check the bank accounts, and repeat while one is pending, for at most a day."""
     if await check_bank_accounts(services, partner_id):
-        raise Again(LOOK_AGAIN)
+        raise RunAgain(POLL_INTERVAL)
 
 
-async def follow_bank_account(services: Services, id: str) -> None:
-    """The provider says that a bank account has changed."""
+async def handle_notification(services: Services, id: str) -> None:
+    """Handle a provider notification about a bank account."""
     async with services.db.sessions() as db:
         found = (await db.exec(select(BankAccountRow).where(col(BankAccountRow.provider_id) == id))).one_or_none()
     if found is not None:
         await check_bank_accounts(services, found.partner_id)
 
 
-# ---- what is needed
+# ---- requirements
 
 
 async def bank_requirements_of(db: AsyncSession, partner: PartnerRow) -> list[Requirement]:
-    """What is needed before a partner can be paid out to the IBAN it has."""
+    """The requirements for payouts to the partner's current IBAN."""
     return bank_requirements(partner, await bank_accounts_of(db, partner))
 
 
 def bank_requirements(partner: PartnerRow, rows: Sequence[BankAccountRow]) -> list[Requirement]:
-    """The same, of rows, the newest first."""
+    """Like `bank_requirements_of`, for rows sorted newest first."""
     if not partner.payments_active:
         return []
     if not partner.iban:

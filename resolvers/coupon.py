@@ -6,39 +6,43 @@ from pydantic import AfterValidator
 
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
-from resolvers.core.input_mapping import ById, apply, currency_of, owner_among, values_of
-from resolvers.core.listing import Listing, Lookup, OfPartner, Where
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.input_mapping import ById, apply, collect_owner, currency_of, values_of
+from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
-from schema.core.input_errors import Findings
+from schema.core.input_errors import ProblemCollector
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
 from schema.coupon.coupon import Coupon
 from schema.coupon.input import CreateCoupon, UpdateCoupon
-from store.core.codes import mistyped, normal
+from store.core.codes import is_mistyped, normalize
 from store.coupon.coupons import CouponRow
-from store.coupon.rules import works
+from store.coupon.rules import is_effective
 
 SHORTEST_CODE, LONGEST_CODE = 3, 40
 
 
-@closed_set
-class CouponSort(ClosedSet):
-    """How to order coupons."""
+@graphql_enum
+class CouponSort(DescribedEnum):
+    """Sort order of coupons."""
 
     NEWEST = "-id", "The newest first."
     CODE = "normal_code", "By code, from A to Z."
 
 
-@writable_as(Coupon)
+@graphql_input_for(Coupon)
 class CouponFilter(OfPartner):
-    """Which coupons. A code is matched ignoring case, spaces and hyphens."""
+    """Filter for coupons. The code is matched regardless of case, spaces and hyphens."""
 
-    code: Annotated[str | None, Where("normal_code"), AfterValidator(lambda code: code and normal(code))] = None
+    code: Annotated[str | None, Where("normal_code"), AfterValidator(lambda code: code and normalize(code))] = None
     is_active: Annotated[bool | None, Where("is_active")] = None
 
 
-coupons = Listing(Coupon, CouponFilter, CouponSort, Permission.VIEW_CATALOGUE, "The coupons you see, newest first.")
+coupons = Listing(
+    Coupon, CouponFilter, CouponSort, Permission.VIEW_CATALOGUE, "The coupons visible to you, newest first."
+)
 
 
 _coupon = ById(CouponRow, "coupon")
@@ -49,15 +53,15 @@ coupon = Lookup(Coupon, "id", "coupon", Permission.VIEW_CATALOGUE, "A coupon by 
 
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_coupon(call: Call, input: CreateCoupon) -> Coupon:
-    """Add a coupon. Its code is matched ignoring case, spaces and hyphens, and is unique among the partner's."""
-    findings = Findings()
-    partner = await owner_among(findings, call, input)
-    with findings.of_one():
-        code = _matched(input.code)
-    with findings.of_one():
+    """Create a coupon. The code is matched regardless of case, spaces and hyphens, and is unique within the partner."""
+    findings = ProblemCollector()
+    partner = await collect_owner(findings, call, input)
+    with findings.collect():
+        code = _check_code(input.code)
+    with findings.collect():
         row = CouponRow(**values_of(input, skip={"code"}))
-        _sensible(row)
-    findings.tell()
+        _check_coupon(row)
+    findings.raise_problems()
     row.partner_id, row.currency = partner.id, await currency_of(call, partner)
     row.code, row.normal_code = input.code, code
     call.db.add(row)
@@ -67,18 +71,18 @@ async def create_coupon(call: Call, input: CreateCoupon) -> Coupon:
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_coupon)
 async def update_coupon(call: Call, input: UpdateCoupon) -> Coupon:
-    """Change a coupon. What has been used stays used."""
+    """Update a coupon. Uses that were already counted stay counted."""
     row = await _coupon.find(call, input.id, lock=True)
     apply(row, input)
-    _sensible(row)
+    _check_coupon(row)
     await call.db.flush()
     return row
 
 
-def _matched(code: str) -> str:
-    """A code as it is matched: what is left of it must still be one."""
-    found = normal(code)
-    if mistyped(found):
+def _check_code(code: str) -> str:
+    """Normalize a code. Raises InvalidInput at `code` for a mistyped gift card code or a bad length."""
+    found = normalize(code)
+    if is_mistyped(found):
         raise InvalidInput.at("code", "This looks like the code of a gift card. Add or change a character.")
     if not SHORTEST_CODE <= len(found) <= LONGEST_CODE:
         told = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
@@ -86,30 +90,30 @@ def _matched(code: str) -> str:
     return found
 
 
-def _sensible(row: CouponRow) -> None:
-    """Refuse what no coupon can be, told at the field that was probably meant otherwise."""
-    findings = Findings()
-    with findings.of_one():
-        _has_a_discount(row)
-    with findings.of_one():
+def _check_coupon(row: CouponRow) -> None:
+    """Raise InvalidInput for an invalid discount, period or maximum number of uses."""
+    findings = ProblemCollector()
+    with findings.collect():
+        _check_discount(row)
+    with findings.collect():
         if row.starts_on and row.ends_on and row.ends_on <= row.starts_on:
-            raise InvalidInput.at("ends_on", "A coupon ends after it starts.")
-    with findings.of_one():
+            raise InvalidInput.at("ends_on", "The end must be after the start.")
+    with findings.collect():
         if row.max_usages is not None and row.max_usages < row.usage_count:
             raise InvalidInput.at("max_usages", f"It has been used {row.usage_count} times already.", "OUT_OF_RANGE")
-    findings.tell()
+    findings.raise_problems()
 
 
-def _has_a_discount(row: CouponRow) -> None:
+def _check_discount(row: CouponRow) -> None:
     if (row.discount_percentage is None) is (row.discount_amount is None):
         raise InvalidInput.at("discount", "Send a percentage or an amount.")
     if not (row.discount_percentage or row.discount_amount or row.free_click_and_collect):
         which = "amount" if row.discount_percentage is None else "percentage"
         raise InvalidInput.at(
-            ("discount", which), "Send more than 0, unless it makes click and collect free.", "OUT_OF_RANGE"
+            ("discount", which), "Send more than 0, unless the coupon makes click and collect free.", "OUT_OF_RANGE"
         )
 
 
 @derives(Coupon, "is_running")
 def _is_running(context: Context, active: bool, starts_on: Any, ends_on: Any, most: int | None, used: int) -> bool:
-    return works(active, starts_on, ends_on, most, used, context.services.clock.now())
+    return is_effective(active, starts_on, ends_on, most, used, context.services.clock.now())

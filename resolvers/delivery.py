@@ -1,38 +1,44 @@
-"""How a shop delivers."""
+"""Delivery modes of a shop and their rates."""
 
 from collections.abc import Sequence
 from typing import Annotated
 
 from sqlmodel import col, delete
 
-from resolvers.core.input_mapping import ById, apply, currency_of, named, owner_among, text_of, values_of
-from resolvers.core.listing import Listing, Lookup, OfPartner, Where
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.input_mapping import ById, apply, collect_owner, currency_of, require_name, text_of, values_of
+from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
-from schema.core.input_errors import Findings
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.input_errors import ProblemCollector
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
-from schema.delivery import DeliveryKind, DeliveryMode
-from schema.product.input import CreateDeliveryMode, DeliveryRateInput, UpdateDeliveryMode
+from schema.delivery.delivery import DeliveryKind, DeliveryMode
+from schema.delivery.input import CreateDeliveryMode, DeliveryRateInput, UpdateDeliveryMode
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 
 
-@closed_set
-class DeliveryModeSort(ClosedSet):
-    """How to order delivery modes."""
+@graphql_enum
+class DeliveryModeSort(DescribedEnum):
+    """Sort order of delivery modes."""
 
     RANKING = "ranking", "By ranking, lowest first."
 
 
-@writable_as(DeliveryMode)
+@graphql_input_for(DeliveryMode)
 class DeliveryModeFilter(OfPartner):
-    """Which delivery modes."""
+    """Filter for delivery modes."""
 
     is_active: Annotated[bool | None, Where("is_active")] = None
     kind: Annotated[DeliveryKind | None, Where("kind")] = None
 
 
 delivery_modes = Listing(
-    DeliveryMode, DeliveryModeFilter, DeliveryModeSort, Permission.VIEW_CATALOGUE, "How the shops you see deliver."
+    DeliveryMode,
+    DeliveryModeFilter,
+    DeliveryModeSort,
+    Permission.VIEW_CATALOGUE,
+    "The delivery modes visible to you, by ranking, lowest first.",
 )
 
 
@@ -44,12 +50,14 @@ delivery_mode = Lookup(DeliveryMode, "id", "delivery mode", Permission.VIEW_CATA
 
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_delivery_mode(call: Call, input: CreateDeliveryMode) -> DeliveryMode:
-    """Add a way to deliver. A mode without rates costs nothing; home delivery goes where its rates lead."""
-    findings = Findings()
-    partner = await owner_among(findings, call, input)
-    with findings.of_one():
-        named(text_of(input.name))
-    findings.tell()
+    """Create a delivery mode. A mode without rates is free. With rates, home delivery is limited to the countries of
+    its rates.
+    """
+    findings = ProblemCollector()
+    partner = await collect_owner(findings, call, input)
+    with findings.collect():
+        require_name(text_of(input.name))
+    findings.raise_problems()
     columns = {"description": text_of(input.description), **values_of(input, skip={"rates"})}
     row = DeliveryModeRow(partner_id=partner.id, currency=await currency_of(call, partner), **columns)
     call.db.add(row)
@@ -60,10 +68,10 @@ async def create_delivery_mode(call: Call, input: CreateDeliveryMode) -> Deliver
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_mode)
 async def update_delivery_mode(call: Call, input: UpdateDeliveryMode) -> DeliveryMode:
-    """Change a way to deliver."""
+    """Update a delivery mode. If `rates` is sent, it replaces all rates."""
     row = await _mode.find(call, input.id, lock=True)
     apply(row, input, skip={"rates"})
-    named(row.name)
+    require_name(row.name)
     if input.rates is not None:
         await call.db.exec(delete(DeliveryRateRow).where(col(DeliveryRateRow.delivery_mode_id) == row.id))
         await _put_rates(call, row, input.rates.value)

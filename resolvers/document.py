@@ -1,46 +1,50 @@
-"""Printable documents: found by their address, and given another one."""
+"""Printable documents of vouchers and gift cards: access by URL token, and renewal of the token."""
 
-from resolvers.core.brute_force import look_up
+from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find
+from resolvers.core.scoping import find_visible
 from schema.core.errors import NotFound
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import Fields, writable_as
+from schema.core.resource import SchemaModel
 from schema.voucher.voucher import Voucher
-from store.core.document_tokens import document_token
+from store.core.codes import document_token
 from store.document.addresses import DocumentKind
-from store.document.cache import Document, document_of
-from store.document.source import Source, find_printed, source_of
+from store.document.cache import RenderedDocument, get_or_render_document
+from store.document.source import DocumentSource, document_source_of, find_printable
 from store.voucher.vouchers import VoucherRow
 
 
-@writable_as(Voucher)
-class RenewVoucherDocument(Fields):
-    """A voucher whose document is to have another address."""
+@graphql_input_for(Voucher)
+class RenewVoucherDocument(SchemaModel):
+    """Give the printable document of a voucher a new URL."""
 
     id: int
 
 
 @operation(Permission.UPDATE_VOUCHER_PDF)
 async def renew_voucher_document(call: Call, input: RenewVoucherDocument) -> Voucher:
-    """Give the printable document of a voucher a new address. The old one stops working at once."""
-    row = await find(call.db, call.caller, VoucherRow, "voucher", lock=True, id=input.id)
+    """Give the printable document of a voucher a new URL. The old URL stops working at once."""
+    row = await find_visible(call.db, call.caller, VoucherRow, "voucher", lock=True, id=input.id)
     row.document_token = document_token()
     await call.db.flush()
     return row
 
 
-async def find_document(context: Context, kind: DocumentKind, token: str) -> Document:
-    """The document at an address. NotFound for an unknown one, and for what has none: not paid for, or taken back."""
+async def find_document(context: Context, kind: DocumentKind, token: str) -> RenderedDocument:
+    """The rendered document of a URL token.
+
+    Raises NotFound for an unknown token, and for an item without a document: unpaid, or cancelled.
+    """
     services = context.services
 
-    async def look() -> Source | None:
+    async def look() -> DocumentSource | None:
         async with services.db.sessions() as db:
-            row = await find_printed(db, kind, token)
-            return None if row is None else await source_of(db, services.settings, row, services.clock.now())
+            row = await find_printable(db, kind, token)
+            return None if row is None else await document_source_of(db, services.settings, row, services.clock.now())
 
-    source = await look_up(context, "document", look)
+    source = await throttled_lookup(context, "document", look)
     if source is None:
         raise NotFound(thing="document")
-    return await document_of(source, services.files)
+    return await get_or_render_document(source, services.files)

@@ -1,38 +1,42 @@
-"""What has happened, to be read by whoever missed being told."""
+"""The list of events, for clients that missed webhook messages."""
 
 import datetime as dt
 from typing import Annotated
 
 from pydantic import Field
 
-from resolvers.core.listing import Listing, OfPartner, Where
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.listing import Listing
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
 from schema.event import Event, EventType
 
 
-@closed_set
-class EventSort(ClosedSet):
-    """How to order events."""
+@graphql_enum
+class EventSort(DescribedEnum):
+    """Sort order of events."""
 
     NEWEST = "-id", "The newest first."
     OLDEST = "id", "The oldest first."
 
 
-@writable_as(Event)
+@graphql_input_for(Event)
 class EventFilter(OfPartner):
-    """Which events."""
+    """Filter for events. Periods include both ends."""
 
-    ids: Annotated[list[str] | None, Where("key", "in")] = Field(default=None, description="With one of these ids.")
+    ids: Annotated[list[str] | None, Where("key", "in")] = Field(
+        default=None, description="Only events with one of these ids."
+    )
     types: Annotated[list[EventType] | None, Where("type", "in")] = Field(
-        default=None, description="Of one of these types."
+        default=None, description="Only events of one of these types."
     )
     subject: Annotated[str | None, Where("subject")] = None
     occurred_from: Annotated[dt.datetime | None, Where("occurred_on", ">=")] = Field(
-        default=None, description="From this time on."
+        default=None, description="Only events that occurred at or after this time."
     )
     occurred_until: Annotated[dt.datetime | None, Where("occurred_on", "<=")] = Field(
-        default=None, description="To this time."
+        default=None, description="Only events that occurred at or before this time."
     )
 
 
@@ -41,5 +45,6 @@ events = Listing(
     EventFilter,
     EventSort,
     Permission.MANAGE_WEBHOOK,
-    "What has happened, newest first. Events are kept for 90 days, unless the installation says otherwise.",
+    "The events visible to you, newest first. Events are stored for 90 days unless the installation is configured "
+    "otherwise.",
 )

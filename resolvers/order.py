@@ -1,4 +1,4 @@
-"""The orders of a shop."""
+"""Orders: list and lookups."""
 
 import datetime as dt
 from typing import Annotated
@@ -7,47 +7,49 @@ from uuid import UUID
 from pydantic import Field
 
 import store.order.orders  # noqa: F401 - the table of orders
-from resolvers.core.listing import Listing, Lookup, OfPartner, Where
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.listing import Listing, Lookup
 from schema.checkout.checkout import ShopKind
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from schema.order import Order, OrderStatus
 
 
-@closed_set
-class OrderSort(ClosedSet):
-    """How to order orders."""
+@graphql_enum
+class OrderSort(DescribedEnum):
+    """Sort order of orders."""
 
     NEWEST = "-created_on", "The newest first."
     OLDEST = "created_on", "The oldest first."
-    TOTAL = "total_amount", "The smallest total first."
-    TOTAL_DESCENDING = "-total_amount", "The largest total first."
+    TOTAL = "total_amount", "Smallest total first."
+    TOTAL_DESCENDING = "-total_amount", "Largest total first."
 
 
-@writable_as(Order)
+@graphql_input_for(Order)
 class OrderFilter(OfPartner):
-    """Which orders. Both ends of a period belong to it."""
+    """Filter for orders. Periods include both ends."""
 
     number: Annotated[int | None, Where("number")] = None
     status: Annotated[OrderStatus | None, Where("status")] = None
     kind: Annotated[ShopKind | None, Where("kind")] = None
     delivery_kind: Annotated[DeliveryKind | None, Where("delivery_kind")] = Field(
-        default=None, description="How it reaches the customer."
+        default=None, description="Only orders with this kind of delivery."
     )
     cart_id: Annotated[UUID | None, Where("cart_id")] = None
     buyer_email: Annotated[str | None, Where("buyer_email")] = Field(
-        default=None, description="The e-mail address of the buyer, written as the buyer did."
+        default=None, description="Only orders with this e-mail address of the buyer, matched exactly."
     )
     created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
-        default=None, description="Made at this time or later."
+        default=None, description="Only orders created at or after this time."
     )
     created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
-        default=None, description="Made at this time or earlier."
+        default=None, description="Only orders created at or before this time."
     )
 
 
-orders = Listing(Order, OrderFilter, OrderSort, Permission.VIEW_ORDER, "The orders you see, newest first.")
+orders = Listing(Order, OrderFilter, OrderSort, Permission.VIEW_ORDER, "The orders visible to you, newest first.")
 
 
 order = Lookup(Order, "id", "order", Permission.VIEW_ORDER, "An order by its id or its uuid.")

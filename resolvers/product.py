@@ -1,18 +1,21 @@
-"""The products of a shop."""
+"""Products of a shop, with their variants and attributes."""
 
 from typing import Annotated
 
 from pydantic import Field
 from sqlmodel import col, delete, select
 
-from resolvers.core.input_mapping import ById, apply, currency_of, named, owner_among, text_of, values_of
-from resolvers.core.listing import Listing, Lookup, OfPartner, Where
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.input_mapping import ById, apply, collect_owner, currency_of, require_name, text_of, values_of
+from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.media.media import path_of_picture
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput, Problem
-from schema.core.input_errors import Findings
+from schema.core.input_errors import ProblemCollector
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, Text, closed_set, writable_as
+from schema.core.text import Text
 from schema.product.input import (
     AttributeValueInput,
     CreateProduct,
@@ -27,27 +30,31 @@ from schema.product.product import Product, ProductAttribute, ProductVariant
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 
 
-@closed_set
-class ProductSort(ClosedSet):
-    """How to order products."""
+@graphql_enum
+class ProductSort(DescribedEnum):
+    """Sort order of products."""
 
     RANKING = "ranking", "By ranking, lowest first."
     NEWEST = "-created_on", "The newest first."
     OLDEST = "created_on", "The oldest first."
-    PRICE = "price_amount", "The cheapest first."
-    PRICE_DESCENDING = "-price_amount", "The dearest first."
+    PRICE = "price_amount", "Lowest price first."
+    PRICE_DESCENDING = "-price_amount", "Highest price first."
 
 
-@writable_as(Product)
+@graphql_input_for(Product)
 class ProductFilter(OfPartner):
-    """Which products."""
+    """Filter for products."""
 
     is_active: Annotated[bool | None, Where("is_active")] = None
     is_physical: Annotated[bool | None, Where("is_physical")] = None
-    ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description="Those with these ids.")
-    sku: Annotated[str | None, Where("sku")] = Field(default=None, description="With this SKU of its own.")
+    ids: Annotated[list[int] | None, Where("id", "in")] = Field(
+        default=None, description="Only products with one of these ids."
+    )
+    sku: Annotated[str | None, Where("sku")] = Field(
+        default=None, description="Only the product with this SKU. SKUs of variants are not searched."
+    )
     source_id: Annotated[str | None, Where("source_id")] = Field(
-        default=None, description="With this source id of its own."
+        default=None, description="Only the product with this source id. Source ids of variants are not searched."
     )
 
 
@@ -56,7 +63,7 @@ products = Listing(
     ProductFilter,
     ProductSort,
     Permission.VIEW_CATALOGUE,
-    "The products of the shops you see, best ranked first.",
+    "The products visible to you, by ranking, lowest first.",
 )
 
 
@@ -70,14 +77,14 @@ product = Lookup(Product, "id", "product", Permission.VIEW_CATALOGUE, "A product
 
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_product(call: Call, input: CreateProduct) -> Product:
-    """Add a product to a shop."""
-    findings = Findings()
-    partner = await owner_among(findings, call, input)
-    with findings.of_one():
-        named(text_of(input.name))
-    with findings.of_one():
+    """Create a product."""
+    findings = ProblemCollector()
+    partner = await collect_owner(findings, call, input)
+    with findings.collect():
+        require_name(text_of(input.name))
+    with findings.collect():
         picture = await path_of_picture(call, partner.id, input.picture_url)
-    findings.tell()
+    findings.raise_problems()
     kept = {"description": Text(), **values_of(input), "picture_url": picture}
     row = ProductRow(partner_id=partner.id, currency=await currency_of(call, partner), **kept)
     call.db.add(row)
@@ -87,26 +94,28 @@ async def create_product(call: Call, input: CreateProduct) -> Product:
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_product)
 async def update_product(call: Call, input: UpdateProduct) -> Product:
-    """Change a product. Orders keep the name and the price of their day."""
+    """Update a product. Existing orders keep the name and the price at the time of the order."""
     row = await _product.find(call, input.id, lock=True)
-    findings = Findings()
+    findings = ProblemCollector()
     with call.db.no_autoflush:
         apply(row, input)
-        with findings.of_one():
-            named(row.name)
-        with findings.of_one():
+        with findings.collect():
+            require_name(row.name)
+        with findings.collect():
             if input.picture_url is not None:
                 row.picture_url = await path_of_picture(call, row.partner_id, row.picture_url)
-    findings.tell()
+    findings.raise_problems()
     await call.db.flush()
     return row
 
 
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_product_variant(call: Call, input: CreateProductVariant) -> ProductVariant:
-    """Add a version to a product. From then on it is versions that are sold, at their own price and from their own stock."""
+    """Create a variant of a product. A product with variants is sold only as its variants, each with its own price and
+    stock.
+    """
     owner = await _product.find(call, input.product_id)
-    named(text_of(input.name))
+    require_name(text_of(input.name))
     row = ProductVariantRow(partner_id=owner.partner_id, currency=owner.currency, **values_of(input))
     call.db.add(row)
     await call.db.flush()
@@ -115,24 +124,24 @@ async def create_product_variant(call: Call, input: CreateProductVariant) -> Pro
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_variant)
 async def update_product_variant(call: Call, input: UpdateProductVariant) -> ProductVariant:
-    """Change a version of a product."""
+    """Update a variant of a product."""
     row = await _variant.find(call, input.id, lock=True)
     apply(row, input)
-    named(row.name)
+    require_name(row.name)
     await call.db.flush()
     return row
 
 
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_product_attribute(call: Call, input: CreateProductAttribute) -> ProductAttribute:
-    """Add something to choose about a product."""
+    """Create a product attribute: a choice that the customer makes, with its values."""
     owner = await _product.find(call, input.product_id)
-    findings = Findings()
-    with findings.of_one():
-        named(text_of(input.name))
-    with findings.of_one():
-        _each_once(input.values)
-    findings.tell()
+    findings = ProblemCollector()
+    with findings.collect():
+        require_name(text_of(input.name))
+    with findings.collect():
+        _check_unique(input.values)
+    findings.raise_problems()
     row = ProductAttributeRow(partner_id=owner.partner_id, **values_of(input, skip={"values"}))
     call.db.add(row)
     await call.db.flush()
@@ -142,16 +151,16 @@ async def create_product_attribute(call: Call, input: CreateProductAttribute) ->
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_attribute)
 async def update_product_attribute(call: Call, input: UpdateProductAttribute) -> ProductAttribute:
-    """Change something to choose about a product."""
+    """Update a product attribute. If `values` is sent, it replaces all values."""
     row = await _attribute.find(call, input.id, lock=True)
-    findings = Findings()
+    findings = ProblemCollector()
     apply(row, input, skip={"values"})
-    with findings.of_one():
-        named(row.name)
-    with findings.of_one():
+    with findings.collect():
+        require_name(row.name)
+    with findings.collect():
         if input.values is not None:
-            _each_once(input.values.value)
-    findings.tell()
+            _check_unique(input.values.value)
+    findings.raise_problems()
     if input.values is not None:
         await _put_values(call, row, input.values.value)
     await call.db.flush()
@@ -160,7 +169,7 @@ async def update_product_attribute(call: Call, input: UpdateProductAttribute) ->
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_attribute)
 async def delete_product_attribute(call: Call, input: DeleteProductAttribute) -> ProductAttribute:
-    """Stop asking about something. Orders keep what was chosen."""
+    """Delete a product attribute. Existing orders keep the chosen values."""
     row = await _attribute.find(call, input.id, lock=True)
     await call.db.exec(delete(AttributeValueRow).where(col(AttributeValueRow.attribute_id) == row.id))
     await call.db.delete(row)
@@ -168,9 +177,9 @@ async def delete_product_attribute(call: Call, input: DeleteProductAttribute) ->
     return row
 
 
-def _each_once(wanted: list[AttributeValueInput]) -> None:
-    """Refuse a value that is sent twice, at each place but the first."""
-    values = [each.value for each in wanted]
+def _check_unique(requested: list[AttributeValueInput]) -> None:
+    """Raise InvalidInput at each repeated value."""
+    values = [each.value for each in requested]
     wrong = [
         Problem(("values", at, "value"), "INVALID", "Send each value once.")
         for at, value in enumerate(values)
@@ -180,11 +189,11 @@ def _each_once(wanted: list[AttributeValueInput]) -> None:
         raise InvalidInput(*wrong)
 
 
-async def _put_values(call: Call, attribute: ProductAttributeRow, wanted: list[AttributeValueInput]) -> None:
-    """Make the values of an attribute these, in this order."""
+async def _put_values(call: Call, attribute: ProductAttributeRow, values: list[AttributeValueInput]) -> None:
+    """Replace the values of an attribute; their order becomes their ranking."""
     query = select(AttributeValueRow).where(col(AttributeValueRow.attribute_id) == attribute.id)
     there = {row.value: row for row in (await call.db.exec(query)).all()}
-    for position, sent in enumerate(wanted):
+    for position, sent in enumerate(values):
         row = there.pop(sent.value, None)
         if row is None:
             label = text_of(sent.label)

@@ -1,4 +1,4 @@
-"""What staff at a venue see of a code: a voucher or a gift card, and what they may do with it."""
+"""The redeem page for staff at a venue: a voucher or gift card by its code, and the allowed actions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,76 +6,72 @@ from typing import Any
 
 from sqlmodel import col, select
 
-from resolvers.core.brute_force import look_up_code
+from resolvers.core.brute_force import throttled_code_lookup
 from resolvers.core.context import Context
 from resolvers.gift_card.gift_cards import gift_card_with_code
 from resolvers.voucher.vouchers import voucher
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.core.errors import NotFound
 from schema.core.permission import Permission
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardHoldState
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
-from store.gift_card.reversals import reversible
-from store.gift_card.states import capturable, spendable
+from store.gift_card.reversals import is_reversible
+from store.gift_card.states import is_capturable, is_spendable
 from store.voucher.rules import is_over, is_usable
-from store.voucher.states import MOVES
+from store.voucher.states import TRANSITIONS
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
 
-AT_VENUE = (VoucherState.USING, VoucherState.USED, VoucherState.PAID)
-"""Where staff move vouchers, the moves forward first."""
+STAFF_STATES = (VoucherState.USING, VoucherState.USED, VoucherState.PAID)
+"""Target states that staff can choose; forward transitions first."""
 WITH_NIGHTS = (VoucherPrototypeType.STAY, VoucherPrototypeType.FIXED_STAY)
-RECENT = 5
-"""How many of the last payments with a gift card are shown."""
-TAKEN = (GiftCardHoldState.CAPTURED, GiftCardHoldState.REVERSED)
+RECENT_LIMIT = 5
+"""Number of recent gift card payments shown."""
+SPENT_STATES = (GiftCardHoldState.CAPTURED, GiftCardHoldState.REVERSED)
 
 
 @dataclass(frozen=True, slots=True)
 class RedeemableVoucher:
-    """A voucher as staff see it."""
-
     voucher: VoucherRow
     options: Sequence[tuple[Text, int]]
-    """What it was bought with, and what came with it; and how many of each."""
+    """The included and the chosen options, as (name, count)."""
     usable: bool
-    over: bool
-    """Whether its time is over, noted or not."""
+    expired: bool
+    """True if it has expired, even if its state is not EXPIRED yet."""
     moves: Sequence[VoucherState]
-    """Where whoever asks may move it here."""
-    undoes: Sequence[VoucherState]
-    """Where whoever asks could bring it back to once it is used."""
+    """Target states that the caller may choose."""
+    undo_states: Sequence[VoucherState]
+    """Target states that the caller may choose once the voucher is used."""
     rentals: Sequence[VoucherRentalRow]
-    """The bookings that use it, the first first."""
-    books: bool
-    """Whether it is for nights, so that a booking can be noted with its use."""
+    """The bookings that use the voucher, earliest first."""
+    takes_booking: bool
+    """True if the voucher is for nights, so that a booking can be recorded with its use."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedeemableCard:
-    """A gift card as staff see it."""
-
     card: GiftCardRow
     spendable: bool
-    over: bool
-    may_take: bool
-    """Whether whoever asks may take money off it."""
-    taken: Sequence[GiftCardHoldRow]
-    """What was taken off it lately, the newest first."""
+    expired: bool
+    may_spend: bool
+    """True if the caller may debit the card."""
+    payments: Sequence[GiftCardHoldRow]
+    """Recent payments with the card, newest first."""
     reversible: frozenset[int]
-    """The ids of what of it can be put back by whoever asks."""
+    """Ids of the payments that the caller can reverse."""
 
 
 Redeemable = RedeemableVoucher | RedeemableCard
 
 
-async def redeemable(context: Context, code: str) -> Redeemable:
-    """What a code is good for, as the lists of vouchers and gift cards show it to whoever asks.
+async def find_redeemable(context: Context, code: str) -> Redeemable:
+    """The voucher or gift card of a code, with the permissions of the list queries.
 
-    Raises NotFound, which counts as one guess, for a code that is nobody's or somebody else's; Forbidden for whoever may see
-    neither vouchers nor gift cards.
+    Raises NotFound for an unknown code and for a code outside the caller's tenant; both count as a miss for brute-force
+    protection. Raises Forbidden if the caller may view neither vouchers nor gift cards.
     """
-    caller, lookups = context.asking, (voucher, gift_card_with_code)
+    caller, lookups = context.required_caller, (voucher, gift_card_with_code)
     allowed = [
         lookup for lookup in lookups if isinstance(lookup.permission, Permission) and caller.may(lookup.permission)
     ]
@@ -89,30 +85,29 @@ async def redeemable(context: Context, code: str) -> Redeemable:
                 return found[0]
         raise NotFound(thing="code")
 
-    row = await look_up_code(context, "code", code, look)
+    row = await throttled_code_lookup(context, "code", code, look)
     return await (_voucher(context, row) if isinstance(row, VoucherRow) else _card(context, row))
 
 
 async def _voucher(context: Context, row: VoucherRow) -> RedeemableVoucher:
     now = context.services.clock.now()
     usable = is_usable(row, now)
-    moves = [state for state in AT_VENUE if _may(context, row.state, state)]
+    moves = [state for state in STAFF_STATES if _may_move(context, row.state, state)]
     return RedeemableVoucher(
         row,
         await _options(context, row),
         usable,
         is_over(row, now),
         moves if usable or row.state is VoucherState.USED else [],
-        [state for state in AT_VENUE if _may(context, VoucherState.USED, state)],
+        [state for state in STAFF_STATES if _may_move(context, VoucherState.USED, state)],
         await _rentals(context, row),
         row.prototype_type in WITH_NIGHTS,
     )
 
 
-def _may(context: Context, old: VoucherState, new: VoucherState) -> bool:
-    """Whether whoever asks may make a move."""
-    needed = MOVES.get((old, new))
-    return needed is not None and all(map(context.asking.may, (Permission.USE_VOUCHER, needed)))
+def _may_move(context: Context, old: VoucherState, new: VoucherState) -> bool:
+    needed = TRANSITIONS.get((old, new))
+    return needed is not None and all(map(context.required_caller.may, (Permission.USE_VOUCHER, needed)))
 
 
 async def _rentals(context: Context, row: VoucherRow) -> Sequence[VoucherRentalRow]:
@@ -123,7 +118,7 @@ async def _rentals(context: Context, row: VoucherRow) -> Sequence[VoucherRentalR
 
 
 async def _options(context: Context, row: VoucherRow) -> list[tuple[Text, int]]:
-    """What came with a voucher, then what was chosen."""
+    """The included options, then the chosen ones, as (name, count)."""
     included, chosen = VoucherIncludedOptionRow, VoucherChosenOptionRow
     came = select(included).where(col(included.voucher_id) == row.id).order_by(col(included.id))
     bought = select(chosen).where(col(chosen.voucher_id) == row.id).order_by(col(chosen.id))
@@ -134,15 +129,15 @@ async def _options(context: Context, row: VoucherRow) -> list[tuple[Text, int]]:
 
 async def _card(context: Context, card: GiftCardRow) -> RedeemableCard:
     now, table = context.services.clock.now(), GiftCardHoldRow
-    may_take = context.asking.may(Permission.MANAGE_GIFT_CARD)
-    lately = select(table).where(col(table.gift_card_id) == card.id, col(table.state).in_(TAKEN))
+    may_take = context.required_caller.may(Permission.MANAGE_GIFT_CARD)
+    lately = select(table).where(col(table.gift_card_id) == card.id, col(table.state).in_(SPENT_STATES))
     async with context.services.db.sessions() as db:
-        taken = (await db.exec(lately.order_by(col(table.id).desc()).limit(RECENT))).all()
+        taken = (await db.exec(lately.order_by(col(table.id).desc()).limit(RECENT_LIMIT))).all()
     return RedeemableCard(
         card,
-        spendable(card, now) and card.remaining_amount > 0,
+        is_spendable(card, now) and card.remaining_amount > 0,
         card.expires_on is not None and card.expires_on <= now,
         may_take,
         taken,
-        frozenset(hold.id for hold in taken if may_take and capturable(card) and reversible(hold, now)),
+        frozenset(hold.id for hold in taken if may_take and is_capturable(card) and is_reversible(hold, now)),
     )

@@ -1,1 +1,1 @@
-"""How an older shop asks: the route table, the documented shapes, pages, error bodies, and their description."""
+"""The REST interface for older shops: routes, shapes, pages, error bodies and the OpenAPI description."""

@@ -1,4 +1,4 @@
-"""The whole REST interface on a page: one line a route."""
+"""The route table of the REST interface: one entry per route."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -38,88 +38,88 @@ from resolvers.voucher.vouchers import vouchers
 from rest_compat.docs import DocsOptions, documentation
 from rest_compat.http.body import Accepts
 from rest_compat.http.endpoint import ContextOf, Endpoint
-from rest_compat.http.errors import method_not_allowed, not_found
+from rest_compat.http.errors import method_not_allowed_response, not_found_response
 from rest_compat.http.lists import ListEndpoint
 from rest_compat.http.operations import LookupEndpoint, OperationEndpoint
 from rest_compat.http.path_table import PathTable
-from rest_compat.http.route import Envelope, Route, Status
-from rest_compat.openapi.document import document
+from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
+from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.reference import reference_of
 from rest_compat.resources import auth, cart, kyc, partner
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import voucher as voucher_shapes
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
-from rest_compat.resources.media import MEDIA, RENAMED
+from rest_compat.resources.media import MEDIA, MEDIA_CHANGE
 from schema.core.errors import CartNotFound
 
-CREATED_OR_REPLACED = Status(
-    lambda saved: 201 if saved.created else 200, ((201, "A new cart."), (200, "A cart in place of the one before."))
+CREATED_OR_REPLACED = ConditionalStatus(
+    lambda saved: 201 if saved.created else 200, ((201, "The cart was created."), (200, "The cart was replaced."))
 )
 
-GROUPS: Mapping[str, Sequence[Route]] = {
+GROUPS: Mapping[str, Sequence[RestRoute]] = {
     "Log-in": (
-        Route(
+        RestRoute(
             "POST",
             "/api-token-auth/",
             obtain_token,
             auth.TOKEN,
             accepts=Accepts.FORM,
-            keyless=("label", "hours"),
+            graphql_only=("label", "hours"),
             example=auth.LOG_IN,
         ),
-        Route("GET", "/api/permissions/", me, auth.PERMISSIONS),
+        RestRoute("GET", "/api/permissions/", me, auth.PERMISSIONS),
     ),
     "Partners": (
-        Route(
+        RestRoute(
             "POST",
             "/api/payment_hub/partner/create/",
             create_partner,
             partner.CREATED_PARTNER,
             status=201,
-            renamed=partner.SENT_PARTNER,
-            keyless=partner.KEYLESS,
+            renamed=partner.RENAMED_PARTNER_KEYS,
+            graphql_only=partner.GRAPHQL_ONLY,
             example=partner.NEW_PARTNER,
         ),
-        Route(
+        RestRoute(
             "PATCH|PUT",
             "/api/payment_hub/partner/{partner_uuid}/",
             update_partner,
             partner.UPDATED_PARTNER,
-            renamed={**partner.SENT_PARTNER, "partner_uuid": "uuid"},
-            keyless=("logo_url", *partner.KEYLESS),
+            renamed={**partner.RENAMED_PARTNER_KEYS, "partner_uuid": "uuid"},
+            graphql_only=("logo_url", *partner.GRAPHQL_ONLY),
             example=partner.CHANGE,
         ),
-        Route(
+        RestRoute(
             "POST",
             "/api/payment_hub/partner/{partner_uuid}/activate-payments/",
             activate_payments,
             partner.PAYMENT_ACTIVATION,
             example={},
         ),
-        Route("GET", "/api/payment_hub/partner/{partner_uuid}/", partner_with_uuid, partner.PARTNER),
-        Route("GET", "/api/payment_hub/partner/check/", partner_by_company_number, partner.FOUND_PARTNER),
-        Route(
+        RestRoute("GET", "/api/payment_hub/partner/{partner_uuid}/", partner_with_uuid, partner.PARTNER),
+        RestRoute("GET", "/api/payment_hub/partner/check/", partner_by_company_number, partner.FOUND_PARTNER),
+        RestRoute(
             "POST",
             "/api/payment_hub/network_partner/create/",
             create_network_partner,
             partner.NETWORK_PARTNER,
             status=201,
             body=partner.NetworkPartnerBody,
-            renamed=partner.SENT_NETWORK_PARTNER,
+            renamed=partner.RENAMED_NETWORK_PARTNER_KEYS,
             example=partner.NEW_NETWORK_PARTNER,
         ),
-        Route(
+        RestRoute(
             "PATCH|PUT",
             "/api/payment_hub/network_partner/update/",
             update_network_partner,
             partner.UPDATED_NETWORK_PARTNER,
-            renamed=partner.SENT_LINKS,
+            renamed=partner.RENAMED_LINK_KEYS,
             example=partner.NETWORK_CHANGE,
         ),
     ),
     "Identification": (
-        Route(
+        RestRoute(
             "POST",
             "/api/payment_hub/kyc_documents/",
             push_kyc_document,
@@ -127,8 +127,8 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             status=201,
             accepts=Accepts.UPLOAD,
         ),
-        Route("GET", "/api/payment_hub/partner/{partner_uuid}/kyc_level/", kyc_level, kyc.KYC_LEVEL),
-        Route(
+        RestRoute("GET", "/api/payment_hub/partner/{partner_uuid}/kyc_level/", kyc_level, kyc.KYC_LEVEL),
+        RestRoute(
             "POST|GET",
             "/api/payment_hub/partner/{partner_uuid}/identity_verification/",
             open_identity_verification,
@@ -136,7 +136,7 @@ GROUPS: Mapping[str, Sequence[Route]] = {
         ),
     ),
     "Carts": (
-        Route(
+        RestRoute(
             "POST",
             "/api/v2/ecommerce/cart/",
             save_ecommerce_cart,
@@ -145,57 +145,57 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             body=cart.CartBody,
             example=cart.NEW_CART,
         ),
-        Route("GET", "/api/v2/ecommerce/cart/{id}/", ecommerce_cart, cart.CART, missing=CartNotFound),
+        RestRoute("GET", "/api/v2/ecommerce/cart/{id}/", ecommerce_cart, cart.CART, missing=CartNotFound),
     ),
     "Media": (
-        Route("POST", "/api/medias/", create_media, MEDIA, status=201, accepts=Accepts.UPLOAD),
-        Route("GET", "/api/medias/", media, MEDIA, Envelope.ARRAY),
-        Route("GET", "/api/medias/{id}/", media_by_id, MEDIA),
-        Route("PATCH|PUT", "/api/medias/{id}/", update_media, MEDIA, example=RENAMED),
+        RestRoute("POST", "/api/medias/", create_media, MEDIA, status=201, accepts=Accepts.UPLOAD),
+        RestRoute("GET", "/api/medias/", media, MEDIA, ResponseEnvelope.ARRAY),
+        RestRoute("GET", "/api/medias/{id}/", media_by_id, MEDIA),
+        RestRoute("PATCH|PUT", "/api/medias/{id}/", update_media, MEDIA, example=MEDIA_CHANGE),
     ),
     "Catalogue": (
-        Route(
+        RestRoute(
             "POST",
             "/api/voucher_prototypes/",
             create_voucher_prototype,
             prototype.PROTOTYPE,
             status=201,
-            renamed=prototype.SENT,
+            renamed=prototype.RENAMED_KEYS,
             required=prototype.REQUIRED,
             example=prototype.NEW_PROTOTYPE,
         ),
-        Route("GET", "/api/voucher_prototypes/", voucher_prototypes, prototype.PROTOTYPE, Envelope.PAGE),
-        Route("GET", "/api/voucher_prototypes/{id}/", voucher_prototype, prototype.PROTOTYPE),
-        Route(
+        RestRoute("GET", "/api/voucher_prototypes/", voucher_prototypes, prototype.PROTOTYPE, ResponseEnvelope.PAGE),
+        RestRoute("GET", "/api/voucher_prototypes/{id}/", voucher_prototype, prototype.PROTOTYPE),
+        RestRoute(
             "PUT|PATCH",
             "/api/voucher_prototypes/{id}/",
             update_voucher_prototype,
             prototype.PROTOTYPE,
-            renamed=prototype.SENT,
+            renamed=prototype.RENAMED_KEYS,
             required=prototype.REQUIRED,
             example=prototype.NEW_PROTOTYPE,
         ),
-        Route(
+        RestRoute(
             "GET",
             "/api/voucher_prototypes/{id}/options/",
             voucher_prototype,
             option.LINK,
-            Envelope.ARRAY,
+            ResponseEnvelope.ARRAY,
             through="option_links",
         ),
-        Route(
+        RestRoute(
             "POST",
             "/api/voucher_options/",
             create_voucher_option,
             option.OPTION,
             status=201,
-            renamed=option.SENT_OPTION,
+            renamed=option.RENAMED_OPTION_KEYS,
             required=option.REQUIRED_OPTION,
             example=option.NEW_OPTION,
         ),
-        Route("GET", "/api/voucher_options/", voucher_options, option.OPTION, Envelope.PAGE),
-        Route("GET", "/api/voucher_options/{id}/", voucher_option, option.OPTION),
-        Route(
+        RestRoute("GET", "/api/voucher_options/", voucher_options, option.OPTION, ResponseEnvelope.PAGE),
+        RestRoute("GET", "/api/voucher_options/{id}/", voucher_option, option.OPTION),
+        RestRoute(
             "PUT|PATCH",
             "/api/voucher_option_links/{id}/",
             update_voucher_option_link,
@@ -204,7 +204,7 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             required=option.REQUIRED_LINK,
             example=option.LINK_CHANGE,
         ),
-        Route(
+        RestRoute(
             "POST",
             "/api/voucher_option_categories/",
             create_voucher_option_category,
@@ -214,9 +214,11 @@ GROUPS: Mapping[str, Sequence[Route]] = {
             required=option.REQUIRED_CATEGORY,
             example=option.NEW_CATEGORY,
         ),
-        Route("GET", "/api/voucher_option_categories/", voucher_option_categories, option.CATEGORY, Envelope.ARRAY),
-        Route("GET", "/api/voucher_option_categories/{id}/", voucher_option_category, option.CATEGORY),
-        Route(
+        RestRoute(
+            "GET", "/api/voucher_option_categories/", voucher_option_categories, option.CATEGORY, ResponseEnvelope.ARRAY
+        ),
+        RestRoute("GET", "/api/voucher_option_categories/{id}/", voucher_option_category, option.CATEGORY),
+        RestRoute(
             "PUT|PATCH",
             "/api/voucher_option_categories/{id}/",
             update_voucher_option_category,
@@ -226,58 +228,57 @@ GROUPS: Mapping[str, Sequence[Route]] = {
         ),
     ),
     "Gift cards": (
-        Route(
+        RestRoute(
             "GET",
             "/api/giftcards/",
             gift_cards,
             gift_card_shapes.GIFT_CARD,
-            Envelope.PAGE,
+            ResponseEnvelope.PAGE,
             query=gift_card_shapes.QUERY,
             ordering=gift_card_shapes.ORDERING,
         ),
-        Route("GET", "/api/giftcards/{id}/", gift_card, gift_card_shapes.GIFT_CARD),
-        Route("GET", "/api/giftcards_by_code/{code}/", gift_card_with_code, gift_card_shapes.GIFT_CARD),
+        RestRoute("GET", "/api/giftcards/{id}/", gift_card, gift_card_shapes.GIFT_CARD),
+        RestRoute("GET", "/api/giftcards_by_code/{code}/", gift_card_with_code, gift_card_shapes.GIFT_CARD),
     ),
     "Vouchers": (
-        Route(
+        RestRoute(
             "GET",
             "/api/vouchers/",
             vouchers,
             voucher_shapes.VOUCHER,
-            Envelope.PAGE,
+            ResponseEnvelope.PAGE,
             query=voucher_shapes.QUERY,
             ordering=voucher_shapes.ORDERING,
         ),
-        Route("GET", "/api/vouchers/{code}/", voucher_with_code, voucher_shapes.VOUCHER),
-        Route(
+        RestRoute("GET", "/api/vouchers/{code}/", voucher_with_code, voucher_shapes.VOUCHER),
+        RestRoute(
             "PATCH|PUT",
             "/api/vouchers/{code}/",
             update_voucher,
             voucher_shapes.VOUCHER,
-            keyless=("from_state", "rental", "rental_ids_off"),
+            graphql_only=("from_state", "rental", "remove_rental_ids"),
             example=voucher_shapes.CHANGE,
         ),
     ),
 }
-ROUTES: Sequence[Route] = [route for routes in GROUPS.values() for route in routes]
+ROUTES: Sequence[RestRoute] = [route for routes in GROUPS.values() for route in routes]
 
 
 DEFAULT_DOCS = DocsOptions()
 
 
-class RestRoutes(BaseRoute):
-    """All routes as one, so that finding the right one costs the same however many there are.
+class RestRouter(BaseRoute):
+    """All REST routes as one route, so that the look-up time does not depend on their number.
 
-    Whatever is under `/api/` is answered here, paths that no route has included.
+    It answers every path under `/api/`, including paths that no route has.
     """
 
-    def __init__(self, routes: Iterable[tuple[Route, Endpoint]]) -> None:
+    def __init__(self, routes: Iterable[tuple[RestRoute, Endpoint]]) -> None:
         self.table: PathTable[Endpoint] = PathTable()
         for route, target in routes:
             self.table.add(route.verbs, route.path, target)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether a request is for one of the routes."""
         if scope["type"] != "http":
             return Match.NONE, {}
         path: str = scope["path"]
@@ -288,26 +289,24 @@ class RestRoutes(BaseRoute):
         return Match.FULL, {"endpoint": self, "rest": found}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request."""
         found = scope["rest"]
         method: str = scope["method"]
         if found is None:
-            await not_found().send(send, head=method == "HEAD")
+            await not_found_response().send(send, head=method == "HEAD")
             return
         methods, given = found
         target = methods.get(method)
         if target is None:
-            await method_not_allowed(method, methods).send(send, head=method == "HEAD")
+            await method_not_allowed_response(method, methods).send(send, head=method == "HEAD")
             return
         await target(scope, receive, send, given)
 
     def url_path_for(self, name: str, /, **path_params: Any) -> Any:
-        """Routes have no names here."""
+        """Raises NoMatchFound: REST routes have no names."""
         raise NoMatchFound(name, path_params)
 
 
-def endpoint(route: Route, context_of: ContextOf) -> Endpoint:
-    """What answers a route."""
+def endpoint(route: RestRoute, context_of: ContextOf) -> Endpoint:
     names = [segment[1:-1] for segment in route.path.split("/") if segment.startswith("{")]
     match route.operation:
         case Listing():
@@ -319,9 +318,10 @@ def endpoint(route: Route, context_of: ContextOf) -> Endpoint:
 
 
 def rest_routes(context_of: ContextOf, options: DocsOptions = DEFAULT_DOCS) -> list[BaseRoute]:
-    """All there is to mount: the API, then the pages of its documentation. `context_of` makes the context of a request; it
-    refuses a token that is not good.
+    """The routes of the API and of its documentation.
+
+    `context_of` builds the context of a request and raises Unauthenticated for an invalid token.
     """
     answering = {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in GROUPS.items()}
-    rest = RestRoutes([pair for pairs in answering.values() for pair in pairs])
-    return [rest, *documentation(lambda: document(answering, reference_of), GROUPS, reference_of, options)]
+    rest = RestRouter([pair for pairs in answering.values() for pair in pairs])
+    return [rest, *documentation(lambda: openapi_document(answering, reference_of), GROUPS, reference_of, options)]

@@ -1,4 +1,4 @@
-"""Events: what has happened, told to shops. Each is written in the transaction that makes it happen."""
+"""Events that shops receive. Each is written in the transaction that causes it."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -10,162 +10,172 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 from strawberry.scalars import JSON
 
-from schema.core.ownership import of_marketplace, of_partner
-from schema.core.resource import ClosedSet, Fields, closed_set, moment
+from schema.core.columns import DescribedEnum, datetime_column, graphql_enum
+from schema.core.ownership import marketplace_relation, partner_relation
+from schema.core.resource import SchemaModel
 
 LONGEST_TYPE = 60
 
 
-@closed_set
-class EventType(ClosedSet):
-    """What can happen. More are added; receivers ignore those that they do not know."""
+@graphql_enum
+class EventType(DescribedEnum):
+    """The type of an event. New types are added over time; receivers must ignore unknown ones."""
 
-    CART_COMPLETED = "cart.completed", "A cart has become an order."
-    CART_EXPIRED = "cart.expired", "A cart was left alone until it was deleted."
-    GIFT_CARD_ACTIVATED = "gift_card.activated", "A gift card that was a draft can be spent from now on."
+    CART_COMPLETED = "cart.completed", "A cart became an order."
+    CART_EXPIRED = "cart.expired", "A cart was deleted because it was not written for two hours."
+    GIFT_CARD_ACTIVATED = "gift_card.activated", "A draft gift card was activated and can be spent."
     GIFT_CARD_CANCELLED = "gift_card.cancelled", "A gift card was cancelled."
-    GIFT_CARD_CAPTURED = "gift_card.captured", "What was held of a gift card over the API was spent, or a part of it."
-    GIFT_CARD_EXPIRED = "gift_card.expired", "The time of a gift card is over."
-    GIFT_CARD_EXTENDED = "gift_card.extended", "A gift card is valid for longer than it was."
+    GIFT_CARD_CAPTURED = "gift_card.captured", "A hold that was created over the API was captured, in full or in part."
+    GIFT_CARD_EXPIRED = "gift_card.expired", "A gift card expired."
+    GIFT_CARD_EXTENDED = "gift_card.extended", "A gift card's validity was extended."
     GIFT_CARD_HELD = "gift_card.held", "An amount of a gift card was held over the API."
     GIFT_CARD_ISSUED = "gift_card.issued", "A gift card was issued."
-    GIFT_CARD_RELEASED = "gift_card.released", "What was held of a gift card over the API is back on it."
-    GIFT_CARD_REVERSED = "gift_card.reversed", "What was spent of a gift card was put back within a day."
-    ORDER_CREATED = "order.created", "An order was made."
-    ORDER_PAID = "order.paid", "The money of an order has arrived."
+    GIFT_CARD_RELEASED = (
+        "gift_card.released",
+        "A hold that was created over the API was released; its amount is back on the card.",
+    )
+    GIFT_CARD_REVERSED = "gift_card.reversed", "A captured hold was reversed within a day."
+    ORDER_CREATED = "order.created", "An order was created."
+    ORDER_PAID = "order.paid", "An order was paid."
     PARTNER_KYC_CHANGED = (
         "partner.kyc_changed",
-        "The provider has validated or refused something that identifies a partner.",
+        ("The payment provider validated or refused a document, an identity check or the KYC level of a partner."),
     )
-    PARTNER_PAYMENTS_ACTIVATED = "partner.payments_activated", "A partner can be paid from now on."
-    VOUCHER_EXTENDED = "voucher.extended", "A voucher is valid for longer than it was."
+    PARTNER_PAYMENTS_ACTIVATED = "partner.payments_activated", "A partner can receive payments."
+    VOUCHER_EXTENDED = "voucher.extended", "A voucher's validity was extended."
     VOUCHER_ISSUED = "voucher.issued", "A voucher was issued."
-    VOUCHER_STATE_CHANGED = "voucher.state_changed", "A voucher has gone from one state to another."
-    WEBHOOK_TEST = "webhook.test", "Nothing has happened: an endpoint is being tried. It is never kept."
+    VOUCHER_STATE_CHANGED = "voucher.state_changed", "A voucher moved from one state to another."
+    WEBHOOK_TEST = "webhook.test", "A test of a webhook endpoint. It is never stored."
 
 
-_VOUCHER_KEYS = {"id": "The voucher's id.", "code": "Its code, as it is printed on it."}
+_VOUCHER_KEYS = {"id": "The voucher's id.", "code": "The code printed on it."}
 _GIFT_CARD_KEYS = {
     "id": "The gift card's id.",
-    "status": "Where it stands, as REST names it.",
-    "remaining_value": "What is left on it, what is held taken off.",
-    "expires_on": "When it stops working; null: never.",
+    "status": "Its status, as named in REST.",
+    "remaining_value": "The available balance, running holds deducted.",
+    "expires_on": "When it expires; null if never.",
 }
 _HOLD_KEYS = {
     **_GIFT_CARD_KEYS,
-    "hold": "The hold: `id`, `state` (`running`, `captured`, `released`, `expired`, `reversed`), `amount`, `captured` (what of it was "
-    "spent), `reference` (empty: none), `expires_on`.",
+    "hold": "The hold: `id`, `state` (`running`, `captured`, `released`, `expired`, `reversed`), "
+    "`amount`, `captured` (the amount that was spent), `reference` (empty if none), `expires_on`.",
 }
-DATA: Mapping[EventType, Mapping[str, str]] = {
+EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
     EventType.CART_COMPLETED: {
         "id": "The cart's id.",
-        "last_modified": "Which of its writings was bought: its `last_modified` in milliseconds, as REST answers it.",
-        "return_url": "Where its customer is sent afterwards; null: nowhere.",
-        "order_id": "The id of the order that it became.",
-        "order_uuid": "That order's uuid.",
-        "order_number": "That order's number.",
+        "last_modified": "The version of the cart that was bought: its `last_modified` in milliseconds, as in REST.",
+        "return_url": "Where the customer is redirected afterwards; null if nowhere.",
+        "order_id": "The id of the order that was created from it.",
+        "order_uuid": "The order's uuid.",
+        "order_number": "The order's number.",
     },
     EventType.CART_EXPIRED: {
         "id": "The cart's id.",
-        "last_modified": "When it was last written, in milliseconds, as REST answers it.",
-        "expired_on": "When it could be read no more: two hours later.",
-        "return_url": "Where its customer would have been sent; null: nowhere, or no longer known.",
-        "items": "Its lines, each with `product_id`, `variant_id`, `quantity`; null when they are no longer known.",
+        "last_modified": "When it was last written, in milliseconds, as in REST.",
+        "expired_on": "When it expired: two hours later.",
+        "return_url": "Where the customer would have been redirected; null if nowhere, or no longer known.",
+        "items": "Its lines, each with `product_id`, `variant_id`, `quantity`; null if no longer known.",
     },
     EventType.GIFT_CARD_ACTIVATED: _GIFT_CARD_KEYS,
     EventType.GIFT_CARD_CANCELLED: _GIFT_CARD_KEYS,
     EventType.GIFT_CARD_CAPTURED: _HOLD_KEYS,
     EventType.GIFT_CARD_EXPIRED: _GIFT_CARD_KEYS,
-    EventType.GIFT_CARD_EXTENDED: {**_GIFT_CARD_KEYS, "old_expires_on": "When it would have stopped working."},
+    EventType.GIFT_CARD_EXTENDED: {**_GIFT_CARD_KEYS, "old_expires_on": "When it would have expired before."},
     EventType.GIFT_CARD_HELD: _HOLD_KEYS,
     EventType.GIFT_CARD_ISSUED: {
         "id": "The gift card's id.",
-        "order_id": "The order it was sold with; null: the partner issued it.",
-        "status": "`paid`: it can be spent; `draft`: it is not paid for yet.",
-        "value": "What can be spent with it.",
-        "language": "The language it was bought in.",
-        "reception_mode": "How it reaches its recipient, as coupons name it: `print_at_home`, `giftee_email` and so on.",
+        "order_id": "The order it was sold with; null if the partner issued it.",
+        "status": "`paid`: it can be spent; `draft`: it is not paid yet.",
+        "value": "The amount it was issued with.",
+        "language": "The buyer's language.",
+        "reception_mode": "How it reaches its recipient, with the values of coupons: `print_at_home`, `giftee_email` "
+        "and so on.",
         "created_on": "When it was issued.",
-        "expires_on": "When it stops working; null: never.",
+        "expires_on": "When it expires; null if never.",
     },
     EventType.GIFT_CARD_RELEASED: _HOLD_KEYS,
     EventType.GIFT_CARD_REVERSED: _HOLD_KEYS,
     EventType.ORDER_CREATED: {
         "id": "The order's id.",
-        "uuid": "Its uuid.",
-        "number": "Its number.",
-        "kind": "What it is an order of: `products`, `vouchers` or `gift_cards`.",
-        "created_on": "When it was made.",
-        "language": "The language it was bought in.",
-        "cart_id": "The cart it came from; of vouchers and gift cards the bag, which is no cart.",
-        "return_url": "Where its customer is sent afterwards; null: nowhere.",
-        "message": "What the buyer wrote; empty: nothing.",
-        "buyer": "Who bought: `first_name`, `last_name`, `email`, `phone`.",
-        "delivery": "How it is delivered: `kind`, `name`, `recipient_name`, `address` (null unless something is sent to the buyer).",
-        "products": "What was sold, each with `product_id`, `variant_id`, `voucher_id`, `gift_card_id` (null, all but "
-        "what it is of), `name`, `variant`, `choices`, `quantity`, `unit_price`, `total`, `vat_rate`.",
-        "products_total": "The products, before discounts.",
-        "discount_total": "What coupons took off.",
-        "delivery_total": "What delivery cost.",
-        "total": "What was to be paid.",
+        "uuid": "The order's uuid.",
+        "number": "The order's number.",
+        "kind": "What was ordered: `products`, `vouchers` or `gift_cards`.",
+        "created_on": "When it was created.",
+        "language": "The buyer's language.",
+        "cart_id": "The cart it was created from; for vouchers and gift cards the basket, which is not a cart "
+        "of the API.",
+        "return_url": "Where the customer is redirected afterwards; null if nowhere.",
+        "message": "The buyer's message; empty if none.",
+        "buyer": "The buyer: `first_name`, `last_name`, `email`, `phone`.",
+        "delivery": "The delivery: `kind`, `name`, `recipient_name`, `address` (null unless it is sent to the buyer).",
+        "products": "The lines, each with `product_id`, `variant_id`, `voucher_id`, `gift_card_id` (null unless "
+        "the line is of that kind), `name`, `variant`, `choices`, `quantity`, `unit_price`, `total`, "
+        "`vat_rate`.",
+        "products_total": "The total of the products, before discounts.",
+        "discount_total": "The total that coupons deduct.",
+        "delivery_total": "The price of delivery.",
+        "total": "The total to pay.",
     },
     EventType.ORDER_PAID: {
         "id": "The order's id.",
-        "uuid": "Its uuid.",
-        "number": "Its number.",
-        "cart_id": "The cart it came from; of vouchers and gift cards the bag, which is no cart.",
-        "total": "What was paid in all.",
-        "gift_card_total": "What gift cards paid.",
-        "card_total": "What a bank card paid.",
+        "uuid": "The order's uuid.",
+        "number": "The order's number.",
+        "cart_id": "The cart it was created from; for vouchers and gift cards the basket, which is not a cart "
+        "of the API.",
+        "total": "The total that was paid.",
+        "gift_card_total": "The part that was paid with gift cards.",
+        "card_total": "The part that was paid by bank card.",
     },
     EventType.PARTNER_KYC_CHANGED: {
         "id": "The partner's id.",
-        "uuid": "Its uuid.",
-        "status": "`ok`: the provider has validated it; `error`: it has not, or not yet.",
-        "detail": "The same in a sentence, with the way out.",
-        "changed": "What has changed, each with `kind` (`level`, `document`, `identity_check`), `id` (null of a level), "
-        "`document_type` (null but of a document), `status`, `refused_reason`.",
-        "errors": "What is refused or missing now, each with `kind`, `id` (null where it is missing), `document_type`, "
+        "uuid": "The partner's uuid.",
+        "status": "`ok`: the provider has validated the partner; `error`: it has not, or not yet.",
+        "detail": "The status in a sentence, with what to do.",
+        "changed": "What changed, each with `kind` (`level`, `document`, `identity_check`), `id` (null for a "
+        "level), `document_type` (null except for a document), `status`, `refused_reason`.",
+        "errors": "What is refused or missing now, each with `kind`, `id` (null if missing), `document_type`, "
         "`status`, `refused_reason`.",
     },
     EventType.PARTNER_PAYMENTS_ACTIVATED: {
         "id": "The partner's id.",
-        "uuid": "Its uuid.",
-        "source_id": "The id that the network's own systems know it by.",
-        "activation_id": "The id of the activation that was completed.",
+        "uuid": "The partner's uuid.",
+        "source_id": "The partner's id in the network's own systems.",
+        "activation_id": "The id of the completed activation.",
     },
     EventType.VOUCHER_EXTENDED: {
         **_VOUCHER_KEYS,
-        "old_expires_on": "When it would have stopped working.",
-        "expires_on": "When it stops working now.",
+        "old_expires_on": "When it would have expired before.",
+        "expires_on": "When it expires now.",
     },
     EventType.VOUCHER_ISSUED: {
         **_VOUCHER_KEYS,
-        "voucher_prototype_id": "The prototype it was made from.",
-        "order_id": "The order it was sold with; null: the partner issued it.",
-        "state": "`paid`: it works; `draft`: it is not paid for yet.",
-        "language": "The language it was bought in.",
-        "reception_mode": "How it reaches its recipient, as coupons name it: `print_at_home`, `giftee_email` and so on.",
-        "total_price": "Its price with its options, before any coupon.",
-        "purchase_price": "What was paid for it.",
-        "created_on": "When it was made.",
-        "activated_on": "From when on it can be used; null: not yet.",
-        "expires_on": "When it stops working; null: not settled before it is paid.",
+        "voucher_prototype_id": "The id of its prototype.",
+        "order_id": "The order it was sold with; null if the partner issued it.",
+        "state": "`paid`: it can be used; `draft`: it is not paid yet.",
+        "language": "The buyer's language.",
+        "reception_mode": "How it reaches its recipient, with the values of coupons: `print_at_home`, `giftee_email` "
+        "and so on.",
+        "total_price": "Its price with options, before coupons.",
+        "purchase_price": "The price that was paid.",
+        "created_on": "When it was created.",
+        "activated_on": "When it becomes usable; null if not yet.",
+        "expires_on": "When it expires; null if this is set on payment.",
     },
     EventType.VOUCHER_STATE_CHANGED: {
         **_VOUCHER_KEYS,
-        "old_state": "The state it was in, as REST names it.",
-        "state": "The state it is in.",
-        "activated_on": "From when on it can be used; null: never yet.",
-        "used_on": "When it was used; null: it is not used, or no longer.",
-        "expires_on": "When it stops working; null: never, or not settled yet.",
+        "old_state": "The previous state, as named in REST.",
+        "state": "The new state.",
+        "activated_on": "When it became usable; null if never yet.",
+        "used_on": "When it was used; null if it is not used.",
+        "expires_on": "When it expires; null if never, or not set yet.",
     },
     EventType.WEBHOOK_TEST: {
         "message": "A greeting.",
     },
 }
-"""What the `data` of an event holds: key -> its meaning. Money is `{"amount": "12.50", "currency": "EUR"}`, a time is ISO
-8601 in UTC, a text in several languages an object of them, an id the one that REST and GraphQL answer."""
+"""The keys of an event's `data`: key -> its description. Money is `{"amount": "12.50", "currency": "EUR"}`, a time
+is ISO 8601 in UTC, a translated text is an object keyed by language, an id is the one in REST and GraphQL.
+"""
 
 
 _TOTALS = {
@@ -191,7 +201,7 @@ _HOLD = {
     "reference": "till-2-0815",
     "expires_on": "2026-11-21T05:00:32.000000Z",
 }
-EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
+EVENT_EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
     EventType.CART_COMPLETED: {
         "id": _CART,
         "last_modified": 1795236332114,
@@ -347,24 +357,25 @@ EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
     },
     EventType.WEBHOOK_TEST: {"message": "It works."},
 }
-"""The data of an event of each type: what endpoints are tried with, and the documentation shows."""
+"""The `data` of an event of each type, for webhook tests and for the documentation."""
 
 
-@strawberry.pydantic.type(description="Something that has happened, as it was at that moment.")
-class Event(Fields):
-    """Something that has happened."""
-
+@strawberry.pydantic.type(description="An event, with the data of the moment when it happened.")
+class Event(SchemaModel):
     key: Annotated[str, strawberry.field(name="id")] = Field(
-        max_length=40, unique=True, description="Its id, `evt_…`: the `id` in the body of the webhooks that tell of it."
+        max_length=40, unique=True, description="The event's id, `evt_…`: the `id` in the body of its webhooks."
     )
     type: EventType = Field(
         sa_type=Enum(EventType, native_enum=False, length=LONGEST_TYPE, values_callable=lambda e: [m.value for m in e]),
-        description="What has happened.",
+        description="The event's type.",
     )
-    occurred_on: dt.datetime = moment("When it happened.")
-    subject: str = Field(max_length=80, description="What it happened to, such as the id of an order or of a cart.")
+    occurred_on: dt.datetime = datetime_column("When it happened.")
+    subject: str = Field(
+        max_length=80,
+        description="The id of the object it is about: a cart, an order, a voucher, a gift card or a partner.",
+    )
     data: Annotated[dict[str, Any], strawberry.field(graphql_type=JSON)] = Field(
-        sa_type=JSONB, description="What there is to know, with the keys that are documented for its type."
+        sa_type=JSONB, description="The event's data; the documentation lists the keys for each type."
     )
-    partner = of_partner()
-    marketplace = of_marketplace()
+    partner = partner_relation()
+    marketplace = marketplace_relation()

@@ -1,4 +1,4 @@
-"""Jobs: what is done beside the requests, and where each piece of it stands."""
+"""Background jobs and their state."""
 
 import datetime as dt
 from typing import Annotated, Any
@@ -7,34 +7,34 @@ import strawberry
 from sqlmodel import Field
 from strawberry.scalars import JSON
 
-from schema.core.resource import ClosedSet, Fields, choice, closed_set, moment
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.resource import SchemaModel
 
 
-@closed_set
-class JobState(ClosedSet):
-    """Where a job stands. One that is done is there no more."""
+@graphql_enum
+class JobState(DescribedEnum):
+    """The state of a job. Completed jobs are deleted."""
 
-    QUEUED = "queued", "It waits for a worker, or for its time."
-    RUNNING = "picked", "A worker runs it."
-    FAILED = "failed", "It has failed for good, and is kept. It can be run again."
+    QUEUED = "queued", "It waits for a worker, or for its scheduled time."
+    RUNNING = "picked", "A worker is running it."
+    FAILED = "failed", "It failed permanently and is stored. It can be retried."
 
 
 @strawberry.pydantic.type(
-    description="A piece of work that is done beside the requests. It is there until it is done; failed ones are kept for a while."
+    description="A background job. It is deleted when it completes; failed jobs are stored for a while."
 )
-class Job(Fields):
-    """A piece of work that is done beside the requests."""
-
-    id: int = Field(description="Its id.")
-    kind: str = Field(description="What is done: `settle_attempt`.")
-    state: JobState = choice(JobState, "Where it stands.")
-    attempts: int = Field(description="How often it has failed since it was enqueued, or last run again by hand.")
-    created_on: dt.datetime = moment("When it was enqueued.")
-    run_after: dt.datetime = moment("It is not run before this time.")
-    last_error: str | None = Field(description="Why it failed the last time, without secrets; null: it never did.")
+class Job(SchemaModel):
+    id: int = Field(description="The job's id.")
+    kind: str = Field(description="The kind of job, such as `settle_attempt`.")
+    state: JobState = enum_column(JobState, "The job's state.")
+    attempts: int = Field(description="How often it has failed since it was queued or last retried by hand.")
+    created_on: dt.datetime = datetime_column("When it was queued.")
+    run_after: dt.datetime = datetime_column("The earliest time at which it runs.")
+    last_error: str | None = Field(description="The last error, without secrets; null if it has never failed.")
     request_id: str | None = Field(
-        description="The request that wanted it, as in the header `X-Request-Id` and in the logs; null: a schedule did."
+        description="The id of the request that queued it, as in the header `X-Request-Id` and in the logs; null "
+        "if a schedule queued it."
     )
     payload: Annotated[dict[str, Any], strawberry.field(graphql_type=JSON)] = Field(
-        description="What it is about, mostly ids; masked like the inputs in the audit log."
+        description="The job's parameters, mostly ids; masked like the inputs in the audit log."
     )

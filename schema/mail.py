@@ -1,4 +1,4 @@
-"""Mail: what is written to people, and where each message stands."""
+"""Mail: the messages that are sent, and their delivery state."""
 
 import datetime as dt
 from uuid import UUID
@@ -6,51 +6,52 @@ from uuid import UUID
 import strawberry
 from sqlmodel import Field
 
-from schema.core.ownership import of_marketplace, of_partner
-from schema.core.resource import ClosedSet, Fields, choice, closed_set, moment
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.ownership import marketplace_relation, partner_relation
+from schema.core.resource import SchemaModel
 
 
-@closed_set
-class MailKind(ClosedSet):
-    """What a message is about."""
+@graphql_enum
+class MailKind(DescribedEnum):
+    """The kind of a message."""
 
-    ORDER_CONFIRMATION = "order_confirmation", "To the buyer: the order is paid, and what it contains."
-    NEW_ORDER = "new_order", "To the partner: something was bought."
-    PAYMENT_REFUNDED = "payment_refunded", "To the buyer: there is no order, and the card gets its money back."
-    ONBOARDING_LINK = "onboarding_link", "To a partner's legal representative: where to activate its payments."
-    VOUCHER = "voucher", "To a buyer or a giftee: vouchers to print, or what becomes of them."
-    GIFT_CARD = "gift_card", "To a buyer or a giftee: gift cards to print, or what becomes of them."
-    ENDPOINT_DISABLED = "endpoint_disabled", "To whoever gets events: their address failed for days and gets no more."
-
-
-@closed_set
-class MailState(ClosedSet):
-    """Where a message stands."""
-
-    QUEUED = "queued", "It waits to be sent, for the first time or again."
-    SENT = "sent", "The mail server has taken it."
-    FAILED = "failed", "It was refused for good, or for more than a day. It can be sent again."
+    ORDER_CONFIRMATION = "order_confirmation", "To the buyer: the order is paid, with its contents."
+    NEW_ORDER = "new_order", "To the partner: there is a new order."
+    PAYMENT_REFUNDED = "payment_refunded", "To the buyer: no order was created, and the bank card is refunded."
+    ONBOARDING_LINK = "onboarding_link", "To a partner's legal representative: the link to activate its payments."
+    VOUCHER = "voucher", "To a buyer or giftee: vouchers to print, or how they are delivered."
+    GIFT_CARD = "gift_card", "To a buyer or giftee: gift cards to print, or how they are delivered."
+    ENDPOINT_DISABLED = "endpoint_disabled", "To the owner of a webhook endpoint: it failed for days and was disabled."
 
 
-@strawberry.pydantic.type(description="A message to somebody. Messages are kept for a while, then deleted.")
-class Mail(Fields):
-    """A message to somebody."""
+@graphql_enum
+class MailState(DescribedEnum):
+    """The delivery state of a message."""
 
-    id: int = Field(description="Its id.")
-    uuid: UUID = Field(description="Its uuid, which its Message-ID begins with.")
-    kind: MailKind = choice(MailKind, "What it is about.")
-    recipient: str = Field(max_length=320, description="The address it goes to.")
+    QUEUED = "queued", "It waits to be sent or retried."
+    SENT = "sent", "The mail server has accepted it."
+    FAILED = "failed", "It was rejected permanently, or could not be sent for more than a day. It can be sent again."
+
+
+@strawberry.pydantic.type(description="A mail message. Messages are deleted after a retention period.")
+class Mail(SchemaModel):
+    id: int = Field(description="The message's id.")
+    uuid: UUID = Field(description="The message's uuid; its Message-ID begins with it.")
+    kind: MailKind = enum_column(MailKind, "The kind of message.")
+    recipient: str = Field(max_length=320, description="The recipient's e-mail address.")
     language: str = Field(max_length=2, description="The language it is written in.")
-    subject: str = Field(default="", max_length=998, description="Its subject; empty until it is first tried.")
-    state: MailState = choice(MailState, "Where it stands.", default=MailState.QUEUED)
-    tries: int = Field(default=0, description="How often the mail server was asked to take it.")
-    last_error: str = Field(
-        default="", max_length=500, description="Why it was not taken the last time; empty: it was."
+    subject: str = Field(
+        default="", max_length=998, description="The subject; empty until the first attempt to send it."
     )
-    created_on: dt.datetime = moment("When it was written.")
-    due_on: dt.datetime | None = moment(
-        "When it is tried next; null when it is sent or failed.", default=None, nullable=True
+    state: MailState = enum_column(MailState, "The delivery state.", default=MailState.QUEUED)
+    tries: int = Field(default=0, description="How often it was passed to the mail server.")
+    last_error: str = Field(default="", max_length=500, description="The last error of the mail server; empty if none.")
+    created_on: dt.datetime = datetime_column("When it was created.")
+    due_on: dt.datetime | None = datetime_column(
+        "When the next attempt is due; null if it is sent or failed.", default=None, nullable=True
     )
-    sent_on: dt.datetime | None = moment("When the mail server took it; null: not yet.", default=None, nullable=True)
-    partner = of_partner(nullable=True)
-    marketplace = of_marketplace(nullable=True)
+    sent_on: dt.datetime | None = datetime_column(
+        "When the mail server accepted it; null if not yet.", default=None, nullable=True
+    )
+    partner = partner_relation(nullable=True)
+    marketplace = marketplace_relation(nullable=True)

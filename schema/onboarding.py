@@ -1,4 +1,4 @@
-"""Onboarding: how a partner comes to be paid, what is still needed for it, and what its representative is asked."""
+"""Onboarding: the page on which a partner's representative activates payments, and the link to it."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -7,214 +7,51 @@ from uuid import UUID
 
 import strawberry
 from pydantic import BaseModel
-from pydantic import Field as Plain
+from pydantic import Field as PydanticField
 from sqlmodel import Field
 
-from schema.core.resource import ClosedSet, Fields, closed_set, writable
-
-# ---- the process
-
-
-@closed_set
-class ActivationStatus(ClosedSet):
-    """Where the activation of a partner's payments stands. The last two are final."""
-
-    PENDING_USER_ACTION = "PENDING_USER_ACTION", "The legal representative has something to do, at `pendingUserAction`."
-    PROCESSING = "PROCESSING", "The representative is done, and the rest is being set up."
-    COMPLETED = "COMPLETED", "The partner can be paid."
-    FAILED = "FAILED", "It came to nothing; `failure` says why. Activating again starts a new process."
+from schema.activation import ActivationFailure, ActivationStatus
+from schema.core.columns import DescribedEnum
+from schema.core.inputs import graphql_input
+from schema.core.resource import SchemaModel
+from schema.kyc.capability import Requirement
 
 
-@closed_set
-class ActivationFailureReason(ClosedSet):
-    """Why an activation came to nothing."""
-
-    DATA_REFUSED = (
-        "data_refused",
-        "The provider does not take what it was told of the partner: correct it, then activate again.",
-    )
-    NOT_AUTHENTICATED = (
-        "not_authenticated",
-        "The representative did not get through the provider's authentication: activate again for a new session.",
-    )
-    ACCOUNT_BLOCKED = (
-        "account_blocked",
-        "The provider lets this partner receive nothing: ask the provider, then activate again.",
-    )
-    ACCOUNT_CLOSED = "account_closed", "The provider's account was closed: activating again asks for another one."
-    KIND_CHANGED = "kind_changed", "The kind of company was changed: activating again asks for another account."
-    OUTCOME_UNKNOWN = (
-        "outcome_unknown",
-        "It is not known what the provider has made: somebody has to look there, and say so by `settleActivation`.",
-    )
-
-
-@strawberry.pydantic.type(description="Why an activation came to nothing, and the way out.")
-class ActivationFailure(BaseModel):
-    """Why an activation came to nothing."""
-
-    reason: ActivationFailureReason = Plain(description="Why, for programs.")
-    message: str = Plain(description="Why, for people, in the provider's words where there are any.")
-    field: str | None = Plain(
-        default=None, description="The field of the partner that has to be corrected; null: none."
-    )
-    action: str = Plain(description="What to do: an operation, such as `updatePartner`, or an address.")
-    request_id: str | None = Plain(
-        default=None, description="What the provider's support knows the refusal by; null: nothing."
-    )
-
-
-@strawberry.pydantic.type(description="The activation of a partner's payments.")
-class PaymentActivation(BaseModel):
-    """The activation of a partner's payments."""
-
-    id: UUID = Plain(description="Names the process, for support. It stays while the process is not final.")
-    status: ActivationStatus = Plain(description="Where it stands.")
-    pending_user_action: str | None = Plain(
-        default=None,
-        description="Where the representative goes: the provider's site, for about ten minutes, or the onboarding page "
-        "when something is missing. Null unless `PENDING_USER_ACTION`.",
-    )
-    failure: ActivationFailure | None = Plain(default=None, description="Why it failed; null unless `FAILED`.")
-
-
-@writable
-class ActivatePayments(Fields):
-    """Whose payments are activated."""
-
-    partner_uuid: UUID = Field(description="The uuid of the partner.")
-
-
-@writable
-class SettleActivation(Fields):
-    """What became of the account of a partner."""
-
-    partner_uuid: UUID = Field(description="The uuid of the partner.")
-    account_id: str = Field(
-        default="", max_length=128, description="The account's id at the provider; empty: the provider has none."
-    )
-
-
-@writable
-class SendOnboardingLink(Fields):
-    """Whose representative is written to."""
+@graphql_input
+class SendOnboardingLink(SchemaModel):
+    """Send the onboarding link to a partner's legal representative."""
 
     partner_uuid: UUID = Field(description="The uuid of the partner.")
     language: str | None = Field(
-        default=None, max_length=2, description="The language to write in, such as `fr`; by default the partner's."
+        default=None,
+        max_length=2,
+        description="The language of the message, such as `fr`; the partner's language by default.",
     )
 
 
 @strawberry.pydantic.type(description="The onboarding page of a partner.")
 class OnboardingLink(BaseModel):
-    """The onboarding page of a partner."""
-
-    url: str = Plain(description="Its address, which can be sent to the representative at any time.")
-    recipient: str = Plain(description="Where it was sent; empty: nowhere.")
-
-
-# ---- what a partner can do, and what it lacks
-
-
-@closed_set
-class RequirementCode(ClosedSet):
-    """What is needed of a partner."""
-
-    MISSING_DATA = "missing_data", "A field that the provider needs is empty."
-    DATA_REFUSED = "data_refused", "The provider does not take the value of a field."
-    AUTHENTICATION = "authentication", "The legal representative has to authenticate at the provider."
-    REPRESENTATIVE_CHANGED = (
-        "representative_changed",
-        "The representative's e-mail address was changed: the representative has to authenticate anew.",
-    )
-    ACTIVATION_FAILED = "activation_failed", "The last activation came to nothing: begin another."
-    IDENTITY_NOT_VERIFIED = "identity_not_verified", "Nobody has proven the partner's identity yet."
-    DOCUMENT_REFUSED = "document_refused", "A document or an identity check was refused: hand it in anew."
-    DOCUMENT_OUTDATED = "document_outdated", "A document that was good has to be renewed."
-    BANK_ACCOUNT_MISSING = "bank_account_missing", "There is no bank account to pay out to."
-    BANK_ACCOUNT_AUTHENTICATION = (
-        "bank_account_authentication",
-        "The legal representative has to authenticate for a bank account.",
-    )
-    PAYEE_MISMATCH = (
-        "payee_mismatch",
-        "The bank knows the account's holder by another name: correct IBAN or name, or payouts may come back.",
-    )
-    INFLOWS_BLOCKED = "inflows_blocked", "The provider lets the partner receive nothing."
-    OUTFLOWS_BLOCKED = "outflows_blocked", "The provider lets the partner be paid out nothing."
-
-
-@strawberry.pydantic.type(description="Something that is needed of a partner, and how it is met.")
-class Requirement(BaseModel):
-    """Something that is needed of a partner, and how it is met."""
-
-    code: RequirementCode = Plain(description="What is needed.")
-    field: str | None = Plain(
-        default=None,
-        description="The field it is about, as `updatePartner` names it, such as `registration.siretNumber`; null: none.",
-    )
-    action: str = Plain(
-        description="What meets it: an address that the representative opens, or an operation; `contactProvider` where only the provider helps."
-    )
-    deadline: dt.datetime | None = Plain(default=None, description="Until when; null: no date is known.")
-
-
-@closed_set
-class CapabilityStatus(ClosedSet):
-    """Whether a partner can be paid."""
-
-    ACTIVE = "active", "It can."
-    PENDING = "pending", "Not yet: somebody, or the provider, has something to do first."
-    DISABLED = "disabled", "It cannot; `disabledReason` says why."
-
-
-@closed_set
-class DisabledCapabilityReason(ClosedSet):
-    """Why a partner cannot be paid."""
-
-    NOT_STARTED = "not_started", "Its payments were never activated."
-    REQUIREMENTS = "requirements", "Something is needed of it first: see `requirements`."
-    PROCESSING = "processing", "What the representative did is being worked on."
-    FAILED = "failed", "Its activation came to nothing."
-    BLOCKED = "blocked", "The provider lets it receive nothing."
-    CLOSED = "closed", "The provider's account was closed."
-    PARTNER_INACTIVE = (
-        "partner_inactive",
-        "Nothing is in the way but its own `status`, which says that it does not sell.",
-    )
-
-
-@strawberry.pydantic.type(description="Whether a partner can be paid, and what is needed of it.")
-class PaymentCapability(BaseModel):
-    """Whether a partner can be paid, and what is needed of it."""
-
-    status: CapabilityStatus = Plain(description="Whether it can be paid by card.")
-    disabled_reason: DisabledCapabilityReason | None = Plain(default=None, description="Why not; null: it can.")
-    requirements: list[Requirement] = Plain(
-        default_factory=list, description="What is needed, also where payments go on meanwhile; the most urgent first."
-    )
-
-
-# ---- the onboarding page
+    url: str = PydanticField(description="Its URL, which can be sent to the representative at any time.")
+    recipient: str = PydanticField(description="The e-mail address it was sent to; empty if it was not sent.")
 
 
 class OnboardingStep(StrEnum):
-    """What the page shows."""
+    """The step that the page shows."""
 
     DETAILS = "details"
-    """A form for what is `asked`."""
+    """A form for `asked_fields`."""
     AUTHENTICATION = "authentication"
     """A button that leads to the provider."""
     PROCESSING = "processing"
-    """Nothing to do but wait: the page loads itself again."""
+    """A waiting page that reloads itself."""
     COMPLETED = "completed"
-    """The partner can be paid; there may be `requirements` left."""
+    """The partner can receive payments; there may be `requirements` left."""
     FAILED = "failed"
-    """It came to nothing, and the representative can do nothing about it; `failure` says why."""
+    """It failed and the representative cannot fix it; `failure` gives the reason."""
 
 
 class OnboardingField(StrEnum):
-    """What the representative may be asked: columns of the partner, and fields of `OnboardingDetails`."""
+    """A field of the form: a column of the partner and a field of `OnboardingDetails`."""
 
     COMPANY_TYPE = "company_type"
     NAME = "name"
@@ -235,7 +72,7 @@ class OnboardingField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OnboardingDetails:
-    """What the representative typed, as it was typed; empty: not given.
+    """What the representative typed, unchanged; empty if not given.
 
     `company_type` is a value of `CompanyType`, the birthday `YYYY-MM-DD`, countries ISO 3166 alpha-2.
     """
@@ -258,7 +95,7 @@ class OnboardingDetails:
 
 
 class OnboardingTask(StrEnum):
-    """What a representative does on the page once payments are active."""
+    """A task of the representative once payments are active."""
 
     PROVE_IDENTITY = "prove_identity"
     NAME_BANK_ACCOUNT = "name_bank_account"
@@ -267,14 +104,14 @@ class OnboardingTask(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BeginTask:
-    """What the representative is about to do at the provider."""
+    """The task that the representative is about to do at the provider."""
 
     task: OnboardingTask
 
 
 @dataclass(frozen=True, slots=True)
-class BankDetails:
-    """Where money goes to, as it was typed; empty: not given."""
+class BankDetailsForm:
+    """The bank account for payouts, as typed; empty if not given."""
 
     iban: str = ""
     bic: str = ""
@@ -282,37 +119,78 @@ class BankDetails:
 
 @dataclass(frozen=True, slots=True)
 class Onboarding:
-    """All that the page shows. Of what is stored about people it has nothing."""
+    """The data of the onboarding page. It contains no stored personal data."""
 
     partner_uuid: UUID
     partner_name: str
-    """What customers know the partner by."""
+    """The partner's commercial name."""
     marketplace_name: str
     iban_end: str
-    """The last four characters of the partner's IBAN; empty: it has none."""
+    """The last four characters of the partner's IBAN; empty if it has none."""
     accent: str
     logo_url: str
     language: str
-    """The partner's, for a browser that names none of ours."""
+    """The partner's language, for browsers that accept no supported one."""
     step: OnboardingStep
-    asked: tuple[OnboardingField, ...]
-    """What the form asks for: what is missing, and what the provider did not take."""
-    refused: OnboardingField | None
-    """The one of `asked` that the provider did not take."""
+    asked_fields: tuple[OnboardingField, ...]
+    """What the form asks for: missing fields, and fields that the provider refused."""
+    refused_field: OnboardingField | None
+    """The one of `asked_fields` that the provider refused."""
     needs_company_number: bool | None
-    """Whether a company number is needed; None while the kind of company is not known."""
+    """Whether a company number is required; None while the company type is unknown."""
     status: ActivationStatus | None
-    """Of the activation; None: it was never begun."""
+    """The status of the activation; None if it was never started."""
     activation_id: UUID | None
     failure: ActivationFailure | None
     requirements: tuple[Requirement, ...]
     path: str
-    """Where this page is now, from the root: the address changes with the representative's e-mail address."""
+    """The current path of this page. It changes with the representative's e-mail address."""
 
 
 @dataclass(frozen=True, slots=True)
-class Authentication:
-    """Where the representative is sent now: the provider's site."""
+class AuthenticationRedirect:
+    """The provider's page that the representative is redirected to."""
 
     url: str
     expires_at: dt.datetime
+
+
+class ProviderReturnPurpose(DescribedEnum):
+    """Why a person was sent to the provider."""
+
+    IDENTITY = "identity", "To prove an identity."
+    BANK_ACCOUNT = "bank_account", "To confirm a bank account."
+
+
+class ProviderReturnStatus(DescribedEnum):
+    """The result, as shown on the page that the person returns to."""
+
+    OPEN = "open", "It is not done yet."
+    WAITING = "waiting", "It is being examined."
+    DONE = "done", "It is done."
+    FAILED = "failed", "It was refused, or not done in time. It can be retried."
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderReturn:
+    """The page that is shown to a person who returns from the provider."""
+
+    path: str
+    """The end of the page's path."""
+    purpose: ProviderReturnPurpose
+    status: ProviderReturnStatus
+    action_url: str | None
+    """Where to continue at the provider; None once that is no longer possible."""
+    partner_name: str
+    """The partner's commercial name."""
+    accent: str
+    logo_url: str
+    language: str
+    """The partner's language, for browsers that accept no supported one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderReturnRetry:
+    """A retry; `path` is the end of the path of the page that reported the failure."""
+
+    path: str

@@ -1,4 +1,4 @@
-"""Orders: what was sold, with the names and prices of the day."""
+"""Orders: what was sold, with the names and prices at the time of the order."""
 
 import datetime as dt
 from decimal import Decimal
@@ -6,196 +6,175 @@ from uuid import UUID
 
 import strawberry
 from pydantic import BaseModel
-from pydantic import Field as Part
+from pydantic import Field as PydanticField
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
 from schema.checkout.checkout import ShopKind
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
 from schema.core.derived import derived
-from schema.core.field_permission import Guard
-from schema.core.ownership import of_partner
+from schema.core.field_permission import FieldPermission
+from schema.core.money import money
+from schema.core.ownership import partner_relation
 from schema.core.permission import Permission
-from schema.core.resource import (
-    ClosedSet,
-    Fields,
-    Text,
-    choice,
-    closed_set,
-    embedded,
-    inline,
-    moment,
-    money,
-    relation,
-    relations,
-    text,
-)
-from schema.delivery import DeliveryKind
+from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
+from schema.core.text import Text, translated_text_column
+from schema.delivery.delivery import DeliveryKind
 from schema.gift_card.gift_card import GiftCard
 from schema.voucher.voucher import Voucher
 
 
-@closed_set
-class OrderStatus(ClosedSet):
-    """Where an order stands."""
+@graphql_enum
+class OrderStatus(DescribedEnum):
+    """The status of an order."""
 
     PAID = "paid", "It is paid."
-    REFUNDED = "refunded", "All of its money went back."
+    REFUNDED = "refunded", "It is refunded in full."
 
 
-@closed_set
-class PaymentStatus(ClosedSet):
-    """Where the money of a payment stands."""
+@graphql_enum
+class PaymentStatus(DescribedEnum):
+    """The status of a payment."""
 
-    IN_PROGRESS = "ip", "It is not known yet whether it arrives."
-    OK = "ok", "It has arrived."
-    ERROR = "err", "It did not arrive."
-    CANCELLED = "cncl", "The buyer gave up."
+    IN_PROGRESS = "ip", "The outcome is not known yet."
+    OK = "ok", "The money has arrived."
+    ERROR = "err", "The payment failed."
+    CANCELLED = "cncl", "The buyer cancelled."
 
 
-@closed_set
-class PaymentMethod(ClosedSet):
-    """Where the money of a payment came from."""
+@graphql_enum
+class PaymentMethod(DescribedEnum):
+    """The source of a payment."""
 
     CREDIT_CARD = "credit_card", "A bank card."
     GIFT_CARD = "gift_card", "A gift card of the partner."
 
 
-@strawberry.pydantic.type(description="The version and the choices of a product that was sold.")
-class OrderVariant(Fields):
-    """The version and the choices of a product that was sold."""
-
-    id: int = Field(description="Its id.")
-    variant_id: int | None = Field(default=None, description="The variant; null for a product without variants.")
-    name: Text | None = text("Its name that day; null for a product without variants.", default=None, nullable=True)
-    choices: Text | None = text(
-        "What was chosen, as `Colour: sage; Ribbon: gold`; null for nothing.", default=None, nullable=True
+@strawberry.pydantic.type(description="The variant and the chosen attribute values of a sold product.")
+class OrderVariant(SchemaModel):
+    id: int = Field(description="The row's id.")
+    variant_id: int | None = Field(default=None, description="The variant's id; null for a product without variants.")
+    name: Text | None = translated_text_column(
+        "The variant's name at the time of the order; null for a product without variants.", default=None, nullable=True
     )
-    partner = of_partner()
+    choices: Text | None = translated_text_column(
+        "The chosen attribute values, as `Colour: sage; Ribbon: gold`; null if none.", default=None, nullable=True
+    )
+    partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="A line of an order: a product, a voucher or a gift card that was sold.")
-class OrderProduct(Fields):
-    """A line of an order."""
-
-    id: int = Field(description="Its id.")
-    product_id: int | None = Field(default=None, description="The product; null for vouchers and gift cards.")
+@strawberry.pydantic.type(description="A line of an order: a product, a voucher or a gift card.")
+class OrderProduct(SchemaModel):
+    id: int = Field(description="The line's id.")
+    product_id: int | None = Field(default=None, description="The product's id; null for vouchers and gift cards.")
     voucher = relation(
         Voucher,
         by="voucher_id",
-        description="The voucher that was issued; null for what is none. Takes `permissions.view_voucher`.",
+        description="The issued voucher; null for other lines. Requires `permissions.view_voucher`.",
         nullable=True,
-        guard=Guard(Permission.VIEW_VOUCHER, owner=()),
+        field_permission=FieldPermission(Permission.VIEW_VOUCHER, owner_columns=()),
     )
     gift_card = relation(
         GiftCard,
         by="gift_card_id",
-        description="The gift card that was issued; null for what is none. Takes `permissions.view_giftcard`.",
+        description="The issued gift card; null for other lines. Requires `permissions.view_giftcard`.",
         nullable=True,
-        guard=Guard(Permission.VIEW_GIFT_CARD, owner=()),
+        field_permission=FieldPermission(Permission.VIEW_GIFT_CARD, owner_columns=()),
     )
-    name: Text = text("Its name that day.")
-    quantity: int = Field(description="How many.")
-    unit_price = money("unit_price_amount", description="What one cost that day, VAT included.")
+    name: Text = translated_text_column("The name at the time of the order.")
+    quantity: int = Field(description="The quantity.")
+    unit_price = money("unit_price_amount", description="The unit price at the time of the order, VAT included.")
     total = money("total_amount", description="quantity × unit price, before discounts.")
-    vat_rate: Decimal = Field(sa_type=Numeric(5, 2), description="Per cent of VAT contained in the price.")
+    vat_rate: Decimal = Field(sa_type=Numeric(5, 2), description="VAT rate in percent, included in the price.")
     picture_address = derived(
-        str, ("picture_url",), "The address of its picture that day, on this service; empty: none.", name="pictureUrl"
+        str,
+        ("picture_url",),
+        "The URL of the picture at the time of the order, on this service; empty if none.",
+        name="pictureUrl",
     )
     variant = relation(
-        OrderVariant, by="order_variant_id", description="Which version, and what was chosen.", nullable=True
+        OrderVariant, by="order_variant_id", description="The variant and the chosen attribute values.", nullable=True
     )
-    partner = of_partner()
+    partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="The VAT of one rate contained in an order.")
-class OrderVat(Fields):
-    """The VAT of one rate contained in an order."""
-
-    id: int = Field(description="Its id.")
-    rate: Decimal = Field(sa_type=Numeric(5, 2), description="Per cent.")
-    net = money("net_amount", description="Without VAT.")
+@strawberry.pydantic.type(description="The VAT of an order at one rate.")
+class OrderVat(SchemaModel):
+    id: int = Field(description="The row's id.")
+    rate: Decimal = Field(sa_type=Numeric(5, 2), description="VAT rate in percent.")
+    net = money("net_amount", description="The amount without VAT.")
     vat = money("vat_amount", description="The VAT.")
-    gross = money("gross_amount", description="With VAT.")
-    partner = of_partner()
+    gross = money("gross_amount", description="The amount with VAT.")
+    partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="A coupon that an order used.")
-class OrderDiscount(Fields):
-    """A coupon that an order used."""
-
-    id: int = Field(description="Its id.")
-    coupon_id: int = Field(description="The coupon.")
-    code: str = Field(max_length=40, description="What was typed.")
-    amount = money("discount_amount", description="What it took off.")
-    partner = of_partner()
+@strawberry.pydantic.type(description="A coupon used by an order.")
+class OrderDiscount(SchemaModel):
+    id: int = Field(description="The row's id.")
+    coupon_id: int = Field(description="The coupon's id.")
+    code: str = Field(max_length=40, description="The code as the customer typed it.")
+    amount = money("discount_amount", description="The amount it deducted.")
+    partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="Money that paid for an order, from one source.")
-class OrderPayment(Fields):
-    """Money that paid for an order, from one source."""
+@strawberry.pydantic.type(description="A payment of an order, from one source.")
+class OrderPayment(SchemaModel):
+    id: UUID = Field(description="The payment's id.")
+    method: PaymentMethod = enum_column(PaymentMethod, "The source of the money.")
+    status: PaymentStatus = enum_column(PaymentStatus, "The payment's status.")
+    amount = money("paid_amount", description="The amount.")
+    gift_card_id: int | None = Field(
+        default=None, description="The gift card's id; null if it was not paid with a gift card."
+    )
+    created_on: dt.datetime = datetime_column("When it was started.")
+    partner = partner_relation()
 
-    id: UUID = Field(description="Its id.")
-    method: PaymentMethod = choice(PaymentMethod, "Where the money came from.")
-    status: PaymentStatus = choice(PaymentStatus, "Where the money stands.")
-    amount = money("paid_amount", description="How much.")
-    gift_card_id: int | None = Field(default=None, description="The gift card; null where it was none.")
-    created_on: dt.datetime = moment("When it was begun.")
-    partner = of_partner()
 
-
-@strawberry.pydantic.type(description="Who bought something.")
+@strawberry.pydantic.type(description="The buyer of an order.")
 class OrderBuyer(BaseModel):
-    """Who bought something."""
-
-    first_name: str = Part(description="First name.")
-    last_name: str = Part(description="Last name.")
-    email: str = Part(description="E-mail address.")
-    phone: str = Part(description="Telephone number; empty: not told.")
+    first_name: str = PydanticField(description="First name.")
+    last_name: str = PydanticField(description="Last name.")
+    email: str = PydanticField(description="E-mail address.")
+    phone: str = PydanticField(description="Telephone number; empty if not given.")
 
 
-@strawberry.pydantic.type(description="Where the post goes.")
+@strawberry.pydantic.type(description="A postal address.")
 class PostalAddress(BaseModel):
-    """Where the post goes."""
-
-    line_1: str = Part(description="Street and number.")
-    line_2: str = Part(description="Building, floor, company; empty: nothing.")
-    postal_code: str = Part(description="Postal code.")
-    city: str = Part(description="Town.")
-    country: str = Part(description="ISO 3166 alpha-2 code.")
+    line_1: str = PydanticField(description="Street and number.")
+    line_2: str = PydanticField(description="Building, floor or company; empty if none.")
+    postal_code: str = PydanticField(description="Postal code.")
+    city: str = PydanticField(description="Town.")
+    country: str = PydanticField(description="ISO 3166 alpha-2 code.")
 
 
-@strawberry.pydantic.type(description="How an order reaches the customer.")
+@strawberry.pydantic.type(description="The delivery of an order.")
 class OrderDelivery(BaseModel):
-    """How an order reaches the customer."""
-
-    kind: DeliveryKind = Part(description="How goods reach the customer.")
-    name: Text = Part(description="The delivery mode's name that day.")
-    recipient_name: str = Part(description="Who gets the parcel; empty: the buyer.")
-    address: PostalAddress | None = Part(
-        description="Where home delivery goes; null for other kinds, and where it goes to those it is for."
+    kind: DeliveryKind = PydanticField(description="The kind of delivery.")
+    name: Text = PydanticField(description="The delivery mode's name at the time of the order.")
+    recipient_name: str = PydanticField(description="The recipient of the parcel; empty if it is the buyer.")
+    address: PostalAddress | None = PydanticField(
+        description="The address for home delivery; null for other kinds, and if it is sent to the giftees."
     )
 
 
-@strawberry.pydantic.type(description="What a customer bought in a partner's shop.")
-class Order(Fields):
-    """What a customer bought in a partner's shop."""
-
-    id: int = Field(description="Its id.")
-    uuid: UUID = Field(description="Its uuid, which tells nothing of how many there are.")
-    number: int = Field(description="Its number: 1, 2, 3 … without gaps for each partner.")
-    status: OrderStatus = choice(OrderStatus, "Where it stands.", default=OrderStatus.PAID)
-    kind: ShopKind = choice(ShopKind, "What it is an order of.", default=ShopKind.PRODUCTS)
-    created_on: dt.datetime = moment("When it was made.")
-    language: str = Field(default="en", max_length=2, description="The language it was bought in.")
-    cart_id: UUID = Field(description="The cart or the bag it came from.")
-    message: str = Field(default="", max_length=1000, description="What the buyer wrote; empty: nothing.")
-    buyer = embedded(inline(OrderBuyer, prefix="buyer_"), "Who bought it.")
+@strawberry.pydantic.type(description="A customer's order in a partner's shop.")
+class Order(SchemaModel):
+    id: int = Field(description="The order's id.")
+    uuid: UUID = Field(description="The order's uuid, which does not reveal the number of orders.")
+    number: int = Field(description="The order's number: 1, 2, 3 … per partner, without gaps.")
+    status: OrderStatus = enum_column(OrderStatus, "The order's status.", default=OrderStatus.PAID)
+    kind: ShopKind = enum_column(ShopKind, "What was ordered.", default=ShopKind.PRODUCTS)
+    created_on: dt.datetime = datetime_column("When it was created.")
+    language: str = Field(default="en", max_length=2, description="The buyer's language.")
+    cart_id: UUID = Field(description="The id of the cart or basket it was created from.")
+    message: str = Field(default="", max_length=1000, description="The buyer's message; empty if none.")
+    buyer = embedded(embedded_value(OrderBuyer, prefix="buyer_"), "The buyer.")
     delivery = embedded(
-        inline(
+        embedded_value(
             OrderDelivery,
             {
                 "recipient_name": "recipient_name",
-                "address": inline(
+                "address": embedded_value(
                     PostalAddress,
                     {"line_1": "address_line_1", "line_2": "address_line_2"},
                     unless_null="address_line_1",
@@ -203,16 +182,16 @@ class Order(Fields):
             },
             prefix="delivery_",
         ),
-        "How it reaches the customer.",
+        "How it is delivered.",
     )
-    products = relations(OrderProduct, by="order_id", description="What was sold.")
-    vat = relations(OrderVat, by="order_id", description="The VAT it contains, a rate each.", order="rate")
+    products = relations(OrderProduct, by="order_id", description="The lines of the order.")
+    vat = relations(OrderVat, by="order_id", description="The included VAT, one entry per rate.", order="rate")
     discounts = relations(OrderDiscount, by="order_id", description="The coupons it used.")
-    payments = relations(OrderPayment, by="order_id", description="The money that paid for it.", order="created_on")
-    products_total = money("products_amount", description="The products, before discounts.")
-    discount_total = money("discount_amount", description="What coupons took off.")
-    delivery_total = money("delivery_amount", description="What delivery cost.")
+    payments = relations(OrderPayment, by="order_id", description="The payments of the order.", order="created_on")
+    products_total = money("products_amount", description="The total of the lines, before discounts.")
+    discount_total = money("discount_amount", description="The total that coupons deducted.")
+    delivery_total = money("delivery_amount", description="The price of delivery.")
     total = money("total_amount", description="products − discount + delivery.")
-    gift_card_total = money("gift_card_amount", description="What gift cards paid.")
-    card_total = money("card_amount", description="What a card paid.")
-    partner = of_partner()
+    gift_card_total = money("gift_card_amount", description="The part that was paid with gift cards.")
+    card_total = money("card_amount", description="The part that was paid by bank card.")
+    partner = partner_relation()

@@ -1,4 +1,4 @@
-"""Bank accounts at the payment provider, as rows."""
+"""The table of bank accounts registered at the payment provider."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -9,19 +9,20 @@ from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.bank_account import BankAccountStatus, RegisteredBankAccount
-from schema.core.resource import moment
+from schema.core.columns import datetime_column
 from store.core.clock import now
-from store.kyc import PATH_LENGTH, new_path, of_account
+from store.core.return_paths import PATH_LENGTH, new_path
+from store.kyc import of_current_account
 from store.partner.partners import PartnerRow
 
-OPEN = (BankAccountStatus.CREATED, BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN)
-"""What can still become active."""
+UNSETTLED = (BankAccountStatus.CREATED, BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN)
+"""Statuses that can still change to active."""
 
 
 class BankAccountRow(RegisteredBankAccount, table=True):
-    """A bank account at the provider; a partner whose IBAN changes gets another.
+    """A bank account at the provider. A partner whose IBAN changes gets another one.
 
-    Of several active ones the newest counts: the provider is asked to deactivate the others until it has done so.
+    Of several active ones the newest counts; the provider is asked to deactivate the others until it has done so.
     """
 
     __tablename__ = "bank_account"
@@ -44,15 +45,14 @@ class BankAccountRow(RegisteredBankAccount, table=True):
     provider_id: str = Field(default="", max_length=128)
     path: str = Field(default_factory=new_path, max_length=PATH_LENGTH, unique=True)
     key: UUID = Field(default_factory=uuid4)
-    created_on: dt.datetime = moment("When it was registered.", default_factory=now)
+    created_on: dt.datetime = datetime_column("When it was registered.", default_factory=now)
 
 
 async def bank_accounts_of(db: AsyncSession, partner: PartnerRow) -> Sequence[BankAccountRow]:
-    """All bank accounts of a partner, the newest first."""
-    query = select(BankAccountRow).where(*of_account(BankAccountRow, partner))
+    """The bank accounts of a partner's current provider account, newest first."""
+    query = select(BankAccountRow).where(*of_current_account(BankAccountRow, partner))
     return (await db.exec(query.order_by(col(BankAccountRow.id).desc()))).all()
 
 
-async def locked_account(db: AsyncSession, id: int) -> BankAccountRow:
-    """A bank account, locked."""
+async def lock_account(db: AsyncSession, id: int) -> BankAccountRow:
     return (await db.exec(select(BankAccountRow).where(col(BankAccountRow.id) == id).with_for_update())).one()

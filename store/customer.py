@@ -1,4 +1,4 @@
-"""Customers of a partner, as rows: one for each e-mail address, and one each time for those without."""
+"""Customers of a partner: one for each e-mail address, and a new one each time for people without an address."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,26 +9,26 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.resource import moment
+from schema.core.columns import datetime_column
 from schema.customer import Customer
 from store.core.clock import now
-from store.database.loaders import among
+from store.database.loaders import is_any_of
 
 
 class CustomerRow(Customer, table=True):
-    """A customer. `normal_email` is the address as it is matched: lower case; null where there is none."""
+    """A customer. `normal_email` is the e-mail address in lower case for look-ups; null if there is none."""
 
     __tablename__ = "customer"
     __table_args__ = (Index("customer_email_key", "partner_id", "normal_email", unique=True),)
     partner_id: int = Field(foreign_key="partner.id")
     id: int = Field(default=None, primary_key=True)
     normal_email: str | None = Field(default=None, max_length=254)
-    created_on: dt.datetime = moment("When it was first heard of.", default_factory=now)
+    created_on: dt.datetime = datetime_column("When the customer first appeared.", default_factory=now)
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody as told; what is empty is not known."""
+    """A person's data as received; empty means unknown."""
 
     first_name: str = ""
     last_name: str = ""
@@ -36,23 +36,26 @@ class Person:
 
     @property
     def normal_email(self) -> str:
-        """The address as it is matched."""
+        """The address as it is matched: trimmed and in lower case."""
         return self.email.strip().lower()
 
 
 async def customer_for(db: AsyncSession, partner_id: int, first_name: str, last_name: str, email: str) -> int | None:
-    """The id of the partner's customer with this e-mail address, made when there is none yet; None of somebody unknown.
+    """The id of the partner's customer with this e-mail address, created if needed.
 
-    Case does not matter, and names are kept as given last; an empty one changes nothing. Whoever has no address is somebody
-    new each time. Any number of transactions may ask for the same address at once: there is one customer. Two that each ask
-    for several should ask with `customers_for`.
+    Returns None if neither a name nor an address is known. Case does not matter. The last received names are stored; an
+    empty name changes nothing. A person without an address is a new customer each time. Concurrent transactions with
+    the same address get one customer. Transactions that need several customers must use `customers_for`.
     """
     who = Person(first_name, last_name, email)
     return (await customers_for(db, partner_id, [who]))[who]
 
 
 async def customers_for(db: AsyncSession, partner_id: int, people: Iterable[Person]) -> Mapping[Person, int | None]:
-    """The same for several at once: in two statements, and in one order, so that no two transactions wait for each other."""
+    """`customer_for` for several people, in two statements for those with an address.
+
+    Addresses are processed in one order, so that two transactions cannot deadlock.
+    """
     wanted = dict.fromkeys(people)
     known = {who.normal_email: who for who in sorted(wanted, key=lambda who: who.normal_email) if who.normal_email}
     by_email = await _with_addresses(db, partner_id, list(known.values()))
@@ -65,7 +68,7 @@ async def customers_for(db: AsyncSession, partner_id: int, people: Iterable[Pers
 
 
 async def _with_addresses(db: AsyncSession, partner_id: int, people: Sequence[Person]) -> Mapping[str, int]:
-    """The customers with these addresses, by address; people come in the order of theirs."""
+    """Customer ids by normalized address. `people` must be sorted by address."""
     if not people:
         return {}
     new = insert(CustomerRow).values(
@@ -91,6 +94,6 @@ async def _with_addresses(db: AsyncSession, partner_id: int, people: Sequence[Pe
     )
     await db.exec(kept)
     query = select(col(there.normal_email), col(there.id)).where(
-        col(there.partner_id) == partner_id, among(col(there.normal_email), [who.normal_email for who in people])
+        col(there.partner_id) == partner_id, is_any_of(col(there.normal_email), [who.normal_email for who in people])
     )
     return {email: id for email, id in (await db.exec(query)).all() if email is not None}

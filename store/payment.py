@@ -1,4 +1,4 @@
-"""Checkout attempts: what a customer set out to pay, written before the customer leaves for the provider."""
+"""Payment attempts of the checkout. An attempt is stored before the customer is redirected to the provider."""
 
 import datetime as dt
 import enum
@@ -10,32 +10,35 @@ from sqlalchemy import BigInteger, CheckConstraint, Index, text
 from sqlmodel import Field, SQLModel
 
 from schema.checkout.checkout import ShopKind
-from schema.core.resource import amount, choice, json_column, moment
+from schema.core.columns import amount_column, datetime_column, enum_column, json_column
 from store.core.clock import now
 
 
 class AttemptState(enum.StrEnum):
-    """Where an attempt stands. The first two hold stock, coupons and gift cards; a completed one has spent them."""
+    """The state of a payment attempt.
+
+    STARTING and OPEN hold stock, coupons and gift cards; COMPLETED has spent them.
+    """
 
     STARTING = "starting"
-    """Written; the provider may or may not know of it yet."""
+    """Stored; the provider may or may not know of it yet."""
     OPEN = "open"
-    """The customer is at the provider, or the pay-in is not final."""
+    """The customer is on the provider's page, or the pay-in is not final."""
     ABANDONED = "abandoned"
-    """What was held is let go, but the pay-in could still be paid: it is watched until it is final."""
+    """Reservations are released, but the pay-in could still be paid: it is polled until it is final."""
     COMPLETED = "completed"
-    """There is an order."""
+    """The order exists."""
     FAILED = "failed"
-    """Nothing was charged; what was held is let go."""
+    """Nothing was charged; reservations are released."""
     REFUNDING = "refunding"
-    """Charged, but the order could no longer be covered: holds are let go, the refund is under way."""
+    """Charged, but the order could not be fulfilled: reservations are released and a refund is in progress."""
     REFUNDED = "refunded"
-    """The card has its money back."""
+    """The refund succeeded."""
 
 
 LIVE = (AttemptState.STARTING, AttemptState.OPEN)
-WATCHED = (*LIVE, AttemptState.ABANDONED, AttemptState.REFUNDING)
-MOVES: dict[AttemptState, frozenset[AttemptState]] = {
+POLLED = (*LIVE, AttemptState.ABANDONED, AttemptState.REFUNDING)
+TRANSITIONS: dict[AttemptState, frozenset[AttemptState]] = {
     AttemptState.STARTING: frozenset(
         {AttemptState.OPEN, AttemptState.ABANDONED, AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}
     ),
@@ -51,7 +54,7 @@ MOVES: dict[AttemptState, frozenset[AttemptState]] = {
 
 
 class AttemptRow(SQLModel, table=True):
-    """An attempt. At most one is live for a customer's session and cart."""
+    """A payment attempt. A session and cart have at most one live attempt."""
 
     __tablename__ = "checkout_attempt"
     __table_args__ = (
@@ -74,33 +77,33 @@ class AttemptRow(SQLModel, table=True):
     )
     partner_id: int = Field(foreign_key="partner.id")
     id: UUID = Field(default_factory=uuid4, primary_key=True)
-    kind: ShopKind = choice(ShopKind, "What is bought.", default=ShopKind.PRODUCTS)
-    state: AttemptState = choice(AttemptState, "Where it stands.", default=AttemptState.STARTING)
-    cart_id: UUID = Field(description="The cart, or the bag.")
+    kind: ShopKind = enum_column(ShopKind, "What is bought.", default=ShopKind.PRODUCTS)
+    state: AttemptState = enum_column(AttemptState, "State.", default=AttemptState.STARTING)
+    cart_id: UUID = Field(description="The id of the cart or basket.")
     cart_last_modified: int = Field(sa_type=BigInteger)
-    session_digest: str = Field(max_length=64, description="Which browser session it belongs to; only a digest.")
+    session_digest: str = Field(max_length=64, description="Digest of the session id.")
     language: str = Field(default="en", max_length=2)
     return_url: str = Field(default="", max_length=2048)
-    lines: list[dict[str, Any]] = json_column("What is bought, with the names and prices of the moment.")
-    buyer: dict[str, Any] = json_column("Who buys.")
-    delivery: dict[str, Any] = json_column("How it is delivered.")
+    lines: list[dict[str, Any]] = json_column("The ordered lines with the names and prices at the time of the attempt.")
+    buyer: dict[str, Any] = json_column("The buyer.")
+    delivery: dict[str, Any] = json_column("The chosen delivery.")
     vat: list[dict[str, Any]] = json_column("The VAT contained in the total.")
-    coupons: list[dict[str, Any]] = json_column("The coupons, and what each takes off.", default_factory=list)
-    cards: list[dict[str, Any]] = json_column("The gift cards, and what each pays.", default_factory=list)
-    held: bool = Field(
-        default=False, description="Whether stock, coupons and gift cards are held for it, or spent by it."
-    )
-    round: int = Field(default=0, description="How often they have been taken.")
+    coupons: list[dict[str, Any]] = json_column("The coupons with their discounts.", default_factory=list)
+    cards: list[dict[str, Any]] = json_column("The gift cards with the amount that each pays.", default_factory=list)
+    held: bool = Field(default=False, description="True while reservations are held, and after they were spent.")
+    round: int = Field(default=0, description="How often reservations were taken.")
     currency: str = Field(max_length=3)
-    products_amount: Decimal = amount()
-    discount_amount: Decimal = amount()
-    delivery_amount: Decimal = amount()
-    total_amount: Decimal = amount()
-    gift_card_amount: Decimal = amount()
-    card_amount: Decimal = amount()
-    created_on: dt.datetime = moment("When it was written.", default_factory=now)
-    link_expires_on: dt.datetime | None = moment("When the provider's link ends.", default=None, nullable=True)
-    check_on: dt.datetime | None = moment("When the worker looks at it next.", default=None, nullable=True)
+    products_amount: Decimal = amount_column()
+    discount_amount: Decimal = amount_column()
+    delivery_amount: Decimal = amount_column()
+    total_amount: Decimal = amount_column()
+    gift_card_amount: Decimal = amount_column()
+    card_amount: Decimal = amount_column()
+    created_on: dt.datetime = datetime_column("When it was stored.", default_factory=now)
+    link_expires_on: dt.datetime | None = datetime_column(
+        "When the provider's link expires.", default=None, nullable=True
+    )
+    check_on: dt.datetime | None = datetime_column("When the worker checks it next.", default=None, nullable=True)
     payer_key: UUID = Field(default_factory=uuid4)
     payin_key: UUID = Field(default_factory=uuid4)
     refund_key: UUID | None = Field(default=None)
@@ -109,18 +112,30 @@ class AttemptRow(SQLModel, table=True):
     refund_id: str = Field(default="", max_length=128, index=True)
     redirect_url: str = Field(default="", max_length=2048)
     fingerprint: str = Field(
-        default="", max_length=64, description="What it pays for, to tell whether a second press is the same."
+        default="", max_length=64, description="Digest of the checkout, to detect a repeated submit."
     )
     failure_code: str = Field(default="", max_length=20)
     failure_reason: str = Field(default="", max_length=40)
 
-    def ordered(self, cart_last_modified: int) -> bool:
-        """Whether it made an order of this writing of its cart or bag, which may not be gone yet."""
+    def has_ordered(self, cart_last_modified: int) -> bool:
+        """True if it completed an order for this version of its cart or basket. The cart may still exist."""
         return self.state is AttemptState.COMPLETED and self.cart_last_modified == cart_last_modified
 
 
-def move(attempt: AttemptRow, to: AttemptState) -> None:
-    """Change the state of a locked attempt. A move that the table does not know is a bug, not a refusal."""
-    if to not in MOVES[attempt.state]:
+def transition(attempt: AttemptRow, to: AttemptState) -> None:
+    """Change the state of a locked attempt. Raises RuntimeError for a transition that TRANSITIONS does not allow."""
+    if to not in TRANSITIONS[attempt.state]:
         raise RuntimeError(f"A checkout attempt does not go from {attempt.state} to {to}.")
     attempt.state = to
+
+
+LINK_LIFE = dt.timedelta(minutes=15)
+"""Assumed lifetime of a payment link if the provider reports no expiry."""
+
+
+RESERVATION_GRACE = dt.timedelta(minutes=20)
+
+
+def reservations_end(attempt: AttemptRow) -> dt.datetime:
+    """The latest time until which a live attempt keeps its reservations."""
+    return (attempt.link_expires_on or attempt.created_on + LINK_LIFE) + RESERVATION_GRACE

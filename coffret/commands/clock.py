@@ -1,4 +1,4 @@
-"""`coffret clock …`: what time it is for this installation, and moving it."""
+"""`coffret clock …`: shows and advances the clock of a development installation."""
 
 import datetime as dt
 from collections.abc import AsyncIterator
@@ -6,43 +6,42 @@ from contextlib import asynccontextmanager
 
 from rich.console import Console
 
-from coffret.commands.command_error import CommandError
+from coffret.command_error import CommandError
 from coffret.commands.environment import read_settings
-from coffret.commands.installation import opened
-from store.core import shared_clock
-from store.core.clock import clock, duration
+from coffret.commands.installation import open_database
+from store.core.clock import clock, parse_duration
+from store.database import shared_clock
 from store.database.db import Database
 
 
 @asynccontextmanager
-async def development() -> AsyncIterator[Database]:
-    """The database of this installation, unless it is one for production."""
+async def development_database() -> AsyncIterator[Database]:
+    """The database of this installation. Raises CommandError in production."""
     settings = read_settings()
     if not settings.development:
         raise CommandError("Time moves in development only, and this is a production installation (ENVIRONMENT).")
-    async with opened(settings) as db:
+    async with open_database(settings) as db:
         yield db
 
 
 async def show() -> None:
-    """Say what time it is."""
-    async with development():
-        tell(clock.ahead)
+    async with development_database():
+        print_clock(clock.ahead)
 
 
 async def advance(by: str) -> None:
-    """Move time forward, for whatever runs and for whatever starts later."""
+    """Advance the clock of running and future processes. Raises CommandError for an invalid duration."""
     try:
-        length = duration(by)
-        async with development() as db:
-            ahead = await shared_clock.advance(db, length)
+        length = parse_duration(by)
+        async with development_database() as db:
+            ahead = await shared_clock.advance_clock(db, length)
     except ValueError as error:
         raise CommandError(str(error)) from None
     clock.follow(ahead)
-    tell(ahead)
+    print_clock(ahead)
 
 
-def tell(ahead: dt.timedelta) -> None:
-    """Print the time, and how far it was moved."""
+def print_clock(ahead: dt.timedelta) -> None:
+    """Print the time and its offset from the real time."""
     moved = f"{ahead} ahead of the real time" if ahead else "the real time"
     Console(highlight=False, soft_wrap=True).print(f"It is {clock.now():%Y-%m-%d %H:%M:%S} UTC, {moved}.")

@@ -1,4 +1,4 @@
-"""What the environment says: the settings, and the database that they lead to, or a sentence that says what is wrong."""
+"""Reads the settings and the database URL from the environment. Invalid values raise a CommandError."""
 
 import contextlib
 import difflib
@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Mapping
 from pydantic import AliasChoices, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
-from coffret.commands.command_error import CommandError
-from store.core.dsn import dsn
+from coffret.command_error import CommandError
 from store.core.settings import Settings
+from store.database.db import dsn
 from store.database.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
 
-OF_COMMANDS = ("COFFRET_TOKEN", "COFFRET_URL")
-"""Variables that no setting reads but an option of a command."""
+COMMAND_VARIABLES = ("COFFRET_TOKEN", "COFFRET_URL")
+"""Variables that options of commands read, rather than settings."""
 
 
 def variable(name: str, field: FieldInfo) -> str:
-    """The environment variable that a setting is documented under."""
+    """The documented environment variable of a setting."""
     alias = field.validation_alias
     if isinstance(alias, AliasChoices):
         alias = str(alias.choices[0])
@@ -26,21 +26,21 @@ def variable(name: str, field: FieldInfo) -> str:
 
 
 def read_settings() -> Settings:
-    """The settings of the environment. What is wrong with them becomes one CommandError that names each variable.
+    """The settings of the environment. Raises one CommandError that names every invalid variable.
 
-    In development checkouts are opened over http unless FUNNEL_SCHEME says otherwise: nothing here speaks TLS.
+    In development, checkout URLs use http unless FUNNEL_SCHEME is set: the server does not speak TLS.
     """
     try:
         settings = Settings()
     except ValidationError as error:
-        raise CommandError("\n".join(complaints(error))) from None
+        raise CommandError("\n".join(error_sentences(error))) from None
     if settings.development and "funnel_scheme" not in settings.model_fields_set:
         settings.funnel_scheme = "http"
     return settings
 
 
-def complaints(error: ValidationError) -> list[str]:
-    """One sentence for each setting that cannot be used."""
+def error_sentences(error: ValidationError) -> list[str]:
+    """One sentence for each invalid setting."""
     by_location = {name: (variable(name, field), field) for name, field in Settings.model_fields.items()}
     by_location |= {env: (env, field) for env, field in by_location.values()}
     sentences = []
@@ -59,19 +59,19 @@ def complaints(error: ValidationError) -> list[str]:
 
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """`COFFRET_…` variables that no setting reads, each with the one that was probably meant, or an empty string."""
+    """`COFFRET_…` variables that no setting reads, each with the closest known name, or an empty string."""
     known = {f"COFFRET_{name.upper()}": variable(name, field) for name, field in Settings.model_fields.items()}
-    known |= {name: name for name in OF_COMMANDS}
+    known |= {name: name for name in COMMAND_VARIABLES}
     unknown = sorted(name for name in environment if name.startswith("COFFRET_") and name not in known)
     meant = {name: difflib.get_close_matches(name, known, 1, cutoff=0.8) for name in unknown}
     return {name: known[found[0]] if found else "" for name, found in meant.items()}
 
 
 @contextlib.contextmanager
-def database_address(settings: Settings, meanwhile: Callable[[], object] = lambda: None) -> Iterator[str]:
-    """The address of the database: `DATABASE_URL`, or that of the embedded server, which runs while the block does.
+def database_url(settings: Settings, meanwhile: Callable[[], object] = lambda: None) -> Iterator[str]:
+    """The database URL: `DATABASE_URL`, or that of the embedded server, which runs during the block.
 
-    `meanwhile` is called once, while the embedded server comes up.
+    `meanwhile` is called once, while the embedded server starts. Raises CommandError.
     """
     if settings.database_url:
         meanwhile()
@@ -91,8 +91,8 @@ def database_address(settings: Settings, meanwhile: Callable[[], object] = lambd
         server.stop()
 
 
-def export(settings: Settings) -> None:
-    """Put what was decided at start into the environment, for the processes we start."""
+def export_settings(settings: Settings) -> None:
+    """Write the settings decided at start to the environment, for child processes."""
     os.environ["PORT"] = str(settings.port)
     os.environ["DATABASE_URL"] = settings.database_url
     os.environ["FUNNEL_SCHEME"] = settings.funnel_scheme

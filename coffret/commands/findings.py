@@ -1,11 +1,11 @@
-"""What `coffret doctor` finds."""
+"""The findings of `coffret doctor`."""
 
 import dataclasses
 from enum import StrEnum
 
 
-class State(StrEnum):
-    """What a check found."""
+class CheckState(StrEnum):
+    """The state of a checked item."""
 
     OK = "ok"
     WARNING = "warning"
@@ -14,24 +14,25 @@ class State(StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """What one check found: a line on how it is, and one on how to put it right, empty where all is well."""
+    """The result of one check.
+
+    `message` describes the state; `remedy` says how to fix it, empty if nothing is to fix.
+    """
 
     name: str
-    state: State
-    found: str
+    state: CheckState
+    message: str
     remedy: str = ""
 
 
-def well(name: str, found: str) -> Finding:
-    """All is well."""
-    return Finding(name, State.OK, found)
+def passed(name: str, message: str) -> Finding:
+    return Finding(name, CheckState.OK, message)
 
 
-def doubtful(name: str, found: str, remedy: str) -> Finding:
-    """It works, and could work better."""
-    return Finding(name, State.WARNING, found, remedy)
+def warning(name: str, message: str, remedy: str) -> Finding:
+    """A finding that does not stop the installation from working."""
+    return Finding(name, CheckState.WARNING, message, remedy)
 
 
-def wrong(name: str, found: str, remedy: str) -> Finding:
-    """It does not work."""
-    return Finding(name, State.FAILED, found, remedy)
+def failed(name: str, message: str, remedy: str) -> Finding:
+    return Finding(name, CheckState.FAILED, message, remedy)

@@ -1,4 +1,4 @@
-"""The database that every command works on, or a sentence that says what is wrong with it."""
+"""Opens this installation's database for a command. An unusable database raises a CommandError."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -6,53 +6,55 @@ from collections.abc import AsyncIterator
 import asyncpg
 from sqlalchemy.exc import SQLAlchemyError
 
-from coffret.commands.command_error import CommandError
-from coffret.commands.environment import database_address
+from coffret.command_error import CommandError
+from coffret.commands.environment import database_url
 from schema.core.errors import Unavailable
 from store.core.clock import clock
 from store.core.outages import driver_error
 from store.core.settings import Settings
-from store.core.shared_clock import follow
 from store.database.db import Database
-from store.migrations.migrate import current, head, migrate
+from store.database.shared_clock import follow_clock
+from store.migrations.migrate import current_revision, head_revision, migrate
 
 OLDEST_POSTGRES = 15
 
 
 @contextlib.asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Database]:
-    """The database at an address, once it has answered; a CommandError says why if it does not."""
+async def connect_database(url: str) -> AsyncIterator[Database]:
+    """Connect to a database. Raises CommandError with the reason if it does not answer."""
     db = Database(url, pool_size=2, max_overflow=2, quiet=True)
     try:
         try:
             async with db.engine.connect():
                 pass
         except (asyncpg.PostgresError, asyncpg.InterfaceError, SQLAlchemyError, Unavailable) as error:
-            raise CommandError(unreachable(error)) from None
+            raise CommandError(unreachable_message(error)) from None
         yield db
     finally:
         await db.aclose()
 
 
 @contextlib.asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Database]:
-    """The database of this installation, with the tables that this release wants.
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database of this installation. Raises CommandError if its tables are not at this release's revision.
 
-    The embedded one is brought up to date by itself; another is so by `coffret migrate` and by `coffret serve`.
+    The embedded database is migrated here. Others are migrated by `coffret migrate` and `coffret serve`.
     """
-    with database_address(settings) as url:
-        async with connected(url) as db:
+    with database_url(settings) as url:
+        async with connect_database(url) as db:
             if not settings.database_url:
                 await migrate(db)
-            elif (found := await current(db)) != head():
-                raise CommandError(f"The database is at revision {found or 'none'}, not {head()}. Run: coffret migrate")
+            elif (found := await current_revision(db)) != head_revision():
+                raise CommandError(
+                    f"The database is at revision {found or 'none'}, not {head_revision()}. Run: coffret migrate"
+                )
             if settings.development:
-                await follow(db, clock)
+                await follow_clock(db, clock)
             yield db
 
 
-def unreachable(error: Exception) -> str:
-    """Why the database cannot be used, and what to do, without the address, which may hold a password."""
+def unreachable_message(error: Exception) -> str:
+    """The reason why the database cannot be used, and a fix. Omits the URL, which may contain a password."""
     cause = driver_error((error.__cause__ if isinstance(error, Unavailable) else None) or error)
     kind = type(cause).__name__
     told = " ".join(str(cause).split()) or kind

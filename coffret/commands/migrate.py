@@ -1,22 +1,22 @@
-"""`coffret migrate`: bring the database up to date."""
+"""`coffret migrate`: brings the database schema up to date."""
 
 from rich.console import Console
 
-from coffret.commands.environment import database_address, read_settings
-from coffret.commands.installation import connected
-from store.migrations.migrate import current, head
+from coffret.commands.environment import database_url, read_settings
+from coffret.commands.installation import connect_database
+from store.migrations.migrate import current_revision, head_revision
 from store.migrations.migrate import migrate as bring_up_to_date
 
 
 async def migrate() -> None:
-    """Run every migration that is missing; waits while another process does the same."""
+    """Run all pending migrations. Waits while another process migrates."""
     console = Console(highlight=False)
-    with database_address(read_settings()) as url:
-        async with connected(url) as db:
-            before = await current(db)
+    with database_url(read_settings()) as url:
+        async with connect_database(url) as db:
+            before = await current_revision(db)
             with console.status("Bringing the tables up to date…"):
                 await bring_up_to_date(db)
-    if before == head():
+    if before == head_revision():
         console.print(f"The tables are at revision {before} already.")
     else:
-        console.print(f"The tables went from revision {before or 'none'} to {head()}.")
+        console.print(f"The tables went from revision {before or 'none'} to {head_revision()}.")

@@ -7,7 +7,7 @@ from schema.root import sdl
 
 
 def write(output: pathlib.Path | None) -> None:
-    """Write the schema to a file, or to standard output."""
+    """Write the schema to `output`, or to standard output if it is None."""
     if output is None:
         sys.stdout.write(sdl())
     else:

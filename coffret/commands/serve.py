@@ -1,6 +1,6 @@
-"""`coffret serve`: everything in one process, or several processes on one port.
+"""`coffret serve`: serves requests and runs the jobs, in one process or in several on one port.
 
-Little is imported here: the database is started first, and the program is imported while it comes up.
+This module imports little: the rest of the program is imported while the database starts.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ from starlette.applications import Starlette
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from coffret.commands.command_error import CommandError
-from coffret.commands.environment import database_address, export
-from coffret.commands.gc_tuning import collect_seldom, spare_what_is_there
-from coffret.serving.single_server import alone, tell
-from coffret.serving.timeouts import Patience, ServerConfig, allow_files
+from coffret.command_error import CommandError
+from coffret.commands.environment import database_url, export_settings
+from coffret.commands.gc_tuning import collect_rarely, freeze_loaded_objects
+from coffret.serving.single_server import data_directory_lock, write_lock_file
+from coffret.serving.timeouts import ConnectionLimits, ServerConfig, raise_file_limit
 from store.core.logs import set_up_logging
 from store.core.settings import Settings
 
@@ -34,35 +34,38 @@ log = structlog.get_logger(__name__)
 
 
 def serve(settings: Settings) -> None:
-    """Serve until interrupted or terminated. Embedded PostgreSQL is started before, and stopped after, all else."""
-    with stopping_in_order(), alone(settings) as held, listening(settings) as listener:
+    """Serve until SIGINT or SIGTERM. Embedded PostgreSQL starts first and stops last."""
+    with graceful_shutdown(), data_directory_lock(settings) as held, listening_socket(settings) as listener:
         settings.port = listener.getsockname()[1]
-        tell(held, f"{os.getpid()} {settings.public_url}")
-        with database_address(settings, meanwhile=whole_program) as url:
+        write_lock_file(held, f"{os.getpid()} {settings.public_url}")
+        with database_url(settings, meanwhile=import_everything) as url:
             settings.database_url = url
-            export(settings)
-            set_up_logging(settings, calm=True)
+            export_settings(settings)
+            set_up_logging(settings, quiet=True)
             from coffret.commands.prepare import prepare
-            from coffret.commands.welcome import show
+            from coffret.commands.welcome import print_welcome
             from coffret.http.metrics import shared_metrics
 
             demo = asyncio.run(prepare(settings))
-            with shared_metrics(settings), announced(settings, lambda: show(settings, demo)):
+            with shared_metrics(settings), announce_when_ready(settings, lambda: print_welcome(settings, demo)):
                 run(settings, listener)
 
 
-def whole_program() -> None:
-    """Import everything, which takes about as long as the database takes to come up."""
+def import_everything() -> None:
+    """Import the application. This takes about as long as the database needs to start."""
     for name in ("coffret.commands.prepare", "coffret.app"):
         importlib.import_module(name)
 
 
 def run(settings: Settings, listener: socket.socket) -> None:
-    """Run the application in this process, or in as many as wanted."""
-    allow_files()
+    """Run the application in `settings.workers` processes; one runs in this process.
+
+    Raises CommandError if it does not start.
+    """
+    raise_file_limit()
     config = ServerConfig(
-        "coffret.commands.serve:application",
-        Patience.of(settings),
+        "coffret.commands.serve:build_application",
+        ConnectionLimits.from_settings(settings),
         factory=True,
         ws="none",
         host=settings.host,
@@ -83,36 +86,36 @@ def run(settings: Settings, listener: socket.socket) -> None:
             server.run(sockets=[listener])
         failed = not server.started
     if failed:
-        raise CommandError("The application did not start; the log above says why. `coffret doctor` may know more.")
+        raise CommandError("The application did not start; the log above says why. `coffret doctor` may show more.")
 
 
 class Supervisor(Multiprocess):
-    """Several processes on one port. Told to stop it listens no more itself: else clients would be let in whom nobody serves."""
+    """Runs several processes on one port."""
 
     def terminate_all(self) -> None:
-        """Stop the processes."""
+        """Close the listening sockets too: otherwise the kernel would accept clients that no process serves."""
         for listener in self.sockets:
             listener.close()
         super().terminate_all()
 
 
-def application() -> Starlette:
-    """The application of one process, made from the environment that `serve` has prepared."""
+def build_application() -> Starlette:
+    """Create the application of one process, from the environment that `serve` has prepared."""
     from coffret.app import create_app
     from store.core import tracing
 
-    collect_seldom()  # a worker process does not come by the command line
+    collect_rarely()  # a worker process does not run coffret.cli.main
     settings = Settings()
-    set_up_logging(settings, calm=True)
-    tracing.begin(settings.service_name)
+    set_up_logging(settings, quiet=True)
+    tracing.start_tracing(settings.service_name)
     end_with_parent()
     made = create_app(settings)
-    spare_what_is_there()
+    freeze_loaded_objects()
     return made
 
 
 def end_with_parent() -> None:
-    """In a worker process, stop when the process that started it is gone, however it went."""
+    """In a worker process, stop when the parent process ends for any reason."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -125,12 +128,15 @@ def end_with_parent() -> None:
 
 
 @contextlib.contextmanager
-def stopping_in_order() -> Iterator[None]:
-    """Ctrl-C and a termination signal unwind what was started, and are then no error."""
+def graceful_shutdown() -> Iterator[None]:
+    """Turn SIGINT and SIGTERM into an orderly shutdown without an error."""
     before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     except KeyboardInterrupt:
+        # An interrupt inside `exec` of a text, as imports run for dataclasses, makes Python exit by SIGINT although it
+        # is caught here. The next `exec` clears that.
+        exec("")  # noqa: S102 - runs nothing
         log.info("stopped")
     finally:
         for number, handler in before.items():
@@ -138,8 +144,11 @@ def stopping_in_order() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def listening(settings: Settings) -> Iterator[socket.socket]:
-    """The socket that the application answers on. Taken first: if it can't be had, nothing else needs to start."""
+def listening_socket(settings: Settings) -> Iterator[socket.socket]:
+    """The bound socket.
+
+    It is opened first, so that an unavailable port fails before anything starts. Raises CommandError.
+    """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -156,12 +165,12 @@ def listening(settings: Settings) -> Iterator[socket.socket]:
 
 
 @contextlib.contextmanager
-def announced(settings: Settings, announce: Callable[[], None]) -> Iterator[None]:
-    """Call `announce` once the application answers that it is ready, unless it stops before."""
+def announce_when_ready(settings: Settings, announce: Callable[[], None]) -> Iterator[None]:
+    """Call `announce` once the application is ready. Does nothing if the block ends earlier."""
     over = threading.Event()
 
     def watch() -> None:
-        while not over.is_set() and not ready(settings):
+        while not over.is_set() and not is_ready(settings):
             time.sleep(0.05)
         if not over.is_set():
             announce()
@@ -175,9 +184,8 @@ def announced(settings: Settings, announce: Callable[[], None]) -> Iterator[None
         watcher.join()
 
 
-def ready(settings: Settings) -> bool:
-    """Whether the application says that it can serve."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - asked, not bound
+def is_ready(settings: Settings) -> bool:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - compared, not bound
     connection = http.client.HTTPConnection(host, settings.port, timeout=1)
     try:
         connection.request("GET", "/readyz")

@@ -1,8 +1,6 @@
-"""What `coffret serve` and `coffret demo` tell whoever started them."""
+"""The messages that `coffret serve` and `coffret demo` print."""
 
-import json
 import pathlib
-import shlex
 import shutil
 import sys
 from collections.abc import Mapping
@@ -10,53 +8,56 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from store.core.logs import keeps_calm
+from coffret.demo.cart_command import curl_command
+from store.core.logs import is_developer_terminal
 from store.core.settings import Settings
 
 
 @dataclass(frozen=True)
-class Demo:
-    """The demo data, as far as a newcomer wants to know it."""
+class DemoSummary:
+    """The parts of the demo data that the welcome message shows."""
 
     shops: tuple[str, ...]
     """Site domains of the partners."""
     usernames: tuple[str, ...]
     password: str
     token: str
-    """A fresh token of the first partner."""
+    """A new token of the first partner."""
     cart: Mapping[str, object]
-    """A cart of its products, as the API takes it."""
+    """A cart with the first partner's products, in the API's input format."""
     gift_card: str
-    """The code of one of its gift cards; empty when all are spent."""
+    """The code of a gift card; empty if all are spent."""
     voucher: str = ""
-    """The code of one of its vouchers; empty when all were used."""
+    """The code of a voucher; empty if all are used."""
 
 
-def show(settings: Settings, demo: Demo | None) -> None:
-    """Print addresses, log-ins and a curl that can be pasted as it stands."""
+def print_welcome(settings: Settings, demo: DemoSummary | None) -> None:
+    """Print the URLs, log-ins and a curl command to paste."""
     console = Console(highlight=False, soft_wrap=True)
     base = settings.public_url
-    with console.capture() as text:  # written in one piece, so that no log line gets between
+    with console.capture() as text:  # printed in one piece, so that no log line interrupts it
         console.print(f"\n[bold]Coffret is ready[/] at {base} (Ctrl-C stops it)\n")
         console.print(f"  GraphQL    {base}/graphql/")
         console.print(f"  REST       {base}/docs/")
         if settings.development and settings.mail_server is None:
             console.print(f"  Mail       {base}/_mail/")
         if settings.development:
-            console.print(f"  Events     {command()} listen --forward-to http://localhost:3000/webhooks")
-            console.print(f"  Commands   {command()} --help")
-        if keeps_calm(settings, sys.stderr):
+            console.print(f"  Events     {program_name()} listen --forward-to http://localhost:3000/webhooks")
+            console.print(f"  Commands   {program_name()} --help")
+        if is_developer_terminal(settings, sys.stderr):
             console.print("  Logs       warnings only; COFFRET_LOG_LEVEL=INFO shows each request")
         if demo is None:
-            console.print(f"\n  Make log-ins and tokens with: {command()} user create, {command()} token create\n")
+            console.print(
+                f"\n  Create log-ins and tokens with: {program_name()} user create, {program_name()} token create\n"
+            )
         else:
-            tell(console, settings, demo)
+            print_demo(console, settings, demo)
     console.file.write(text.get())
     console.file.flush()
 
 
-def command() -> str:
-    """How this program is called from where its user is: by its name where that finds it, else by its path."""
+def program_name() -> str:
+    """The command to call this program from the current folder: its name if PATH finds it, else its path."""
     program = pathlib.Path(sys.executable).with_name("coffret")
     found = shutil.which("coffret")
     if not program.exists() or (found is not None and pathlib.Path(found).samefile(program)):
@@ -65,8 +66,7 @@ def command() -> str:
     return str(program.relative_to(here) if program.is_relative_to(here) else program)
 
 
-def tell(console: Console, settings: Settings, demo: Demo) -> None:
-    """Print what the demo data hold."""
+def print_demo(console: Console, settings: Settings, demo: DemoSummary) -> None:
     for shop in demo.shops:
         console.print(f"  Shop       {settings.funnel_scheme}://{shop}/")
     if demo.gift_card:
@@ -78,17 +78,6 @@ def tell(console: Console, settings: Settings, demo: Demo) -> None:
     console.print(f"\n  Log-ins, all with password [bold]{demo.password}[/]:")
     for username in demo.usernames:
         console.print(f"    {username}")
-    console.print("\n  Create a cart, then open the funnel_url that it answers:\n")
-    console.print(curl(settings.public_url, demo.token, demo.cart), markup=False)
+    console.print("\n  Create a cart, then open the funnel_url of the answer:\n")
+    console.print(curl_command(settings.public_url, demo.token, demo.cart), markup=False)
     console.print()
-
-
-def curl(base: str, token: str, cart: Mapping[str, object]) -> str:
-    """The command that creates a cart."""
-    lines = (
-        f"curl -sS {base}/api/v2/ecommerce/cart/",
-        f"-H 'Authorization: Token {token}'",
-        "-H 'Content-Type: application/json'",
-        f"-d {shlex.quote(json.dumps(cart, ensure_ascii=False))}",
-    )
-    return " \\\n  ".join(lines)

@@ -1,4 +1,4 @@
-"""`coffret worker`: the jobs alone, for installations that run them apart from the requests."""
+"""`coffret worker`: runs only the jobs, for installations that separate them from requests."""
 
 import asyncio
 import contextlib
@@ -10,11 +10,11 @@ import structlog
 import uvicorn
 from starlette.applications import Starlette
 
-from coffret.commands.command_error import CommandError
-from coffret.commands.environment import database_address, read_settings
-from coffret.commands.installation import connected
+from coffret.command_error import CommandError
+from coffret.commands.environment import database_url, read_settings
+from coffret.commands.installation import connect_database
 from coffret.http import health
-from coffret.services import House, background, make_sandbox, open_house
+from coffret.services import Container, make_sandbox, open_container, run_background_tasks
 from store.core import tracing
 from store.core.logs import set_up_logging
 from store.migrations.migrate import migrate
@@ -23,47 +23,52 @@ log = structlog.get_logger(__name__)
 
 
 async def work() -> None:
-    """Run jobs until interrupted or terminated."""
+    """Run jobs until SIGINT or SIGTERM. Raises CommandError without REDIS_URL."""
     settings = read_settings()
     if not settings.redis_url:
         raise CommandError(
-            "A worker of its own needs the cart store of the servers: set REDIS_URL. Without it `coffret serve` runs the jobs."
+            "A separate worker needs the cart store of the servers: set REDIS_URL. Without Redis, `coffret serve` runs the jobs."
         )
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    with database_address(settings) as url:
+    with database_url(settings) as url:
         settings.database_url = url
         set_up_logging(settings)
-        tracing.begin(settings.service_name)
-        async with connected(url) as db:
+        tracing.start_tracing(settings.service_name)
+        async with connect_database(url) as db:
             await migrate(db)
-        async with open_house(settings, make_sandbox(settings)) as house, background(house), watched(house):
+        async with (
+            open_container(settings, make_sandbox(settings)) as container,
+            run_background_tasks(container),
+            health_server(container),
+        ):
             log.info("working")
             await stop.wait()
     log.info("stopped")
 
 
-class Server(uvicorn.Server):
-    """A server that leaves signals to whoever runs it."""
+class WorkerServer(uvicorn.Server):
+    """A server that does not handle signals: `work` does."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take none."""
         yield
 
 
 @contextlib.asynccontextmanager
-async def watched(house: House) -> AsyncIterator[None]:
-    """Answer those who watch the worker, where the settings say so."""
-    settings = house.services.settings
+async def health_server(container: Container) -> AsyncIterator[None]:
+    """Serve the health endpoints if COFFRET_WORKER_PORT is set."""
+    settings = container.services.settings
     if settings.worker_port is None:
         yield
         return
     app = Starlette(routes=health.ROUTES)
-    app.state.house = house
-    server = Server(uvicorn.Config(app, lifespan="off", log_config=None, server_header=False, proxy_headers=False))
-    serving = asyncio.create_task(server.serve([listener(settings.host, settings.worker_port)]))
+    app.state.container = container
+    server = WorkerServer(
+        uvicorn.Config(app, lifespan="off", log_config=None, server_header=False, proxy_headers=False)
+    )
+    serving = asyncio.create_task(server.serve([open_listener(settings.host, settings.worker_port)]))
     try:
         yield
     finally:
@@ -71,8 +76,8 @@ async def watched(house: House) -> AsyncIterator[None]:
         await serving
 
 
-def listener(host: str, port: int) -> socket.socket:
-    """A socket to answer on; a CommandError where it cannot be had."""
+def open_listener(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises CommandError if the port is unavailable."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:

@@ -1,1 +1,1 @@
-"""What a development installation starts with: a marketplace, two shops, log-ins."""
+"""The demo data of a development installation: a marketplace, two shops and log-ins."""

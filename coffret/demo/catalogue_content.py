@@ -1,8 +1,8 @@
-"""What the partners of the demo data sell as vouchers, read from the folder `content/` beside this module.
+"""The voucher catalogues of the demo partners, loaded from the folder `content/` beside this module.
 
-`sorting.toml` is the marketplace's. Each partner has `vouchers.toml`, `prototypes/<key>.toml`, and of each picture a folder
-`media/<key>/` with its sizes, made beforehand so that a first start need not draw them. A mistake raises a `ValueError`
-that names the file.
+`sorting.toml` is the marketplace's taxonomy. Each partner has `vouchers.toml`, `prototypes/<key>.toml`, and for each
+picture a folder `media/<key>/` with all sizes, rendered in advance so that the first start is fast. A mistake raises a
+`ValueError` that names the file.
 """
 
 from dataclasses import field
@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, StrictInt
 from pydantic.dataclasses import dataclass
 
-from coffret.demo.content import FOLDER, Amount, Count, Key, Percent, Texts, read
+from coffret.demo.content import FOLDER, Amount, Count, Key, Percent, Texts, read_toml
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.media import MediaSize
 from schema.voucher.voucher import VoucherState
@@ -21,7 +21,7 @@ _CONFIG = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, config=_CONFIG)
-class DemoSorting:
+class DemoTaxon:
     """A universe or an environment."""
 
     key: Key
@@ -30,7 +30,7 @@ class DemoSorting:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoPriceRange:
-    """A range of prices; `maximum` is None where it has no end."""
+    """A price range. `maximum` is None if it is open-ended."""
 
     name: Texts
     minimum: Amount
@@ -38,17 +38,17 @@ class DemoPriceRange:
 
 
 @dataclass(frozen=True, config=_CONFIG)
-class DemoSortings:
-    """How the marketplace sorts what its partners sell."""
+class DemoTaxonomy:
+    """The marketplace's taxonomy of its partners' vouchers."""
 
-    universes: tuple[DemoSorting, ...]
-    environments: tuple[DemoSorting, ...]
+    universes: tuple[DemoTaxon, ...]
+    environments: tuple[DemoTaxon, ...]
     price_ranges: tuple[DemoPriceRange, ...]
 
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoMedia:
-    """A picture in its sizes, as WebP. What is kept largest is its cover."""
+    """A picture in all sizes, as WebP. The original is the cover size."""
 
     key: Key
     files: dict[MediaSize, bytes] = field(repr=False)
@@ -67,8 +67,6 @@ class DemoCategory:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoOption:
-    """An option."""
-
     key: Key
     name: Texts
     description: Texts
@@ -80,7 +78,7 @@ class DemoOption:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoOptionLink:
-    """An option of a prototype: included in its price, or offered with it."""
+    """An option of a prototype: included in its price, or offered in addition."""
 
     key: Key
     count: Count
@@ -89,7 +87,7 @@ class DemoOptionLink:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoPrototype:
-    """A prototype. A price that is None is not sold."""
+    """A voucher prototype. A rate of None is not sold."""
 
     key: Key
     ranking: Count
@@ -114,8 +112,8 @@ class DemoPrototype:
 
 
 @dataclass(frozen=True, config=_CONFIG)
-class DemoChoice:
-    """So many of an option."""
+class DemoOptionCount:
+    """An option with its count."""
 
     key: Key
     count: Count
@@ -123,7 +121,7 @@ class DemoChoice:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoVoucher:
-    """A voucher that was sold, without a code."""
+    """A sold voucher; its code is generated."""
 
     prototype: Key
     state: VoucherState
@@ -135,7 +133,7 @@ class DemoVoucher:
     gifter_email: str
     children: Count = 0
     nights: Count = 0
-    options: tuple[DemoChoice, ...] = ()
+    options: tuple[DemoOptionCount, ...] = ()
     giftee_first_name: str | None = None
     giftee_last_name: str | None = None
     giftee_email: str | None = None
@@ -144,7 +142,7 @@ class DemoVoucher:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoCatalogue:
-    """What a partner sells as vouchers, prototypes in the order of their ranking, and what it has sold."""
+    """A partner's voucher catalogue and its sold vouchers. Prototypes are ordered by ranking."""
 
     rent_conditions: Texts
     how_to_book_html: Texts
@@ -155,16 +153,16 @@ class DemoCatalogue:
     media: tuple[DemoMedia, ...]
 
 
-def load_sortings() -> DemoSortings:
-    """Read and check how the marketplace sorts; raises ValueError where the file is not as it should be."""
-    return read(DemoSortings, FOLDER / "sorting.toml")
+def load_taxonomy() -> DemoTaxonomy:
+    """Load and validate the taxonomy. Raises ValueError."""
+    return read_toml(DemoTaxonomy, FOLDER / "sorting.toml")
 
 
 def load_catalogue(partner: str) -> DemoCatalogue:
-    """Read and check what a partner sells as vouchers, by the name of its folder; raises ValueError naming a bad file."""
+    """Load and validate the catalogue in a partner's folder. Raises ValueError that names the invalid file."""
     folder = FOLDER / partner
-    prototypes = [read(DemoPrototype, path, key=path.stem) for path in (folder / "prototypes").glob("*.toml")]
-    return read(
+    prototypes = [read_toml(DemoPrototype, path, key=path.stem) for path in (folder / "prototypes").glob("*.toml")]
+    return read_toml(
         DemoCatalogue,
         folder / "vouchers.toml",
         prototypes=sorted(prototypes, key=lambda prototype: prototype.ranking),

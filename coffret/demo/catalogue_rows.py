@@ -1,4 +1,4 @@
-"""From the demo content to rows of the catalogue, and to vouchers that were sold."""
+"""Inserts the demo content's voucher catalogue and sold vouchers."""
 
 import datetime as dt
 import hashlib
@@ -11,10 +11,10 @@ from uuid import uuid4
 from PIL import Image
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from coffret.demo.catalogue_content import DemoCatalogue, DemoMedia, DemoPrototype, DemoSortings, DemoVoucher
-from schema.core.resource import Text
+from coffret.demo.catalogue_content import DemoCatalogue, DemoMedia, DemoPrototype, DemoTaxonomy, DemoVoucher
+from schema.core.text import Text
 from schema.media import MediaSize
-from schema.validation.html import clean
+from schema.validation.html import clean_html
 from schema.voucher.voucher import VoucherGiftee, VoucherGifter, VoucherState
 from store.catalogue.catalogue import (
     EnvironmentRow,
@@ -26,30 +26,30 @@ from store.catalogue.catalogue import (
     VoucherOptionRow,
     VoucherPrototypeRow,
 )
-from store.catalogue.prices import Party, Rates, rent_price
+from store.catalogue.prices import Party, PrototypeRates, rent_price
 from store.core.files import FileStore
 from store.media.images import CONTENT_TYPE
-from store.media.media import MediaRow, key_of
+from store.media.media import MediaRow, media_key_of
 from store.partner.partners import MarketplaceRow, PartnerRow
-from store.voucher.issuing import ChosenOption, NewVoucher, issue_voucher
-from store.voucher.states import move
+from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_voucher
+from store.voucher.states import transition
 from store.voucher.vouchers import VoucherRow
 
-BEGUN = frozenset({VoucherState.DRAFT, VoucherState.PAID})
-"""States that vouchers are issued in."""
-A_MONTH = dt.timedelta(days=30)
+ISSUED_STATES = frozenset({VoucherState.DRAFT, VoucherState.PAID})
+"""The states in which vouchers can be issued."""
+ONE_MONTH = dt.timedelta(days=30)
 
 
 @dataclass(frozen=True)
-class Sortings:
-    """The ids of what prototypes name, by key."""
+class TaxonomyIds:
+    """Ids of the universes and environments, by key."""
 
     universes: Mapping[str, int]
     environments: Mapping[str, int]
 
 
-async def lay_sortings(db: AsyncSession, marketplace: MarketplaceRow, content: DemoSortings) -> Sortings:
-    """The universes, environments and price ranges of the marketplace."""
+async def insert_taxonomy(db: AsyncSession, marketplace: MarketplaceRow, content: DemoTaxonomy) -> TaxonomyIds:
+    """Insert the universes, environments and price ranges of the marketplace."""
     of: dict[str, Any] = {"marketplace_id": marketplace.id}
     universes, environments = (
         {each.key: kind(**of, name=Text(**each.name), ranking=at) for at, each in enumerate(several, 1)}
@@ -68,23 +68,25 @@ async def lay_sortings(db: AsyncSession, marketplace: MarketplaceRow, content: D
     ]
     db.add_all([*universes.values(), *environments.values(), *ranges])
     await db.flush()
-    return Sortings({key: row.id for key, row in universes.items()}, {key: row.id for key, row in environments.items()})
+    return TaxonomyIds(
+        {key: row.id for key, row in universes.items()}, {key: row.id for key, row in environments.items()}
+    )
 
 
-async def lay_catalogue(
+async def insert_catalogue(
     db: AsyncSession,
     files: FileStore,
     partner: PartnerRow,
-    sortings: Sortings,
+    taxonomy: TaxonomyIds,
     content: DemoCatalogue,
     now: dt.datetime,
 ) -> None:
-    """The pictures, options and prototypes of a partner, and the vouchers it has sold."""
+    """Insert the pictures, options and prototypes of a partner, and its sold vouchers."""
     media = {each.key: await _media(db, files, partner, each) for each in content.media}
     options = await _options(db, partner, content)
     prototypes = {}
     for each in content.prototypes:
-        prototypes[each.key] = row = _prototype(partner, sortings, content, each)
+        prototypes[each.key] = row = _prototype(partner, taxonomy, content, each)
         db.add(row)
         await db.flush()
         of: dict[str, Any] = {"partner_id": partner.id, "voucher_prototype_id": row.id}
@@ -103,7 +105,7 @@ async def lay_catalogue(
 async def _media(db: AsyncSession, files: FileStore, partner: PartnerRow, content: DemoMedia) -> MediaRow:
     full, uuid = content.files[MediaSize.FULL], uuid4()
     for size, file in content.files.items():
-        await files.put(key_of(uuid, size), file, CONTENT_TYPE, lasting=False)
+        await files.put(media_key_of(uuid, size), file, CONTENT_TYPE, lasting=False)
     with Image.open(io.BytesIO(full)) as image:
         width, height = image.size
     row = MediaRow(
@@ -122,7 +124,7 @@ async def _media(db: AsyncSession, files: FileStore, partner: PartnerRow, conten
 
 
 async def _options(db: AsyncSession, partner: PartnerRow, content: DemoCatalogue) -> Mapping[str, VoucherOptionRow]:
-    """The options by key, with their categories."""
+    """Insert the options and their categories. Returns the options by key."""
     categories = {
         each.key: VoucherOptionCategoryRow(
             partner_id=partner.id,
@@ -155,7 +157,7 @@ async def _options(db: AsyncSession, partner: PartnerRow, content: DemoCatalogue
 
 
 def _prototype(
-    partner: PartnerRow, sortings: Sortings, catalogue: DemoCatalogue, content: DemoPrototype
+    partner: PartnerRow, taxonomy: TaxonomyIds, catalogue: DemoCatalogue, content: DemoPrototype
 ) -> VoucherPrototypeRow:
     as_given = (
         "type",
@@ -175,10 +177,10 @@ def _prototype(
         description=Text(**content.description),
         long_description=Text(**content.long_description),
         rent_conditions=Text(**catalogue.rent_conditions),
-        how_to_book_html=Text(**{at: clean(html) for at, html in catalogue.how_to_book_html.items()}),
+        how_to_book_html=Text(**{at: clean_html(html) for at, html in catalogue.how_to_book_html.items()}),
         pdf_description=Text(**content.description),
-        universe_id=sortings.universes[content.universe],
-        environment_id=sortings.environments[content.environment],
+        universe_id=taxonomy.universes[content.universe],
+        environment_id=taxonomy.environments[content.environment],
         **{name: getattr(content, name) for name in as_given},
         **{f"{name}_amount": getattr(content, name) for name in prices},
     )
@@ -193,11 +195,10 @@ async def _voucher(
 ) -> VoucherRow:
     sold_on = now - dt.timedelta(days=content.sold_days_ago)
     nights = content.nights or prototype.nb_nights
-    rent = rent_price(prototype, Rates.of(prototype), Party(content.adults, content.children, nights=nights))
-    chosen = [
-        ChosenOption(options[each.key].id, each.count, options[each.key].selling_price_amount)
-        for each in content.options
-    ]
+    party = Party(content.adults, content.children, nights=nights)
+    rent = rent_price(prototype, PrototypeRates.from_row(prototype), party)
+    counted = [(options[each.key], each.count) for each in content.options]
+    chosen = [NewVoucherOption(option.id, count, option.selling_price_amount) for option, count in counted]
     total = rent + sum(each.unit_price * each.count for each in chosen)
     new = NewVoucher(
         partner_id=prototype.partner_id,
@@ -210,7 +211,7 @@ async def _voucher(
         total_price=total,
         bought_rent_price=rent,
         purchase_price=total,
-        state=content.state if content.state in BEGUN else VoucherState.PAID,
+        state=content.state if content.state in ISSUED_STATES else VoucherState.PAID,
         gifter=_gifter(content),
         giftee=_giftee(content),
         self_gifted=content.giftee_first_name is None,
@@ -221,8 +222,8 @@ async def _voucher(
         payment_type="credit_card",
     )
     row = await issue_voucher(db, new, sold_on)
-    if content.state not in BEGUN:
-        await move(db, row, content.state, max(sold_on, now - A_MONTH))
+    if content.state not in ISSUED_STATES:
+        await transition(db, row, content.state, max(sold_on, now - ONE_MONTH))
     return row
 
 

@@ -1,7 +1,7 @@
-"""The shops of the demo data, read from the folder `content/` beside this module: texts, prices, pictures.
+"""The shops of the demo data, loaded from the folder `content/` beside this module: texts, prices, pictures.
 
-Each partner has a folder: `partner.toml`, `attributes.toml`, `delivery.toml`, `codes.toml`, `products/<key>.toml`,
-`pictures/<key>.webp`, `logo.svg` and `symbol.svg`. A mistake in them raises a `ValueError` that names the file.
+Each partner has a folder with `partner.toml`, `attributes.toml`, `delivery.toml`, `codes.toml`, `products/<key>.toml`,
+`pictures/<key>.webp`, `logo.svg` and `symbol.svg`. A mistake raises a `ValueError` that names the file.
 """
 
 import tomllib
@@ -15,25 +15,25 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictI
 from pydantic.dataclasses import dataclass
 
 from schema.coupon.coupon import CouponTarget
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
 
 T = TypeVar("T")
 
 FOLDER = Path(__file__).with_name("content")
 PARTNERS = ("maison-valserene", "table-cardamine")
-"""The partners' folders, in the order the demo data takes them."""
+"""The partners' folders, in the order of insertion."""
 
 _CONFIG = ConfigDict(extra="forbid")
 
 
-def _in_quotes(value: object) -> object:
+def _require_string(value: object) -> object:
     if not isinstance(value, str | Decimal):
         raise ValueError('write amounts in quotes, such as "26.00"')  # noqa: TRY004  pydantic collects ValueError only
     return value
 
 
-def _complete(texts: dict[str, str]) -> dict[str, str]:
+def _require_all_languages(texts: dict[str, str]) -> dict[str, str]:
     if tuple(texts) != LANGUAGES:
         raise ValueError(f"needs exactly the languages {' '.join(LANGUAGES)}, in this order")
     if empty := [language for language, text in texts.items() if not text.strip()]:
@@ -41,22 +41,22 @@ def _complete(texts: dict[str, str]) -> dict[str, str]:
     return texts
 
 
-Texts = Annotated[dict[str, str], AfterValidator(_complete)]
-"""Language code -> text, for all languages."""
-Amount = Annotated[Decimal, BeforeValidator(_in_quotes), Field(ge=0, max_digits=12, decimal_places=2)]
+Texts = Annotated[dict[str, str], AfterValidator(_require_all_languages)]
+"""Texts by language code, for all languages."""
+Amount = Annotated[Decimal, BeforeValidator(_require_string), Field(ge=0, max_digits=12, decimal_places=2)]
 """EUR, VAT included."""
-Percent = Annotated[Decimal, BeforeValidator(_in_quotes), Field(ge=0, le=100, max_digits=5, decimal_places=2)]
+Percent = Annotated[Decimal, BeforeValidator(_require_string), Field(ge=0, le=100, max_digits=5, decimal_places=2)]
 Count = Annotated[StrictInt, Field(ge=0)]
 Grams = Annotated[StrictInt, Field(ge=0)]
 Country = Annotated[str, Field(pattern="^[A-Z]{2}$")]
 """ISO 3166 alpha-2."""
 Key = Annotated[str, Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
-"""Names something within its partner; the same from run to run."""
+"""Identifies an object within its partner. Stable between runs."""
 
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoPicture:
-    """A picture: WebP of a product, SVG of a logo."""
+    """A picture: WebP for a product, SVG for a logo."""
 
     name: str
     content: bytes = field(repr=False)
@@ -64,7 +64,7 @@ class DemoPicture:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoAttributeValue:
-    """One value of an attribute: what carts send, and what customers read."""
+    """One value of an attribute: the value in carts, and the label for customers."""
 
     value: Key
     label: Texts
@@ -72,7 +72,7 @@ class DemoAttributeValue:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoAttribute:
-    """Something to choose about a product that changes neither price nor stock."""
+    """A product attribute to choose. It affects neither price nor stock."""
 
     key: Key
     name: Texts
@@ -82,7 +82,7 @@ class DemoAttribute:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoVariant:
-    """A version of a product. `stock` is None where it is not counted."""
+    """A product variant. `stock` is None if it is not tracked."""
 
     key: Key
     name: Texts
@@ -94,7 +94,7 @@ class DemoVariant:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoProduct:
-    """A product, its picture 4:3. Its price is that of its cheapest active variant, where it has variants."""
+    """A product with a picture in 4:3. With variants, its price is that of the cheapest active variant."""
 
     key: Key
     ranking: Count
@@ -111,13 +111,13 @@ class DemoProduct:
 
     @property
     def is_physical(self) -> bool:
-        """Whether it must be collected or sent; what weighs nothing goes by e-mail."""
+        """True if the product must be collected or shipped. Products without weight are sent by e-mail."""
         return self.weight_grams > 0
 
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoAddress:
-    """Where a partner is."""
+    """The address of a partner."""
 
     line: str
     postal_code: str
@@ -130,7 +130,7 @@ class DemoAddress:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoBand:
-    """What delivery costs up to a weight."""
+    """The delivery price up to a weight."""
 
     max_weight_grams: Grams
     price: Amount
@@ -138,7 +138,7 @@ class DemoBand:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoZone:
-    """Countries that cost the same to deliver to, lightest band first. What is heavier than the last is not sent."""
+    """Countries with the same delivery prices, lightest band first. Heavier orders are not delivered."""
 
     countries: tuple[Country, ...]
     bands: tuple[DemoBand, ...]
@@ -146,7 +146,7 @@ class DemoZone:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoRate:
-    """What delivery costs to a country, up to a weight."""
+    """The delivery price to a country, up to a weight."""
 
     country: Country
     max_weight_grams: Grams
@@ -155,7 +155,7 @@ class DemoRate:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoDelivery:
-    """A way that a partner delivers. `free_above` is None where it is never free by value."""
+    """A delivery mode of a partner. `free_above` is None if delivery is never free by value."""
 
     kind: DeliveryKind
     name: Texts
@@ -169,7 +169,7 @@ class DemoDelivery:
 
     @property
     def rates(self) -> tuple[DemoRate, ...]:
-        """The zones, country by country."""
+        """The rates of all zones, per country."""
         return tuple(
             DemoRate(country, band.max_weight_grams, band.price)
             for zone in self.zones
@@ -179,7 +179,7 @@ class DemoDelivery:
 
     @property
     def details(self) -> dict[str, str]:
-        """All that customers should know in one text: the description, then opening hours and address."""
+        """The text for customers: description, opening hours and address."""
         hours, address = self.opening_hours or {}, f"{self.address}." if self.address else ""
         return {
             language: " ".join(filter(None, (text, hours.get(language), address)))
@@ -189,7 +189,10 @@ class DemoDelivery:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoCoupon:
-    """A coupon, with a percentage or an amount. Days count from the day the data is laid; `minimum` is the least value of products."""
+    """A coupon with a percentage or an amount.
+
+    Days are relative to the creation of the demo data. `minimum` is the minimum value of the products.
+    """
 
     code: Annotated[str, Field(pattern="^[A-Z0-9]{4,20}$")]
     starts_in_days: StrictInt
@@ -204,7 +207,7 @@ class DemoCoupon:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoGiftCard:
-    """A gift card to issue, without a code. A negative `expires_in_days` makes one that has expired."""
+    """A gift card to issue; its code is generated. With a negative `expires_in_days` it has already expired."""
 
     key: Key
     value: Annotated[Amount, Field(gt=0)]
@@ -215,7 +218,7 @@ class DemoGiftCard:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoGiftCardOffer:
-    """Which gift cards a shop sells."""
+    """The gift cards that a shop sells."""
 
     suggested: tuple[Annotated[Amount, Field(gt=0)], ...]
     minimum: Annotated[Amount, Field(gt=0)]
@@ -225,7 +228,7 @@ class DemoGiftCardOffer:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoPartner:
-    """A partner and all its shop holds, products in the order of their ranking."""
+    """A partner with the contents of its shop. Products are ordered by ranking."""
 
     key: Key
     commercial_name: str
@@ -239,7 +242,7 @@ class DemoPartner:
     gift_card_offer: DemoGiftCardOffer
     address: DemoAddress
     logo: DemoPicture
-    """Symbol and name, for the head of a page."""
+    """Symbol and name, for page headers."""
     symbol: DemoPicture
     """The symbol alone, square."""
     products: tuple[DemoProduct, ...]
@@ -250,8 +253,6 @@ class DemoPartner:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoContent:
-    """The shops of the demo data."""
-
     partners: tuple[DemoPartner, ...]
 
 
@@ -272,30 +273,30 @@ class _CodesFile:
 
 
 def load_content() -> DemoContent:
-    """Read and check the demo content; raises ValueError where a file is not as it should be."""
+    """Load and validate the demo content. Raises ValueError."""
     return DemoContent(tuple(load_partner(FOLDER / key) for key in PARTNERS))
 
 
 def load_partner(folder: Path) -> DemoPartner:
-    """Read and check one partner's folder; raises ValueError naming the file that is not as it should be."""
-    attributes = {a.key: a for a in read(_AttributesFile, folder / "attributes.toml").attributes}
+    """Load and validate a partner's folder. Raises ValueError that names the invalid file."""
+    attributes = {a.key: a for a in read_toml(_AttributesFile, folder / "attributes.toml").attributes}
     products = [_product(path, attributes) for path in sorted((folder / "products").glob("*.toml"))]
-    codes = read(_CodesFile, folder / "codes.toml")
-    partner = read(
+    codes = read_toml(_CodesFile, folder / "codes.toml")
+    partner = read_toml(
         DemoPartner,
         folder / "partner.toml",
         key=folder.name,
         logo=_picture(folder / "logo.svg"),
         symbol=_picture(folder / "symbol.svg"),
         products=sorted(products, key=lambda product: product.ranking),
-        delivery=read(_DeliveryFile, folder / "delivery.toml").delivery,
+        delivery=read_toml(_DeliveryFile, folder / "delivery.toml").delivery,
         coupons=codes.coupons,
         gift_cards=codes.gift_cards,
     )
-    return replace(partner, delivery=tuple(_at(partner.address, mode) for mode in partner.delivery))
+    return replace(partner, delivery=tuple(_with_address(partner.address, mode) for mode in partner.delivery))
 
 
-def _at(address: DemoAddress, mode: DemoDelivery) -> DemoDelivery:
+def _with_address(address: DemoAddress, mode: DemoDelivery) -> DemoDelivery:
     return replace(mode, address=address) if mode.kind is DeliveryKind.CLICK_AND_COLLECT else mode
 
 
@@ -304,11 +305,14 @@ def _product(path: Path, known: Mapping[str, DemoAttribute]) -> DemoProduct:
     if unknown := [key for key in wanted if key not in known]:
         raise ValueError(f"{path}: attributes.toml has no {', '.join(unknown)}.")
     picture = _picture(path.parent.parent / "pictures" / f"{path.stem}.webp")
-    return read(DemoProduct, path, key=path.stem, picture=picture, attributes=[known[key] for key in wanted])
+    return read_toml(DemoProduct, path, key=path.stem, picture=picture, attributes=[known[key] for key in wanted])
 
 
-def read(kind: type[T], path: Path, **from_elsewhere: object) -> T:
-    """Read a file into a dataclass, with what it does not say itself; raises ValueError naming the file."""
+def read_toml(kind: type[T], path: Path, **from_elsewhere: object) -> T:
+    """Read a TOML file into a dataclass; `from_elsewhere` adds fields that the file does not contain.
+
+    Raises ValueError.
+    """
     try:
         return TypeAdapter(kind).validate_python(_toml(path) | from_elsewhere)
     except ValidationError as error:

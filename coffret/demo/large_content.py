@@ -1,18 +1,18 @@
-"""What vouchers of the large demo partner are made up from: people by language, towns, places of sale (`content/large.toml`)."""
+"""Source data for the large demo partner's vouchers (`content/large.toml`): people by language, towns, origins."""
 
 from collections.abc import Mapping
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from coffret.demo.content import FOLDER, Count, read
+from coffret.demo.content import FOLDER, Count, read_toml
 
 _CONFIG = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, config=_CONFIG)
-class Speakers:
-    """Who buys in one language. `weight` is how many of all do."""
+class LanguagePeople:
+    """Customers who speak one language. `weight` is their relative share."""
 
     weight: Count
     first_names: tuple[str, ...]
@@ -24,14 +24,14 @@ class Speakers:
 
 @dataclass(frozen=True, config=_CONFIG)
 class LargeContent:
-    """What is drawn from."""
+    """The source data."""
 
     origins: tuple[str, ...]
     systems: tuple[str, ...]
-    """Those that vouchers were imported from."""
-    languages: Mapping[str, Speakers]
+    """The systems that vouchers were imported from."""
+    languages: Mapping[str, LanguagePeople]
 
 
 def load_large() -> LargeContent:
-    """Read and check it; raises ValueError where the file is not as it should be."""
-    return read(LargeContent, FOLDER / "large.toml")
+    """Load and validate the source data. Raises ValueError."""
+    return read_toml(LargeContent, FOLDER / "large.toml")

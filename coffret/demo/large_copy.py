@@ -1,4 +1,4 @@
-"""Rows of the large demo partner, copied into the database: a batch is one transaction."""
+"""Copies rows of the large demo partner to the database. The caller runs each batch in a transaction."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,31 +10,33 @@ import orjson
 from pydantic_core import PydanticUndefined
 from sqlmodel import SQLModel
 
-from coffret.demo.large_draw import Voucher
-from schema.core.resource import Text
+from coffret.demo.large_draw import GeneratedVoucher
+from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardMovementKind
-from store.core.document_tokens import document_token
+from store.core.codes import document_token
 from store.customer import Person
 from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardRow
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
 
-CUSTOMERS = """
+INSERT_CUSTOMERS = """
     INSERT INTO customer (partner_id, first_name, last_name, email, normal_email, created_on)
     SELECT $1, given.*, $5 FROM unnest($2::text[], $3::text[], $4::text[], $4::text[]) AS given
     ON CONFLICT (partner_id, normal_email) DO NOTHING
 """
-KNOWN = "SELECT normal_email, id FROM customer WHERE partner_id = $1 AND normal_email = ANY($2::text[])"
+SELECT_CUSTOMERS = "SELECT normal_email, id FROM customer WHERE partner_id = $1 AND normal_email = ANY($2::text[])"
 IDS = "SELECT nextval(pg_get_serial_sequence($1, 'id')) FROM generate_series(1, $2::int)"
 Row = Mapping[str, Any]
 
 
-async def copy_vouchers(db: asyncpg.Connection, partner_id: int, drawn: Sequence[Voucher], now: dt.datetime) -> None:
-    """Write vouchers, with their customers, their options and the bookings that used them."""
-    customers = await _customers(db, partner_id, drawn, now)
+async def copy_vouchers(
+    db: asyncpg.Connection, partner_id: int, generated: Sequence[GeneratedVoucher], now: dt.datetime
+) -> None:
+    """Write vouchers with their customers, options and rentals."""
+    customers = await _customers(db, partner_id, generated, now)
     of: Row = {"partner_id": partner_id}
-    kept = {id(each.sold): _kept(each) for each in drawn}
+    kept = {id(each.sold): _prototype_snapshot(each) for each in generated}
     rows, chosen, included, rentals = [], [], [], []
-    for id_, each in zip(await _ids(db, "voucher", len(drawn)), drawn, strict=True):
+    for id_, each in zip(await _ids(db, "voucher", len(generated)), generated, strict=True):
         gifter = customers[each.gifter.email]
         giftee = gifter if each.giftee is None else customers.get(each.giftee.email)
         people = {"gifter_id": gifter, "giftee_id": giftee, "document_token": document_token()}
@@ -57,12 +59,12 @@ async def copy_vouchers(db: asyncpg.Connection, partner_id: int, drawn: Sequence
 
 
 async def copy_gift_cards(
-    db: asyncpg.Connection, partner_id: int, drawn: Sequence[tuple[dict[str, Any], Decimal]], now: dt.datetime
+    db: asyncpg.Connection, partner_id: int, generated: Sequence[tuple[dict[str, Any], Decimal]], now: dt.datetime
 ) -> None:
-    """Write gift cards, with the movements that explain what is left on them."""
+    """Write gift cards with the movements that add up to their balance."""
     of: Row = {"partner_id": partner_id}
     cards, entries = [], []
-    for id_, (columns, spent) in zip(await _ids(db, "gift_card", len(drawn)), drawn, strict=True):
+    for id_, (columns, spent) in zip(await _ids(db, "gift_card", len(generated)), generated, strict=True):
         cards.append({**of, "id": id_, "document_token": document_token(), **columns})
         mine: Row = {**of, "gift_card_id": id_}
         issue = {
@@ -80,17 +82,17 @@ async def copy_gift_cards(
 
 
 async def _customers(
-    db: asyncpg.Connection, partner_id: int, drawn: Sequence[Voucher], now: dt.datetime
+    db: asyncpg.Connection, partner_id: int, generated: Sequence[GeneratedVoucher], now: dt.datetime
 ) -> Mapping[str, int]:
-    """The customers by address: those that are there already stay as they are."""
+    """Insert missing customers. Returns ids by e-mail address. Existing customers are unchanged."""
     people: dict[str, Person] = {}
-    for each in drawn:
+    for each in generated:
         for who in filter(None, (each.gifter, each.giftee)):
             if who.email:
                 people.setdefault(who.email, who)
     names = [[getattr(who, name) for who in people.values()] for name in ("first_name", "last_name", "email")]
-    await db.execute(CUSTOMERS, partner_id, *names, now)
-    return dict(await db.fetch(KNOWN, partner_id, names[-1]))
+    await db.execute(INSERT_CUSTOMERS, partner_id, *names, now)
+    return dict(await db.fetch(SELECT_CUSTOMERS, partner_id, names[-1]))
 
 
 async def _ids(db: asyncpg.Connection, table: str, count: int) -> list[int]:
@@ -98,7 +100,7 @@ async def _ids(db: asyncpg.Connection, table: str, count: int) -> list[int]:
 
 
 async def _copy(db: asyncpg.Connection, kind: type[SQLModel], rows: Iterable[Row]) -> None:
-    """Copy rows, with the defaults of their columns; KeyError names a column that has none and was not given."""
+    """Copy rows, with their column defaults. Raises KeyError for a missing column without a default."""
     table = SQLModel.metadata.tables[str(kind.__tablename__)]
     names = [column.name for column in table.c if column.computed is None]
     fields = kind.model_fields
@@ -109,8 +111,8 @@ async def _copy(db: asyncpg.Connection, kind: type[SQLModel], rows: Iterable[Row
     await db.copy_records_to_table(table.name, records=records, columns=names)
 
 
-def _kept(voucher: Voucher) -> Row:
-    """What a voucher keeps of its prototype, as JSON where it is text."""
+def _prototype_snapshot(voucher: GeneratedVoucher) -> Row:
+    """The copy of a prototype that a voucher stores. Texts are JSON."""
     row = voucher.sold.row
     texts = {f"prototype_{name}": _json(getattr(row, name)) for name in ("name", "description", "rent_conditions")}
     return {"voucher_prototype_id": row.id, "prototype_type": row.type, "currency": row.currency, **texts}
@@ -130,7 +132,7 @@ def _choice(option: Any, count: int) -> Row:
 
 
 def _rental(number: int, columns: Row) -> Row:
-    """The booking that used a voucher, made two weeks before."""
+    """The rental that used a voucher, created up to two weeks before."""
     used_on: dt.datetime = columns["used_on"]
     day = used_on.date()
     return {

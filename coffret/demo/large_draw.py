@@ -1,4 +1,4 @@
-"""Vouchers and gift cards of the large demo partner, drawn by their numbers: the same number in the same run is the same row."""
+"""Generates vouchers and gift cards of the large demo partner. Within a run, a number always gives the same row."""
 
 import datetime as dt
 from dataclasses import dataclass, field
@@ -8,24 +8,24 @@ from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from coffret.demo.large_content import LargeContent, Speakers
-from coffret.demo.large_shelf import Sale, Shelf, Sold
+from coffret.demo.large_content import LanguagePeople, LargeContent
+from coffret.demo.large_shelf import LargeCatalogue, PartyPrice, PurchasablePrototype
 from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.voucher.voucher import ExpeditionStatus, VoucherKind, VoucherState
 from store.catalogue.catalogue import VoucherOptionRow
-from store.core.codes import ALPHABET, LENGTH, finished, normal
+from store.core.codes import ALPHABET, LENGTH, normalize, with_check_character
 from store.customer import Person
-from store.voucher.activation import end_of_validity
-from store.voucher.issuing import ON_PAPER
+from store.voucher.issuing import POSTAL_MODES
+from store.voucher.payment import end_of_validity
 
 SEED = 20_200_229
 YEARS = 6
 SPAN = dt.timedelta(days=365 * YEARS)
 JUST_NOW = dt.timedelta(minutes=10)
-"""The newest sale is so old, so that all that follows a sale has happened."""
-GIVERS = 3
-"""Of five vouchers, so many buyers: some buy again."""
+"""The age of the newest sale, so that everything that follows a sale has happened."""
+BUYERS_PER_FIVE = 3
+"""Distinct buyers per five vouchers: some buy again."""
 MODES = (*[ReceptionMode.PRINT_AT_HOME] * 5, *[ReceptionMode.GIFTEE_EMAIL] * 4, *ReceptionMode)
 CARD_MONTHS = 24
 CARD_VALUES = tuple(map(Decimal, ("50.00", "75.00", "100.00", "150.00", "250.00")))
@@ -33,13 +33,13 @@ CENT = Decimal("0.01")
 
 
 @lru_cache(maxsize=100_000)
-def _ends(day: dt.date, months: int, zone: ZoneInfo) -> dt.datetime:
+def _end_of_validity(day: dt.date, months: int, zone: ZoneInfo) -> dt.datetime:
     return end_of_validity(dt.datetime.combine(day, dt.time(12), zone), months, zone)
 
 
 @dataclass(frozen=True)
-class Span:
-    """The numbers of a run, from `first` up to `end`, which are spread over the years up to `now`, the oldest first."""
+class NumberRange:
+    """The row numbers of a run, from `first` to `end` (exclusive), spread over the years up to `now`, oldest first."""
 
     first: int
     end: int
@@ -47,11 +47,10 @@ class Span:
 
     @property
     def numbers(self) -> range:
-        """All of them."""
         return range(self.first, self.end)
 
     def moment(self, number: int, rng: Random) -> dt.datetime:
-        """When number so-and-so was sold: more each year, and most before Christmas."""
+        """The time of sale of a number: more sales each year, and most before Christmas."""
         at = (number - self.first + rng.random()) / (self.end - self.first)
         latest = self.now - JUST_NOW
         sold = latest - SPAN * (1 - at**0.7)
@@ -60,77 +59,76 @@ class Span:
 
 
 @dataclass
-class Voucher:
-    """A voucher that was drawn: columns, people, and what belongs to it."""
+class GeneratedVoucher:
+    """A generated voucher: its columns, people, prototype and options."""
 
     columns: dict[str, Any]
     gifter: Person
     giftee: Person | None
-    sold: Sold
+    sold: PurchasablePrototype
     chosen: list[tuple[VoucherOptionRow, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Draw:
-    """Draws rows from a partner's shelf."""
+class RowGenerator:
+    """Generates rows from a partner's catalogue."""
 
-    shelf: Shelf
+    catalogue: LargeCatalogue
     content: LargeContent
-    span: Span
+    number_range: NumberRange
 
     @cached_property
     def _languages(self) -> tuple[list[str], list[int]]:
         return list(self.content.languages), [each.weight for each in self.content.languages.values()]
 
-    def voucher(self, number: int) -> Voucher:
-        """One voucher."""
-        rng = Random(SEED + number)  # noqa: S311 - what is drawn is nobody's secret
-        sold = rng.choice(self.shelf.sold)
-        sale = rng.choice(sold.sales)
-        sold_on = self.span.moment(number, rng)
+    def voucher(self, number: int) -> GeneratedVoucher:
+        rng = Random(SEED + number)  # noqa: S311 - not a secret
+        sold = rng.choice(self.catalogue.prototypes)
+        sale = rng.choice(sold.party_prices)
+        sold_on = self.number_range.moment(number, rng)
         language = rng.choices(*self._languages)[0]
         chosen = _chosen(sold, rng)
-        speakers, gifter = self._giver(number, language)
+        speakers, gifter = self._gifter(number, language)
         code = _code(rng)
         columns: dict[str, Any] = {
             "code": code,
-            "normal_code": normal(code),
+            "normal_code": normalize(code),
             "language": language,
             "created_on": sold_on,
             "nb_nights": sale.nights,
             "nb_adults": sale.party.adults,
             "nb_children": sale.party.children,
-            **self._life(rng, sold_on, sold.row.validity_months),
-            **self._prices(rng, sale, chosen),
-            **self._source(rng),
+            **self._state_columns(rng, sold_on, sold.row.validity_months),
+            **self._price_columns(rng, sale, chosen),
+            **self._source_columns(rng),
         }
         giftee = self._giftee(number, rng, speakers)
-        columns |= _given(rng, speakers, gifter, giftee)
-        columns |= _sending(rng, columns, speakers)
-        return Voucher(columns, gifter, giftee, sold, chosen)
+        columns |= _gift_columns(rng, speakers, gifter, giftee)
+        columns |= _delivery_columns(rng, columns, speakers)
+        return GeneratedVoucher(columns, gifter, giftee, sold, chosen)
 
-    def _giver(self, number: int, language: str) -> tuple[Speakers, Person]:
-        """Whoever bought this one, and perhaps the next; the language says how people are called there."""
+    def _gifter(self, number: int, language: str) -> tuple[LanguagePeople, Person]:
+        """The buyer of a number, shared with neighbouring numbers, and the people of the language."""
         speakers = self.content.languages[language]
-        who = number // 5 * GIVERS + number % 5 % GIVERS
+        who = number // 5 * BUYERS_PER_FIVE + number % 5 % BUYERS_PER_FIVE
         rng = Random(-SEED - who)  # noqa: S311
         return speakers, _person(rng, speakers, f"{language}{who}")
 
-    def _giftee(self, number: int, rng: Random, speakers: Speakers) -> Person | None:
-        """Whom it is for; None: whoever bought it keeps it. Not everybody's address is known."""
+    def _giftee(self, number: int, rng: Random, speakers: LanguagePeople) -> Person | None:
+        """The giftee; None if the buyer keeps the voucher. Some giftees have no e-mail address."""
         if rng.random() < 0.4:
             return None
         who = _person(rng, speakers, f"g{number}")
         return who if rng.random() < 0.6 else Person(who.first_name, who.last_name)
 
-    def _life(self, rng: Random, sold_on: dt.datetime, months: int) -> dict[str, Any]:
-        """The state, and the times that go with it."""
+    def _state_columns(self, rng: Random, sold_on: dt.datetime, months: int) -> dict[str, Any]:
+        """The state and its dates."""
         dates: dict[str, Any] = {"activated_on": None, "used_on": None, "expires_on": None, "updated_on": sold_on}
         luck = rng.random()
         if luck < 0.03:
             return {**dates, "state": VoucherState.ERROR if luck < 0.01 else VoucherState.DRAFT}
-        now, paid_on = self.span.now, sold_on + dt.timedelta(seconds=rng.randrange(20, 500))
-        expires_on = _ends(paid_on.astimezone(self.shelf.zone).date(), months, self.shelf.zone)
+        now, paid_on = self.number_range.now, sold_on + dt.timedelta(seconds=rng.randrange(20, 500))
+        expires_on = _end_of_validity(paid_on.astimezone(self.catalogue.zone).date(), months, self.catalogue.zone)
         used_on = paid_on + (expires_on - paid_on) * rng.betavariate(1.6, 2.2)
         dates |= {"activated_on": paid_on, "expires_on": expires_on, "updated_on": paid_on}
         if luck < 0.78 and used_on <= now:
@@ -139,9 +137,11 @@ class Draw:
             return {**dates, "state": VoucherState.EXPIRED, "updated_on": expires_on}
         return {**dates, "state": VoucherState.USING if luck > 0.96 else VoucherState.PAID}
 
-    def _prices(self, rng: Random, sale: Sale, chosen: list[tuple[VoucherOptionRow, int]]) -> dict[str, Any]:
+    def _price_columns(
+        self, rng: Random, sale: PartyPrice, chosen: list[tuple[VoucherOptionRow, int]]
+    ) -> dict[str, Any]:
         total = sale.rent + sum((option.selling_price_amount * count for option, count in chosen), Decimal(0))
-        coupon = rng.choice(self.shelf.coupons) if rng.random() < 0.12 else None
+        coupon = rng.choice(self.catalogue.coupons) if rng.random() < 0.12 else None
         off = Decimal(1) if coupon is None else 1 - (coupon.discount_percentage or Decimal(0)) / 100
         return {
             "coupon_id": None if coupon is None else coupon.id,
@@ -151,7 +151,7 @@ class Draw:
             "bought_rent_price_amount": (sale.rent * off).quantize(CENT),
         }
 
-    def _source(self, rng: Random) -> dict[str, Any]:
+    def _source_columns(self, rng: Random) -> dict[str, Any]:
         imported = rng.random() < 0.04
         return {
             "kind": VoucherKind.IMPORTED if imported else VoucherKind.SOLD,
@@ -162,20 +162,20 @@ class Draw:
         }
 
     def gift_card(self, number: int) -> tuple[dict[str, Any], Decimal]:
-        """The columns of one gift card, and what was spent of it."""
+        """The columns of a gift card, and the spent amount."""
         rng = Random(f"{SEED} gift card {number}")  # noqa: S311
-        sold_on = self.span.moment(number, rng)
+        sold_on = self.number_range.moment(number, rng)
         language = rng.choices(*self._languages)[0]
-        speakers, gifter = self._giver(number, language)
+        speakers, gifter = self._gifter(number, language)
         giftee = _person(rng, speakers, f"c{number}")
         value, luck, code = rng.choice(CARD_VALUES), rng.random(), _code(rng)
-        expires_on = _ends(sold_on.astimezone(self.shelf.zone).date(), CARD_MONTHS, self.shelf.zone)
+        expires_on = _end_of_validity(sold_on.astimezone(self.catalogue.zone).date(), CARD_MONTHS, self.catalogue.zone)
         spent = value if luck < 0.5 else Decimal(rng.randrange(1, int(value))) if luck < 0.7 else Decimal(0)
         usual = {value: GiftCardStatus.USED, Decimal(0): GiftCardStatus.PAID}.get(spent, GiftCardStatus.USING)
-        over = expires_on <= self.span.now and spent < value
+        over = expires_on <= self.number_range.now and spent < value
         return {
             "code": code,
-            "normal_code": normal(code),
+            "normal_code": normalize(code),
             "status": GiftCardStatus.EXPIRED if over else usual,
             "created_on": sold_on,
             "expires_on": expires_on,
@@ -190,10 +190,10 @@ class Draw:
 
 
 def _code(rng: Random) -> str:
-    return finished("".join(rng.choices(ALPHABET, k=LENGTH - 1)))
+    return with_check_character("".join(rng.choices(ALPHABET, k=LENGTH - 1)))
 
 
-def _person(rng: Random, speakers: Speakers, mark: str) -> Person:
+def _person(rng: Random, speakers: LanguagePeople, mark: str) -> Person:
     return Person(rng.choice(speakers.first_names), rng.choice(speakers.last_names), f"{mark}@mail.example")
 
 
@@ -201,15 +201,15 @@ def _names(who: str, person: Person) -> dict[str, Any]:
     return {f"{who}_{name}": getattr(person, name) for name in ("first_name", "last_name", "email")}
 
 
-def _chosen(sold: Sold, rng: Random) -> list[tuple[VoucherOptionRow, int]]:
-    """What was added, which is mostly nothing."""
+def _chosen(sold: PurchasablePrototype, rng: Random) -> list[tuple[VoucherOptionRow, int]]:
+    """The added options; mostly none."""
     if not sold.offered or rng.random() < 0.65:
         return []
     options = rng.sample(sold.offered, min(len(sold.offered), rng.randrange(1, 3)))
     return [(option, rng.randrange(1, 4) if option.countable else 1) for option in options]
 
 
-def _given(rng: Random, speakers: Speakers, gifter: Person, giftee: Person | None) -> dict[str, Any]:
+def _gift_columns(rng: Random, speakers: LanguagePeople, gifter: Person, giftee: Person | None) -> dict[str, Any]:
     postal_code, town, country = rng.choice(speakers.towns)
     given = {
         **_names("gifter", gifter),
@@ -231,11 +231,11 @@ def _given(rng: Random, speakers: Speakers, gifter: Person, giftee: Person | Non
     }
 
 
-def _sending(rng: Random, columns: dict[str, Any], speakers: Speakers) -> dict[str, Any]:
-    """How it reaches somebody, and how far that is."""
+def _delivery_columns(rng: Random, columns: dict[str, Any], speakers: LanguagePeople) -> dict[str, Any]:
+    """The reception mode and the state of the expedition."""
     mode = rng.choice(MODES)
     sent: dict[str, Any] = {"reception_mode": mode, "expedition_status": ExpeditionStatus.NONE}
-    if mode not in ON_PAPER:
+    if mode not in POSTAL_MODES:
         return sent
     code, town, country = rng.choice(speakers.towns)
     sent["recipient_address"] = f"{rng.choice(speakers.last_names)}\n{code} {town}\n{country}"

@@ -1,4 +1,4 @@
-"""From the demo content to rows of the database."""
+"""Inserts the demo content's shops."""
 
 import datetime as dt
 from typing import Any
@@ -14,26 +14,26 @@ from coffret.demo.content import (
     DemoPartner,
     DemoProduct,
 )
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.partner.partner import PartnerStatus
-from store.core.codes import normal
+from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
-from store.database.unique_codes import add_with_fresh_code
+from store.database.unique_codes import add_with_unique_code
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.gift_card.gift_cards import GiftCardRow
-from store.gift_card.issuing import first_entry
-from store.media.pictures import keep
+from store.gift_card.issuing import opening_entry
+from store.media.pictures import store_picture
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 
-A_YEAR = dt.timedelta(days=365)
+ONE_YEAR = dt.timedelta(days=365)
 
 
-async def lay_shop(
+async def insert_shop(
     db: AsyncSession, marketplace: MarketplaceRow, site_domain: str, content: DemoPartner, now: dt.datetime
 ) -> PartnerRow:
-    """A partner with active payments, and all that its shop holds."""
+    """Insert a partner with active payments, and the contents of its shop."""
     partner = await _partner(db, marketplace, site_domain, content)
     for product in content.products:
         await _product(db, marketplace.currency, partner, product)
@@ -59,7 +59,7 @@ async def _partner(db: AsyncSession, marketplace: MarketplaceRow, site_domain: s
         agency_phone=content.phone,
         language=content.language,
         accent_colour=content.accent_colour,
-        **_offer(content.gift_card_offer),
+        **_gift_card_offer(content.gift_card_offer),
         hq_address_line_1=content.address.line,
         hq_postal_code=content.address.postal_code,
         hq_city=content.address.city,
@@ -73,12 +73,12 @@ async def _partner(db: AsyncSession, marketplace: MarketplaceRow, site_domain: s
     db.add(partner)
     await db.flush()
     partner.source_id = str(partner.id)
-    partner.logo_url = await keep(db, partner.id, content.logo.content, "svg")
+    partner.logo_url = await store_picture(db, partner.id, content.logo.content, "svg")
     return partner
 
 
-def _offer(content: DemoGiftCardOffer) -> dict[str, Any]:
-    """The columns of a partner that say which gift cards it sells."""
+def _gift_card_offer(content: DemoGiftCardOffer) -> dict[str, Any]:
+    """The columns of a partner's gift card offer."""
     return {
         "gift_card_offer_suggested": list(content.suggested),
         "gift_card_offer_minimum": content.minimum,
@@ -100,7 +100,7 @@ async def _product(db: AsyncSession, currency: str, partner: PartnerRow, content
         is_physical=content.is_physical,
         is_active=content.is_active,
         ranking=content.ranking,
-        picture_url=await keep(db, partner.id, content.picture.content, "webp"),
+        picture_url=await store_picture(db, partner.id, content.picture.content, "webp"),
     )
     db.add(product)
     await db.flush()
@@ -175,7 +175,7 @@ def _coupon(currency: str, partner: PartnerRow, content: DemoCoupon, now: dt.dat
     return CouponRow(
         partner_id=partner.id,
         code=content.code,
-        normal_code=normal(content.code),
+        normal_code=normalize(content.code),
         currency=currency,
         discount_percentage=content.percentage,
         discount_amount=content.amount,
@@ -193,7 +193,7 @@ async def _gift_card(
 ) -> None:
     expires_on = now + dt.timedelta(days=content.expires_in_days)
     expired = expires_on <= now
-    issued_on = expires_on - A_YEAR if expired else now
+    issued_on = expires_on - ONE_YEAR if expired else now
     card = GiftCardRow(
         partner_id=partner.id,
         code="",
@@ -207,5 +207,5 @@ async def _gift_card(
         gifter_first_name=content.gifter_first_name,
         gifter_last_name=content.gifter_last_name,
     )
-    await add_with_fresh_code(db, card, "gift_card_code_key")
-    db.add(first_entry(card))
+    await add_with_unique_code(db, card, "gift_card_code_key")
+    db.add(opening_entry(card))

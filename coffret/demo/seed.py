@@ -1,4 +1,4 @@
-"""The demo data in the database: laid into an empty one, found again at a later start."""
+"""Creates the demo data in an empty database, or finds it there at a later start."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,86 +10,87 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 from starlette.types import ASGIApp
 
-from coffret.demo.catalogue_content import load_catalogue, load_sortings
-from coffret.demo.catalogue_rows import lay_catalogue, lay_sortings
-from coffret.demo.codes import gift_card_to_try, voucher_to_try
+from coffret.demo.catalogue_content import load_catalogue, load_taxonomy
+from coffret.demo.catalogue_rows import insert_catalogue, insert_taxonomy
+from coffret.demo.codes import usable_gift_card_code, usable_voucher_code
 from coffret.demo.content import load_content
-from coffret.demo.rows import lay_shop
-from schema.checkout.checkout import Choice
-from schema.partner.partner import UserRole
-from store.account.credentials import hashed
-from store.checkout.offers import SoldProduct, load_products
+from coffret.demo.rows import insert_shop
+from schema.account.user import UserRole
+from schema.checkout.checkout import ProductChoice
+from store.account.credentials import hash_password
+from store.account.users import UserRow
+from store.checkout.offers import ShopProduct, load_products
 from store.checkout.pricing import price_lines
 from store.core.clock import Clock
 from store.core.files import open_store
 from store.core.settings import ProviderName, Settings
 from store.database.db import Database
-from store.partner.creation import with_port
-from store.partner.partners import MarketplaceRow, PartnerRow, UserRow
+from store.partner.creation import with_port_of
+from store.partner.partners import MarketplaceRow, PartnerRow
 
-PASSWORD = "coffret-demo"  # noqa: S105 - public, and why the demo data is refused in production
+PASSWORD = "coffret-demo"  # noqa: S105 - public; production refuses the demo data for this reason
 HOSTS = ("demo.localhost", "demo2.localhost")
 PARTNER_USERS = ("partner@demo.localhost", "partner2@demo.localhost")
 MARKETPLACE_USER, MASTER_USER = "marketplace@demo.localhost", "master@demo.localhost"
 USERNAMES = (*PARTNER_USERS, MARKETPLACE_USER, MASTER_USER)
-LOCK = 0x64656D6F  # any fixed number: whoever holds it lays the data, the others wait and find it
+LOCK = 0x64656D6F  # an arbitrary number: the process with the lock creates the data, others wait and find it
 
 
-class DemoRefused(RuntimeError):
-    """The demo data does not belong here. The message says why, and the way out."""
+class DemoDataRefused(RuntimeError):
+    """The demo data cannot be created here. The message states the reason and the fix."""
 
 
 @dataclass(frozen=True)
-class DemoShop:
-    """The demo data, as far as a newcomer wants to know it."""
+class DemoData:
+    """The parts of the demo data that the welcome message shows."""
 
     site_domains: tuple[str, ...]
     """Of the partners."""
     cart: Mapping[str, Any]
-    """A cart of the first partner's products that can be ordered now, as the API takes it."""
+    """An orderable cart of the first partner's products, in the API's input format."""
     gift_card: str
-    """The code of a gift card of the first partner; empty when all are spent."""
+    """The code of a gift card of the first partner; empty if all are spent."""
     voucher: str
-    """The code of a voucher of the first partner that can be used; empty when all were."""
+    """The code of a usable voucher of the first partner; empty if all are used."""
 
 
-async def seed(db: Database, settings: Settings, clock: Clock, sandbox: ASGIApp) -> DemoShop | None:
-    """Fill an empty database with the demo data. Where it is there already, put right what depends on the start.
+async def seed(db: Database, settings: Settings, clock: Clock, sandbox: ASGIApp) -> DemoData | None:
+    """Create the demo data in an empty database. If it exists, update what depends on this start.
 
-    Any number of processes may call this at once. Answers None, and changes nothing, for a database that has
-    marketplaces of its own; raises DemoRefused outside development and where money is not the sandbox's.
+    Safe to call concurrently. Returns None, without changes, for a database with other marketplaces. Raises
+    DemoDataRefused outside development and with a provider other than the sandbox.
     """
     if not settings.development:
-        raise DemoRefused("The demo data has public passwords, so it is for development only: unset ENVIRONMENT.")
+        raise DemoDataRefused("The demo data has public passwords, so it is for development only: unset ENVIRONMENT.")
     if settings.provider is not ProviderName.SANDBOX:
-        raise DemoRefused("The demo shops are paid through the sandbox only: unset COFFRET_PROVIDER.")
+        raise DemoDataRefused("The demo shops are paid through the sandbox only: unset COFFRET_PROVIDER.")
     async with db.sessions() as session, session.begin():
         await (await session.connection()).execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         if (await session.exec(select(func.count()).select_from(MarketplaceRow))).one() == 0:
-            await _lay(session, settings, clock)
+            await _insert_demo(session, settings, clock)
         partners = await demo_partners(session)
         if len(partners) != len(HOSTS):
             return None
-        _follow_port(partners, settings)
-        found = DemoShop(
+        _update_ports(partners, settings)
+        found = DemoData(
             site_domains=tuple(partner.site_domain for partner in partners),
             cart=await _cart(session, partners[0], settings),
-            gift_card=await gift_card_to_try(session, partners[0]),
-            voucher=await voucher_to_try(session, partners[0]),
+            gift_card=await usable_gift_card_code(session, partners[0]),
+            voucher=await usable_voucher_code(session, partners[0]),
         )
     await _seed_provider(sandbox, partners)
     return found
 
 
-async def _lay(session: AsyncSession, settings: Settings, clock: Clock) -> None:
+async def _insert_demo(session: AsyncSession, settings: Settings, clock: Clock) -> None:
     marketplace = MarketplaceRow(name="Demo", domain="demo.localhost")
     session.add(marketplace)
     await session.flush()
-    now, password_hash, files = clock.now(), await hashed(PASSWORD), open_store(settings)
-    sortings = await lay_sortings(session, marketplace, load_sortings())
+    now, password_hash, files = clock.now(), await hash_password(PASSWORD), open_store(settings)
+    sortings = await insert_taxonomy(session, marketplace, load_taxonomy())
     for content, host, username in zip(load_content().partners, HOSTS, PARTNER_USERS, strict=True):
-        partner = await lay_shop(session, marketplace, with_port(host, settings), content, now)
-        await lay_catalogue(session, files, partner, sortings, load_catalogue(content.key), now)
+        partner = await insert_shop(session, marketplace, with_port_of(host, settings), content, now)
+        await insert_catalogue(session, files, partner, sortings, load_catalogue(content.key), now)
         session.add(_user(username, "partner", password_hash, partner_id=partner.id))
     session.add(_user(MARKETPLACE_USER, "marketplace", password_hash, marketplace_id=marketplace.id))
     session.add(_user(MASTER_USER, "master", password_hash))
@@ -111,7 +112,7 @@ def _user(
 
 
 async def demo_partners(session: AsyncSession) -> list[PartnerRow]:
-    """The partners of the demo log-ins, in the order of their content; none where other data is in their place."""
+    """The partners of the demo log-ins, in the order of their content; empty if the database holds other data."""
     query = (
         select(PartnerRow)
         .join(UserRow, col(UserRow.partner_id) == col(PartnerRow.id))
@@ -121,16 +122,16 @@ async def demo_partners(session: AsyncSession) -> list[PartnerRow]:
     return list((await session.exec(query)).all())
 
 
-def _follow_port(partners: list[PartnerRow], settings: Settings) -> None:
-    """Addresses carry the port of this start; those that somebody has changed stay."""
+def _update_ports(partners: list[PartnerRow], settings: Settings) -> None:
+    """Update the port in the shops' URLs. Hosts that a user has changed are unchanged."""
     for partner, host in zip(partners, HOSTS, strict=True):
         if partner.site_domain.partition(":")[0] == host:
-            partner.site_domain = with_port(host, settings)
+            partner.site_domain = with_port_of(host, settings)
             partner.website = shop_url(partner, settings)
 
 
 async def _cart(session: AsyncSession, partner: PartnerRow, settings: Settings) -> dict[str, Any]:
-    """One product with variants, one with something to choose and a plain one, of those that can be had now."""
+    """A cart with one product with variants, one with attributes and a plain one, of the orderable products."""
     products = await load_products(session, partner.id, (), others=True)
     choices = [first_choice(sold) for sold in products.values()]
     lines = price_lines(choices, products)
@@ -141,19 +142,19 @@ async def _cart(session: AsyncSession, partner: PartnerRow, settings: Settings) 
 
 
 def shop_url(partner: PartnerRow, settings: Settings) -> str:
-    """Where the shop is that hands its carts over: at the root of its checkout's host."""
+    """The URL of the demo shop that creates carts: the root of its checkout's host."""
     return f"{settings.funnel_scheme}://{partner.site_domain}/"
 
 
-def first_choice(sold: SoldProduct) -> Choice:
-    """One of a product, with the first variant that is left and the first value of all that must be chosen."""
+def first_choice(sold: ShopProduct) -> ProductChoice:
+    """One item of a product: the first available variant, and the first value of each required attribute."""
     offered = sold.offered
     variant = next((v.id for v in offered.variants if v.available != 0), None)
     values = {a.id: a.values[0].value for a in offered.attributes if a.is_required and a.values}
-    return Choice(offered.id, 1, variant, values)
+    return ProductChoice(offered.id, 1, variant, values)
 
 
-def _item(choice: Choice) -> dict[str, Any]:
+def _item(choice: ProductChoice) -> dict[str, Any]:
     item: dict[str, Any] = {"product_id": choice.product_id, "quantity": choice.quantity}
     if choice.variant_id is not None:
         item["variant_id"] = choice.variant_id
@@ -163,7 +164,7 @@ def _item(choice: Choice) -> dict[str, Any]:
 
 
 async def _seed_provider(sandbox: ASGIApp, partners: list[PartnerRow]) -> None:
-    """Tell the sandbox of the partners' owners and wallets; it may have been emptied since the last start."""
+    """Create the partners' owners and wallets in the sandbox, which may have been reset since the last start."""
     transport = httpx.ASGITransport(sandbox)
     async with httpx.AsyncClient(transport=transport, base_url="http://sandbox") as client:
         for partner in partners:

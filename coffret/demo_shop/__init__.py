@@ -1,4 +1,4 @@
-"""A shop outside Coffret, played by Coffret itself: where the demo's carts come from and its customers go back to."""
+"""A partner's own shop, simulated by Coffret: the demo's carts start here and its customers return here."""
 
 from coffret.demo_shop.page import routes
 

@@ -1,4 +1,4 @@
-"""`/_clock/`: development and tests ask what time it is, and move it. In production there is no such address."""
+"""`/_clock/`: shows and advances the clock. Development and tests only."""
 
 from typing import Any
 
@@ -8,46 +8,46 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from resolvers.core.context import Services
-from schema.graph.scalars import moment
-from store.core.clock import duration
+from resolvers.core.services import Services
+from schema.graph.scalars import format_datetime
+from store.core.clock import parse_duration
 from store.core.settings import Settings
-from store.core.shared_clock import advance
+from store.database.shared_clock import advance_clock
 
-LONGEST_BODY = 1000
+MAX_BODY_BYTES = 1000
 
 
 def routes(settings: Settings) -> list[Route]:
-    """What there is to mount: nothing in production."""
+    """The routes; none in production."""
     if not settings.development:
         return []
 
     async def show(request: Request) -> Response:
-        """What time it is, and how far it was moved."""
-        return JSONResponse(told(_services(request)))
+        """The time and its offset."""
+        return JSONResponse(clock_data(_services(request)))
 
     async def move(request: Request) -> Response:
-        """Move time forward: `{"by": "2h"}`. Every process follows within a second."""
+        """Advance the clock: `{"by": "2h"}`. Every process follows within a second."""
         services = _services(request)
-        refuse_pages(request)
+        require_same_site(request)
         try:
-            by = duration(await asked(request))
-            ahead = await advance(services.db, by)
+            by = parse_duration(await requested_duration(request))
+            ahead = await advance_clock(services.db, by)
         except ValueError as error:
             return JSONResponse({"detail": str(error)}, 400)
         services.clock.follow(ahead)
-        return JSONResponse(told(services))
+        return JSONResponse(clock_data(services))
 
     return [Route("/_clock/", show, methods=["GET"]), Route("/_clock/advance", move, methods=["POST"])]
 
 
-def told(services: Services) -> dict[str, Any]:
-    """The time, as it is answered: `ahead` in seconds."""
-    return {"now": moment(services.clock.now()), "ahead": services.clock.ahead.total_seconds()}
+def clock_data(services: Services) -> dict[str, Any]:
+    """The response body; `ahead` is in seconds."""
+    return {"now": format_datetime(services.clock.now()), "ahead": services.clock.ahead.total_seconds()}
 
 
-def refuse_pages(request: Request) -> None:
-    """No page of another site, open in the developer's browser, moves time: it cannot send JSON, nor hide where it is from."""
+def require_same_site(request: Request) -> None:
+    """Refuse requests from pages of other sites: they cannot send JSON cross-site, and they send their Origin."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415, "Send application/json.")
     origin = request.headers.get("origin")
@@ -55,12 +55,12 @@ def refuse_pages(request: Request) -> None:
         raise HTTPException(403, "Pages of other sites do not move time.")
 
 
-async def asked(request: Request) -> str:
-    """The `by` of the body; ValueError when there is none."""
+async def requested_duration(request: Request) -> str:
+    """The `by` of the body. Raises ValueError if it is missing or invalid."""
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > LONGEST_BODY:
+        if len(body) > MAX_BODY_BYTES:
             raise HTTPException(413)
     sent = orjson.loads(body or b"null")
     match sent:
@@ -70,5 +70,5 @@ async def asked(request: Request) -> str:
 
 
 def _services(request: Request) -> Services:
-    services: Services = request.app.state.house.services
+    services: Services = request.app.state.container.services
     return services

@@ -1,9 +1,9 @@
-"""Requests that want an answer only if it is another than the one they know."""
+"""Conditional requests."""
 
 from starlette.requests import Request
 
 
-def is_known(request: Request, tag: str) -> bool:
-    """Whether a reader has what an `ETag` names, by `If-None-Match`. Weak tags count: proxies that compress weaken them."""
+def etag_matches(request: Request, tag: str) -> bool:
+    """True if `If-None-Match` lists the tag. Weak tags match too: compressing proxies weaken them."""
     told = request.headers.get("if-none-match", "").split(",")
     return tag in (name.strip().removeprefix("W/") for name in told)

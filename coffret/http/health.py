@@ -1,4 +1,4 @@
-"""What those who run the service ask: is it alive, can it serve, how is it doing."""
+"""Health endpoints: liveness, readiness and metrics."""
 
 import asyncio
 
@@ -9,31 +9,29 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from coffret.http.metrics import metrics
-from resolvers.core.context import Services
+from resolvers.core.services import Services
 from schema.core.errors import Unavailable
 
-PATIENCE = 3.0
+TIMEOUT = 3.0
 
 
 async def health(_request: Request) -> Response:
-    """The process is alive."""
+    """Liveness."""
     return JSONResponse({"status": "ok"})
 
 
-async def database_answers(services: Services) -> bool:
-    """Whether the database does."""
+async def is_database_ready(services: Services) -> bool:
     try:
-        async with asyncio.timeout(PATIENCE), services.db.reading.connect() as connection:
+        async with asyncio.timeout(TIMEOUT), services.db.autocommit_engine.connect() as connection:
             await connection.execute(text("SELECT 1"))
     except (TimeoutError, SQLAlchemyError, Unavailable):
         return False
     return True
 
 
-async def store_answers(services: Services) -> bool:
-    """Whether the cart store does."""
+async def is_cart_store_ready(services: Services) -> bool:
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             await services.kv.ping()
     except (TimeoutError, Unavailable):
         return False
@@ -41,9 +39,9 @@ async def store_answers(services: Services) -> bool:
 
 
 async def readiness(request: Request) -> Response:
-    """Whether requests can be served; 503 names what cannot be reached."""
-    services: Services = request.app.state.house.services
-    database, store = await asyncio.gather(database_answers(services), store_answers(services))
+    """Readiness. Status 503 names what is unreachable."""
+    services: Services = request.app.state.container.services
+    database, store = await asyncio.gather(is_database_ready(services), is_cart_store_ready(services))
     words = {True: "ok", False: "unreachable"}
     parts = {"database": words[database], "redis": words[store]}
     ready = database and store

@@ -1,4 +1,4 @@
-"""Which hosts a table of routes is for. Each table says so where the application is put together; nothing else decides it."""
+"""Host scopes of route tables: on which hosts a table is served."""
 
 import enum
 import functools
@@ -8,59 +8,62 @@ from collections.abc import Iterable, Iterator, Sequence
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from coffret.http.middleware import header
-from rest_compat.http.responses import as_json
+from coffret.http.middleware import header_of
+from rest_compat.http.responses import json_response
 from store.core.settings import Settings
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
-class Hosts(enum.Enum):
-    """Where a table of routes is served."""
+class HostScope(enum.Enum):
+    """On which hosts a table of routes is served."""
 
     API = enum.auto()
-    """On the service's own hosts; refused on all others. In development every `*.localhost` is one of its own."""
+    """The service's own hosts; refused with 400 on all others. In development each `*.localhost` is an own host."""
     SERVICE = enum.auto()
-    """On the service's own hosts; on others there is no such address."""
-    SHOPS = enum.auto()
-    """On all but the service's own: what answers looks up whose host it is."""
+    """The service's own hosts; not found on all others."""
+    STOREFRONTS = enum.auto()
+    """All hosts but the service's own. The endpoint looks up the shop of the host."""
     ANY = enum.auto()
-    """On all: what answers looks up whose host it is, or does not care."""
+    """All hosts. The endpoint looks up the shop of the host or ignores the host."""
 
 
-class OwnHosts:
-    """Tells the service's own hosts from all others."""
+class HostMatcher:
+    """Distinguishes the service's own hosts from all others."""
 
     def __init__(self, settings: Settings) -> None:
         self._development = settings.development
         self._names = settings.own_hosts | (LOOPBACK if settings.development else frozenset())
 
-    def serves(self, hosts: Hosts, header: bytes) -> bool:
-        """Whether what is for these hosts is served at the one that a `Host` header names."""
+    def serves(self, hosts: HostScope, header: bytes) -> bool:
+        """True if tables of this scope are served at the host in a `Host` header."""
         host = header.decode("latin-1").lower()
         name = re.sub(r":\d+$", "", host)
         own = host in self._names or name in self._names
         match hosts:
-            case Hosts.API:
+            case HostScope.API:
                 return own or (self._development and name.endswith(".localhost"))
-            case Hosts.SERVICE:
+            case HostScope.SERVICE:
                 return own
-            case Hosts.SHOPS:
+            case HostScope.STOREFRONTS:
                 return not own
-            case Hosts.ANY:
+            case HostScope.ANY:
                 return True
 
 
-class Table(BaseRoute):
-    """Routes that are for the same hosts."""
+class HostRoutes(BaseRoute):
+    """Routes of one host scope."""
 
-    def __init__(self, hosts: Hosts, routes: Iterable[BaseRoute], own: OwnHosts) -> None:
+    def __init__(self, hosts: HostScope, routes: Iterable[BaseRoute], own: HostMatcher) -> None:
         self.hosts = hosts
         self.routes = list(routes)
-        self._serves = functools.lru_cache(maxsize=1024)(functools.partial(own.serves, hosts))
+        self._is_served = functools.lru_cache(maxsize=1024)(functools.partial(own.serves, hosts))
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether a request is for one of the routes, at its host. The route is told as `routed`."""
+        """Match a request's path and host.
+
+        The matched route is in the scope as `routed`; None if the host is refused.
+        """
         found: tuple[Match, Scope] = Match.NONE, {}
         for route in self.routes:
             match, more = route.matches(scope)
@@ -69,20 +72,18 @@ class Table(BaseRoute):
             found = match, {**more, "routed": route}
             if match is Match.FULL:
                 break
-        if found[0] is Match.NONE or self._serves(header(scope, b"host") or b""):
+        if found[0] is Match.NONE or self._is_served(header_of(scope, b"host") or b""):
             return found
-        return (Match.FULL, {"routed": None}) if self.hosts is Hosts.API else (Match.NONE, {})
+        return (Match.FULL, {"routed": None}) if self.hosts is HostScope.API else (Match.NONE, {})
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request by its route, or refuse it."""
         route: BaseRoute | None = scope["routed"]
         if route is None:
-            await as_json({"detail": "This host is not served here."}, 400).send(send)
+            await json_response({"detail": "This host is not served here."}, 400).send(send)
         else:
             await route.handle(scope, receive, send)
 
 
-def every_route(tables: Sequence[BaseRoute]) -> Iterator[BaseRoute]:
-    """The routes of all tables, in their order."""
+def all_routes(tables: Sequence[BaseRoute]) -> Iterator[BaseRoute]:
     for table in tables:
-        yield from table.routes if isinstance(table, Table) else (table,)
+        yield from table.routes if isinstance(table, HostRoutes) else (table,)

@@ -1,4 +1,4 @@
-"""Pictures, under names that never change what they show: of uploads by uuid and size, drawings of the demo by digest."""
+"""Serves pictures with immutable content: uploads by uuid and size, drawings of the demo by digest."""
 
 import structlog
 from sqlmodel import col, select
@@ -6,11 +6,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from coffret.http.etag import is_known
-from resolvers.core.context import Services
+from coffret.http.etag import etag_matches
+from resolvers.core.services import Services
 from store.media.images import CONTENT_TYPE
-from store.media.media import MediaRow, key_of, read_path
-from store.media.pictures import TYPES, find
+from store.media.media import MediaRow, media_key_of, parse_media_path
+from store.media.pictures import TYPES, find_picture
 
 log = structlog.get_logger(__name__)
 HEADERS = {
@@ -20,33 +20,32 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "cross-origin",
     "X-Content-Type-Options": "nosniff",
 }
-"""A picture may be an SVG somebody sent: it can be shown, by the pages of any shop, and do nothing else."""
+"""A picture may be an uploaded SVG: pages of any shop may embed it, and it can execute nothing."""
 
 
-async def media(request: Request) -> Response:
-    """One drawing."""
-    services: Services = request.app.state.house.services
+async def serve_drawing(request: Request) -> Response:
+    services: Services = request.app.state.container.services
     async with services.db.sessions() as db:
-        row = await find(db, request.path_params["name"])
+        row = await find_picture(db, request.path_params["name"])
     if row is None:
         return _missing()
     return Response(row.content, media_type=TYPES[row.name.rpartition(".")[2]], headers=HEADERS)
 
 
-async def picture(request: Request) -> Response:
-    """One size of an uploaded picture, put away or not: pages and mails that show it must not change.
+async def serve_picture(request: Request) -> Response:
+    """Serve one size of an uploaded picture, archived or not: pages and mails that show it must not change.
 
-    What it shows is told by its address alone, so that is its tag, and no row is read to answer.
+    The URL identifies the content, so it is the ETag and no row is read.
     """
-    services: Services = request.app.state.house.services
-    shown = read_path(request.scope["path"])
+    services: Services = request.app.state.container.services
+    shown = parse_media_path(request.scope["path"])
     if shown is None:
         return _missing()
     uuid, size = shown
     headers = {**HEADERS, "ETag": f'"{uuid.hex}-{size}"'}
-    if is_known(request, headers["ETag"]):
+    if etag_matches(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    content = await services.files.get(key_of(uuid, size))
+    content = await services.files.get(media_key_of(uuid, size))
     if content is not None:
         return Response(content, media_type=CONTENT_TYPE, headers=headers)
     async with services.db.sessions() as db:
@@ -59,4 +58,4 @@ def _missing() -> Response:
     return PlainTextResponse("Not found", 404)
 
 
-ROUTES = [Route("/media/{name}", media), Route("/media/{uuid}/{name}", picture)]
+ROUTES = [Route("/media/{name}", serve_drawing), Route("/media/{uuid}/{name}", serve_picture)]

@@ -1,4 +1,4 @@
-"""`/metrics`: who may read it, and one answer for all processes of a server."""
+"""`/metrics`: access control, and one answer for all processes of a server."""
 
 import contextlib
 import hmac
@@ -13,49 +13,49 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from resolvers.core.context import Services
-from resolvers.job.metrics import QUEUE, measure
+from resolvers.core.services import Services
+from resolvers.job.metrics import QUEUE, refresh_queue_gauges
 from store.core.settings import Settings
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # half of all lines, and no reader of ours wants them
+disable_created_metrics()  # type: ignore[no-untyped-call]  # half of all lines, and nothing reads them
 
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Prometheus' own variable. Where it is set, processes keep their numbers in files of that folder."""
-FORWARDED = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "via")
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""Prometheus' own variable. If it is set, processes store their values in files of that folder."""
+PROXY_HEADERS = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "via")
 
 
 async def metrics(request: Request) -> Response:
-    """Counters and times, as Prometheus reads them.
+    """Metrics in Prometheus' format.
 
-    With `COFFRET_METRICS_TOKEN` whoever sends it as a bearer token may read them. Without it everybody may in development,
-    and in production clients on this machine.
+    With `COFFRET_METRICS_TOKEN` a bearer token is required. Without it everybody may read them in development, and only
+    clients on this machine in production.
     """
-    services: Services = request.app.state.house.services
-    refusal = refused(request, services.settings)
+    services: Services = request.app.state.container.services
+    refusal = refuse_unauthorized(request, services.settings)
     if refusal is not None:
         return refusal
-    await measure(services.db)
+    await refresh_queue_gauges(services.db)
     return Response(exposition(), media_type=CONTENT_TYPE_LATEST)
 
 
-def refused(request: Request, settings: Settings) -> Response | None:
-    """Why a request is not told the metrics; None: it is."""
+def refuse_unauthorized(request: Request, settings: Settings) -> Response | None:
+    """The refusal of an unauthorized request; None if it is authorized."""
     token = settings.metrics_token.get_secret_value()
     if token:
         sent = request.headers.get("authorization", "").encode()
         if hmac.compare_digest(sent, f"Bearer {token}".encode()):
             return None
         return JSONResponse({"detail": "Send `Authorization: Bearer <token>`."}, 401, {"WWW-Authenticate": "Bearer"})
-    if settings.development or from_here(request):
+    if settings.development or is_direct_local(request):
         return None
     return JSONResponse(
-        {"detail": "Metrics are told to this machine only. Set COFFRET_METRICS_TOKEN to open them."}, 403
+        {"detail": "Only clients on this machine may read the metrics. Set COFFRET_METRICS_TOKEN to allow others."}, 403
     )
 
 
-def from_here(request: Request) -> bool:
-    """Whether a client on this machine asks for itself. One that a proxy speaks for may be anywhere."""
-    if request.client is None or any(name in request.headers for name in FORWARDED):
+def is_direct_local(request: Request) -> bool:
+    """True for a client on this machine. A request that came through a proxy is not local."""
+    if request.client is None or any(name in request.headers for name in PROXY_HEADERS):
         return False
     try:
         return ipaddress.ip_address(request.client.host).is_loopback
@@ -64,13 +64,13 @@ def from_here(request: Request) -> bool:
 
 
 def exposition() -> bytes:
-    """What Prometheus reads: of this process, or of all that share a folder."""
-    folder = os.environ.get(FOLDER)
+    """The metrics of this process, or of all processes that share a folder."""
+    folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
         return generate_latest()
     for path in pathlib.Path(folder).glob("gauge_live*_*.db"):
         pid = int(path.stem.rpartition("_")[2])
-        if not alive(pid):  # it was killed: its part of what is in use now is in use no more
+        if not is_process_alive(pid):  # killed without cleaning up: its live gauges no longer count
             mark_process_dead(pid, folder)  # type: ignore[no-untyped-call]
     registry = CollectorRegistry()
     MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
@@ -80,26 +80,25 @@ def exposition() -> bytes:
 
 @contextlib.contextmanager
 def shared_metrics(settings: Settings) -> Iterator[None]:
-    """Where several processes serve, have those started within count together, in a folder that is gone afterwards."""
-    if settings.workers == 1 or os.environ.get(FOLDER):
+    """With several workers, collect the metrics of all child processes in a temporary folder."""
+    if settings.workers == 1 or os.environ.get(FOLDER_VARIABLE):
         yield
         return
     parent = settings.data_dir.expanduser().resolve() / "metrics"
     folder = parent / str(os.getpid())
-    for left in parent.glob("[0-9]*"):  # of servers that were killed, and of one that had our number
-        if left == folder or not alive(int(left.name)):
+    for left in parent.glob("[0-9]*"):  # left by killed servers, or by an earlier process with our pid
+        if left == folder or not is_process_alive(int(left.name)):
             shutil.rmtree(left, ignore_errors=True)
     folder.mkdir(parents=True)
-    os.environ[FOLDER] = str(folder)
+    os.environ[FOLDER_VARIABLE] = str(folder)
     try:
         yield
     finally:
-        del os.environ[FOLDER]
+        del os.environ[FOLDER_VARIABLE]
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def alive(pid: int) -> bool:
-    """Whether a process runs."""
+def is_process_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,20 +1,20 @@
-"""Where the payment provider tells that something happened. A notification is a hint: it is queued and read again later."""
+"""Receives the payment provider's notifications. A notification is a hint: a job reads the current state later."""
 
 import structlog
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from resolvers.core.context import Services
-from store.job.jobs import Job, enqueue
+from resolvers.core.services import Services
+from store.job.jobs import JobKind, enqueue_job
 from store.providers.base import InboundWebhook, WebhookRejected
 
 log = structlog.get_logger(__name__)
 
 
-async def notified(request: Request) -> Response:
-    """Queue a look at what the provider names; a forged notification is not found here."""
-    services: Services = request.app.state.house.services
+async def receive_notification(request: Request) -> Response:
+    """Queue a job for each resource that a notification names. Answers 404 to a forged one."""
+    services: Services = request.app.state.container.services
     said = InboundWebhook(
         method=request.method,
         path=request.url.path,
@@ -30,8 +30,11 @@ async def notified(request: Request) -> Response:
     async with services.db.sessions() as db, db.begin():
         for hint in hints:
             payload = {"subject": hint.subject, "id": hint.resource_id}
-            await enqueue(db, Job.PROVIDER_HINT, payload, once=f"{hint.subject}:{hint.resource_id}")
+            await enqueue_job(db, JobKind.PROVIDER_HINT, payload, unique_key=f"{hint.subject}:{hint.resource_id}")
     return PlainTextResponse("ok")
 
 
-ROUTES = [Route("/provider/hooks/{secret}", notified), Route("/provider/hooks/{secret}/", notified)]
+ROUTES = [
+    Route("/provider/hooks/{secret}", receive_notification),
+    Route("/provider/hooks/{secret}/", receive_notification),
+]

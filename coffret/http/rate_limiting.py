@@ -1,21 +1,21 @@
-"""The general limit on requests to the API: each is counted, and each answer tells where its client stands."""
+"""The general rate limit of the API."""
 
 from starlette.types import Scope
 
-from resolvers.core.context import Caller
-from store.limits.client_network import origin_of
-from store.limits.rate_limits import Limits
+from resolvers.core.caller import Caller
+from store.core.client_network import client_network_of
+from store.limits.rate_limits import RateLimits
 
 
-async def count(scope: Scope, limits: Limits, caller: Caller | None, address: str) -> None:
-    """Count a request of a token, or of an address where there is none. TooManyRequests when it is one too many.
+async def check_request_limit(scope: Scope, limits: RateLimits, caller: Caller | None, address: str) -> None:
+    """Count a request, per token or else per client network. Raises TooManyRequests above the limit.
 
-    `RateLimit` and `RateLimit-Policy` go into the answer, whatever that is.
+    Adds `RateLimit` and `RateLimit-Policy` to every answer.
     """
     limit = limits.addresses if caller is None else limits.tokens
     if limit is None:
         return
-    standing = await limit.count(origin_of(address) if caller is None else caller.token_id)
+    standing = await limit.count(client_network_of(address) if caller is None else caller.token_id)
     scope["state"]["answer_headers"] = (limit.policy, limit.header(standing))
-    if standing.refused:
+    if standing.is_exceeded:
         raise limit.refusal(standing)

@@ -1,4 +1,4 @@
-"""Tells when something holds the event loop, so that no other request is answered meanwhile."""
+"""Detects when code blocks the event loop."""
 
 import asyncio
 import contextlib
@@ -13,93 +13,100 @@ import structlog
 from prometheus_client import Histogram
 
 log = structlog.get_logger(__name__)
-STALLS = Histogram(
+STALL_SECONDS = Histogram(
     "coffret_loop_stall_seconds",
-    "How long something held the event loop, from a quarter of a second on.",
+    "How long something blocked the event loop, from 0.25 seconds on.",
     buckets=(0.25, 0.5, 1, 2, 5, 10, 30, 60),
 )
-BEAT = 0.1
-STALL = 0.25
-TASK = "request "
-"""What the name of a task begins with that answers a request; the request's id follows."""
-OURS = pathlib.Path(__file__).parents[2]
+BEAT_INTERVAL = 0.1
+STALL_THRESHOLD = 0.25
+REQUEST_TASK_PREFIX = "request "
+"""Prefix of the names of tasks that answer requests; the request id follows."""
+SOURCE_ROOT = pathlib.Path(__file__).parents[2]
 
 
-class Stalls:
-    """Notices that a loop is held: the loop beats ten times a second, and a thread of its own looks whether it still does.
+class StallDetector:
+    """Detects a blocked loop: the loop beats ten times a second, and a thread checks the beats.
 
-    A beat that comes late is counted and logged. Who was running is only seen while it runs, by the thread.
+    A late beat is counted and logged. Only the thread sees which code is running, while it runs.
     """
 
     def __init__(self, task_name: Callable[[], str | None], clock: Callable[[], float] = time.perf_counter) -> None:
         self._task_name = task_name
         self._clock = clock
         self._thread = threading.get_ident()
-        self._beaten = clock()
-        self._seen: dict[str, str] | None = None
+        self._last_beat = clock()
+        self._current_stall: dict[str, str] | None = None
 
     def beat(self) -> None:
-        """The loop is alive. Called by the loop itself, each `BEAT`."""
+        """Called by the loop itself every BEAT_INTERVAL seconds."""
         now = self._clock()
-        held, seen = now - self._beaten - BEAT, self._seen
-        self._beaten, self._seen = now, None
-        if held >= STALL:
-            STALLS.observe(held)
+        held, seen = now - self._last_beat - BEAT_INTERVAL, self._current_stall
+        self._last_beat, self._current_stall = now, None
+        if held >= STALL_THRESHOLD:
+            STALL_SECONDS.observe(held)
             log.warning("the event loop was held", seconds=round(held, 3), **(seen or {}))
 
-    def look(self) -> None:
-        """Note what runs where the beat is overdue; called by the thread. Each stall is looked at once."""
-        if self._seen is None and self._clock() - self._beaten - BEAT >= STALL:
-            self._seen = seen = self._running()
+    def check(self) -> None:
+        """Called by the thread: log the running code if the beat is overdue. Each stall is logged once."""
+        if self._current_stall is None and self._clock() - self._last_beat - BEAT_INTERVAL >= STALL_THRESHOLD:
+            self._current_stall = seen = self._task_details()
             log.warning("the event loop is held", **seen)
 
-    def _running(self) -> dict[str, str]:
-        name, frame = self._task_name(), sys._current_frames().get(self._thread)  # noqa: SLF001 - public, but for its name
-        seen = {} if frame is None else {"where": place_of(frame)}
+    def _task_details(self) -> dict[str, str]:
+        name, frame = self._task_name(), sys._current_frames().get(self._thread)  # noqa: SLF001 - public despite its name
+        seen = {} if frame is None else {"where": innermost_frame_of(frame)}
         if name is not None:
-            seen |= {"request_id": name.removeprefix(TASK)} if name.startswith(TASK) else {"task": name}
+            seen |= (
+                {"request_id": name.removeprefix(REQUEST_TASK_PREFIX)}
+                if name.startswith(REQUEST_TASK_PREFIX)
+                else {"task": name}
+            )
         return seen
 
 
-def place_of(frame: FrameType) -> str:
-    """The innermost function of ours that a stack is in, or else the innermost of all."""
+def innermost_frame_of(frame: FrameType) -> str:
+    """The innermost frame of our code in a stack, or else the innermost frame of all."""
     at: FrameType | None = frame
     while at is not None:
         path = pathlib.Path(at.f_code.co_filename)
-        if path.is_relative_to(OURS) and ".venv" not in path.parts:
-            return f"{path.relative_to(OURS)}:{at.f_lineno} {at.f_code.co_qualname}"
+        if path.is_relative_to(SOURCE_ROOT) and ".venv" not in path.parts:
+            return f"{path.relative_to(SOURCE_ROOT)}:{at.f_lineno} {at.f_code.co_qualname}"
         at = at.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_qualname}"
 
 
 def name_task(request_id: str) -> None:
-    """Say which request the running task answers."""
+    """Name the current task after its request."""
     task = asyncio.current_task()
     if task is not None:
-        task.set_name(f"{TASK}{request_id}")
+        task.set_name(f"{REQUEST_TASK_PREFIX}{request_id}")
 
 
 @contextlib.contextmanager
-def watched_loop() -> Iterator[None]:
-    """Watch the running loop. It takes ten calls of a few microseconds a second, and four of the thread."""
+def detect_stalls() -> Iterator[None]:
+    """Monitor the running loop during the block.
+
+    Costs ten calls of a few microseconds and four thread wake-ups a second.
+    """
     loop, over = asyncio.get_running_loop(), threading.Event()
 
     def task_name() -> str | None:
         task = asyncio.current_task(loop)
         return None if task is None else task.get_name()
 
-    stalls = Stalls(task_name)
+    stalls = StallDetector(task_name)
 
     def beat() -> None:
         if not over.is_set():
             stalls.beat()
-            loop.call_later(BEAT, beat)
+            loop.call_later(BEAT_INTERVAL, beat)
 
     def look() -> None:
-        while not over.wait(STALL):
-            stalls.look()
+        while not over.wait(STALL_THRESHOLD):
+            stalls.check()
 
-    loop.call_later(BEAT, beat)
+    loop.call_later(BEAT_INTERVAL, beat)
     threading.Thread(target=look, name="stalls", daemon=True).start()
     try:
         yield

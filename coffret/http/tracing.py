@@ -1,33 +1,32 @@
-"""A span of each request, named by its route: paths hold codes, ids of carts and secrets of hooks."""
+"""A trace span per request, named by its route template: paths contain codes, cart ids and webhook secrets."""
 
 from typing import Any
 
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from coffret.http.hosts import every_route
+from coffret.http.hosts import all_routes
 from store.core import tracing
 
-UNKNOWN = "{unknown}"
+UNKNOWN_ROUTE = "{unknown}"
 SERVER_ERRORS = 500
 
 
-class Traced:
-    """Makes a span of each request, within that of its caller where it sends a `traceparent`."""
+class TracingMiddleware:
+    """Opens a span per request, as a child of the caller's span if it sends a `traceparent`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self._templates: dict[Any, str] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         method = scope["method"]
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         about = {"http.request.method": method, "coffret.request_id": scope["state"]["request_id"]}
-        with tracing.serving(method, headers, **about) as span:
+        with tracing.request_span(method, headers, **about) as span:
 
             async def tell(message: Message) -> None:
                 if message["type"] == "http.response.start":
@@ -39,17 +38,17 @@ class Traced:
             try:
                 await self.app(scope, receive, tell)
             finally:
-                template = self.template(scope)
+                template = self.route_template(scope)
                 span.update_name(f"{method} {template}")
                 span.set_attribute("http.route", template)
 
-    def template(self, scope: Scope) -> str:
-        """The route that a request has taken, without what was in its place."""
+    def route_template(self, scope: Scope) -> str:
+        """The path template of the route that a request matched."""
         if "rest" in scope:
             methods, _ = scope["rest"] or ({}, ())
             target = methods.get(scope["method"]) or next(iter(methods.values()), None)
-            return UNKNOWN if target is None else str(target.route.path)
+            return UNKNOWN_ROUTE if target is None else str(target.route.path)
         if self._templates is None:
-            routes = [route for route in every_route(scope["app"].routes) if isinstance(route, Route)]
+            routes = [route for route in all_routes(scope["app"].routes) if isinstance(route, Route)]
             self._templates = {route.endpoint: route.path for route in reversed(routes)}
-        return self._templates.get(scope.get("endpoint"), UNKNOWN)
+        return self._templates.get(scope.get("endpoint"), UNKNOWN_ROUTE)

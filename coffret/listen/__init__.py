@@ -1,1 +1,1 @@
-"""What `coffret listen` is made of: reading events over the API as they happen, and sending them on like webhooks."""
+"""`coffret listen`: reads events over the API as they happen and forwards them like webhooks."""

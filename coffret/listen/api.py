@@ -1,4 +1,4 @@
-"""A client of a Coffret, here or elsewhere, that tells in sentences why it can't be asked."""
+"""A GraphQL client of a Coffret server, with error messages for the operator."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -6,30 +6,30 @@ from typing import Any, Self
 
 import httpx
 
-from coffret.commands.command_error import CommandError
+from coffret.command_error import CommandError
 
-PATIENCE = dt.timedelta(seconds=15)
-PAUSE = dt.timedelta(seconds=2)
-"""Before asking again one that is away and does not say for how long."""
-LONGEST_PAUSE = dt.timedelta(minutes=1)
-LIMITED = httpx.codes.TOO_MANY_REQUESTS
+TIMEOUT = dt.timedelta(seconds=15)
+RETRY_PAUSE = dt.timedelta(seconds=2)
+"""Wait after a failed request whose answer has no Retry-After."""
+MAX_RETRY_PAUSE = dt.timedelta(minutes=1)
+TOO_MANY_REQUESTS = httpx.codes.TOO_MANY_REQUESTS
 
 
-class Away(Exception):
-    """It can't be asked now, but may be later."""
+class ApiUnavailable(Exception):
+    """The server cannot be reached or refuses for now; retry after `retry_after`."""
 
-    def __init__(self, why: str, after: dt.timedelta = PAUSE) -> None:
+    def __init__(self, why: str, after: dt.timedelta = RETRY_PAUSE) -> None:
         super().__init__(why)
-        self.after = after
+        self.retry_after = after
 
 
-class Api:
-    """GraphQL at an address, asked with a token. To be used in `async with`."""
+class ApiClient:
+    """A GraphQL client with a token. Use it in `async with`."""
 
     def __init__(self, url: str, token: str = "") -> None:
         self.url = url.rstrip("/")
         self.token = token
-        self._client = httpx.AsyncClient(timeout=PATIENCE.total_seconds())
+        self._client = httpx.AsyncClient(timeout=TIMEOUT.total_seconds())
 
     async def __aenter__(self) -> Self:
         return self
@@ -38,15 +38,15 @@ class Api:
         await self._client.aclose()
 
     async def log_in(self, username: str, password: str) -> bool:
-        """Use a new token of a user; False when name or password is wrong."""
+        """Get a new token for a user. Returns False if the name or the password is wrong."""
         answer = await self._post("/api-token-auth/", {"username": username, "password": password})
         if answer.status_code == httpx.codes.BAD_REQUEST:
             return False
         self.token = str(self._read(answer)["token"])
         return True
 
-    async def ask(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The `data` of an answer. Raises Away, or CommandError when asking again would be useless."""
+    async def execute(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The `data` of the answer. Raises ApiUnavailable, or CommandError for an error that a retry cannot fix."""
         answer = await self._post("/graphql/", {"query": query, "variables": dict(variables)})
         if answer.status_code == httpx.codes.UNAUTHORIZED:
             raise self._unknown_token
@@ -61,8 +61,8 @@ class Api:
     @property
     def _unknown_token(self) -> CommandError:
         return CommandError(
-            f"{self.url} does not know this token. Make one there with `coffret token create`, "
-            "and give it with --token or COFFRET_TOKEN."
+            f"{self.url} does not know this token. Create one there with `coffret token create`, "
+            "and pass it with --token or COFFRET_TOKEN."
         )
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> httpx.Response:
@@ -72,9 +72,11 @@ class Api:
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError):
             raise CommandError(f"{self.url} is no address of a Coffret: use one such as https://pay.example.") from None
         except httpx.TransportError as error:
-            raise Away(f"Nothing answers at {self.url} ({str(error) or type(error).__name__})") from error
-        if answer.status_code == LIMITED or answer.is_server_error:
-            raise Away(f"{self.url} answers {answer.status_code}", _pause(answer.headers.get("retry-after", "")))
+            raise ApiUnavailable(f"Nothing answers at {self.url} ({str(error) or type(error).__name__})") from error
+        if answer.status_code == TOO_MANY_REQUESTS or answer.is_server_error:
+            raise ApiUnavailable(
+                f"{self.url} answers {answer.status_code}", _retry_pause(answer.headers.get("retry-after", ""))
+            )
         return answer
 
     def _read(self, answer: httpx.Response) -> Mapping[str, Any]:
@@ -87,7 +89,7 @@ class Api:
         return told
 
 
-def _pause(retry_after: str) -> dt.timedelta:
-    """How long a server asks us to wait."""
+def _retry_pause(retry_after: str) -> dt.timedelta:
+    """The pause that a Retry-After header asks for, in seconds only, between RETRY_PAUSE and MAX_RETRY_PAUSE."""
     seconds = int(retry_after) if retry_after.isascii() and retry_after.isdecimal() else 0
-    return min(max(PAUSE, dt.timedelta(seconds=min(seconds, 3600))), LONGEST_PAUSE)
+    return min(max(RETRY_PAUSE, dt.timedelta(seconds=min(seconds, 3600))), MAX_RETRY_PAUSE)

@@ -1,4 +1,4 @@
-"""Events as they happen, read over the API: each once, also when they are committed in another order than they began."""
+"""Polls events over the API. Yields each event once, even if events are committed out of order."""
 
 import datetime as dt
 import time
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from coffret.listen.api import Api
+from coffret.listen.api import ApiClient
 from schema.event import EventType
-from store.webhook.signing import body_of
+from store.webhook.signing import webhook_body
 
-PAGE = 100
-LATE = dt.timedelta(minutes=1)
-"""How much later than its neighbours an event may be committed and still be seen."""
+PAGE_SIZE = 100
+COMMIT_LAG = dt.timedelta(minutes=1)
+"""An event that is committed later than its successors is still found if it is at most this late."""
 QUERY = """
 query Listen($filter: EventFilter, $first: Int, $after: String, $last: Int) {
   events(orderBy: OLDEST, filter: $filter, first: $first, after: $after, last: $last) {
@@ -25,12 +25,12 @@ query Listen($filter: EventFilter, $first: Int, $after: String, $last: Int) {
 
 
 @dataclass(frozen=True)
-class Happened:
-    """An event, as the API tells it."""
+class ReceivedEvent:
+    """An event from the API."""
 
     key: str
     type: str
-    """As webhooks have it: `order.paid`."""
+    """In the format of webhooks: `order.paid`."""
     occurred_on: dt.datetime
     subject: str
     data: Mapping[str, Any]
@@ -38,8 +38,8 @@ class Happened:
 
     @property
     def body(self) -> bytes:
-        """What a webhook that tells of it has for a body."""
-        return body_of(
+        """The body of a webhook for this event."""
+        return webhook_body(
             key=self.key,
             type=self.type,
             occurred_on=self.occurred_on,
@@ -49,60 +49,60 @@ class Happened:
         )
 
 
-class Feed:
-    """The events that a token may see, from now on or `since` a moment.
+class EventFeed:
+    """The events that a token may see, from now on or from `since`.
 
-    Events have an order, but one may be committed after others that follow it. Therefore the last minute is read again each
-    time, and what was answered is left out.
+    Events are ordered, but one may be committed after its successors. Each poll therefore reads the last minute again
+    and skips the events already yielded.
     """
 
     def __init__(
-        self, api: Api, since: dt.datetime | None = None, *, monotonic: Callable[[], float] = time.monotonic
+        self, api: ApiClient, since: dt.datetime | None = None, *, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._api = api
         self._since = since
         self._monotonic = monotonic
         self._after: str | None = None
         """The cursor of the last event that is not read again."""
-        self._answered: dict[str, float] = {}
-        """The events after it that were answered, and when."""
+        self._seen_keys: dict[str, float] = {}
+        """Ids of the events after that cursor that were yielded, each with the monotonic time."""
 
     async def start(self) -> None:
-        """Begin here: what has happened before is not answered, unless it is wanted `since` then."""
-        page = await self._page(last=PAGE)
+        """Set the start position: past events are skipped unless `since` is set."""
+        page = await self._page(last=PAGE_SIZE)
         if self._since is None:
-            self._answered = {edge["node"]["id"]: self._monotonic() for edge in page["edges"]}
+            self._seen_keys = {edge["node"]["id"]: self._monotonic() for edge in page["edges"]}
             if page["pageInfo"]["hasPreviousPage"]:
                 self._after = page["edges"][0]["cursor"]
 
-    async def new(self) -> AsyncIterator[Happened]:
-        """What has happened since it was last asked, in order. After an error it goes on where it stood."""
+    async def poll(self) -> AsyncIterator[ReceivedEvent]:
+        """Yield new events in order. After an error the next call resumes at the same position."""
         now, after, settled, more = self._monotonic(), self._after, True, True
         while more:
-            page = await self._page(first=PAGE, after=after)
+            page = await self._page(first=PAGE_SIZE, after=after)
             for edge in page["edges"]:
                 after, key = edge["cursor"], edge["node"]["id"]
-                answered = self._answered.get(key)
-                settled = settled and answered is not None and now - answered > LATE.total_seconds()
+                answered = self._seen_keys.get(key)
+                settled = settled and answered is not None and now - answered > COMMIT_LAG.total_seconds()
                 if settled:
                     self._after = after
-                    del self._answered[key]
+                    del self._seen_keys[key]
                 elif answered is None:
-                    self._answered[key] = now
-                    yield _happened(edge["node"])
+                    self._seen_keys[key] = now
+                    yield _parse_event(edge["node"])
             more = page["pageInfo"]["hasNextPage"]
 
     async def _page(self, **window: Any) -> Mapping[str, Any]:
         wanted = None if self._since is None else {"occurredFrom": self._since.isoformat()}
-        data = await self._api.ask(QUERY, {"filter": wanted, **window})
+        data = await self._api.execute(QUERY, {"filter": wanted, **window})
         page: Mapping[str, Any] = data["events"]
         return page
 
 
-def _happened(node: Mapping[str, Any]) -> Happened:
+def _parse_event(node: Mapping[str, Any]) -> ReceivedEvent:
     name, partner = node["type"], node["partner"]
     known = EventType.__members__.get(name)
-    return Happened(
+    return ReceivedEvent(
         key=node["id"],
         type=name.lower().replace("_", ".", 1) if known is None else known.value,
         occurred_on=dt.datetime.fromisoformat(node["occurredOn"]),

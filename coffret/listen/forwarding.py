@@ -1,4 +1,4 @@
-"""Sends events on to a receiver of the developer's own, as webhooks are sent."""
+"""Forwards events to the developer's receiver, in the format of webhooks."""
 
 import asyncio
 import datetime as dt
@@ -10,44 +10,44 @@ from typing import Self
 
 import httpx
 
-from coffret.commands.command_error import CommandError
-from coffret.listen.feed import Happened
+from coffret.command_error import CommandError
+from coffret.listen.feed import ReceivedEvent
 from store.core.clock import clock
-from store.webhook.signing import headers_of
+from store.webhook.signing import signed_headers
 
-PATIENCE = dt.timedelta(seconds=30)
-"""A receiver may stand in a debugger; a real one has ten seconds."""
-PAUSES = tuple(dt.timedelta(milliseconds=milliseconds) for milliseconds in (500, 1000, 2000, 4000))
-"""Between tries while nobody listens at the address: it is being started again."""
+TIMEOUT = dt.timedelta(seconds=30)
+"""Longer than the ten seconds of real webhooks, because the receiver may be paused in a debugger."""
+RETRY_PAUSES = tuple(dt.timedelta(milliseconds=milliseconds) for milliseconds in (500, 1000, 2000, 4000))
+"""Pauses between attempts while the connection is refused: the receiver is being restarted."""
 
 
 @dataclass(frozen=True)
-class Receipt:
-    """What a receiver answered."""
+class ForwardResult:
+    """The receiver's answer to one event."""
 
     status: int | None
-    """None: it did not."""
-    took: dt.timedelta
+    """None if there was no answer."""
+    duration: dt.timedelta
     error: str = ""
 
     @property
-    def taken(self) -> bool:
-        """Whether a real webhook would count as delivered."""
+    def is_delivered(self) -> bool:
+        """True for a 2xx answer, as for a real webhook."""
         return self.status is not None and httpx.codes.is_success(self.status)
 
 
 class Forwarder:
-    """Signs events and posts them to one address. To be used in `async with`."""
+    """Signs events and posts them to one URL. Use it in `async with`."""
 
-    def __init__(self, url: str, secret: str, *, pauses: Sequence[dt.timedelta] = PAUSES) -> None:
-        self.url = checked(url)
+    def __init__(self, url: str, secret: str, *, pauses: Sequence[dt.timedelta] = RETRY_PAUSES) -> None:
+        self.url = checked_url(url)
         self._secret = secret
         self._pauses = pauses
         self._client = httpx.AsyncClient(
-            timeout=PATIENCE.total_seconds(),
+            timeout=TIMEOUT.total_seconds(),
             follow_redirects=False,
             trust_env=False,
-            limits=httpx.Limits(max_keepalive_connections=0),  # a receiver that is started again would lose an event
+            limits=httpx.Limits(max_keepalive_connections=0),  # a restarted receiver would lose an event
         )
 
     async def __aenter__(self) -> Self:
@@ -56,8 +56,8 @@ class Forwarder:
     async def __aexit__(self, *_: object) -> None:
         await self._client.aclose()
 
-    async def send(self, event: Happened) -> Receipt:
-        """Post an event, a few times while nobody listens there."""
+    async def send(self, event: ReceivedEvent) -> ForwardResult:
+        """Post an event. Refused connections are retried after each of the pauses."""
         for pause in self._pauses:
             try:
                 return await self._post(event)
@@ -66,11 +66,11 @@ class Forwarder:
         try:
             return await self._post(event)
         except httpx.ConnectError:
-            return Receipt(None, dt.timedelta(), "nobody listens there")
+            return ForwardResult(None, dt.timedelta(), "nobody listens there")
 
-    async def _post(self, event: Happened) -> Receipt:
+    async def _post(self, event: ReceivedEvent) -> ForwardResult:
         body = event.body
-        headers = headers_of(message_id(event), body, clock.now(), [self._secret])
+        headers = signed_headers(message_id(event), body, clock.now(), [self._secret])
         began = time.monotonic()
         status, error = None, ""
         try:
@@ -78,19 +78,19 @@ class Forwarder:
         except httpx.ConnectError:
             raise
         except httpx.TimeoutException:
-            error = f"no answer within {PATIENCE.seconds} seconds"
+            error = f"no answer within {TIMEOUT.seconds} seconds"
         except httpx.TransportError as problem:
             error = str(problem) or type(problem).__name__
-        return Receipt(status, dt.timedelta(seconds=time.monotonic() - began), error)
+        return ForwardResult(status, dt.timedelta(seconds=time.monotonic() - began), error)
 
 
-def message_id(event: Happened) -> str:
-    """The `webhook-id`: the same whenever this event is forwarded, as a real message keeps its own."""
+def message_id(event: ReceivedEvent) -> str:
+    """The `webhook-id`: the same each time the event is forwarded, as with real webhooks."""
     return f"msg_{hashlib.sha256(f'listen.{event.key}'.encode()).hexdigest()[:32]}"
 
 
-def checked(url: str) -> str:
-    """An address to forward to; `localhost:3000/hooks` is one too."""
+def checked_url(url: str) -> str:
+    """The URL to forward to. Adds `http://` if the scheme is missing. Raises CommandError for an invalid URL."""
     written = url if "://" in url else f"http://{url}"
     try:
         read = httpx.URL(written)

@@ -1,4 +1,4 @@
-"""The secret that forwarded events are signed with: one for each user of a machine, made when it is first needed."""
+"""The secret that signs forwarded events: one per user of a machine, created on first use."""
 
 import base64
 import contextlib
@@ -7,34 +7,34 @@ import secrets
 
 import typer
 
-from coffret.commands.command_error import CommandError
+from coffret.command_error import CommandError
 from store.webhook.signing import WEBHOOK_SECRET
 
-BYTES = 32
+SECRET_BYTES = 32
 
 
-def location() -> pathlib.Path:
-    """Where it is kept: in the user's own folder of settings."""
+def secret_path() -> pathlib.Path:
+    """A file in the user's configuration folder."""
     return pathlib.Path(typer.get_app_dir("coffret")) / "listen-secret"
 
 
 def listening_secret(file: pathlib.Path | None = None) -> str:
-    """The secret, `whsec_…`: the same each time."""
-    file = file or location()
+    """The secret, `whsec_…`. The same on each call. Raises CommandError if the file cannot be used."""
+    file = file or secret_path()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
-            _write(file, WEBHOOK_SECRET.prefix + base64.b64encode(secrets.token_bytes(BYTES)).decode())
+            _write(file, WEBHOOK_SECRET.prefix + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode())
         secret = file.read_text().strip()
     except (OSError, UnicodeError) as error:
-        raise CommandError(f"The signing secret cannot be kept in {file}: {error}.") from None
+        raise CommandError(f"The signing secret cannot be stored in {file}: {error}.") from None
     if not _is_secret(secret):
-        raise CommandError(f"{file} holds no signing secret. Remove it, and a new one is made.")
+        raise CommandError(f"{file} holds no signing secret. Remove it, and a new one is created.")
     return secret
 
 
 def _write(file: pathlib.Path, secret: str) -> None:
-    """Put it there whole and readable by nobody else, unless one is there."""
+    """Create the file atomically, readable only by its owner. Raises FileExistsError if it exists."""
     draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
     draft.touch(mode=0o600, exist_ok=False)
     try:
@@ -48,7 +48,7 @@ def _is_secret(text: str) -> bool:
     try:
         return (
             text.startswith(WEBHOOK_SECRET.prefix)
-            and len(base64.b64decode(text.removeprefix(WEBHOOK_SECRET.prefix), validate=True)) == BYTES
+            and len(base64.b64decode(text.removeprefix(WEBHOOK_SECRET.prefix), validate=True)) == SECRET_BYTES
         )
     except ValueError:
         return False

@@ -1,4 +1,4 @@
-"""The mail of a development installation, on a page: what would have been sent, as people would have read it."""
+"""Shows the mail of a development installation on a web page."""
 
 from coffret.mail_preview.pages import routes
 

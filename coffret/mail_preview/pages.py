@@ -1,4 +1,4 @@
-"""The pages below `/_mail/`: a list, each letter with its HTML in a sandbox, its text and its file."""
+"""The pages below `/_mail/`: a list of messages, and each message with its HTML, text and attachments."""
 
 import datetime as dt
 import email
@@ -21,11 +21,11 @@ from starlette.routing import BaseRoute, Route
 from store.core.settings import Settings
 
 PREFIX = "/_mail/"
-NAME = re.compile(r"\d{8}T\d{6}-[0-9a-f-]{36}")
-SHEET = (files("coffret.mail_preview") / "page.css").read_bytes()
-SHEET_PATH = f"{PREFIX}page.{hashlib.sha256(SHEET).hexdigest()[:12]}.css"
-SHOWN = 100
-"""Letters of the list; older ones are in the folder."""
+MESSAGE_NAME = re.compile(r"\d{8}T\d{6}-[0-9a-f-]{36}")
+STYLESHEET = (files("coffret.mail_preview") / "page.css").read_bytes()
+STYLESHEET_PATH = f"{PREFIX}page.{hashlib.sha256(STYLESHEET).hexdigest()[:12]}.css"
+MAX_LISTED = 100
+"""Messages in the list; older ones are only in the folder."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
@@ -35,47 +35,45 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-OF_A_LETTER = (
+MESSAGE_CSP = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' {ours}; frame-ancestors 'self'; form-action 'none'; "
     "sandbox allow-popups allow-popups-to-escape-sandbox"
 )
-"""A letter may show its own styles and our pictures, lead elsewhere in a new tab, and do nothing else."""
+"""A message may apply its own styles, show our pictures and open links in a new tab."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A letter of the folder."""
+class StoredMessage:
+    """A message in the folder."""
 
     name: str
     message: EmailMessage
 
     @property
-    def kept_on(self) -> dt.datetime:
-        """When it was kept."""
+    def stored_on(self) -> dt.datetime:
         return dt.datetime.strptime(self.name[:15], "%Y%m%dT%H%M%S").replace(tzinfo=dt.UTC)
 
     def header(self, name: str) -> str:
-        """A header as people read it; empty when there is none."""
+        """Empty if absent."""
         return str(self.message.get(name, ""))
 
     @property
-    def files(self) -> list[EmailMessage]:
-        """What came with it."""
+    def attachments(self) -> list[EmailMessage]:
         return [part for part in self.message.iter_attachments() if isinstance(part, EmailMessage)]
 
     def part(self, kind: str) -> str:
-        """The `html` or the `plain` part; empty when there is none."""
+        """The `html` or the `plain` part; empty if absent."""
         found = self.message.get_body((kind,))
         return str(found.get_content()) if found is not None else ""
 
 
-class Mailbox:
-    """The pages of one folder."""
+class MailboxPages:
+    """The pages of one mail folder."""
 
     def __init__(self, settings: Settings) -> None:
         self._folder = settings.data_dir / "mail"
         self._server = settings.mail_server
-        self._letter_policy = OF_A_LETTER.format(ours=settings.public_url)
+        self._message_policy = MESSAGE_CSP.format(ours=settings.public_url)
         self._templates = Environment(
             loader=PackageLoader("coffret.mail_preview", ""),
             autoescape=True,
@@ -83,49 +81,45 @@ class Mailbox:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.globals.update(sheet=SHEET_PATH, home=PREFIX)
+        self._templates.globals.update(sheet=STYLESHEET_PATH, home=PREFIX)
 
     def routes(self) -> list[BaseRoute]:
-        """What is served."""
         return [
             Route(PREFIX, self.show_list),
-            Route(SHEET_PATH, self.style),
+            Route(STYLESHEET_PATH, self.style),
             Route(f"{PREFIX}{{name}}/", self.show),
             Route(f"{PREFIX}{{name}}/html", self.html),
             Route(f"{PREFIX}{{name}}/letter.eml", self.file),
-            Route(f"{PREFIX}{{name}}/files/{{number:int}}", self.enclosure),
+            Route(f"{PREFIX}{{name}}/files/{{number:int}}", self.attachment),
         ]
 
     def style(self, _request: Request) -> Response:
-        """The style sheet."""
         headers = {"Cache-Control": "max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
-        return Response(SHEET, headers=headers, media_type="text/css")
+        return Response(STYLESHEET, headers=headers, media_type="text/css")
 
     def show_list(self, _request: Request) -> Response:
-        """The newest letters."""
-        return self._page("list.html", entries=self._entries(), folder=self._folder, server=self._server)
+        return self._page("list.html", entries=self._messages(), folder=self._folder, server=self._server)
 
     def show(self, request: Request) -> Response:
-        """A letter: headers, HTML, text."""
-        entry = self._entry(request)
+        entry = self._find_message(request)
         shown = ("From", "To", "Reply-To", "Subject", "Date", "Message-ID", "Content-Language", "Auto-Submitted")
         return self._page("letter.html", entry=entry, headers=[(name, entry.header(name)) for name in shown])
 
     def html(self, request: Request) -> Response:
-        """The HTML part, which may be anything: it is shown in a sandbox."""
-        html = self._entry(request).part("html").replace("<head>", '<head><base target="_blank">', 1)
-        headers = HEADERS | {"Content-Security-Policy": self._letter_policy}
+        """The HTML part. It is untrusted, so it is displayed in a sandbox."""
+        html = self._find_message(request).part("html").replace("<head>", '<head><base target="_blank">', 1)
+        headers = HEADERS | {"Content-Security-Policy": self._message_policy}
         return HTMLResponse(html, headers=headers)
 
     def file(self, request: Request) -> Response:
-        """The letter as it travels."""
-        name = self._entry(request).name
+        """The message as an `.eml` file."""
+        name = self._find_message(request).name
         headers = {"Content-Disposition": f'attachment; filename="{name}.eml"', "X-Content-Type-Options": "nosniff"}
         return Response(self._path(name).read_bytes(), headers=headers, media_type="message/rfc822")
 
-    def enclosure(self, request: Request) -> Response:
-        """A file that came with a letter, to save: it is not shown on this page's origin."""
-        files, number = self._entry(request).files, request.path_params["number"]
+    def attachment(self, request: Request) -> Response:
+        """Download an attachment. It is never displayed on this page's origin."""
+        files, number = self._find_message(request).attachments, request.path_params["number"]
         if number >= len(files):
             raise HTTPException(404)
         name = quote(files[number].get_filename() or "file", safe="")
@@ -139,24 +133,26 @@ class Mailbox:
     def _page(self, template: str, **values: object) -> Response:
         return HTMLResponse(self._templates.get_template(template).render(values), headers=HEADERS)
 
-    def _entries(self) -> Sequence[Entry]:
-        found = sorted((path for path in self._folder.glob("*.eml") if NAME.fullmatch(path.stem)), reverse=True)
-        return [_read(path) for path in found[:SHOWN]]
+    def _messages(self) -> Sequence[StoredMessage]:
+        found = sorted((path for path in self._folder.glob("*.eml") if MESSAGE_NAME.fullmatch(path.stem)), reverse=True)
+        return [_read_message(path) for path in found[:MAX_LISTED]]
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.eml"
 
-    def _entry(self, request: Request) -> Entry:
+    def _find_message(self, request: Request) -> StoredMessage:
         name = str(request.path_params["name"])
-        if not NAME.fullmatch(name) or not self._path(name).is_file():
+        if not MESSAGE_NAME.fullmatch(name) or not self._path(name).is_file():
             raise HTTPException(404)
-        return _read(self._path(name))
+        return _read_message(self._path(name))
 
 
-def _read(path: Path) -> Entry:
-    return Entry(path.stem, email.message_from_bytes(path.read_bytes(), _class=EmailMessage, policy=policy.default))
+def _read_message(path: Path) -> StoredMessage:
+    return StoredMessage(
+        path.stem, email.message_from_bytes(path.read_bytes(), _class=EmailMessage, policy=policy.default)
+    )
 
 
 def routes(settings: Settings) -> list[BaseRoute]:
-    """The pages in development; nothing in production, where nobody's mail is kept as files."""
-    return Mailbox(settings).routes() if settings.development else []
+    """The pages in development; none in production, where mail is not stored as files."""
+    return MailboxPages(settings).routes() if settings.development else []

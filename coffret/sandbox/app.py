@@ -1,4 +1,4 @@
-"""The sandbox as an ASGI application, and what its host does with it."""
+"""The sandbox as an ASGI application, and the functions its host calls."""
 
 import asyncio
 import logging
@@ -7,25 +7,15 @@ import sqlite3
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
-from coffret.sandbox import (
-    documents,
-    enrolment,
-    events,
-    hooks,
-    identity,
-    payins,
-    recipients,
-    refunds,
-    registration,
-    regulatory,
-    tokens,
-    users,
-    wallets,
-)
+from coffret.sandbox import events, hooks, registration, tokens
 from coffret.sandbox.control import Control
 from coffret.sandbox.core import Sandbox
+from coffret.sandbox.kyc import documents, identity
 from coffret.sandbox.pages import views
+from coffret.sandbox.payments import payins, refunds, wallets
+from coffret.sandbox.payouts import recipients
 from coffret.sandbox.settings import SandboxSettings
+from coffret.sandbox.users import enrolment, regulatory, users
 from coffret.sandbox.wire import idempotency
 from coffret.sandbox.wire.dispatch import Wire
 from coffret.sandbox.wire.endpoints import Interface
@@ -57,15 +47,14 @@ logger = logging.getLogger(__name__)
 
 
 class SandboxRefused(RuntimeError):
-    """The sandbox takes no real money and must not stand where real money is expected."""
+    """The sandbox moves no money and refuses to run in production."""
 
 
 def sandbox_app(settings: SandboxSettings, *, production: bool = False) -> Starlette:
-    """The sandbox, to be mounted where `settings.public_url` leads.
+    """The sandbox application, to be mounted at `settings.public_url`. Raises SandboxRefused in production.
 
-    It serves the provider's wire protocol under `/v2.01/`, its hosted pages under `/pay/`, `/sca` and `/identity/`, and the
-    control plane under `/_sb/`. In production it refuses to be made. Its host calls `run_background`, or `tick` now and
-    then, and `close`.
+    It serves the provider's wire protocol under `/v2.01/`, hosted pages under `/pay/`, `/sca` and `/identity/`, and the
+    control plane under `/_sb/`. The host calls `run_background`, or `tick` regularly, and finally `close`.
     """
     if production:
         raise SandboxRefused(
@@ -87,12 +76,12 @@ def sandbox_app(settings: SandboxSettings, *, production: bool = False) -> Starl
 
 
 async def tick(app: Starlette) -> None:
-    """Let time pass: end pay-ins whose time is up, send notifications that are due."""
+    """End expired pay-ins and send due notifications."""
     await of(app).tick()
 
 
 async def run_background(app: Starlette, stop: asyncio.Event, every: float = 0.5) -> None:
-    """Tick every so many seconds until `stop` is set."""
+    """Call `tick` every `every` seconds until `stop` is set."""
     while not stop.is_set():
         try:
             await tick(app)
@@ -106,12 +95,12 @@ async def run_background(app: Starlette, stop: asyncio.Event, every: float = 0.5
 
 
 async def close(app: Starlette) -> None:
-    """Let notifications that are under way end, and close the state's file."""
+    """Wait for running deliveries and close the state file."""
     await of(app).close()
 
 
 def of(app: Starlette) -> Sandbox:
-    """The sandbox inside an application that `sandbox_app` made."""
+    """The sandbox of an application that `sandbox_app` created."""
     sandbox = app.state.sandbox
     assert isinstance(sandbox, Sandbox)
     return sandbox

@@ -1,4 +1,4 @@
-"""The control plane, `/_sb/…`: what tests and demonstrations tell the sandbox, and what it tells them."""
+"""The control plane, `/_sb/…`: tests and demonstrations control and inspect the sandbox through it."""
 
 import datetime as dt
 import random
@@ -11,23 +11,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from coffret.sandbox import (
-    checkout,
-    deliveries,
-    documents,
-    identity,
-    ledger,
-    movements,
-    people,
-    seeds,
-    stats,
-    switches,
-    tokens,
-)
-from coffret.sandbox.cards import CHALLENGE_CODE, CardRefused, tokenise_number
-from coffret.sandbox.checkout import Choice, Stage
+from coffret.sandbox import deliveries, seeds, stats, switches, tokens
 from coffret.sandbox.core import Sandbox
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.kyc import documents, identity
+from coffret.sandbox.payments import checkout, ledger, movements
+from coffret.sandbox.payments.cards import CHALLENGE_CODE, CardRefused, tokenise_number
+from coffret.sandbox.payments.checkout import ChallengeChoice, HostedPaymentStage
+from coffret.sandbox.users import people
 from coffret.sandbox.wire import faults
 from coffret.sandbox.wire.errors import ResourceNotFound, WireError
 
@@ -36,7 +27,7 @@ Json = dict[str, Any]
 
 
 class Advance(BaseModel):
-    """How many seconds to move the clock by."""
+    """The number of seconds to advance the clock."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -44,7 +35,7 @@ class Advance(BaseModel):
 
 
 class Payment(BaseModel):
-    """What a buyer does with a pay-in: which card, and then at the bank. Without a card the buyer cancels."""
+    """A simulated buyer: the card, then the answer at the bank. Without a card the buyer cancels."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -53,13 +44,12 @@ class Payment(BaseModel):
 
 
 class Control:
-    """Answers the control plane's addresses."""
+    """Serves the control plane."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
     def routes(self) -> list[Route]:
-        """What is served."""
         table: tuple[tuple[str, str, Callable[[Request], Awaitable[Any]]], ...] = (
             ("GET", "/", self.index),
             ("GET", "/clock", self.clock),
@@ -93,11 +83,11 @@ class Control:
         return [Route(path, answering(answer), methods=[method]) for method, path, answer in table]
 
     async def index(self, _request: Request) -> Json:
-        """What there is."""
+        """List the paths."""
         return {"control_plane": self._paths}
 
     async def clock(self, _request: Request) -> Json:
-        """The moment it is for the sandbox, and how many seconds the clock was moved in all."""
+        """The sandbox's time, and its offset in seconds."""
         clock = self._sandbox.settings.clock
         await self._sandbox.tick()
         return {
@@ -107,53 +97,53 @@ class Control:
         }
 
     async def advance(self, request: Request) -> Json:
-        """Move the clock forward, end what runs out of time and send what falls due."""
+        """Advance the clock, end what expires and send due notifications."""
         await self._sandbox.advance(dt.timedelta(seconds=(await asked(request, Advance)).advance))
         return await self.clock(request)
 
     async def list_faults(self, _request: Request) -> Json:
-        """Failures still to come."""
+        """List the remaining faults."""
         return {"faults": [fault.model_dump() for fault in await self._sandbox.run(faults.listed)]}
 
     async def add_fault(self, request: Request) -> Json:
-        """Let coming calls fail."""
+        """Make coming calls fail."""
         await self._sandbox.run(faults.add, await asked(request, faults.Fault))
         return await self.list_faults(request)
 
     async def clear_faults(self, request: Request) -> Json:
-        """Let nothing fail any more."""
+        """Remove all faults."""
         await self._sandbox.run(faults.clear)
         return await self.list_faults(request)
 
     async def policy(self, _request: Request) -> Json:
-        """How notifications are delivered."""
+        """The delivery policy of notifications."""
         return (await self._sandbox.run(deliveries.policy)).model_dump()
 
     async def set_policy(self, request: Request) -> Json:
-        """Deliver notifications in another way."""
+        """Change the delivery policy of notifications."""
         await self._sandbox.run(deliveries.set_policy, await asked(request, deliveries.Policy))
         return await self.policy(request)
 
     async def flush(self, request: Request) -> Json:
-        """Send every notification that waits, now; with `shuffle` in an order drawn from that seed."""
+        """Send all pending notifications now. `shuffle` is a seed for a random order."""
         sent = await self._sandbox.run(flushed, request.query_params.get("shuffle"))
         await self._sandbox.tick()
         return {"sent": sent}
 
     async def deliveries(self, _request: Request) -> Json:
-        """Every notification and what became of it."""
-        return {"deliveries": await self._sandbox.run(deliveries.told)}
+        """List all notifications with their results."""
+        return {"deliveries": await self._sandbox.run(deliveries.list_deliveries)}
 
     async def expire_tokens(self, _request: Request) -> Json:
-        """End every access token."""
+        """Expire all access tokens."""
         return {"expired": await self._sandbox.run(tokens.expire_all)}
 
     async def check_ledger(self, _request: Request) -> Json:
-        """Whether all money is accounted for."""
+        """Check that the ledger balances."""
         return await self._sandbox.run(ledger.check)
 
     async def pay(self, request: Request) -> Json:
-        """Do what a buyer would do on the hosted page; answers the pay-in."""
+        """Pay as a buyer would on the hosted page. Returns the pay-in."""
         payment = await asked(request, Payment)
         try:
             return await self._sandbox.run(paid, request.path_params["id"], payment)
@@ -161,68 +151,73 @@ class Control:
             raise HTTPException(400, f"The card is refused: {refused}") from None
 
     async def open_sessions(self, request: Request) -> Json:
-        """Every session of strong authentication that can still be used; with `user` only those of one."""
+        """List all open sessions of strong authentication; with `user`, only those of one user."""
         return {"sessions": await self._sandbox.run(people.open_sessions, request.query_params.get("user"))}
 
     async def authentication(self, request: Request) -> Json:
-        """A session of strong authentication and where it stands."""
+        """A session of strong authentication."""
         return await self._sandbox.run(people.session_of, request.path_params["token"])
 
     async def decide_authentication(self, request: Request) -> Json:
-        """End a session as somebody on its page would; answers it."""
-        decision = await asked(request, people.Decision)
+        """End a session as the user would on its page. Returns the session."""
+        decision = await asked(request, people.ScaDecision)
         return await self._sandbox.run(people.decide, request.path_params["token"], decision)
 
     async def user(self, request: Request) -> Json:
-        """A user, its enrolment, its blocks and its open sessions."""
+        """A user with its enrolment, blocks and open sessions."""
         return await self._sandbox.run(people.person, request.path_params["id"])
 
     async def change_user(self, request: Request) -> Json:
-        """Block or unblock a user, set its status or how far it is identified; answers the user."""
-        return await self._sandbox.run(people.change, request.path_params["id"], await asked(request, people.Change))
+        """Block or unblock a user, or set its status or KYC level. Returns the user."""
+        return await self._sandbox.run(
+            people.change, request.path_params["id"], await asked(request, people.UserChange)
+        )
 
     async def identity_verification(self, request: Request) -> Json:
-        """A hosted check of an identity."""
-        return await self._sandbox.run(identity.told, request.path_params["id"])
+        """A session of identity verification."""
+        return await self._sandbox.run(identity.describe, request.path_params["id"])
 
     async def decide_identity_verification(self, request: Request) -> Json:
-        """Do what somebody would do on the hosted page, or what the provider does later; answers the session."""
-        decision = await asked(request, identity.Decision)
+        """Decide a session as the user or the provider would. Returns the session."""
+        decision = await asked(request, identity.VerificationDecision)
         return await self._sandbox.run(identity.decide, request.path_params["id"], decision)
 
     async def document(self, request: Request) -> Json:
-        """A document with the size, the kind and the hash of each of its files."""
-        return await self._sandbox.run(documents.told, request.path_params["id"])
+        """A document with the size, media type and hash of each file."""
+        return await self._sandbox.run(documents.describe, request.path_params["id"])
 
     async def decide_document(self, request: Request) -> Json:
-        """Validate, refuse or outdate a document; answers it."""
-        decision = await asked(request, documents.Decision)
+        """Validate, refuse or outdate a document. Returns the document."""
+        decision = await asked(request, documents.DocumentDecision)
         return await self._sandbox.run(documents.decide, request.path_params["id"], decision)
 
     async def switches(self, _request: Request) -> Json:
-        """Which rules are in force."""
+        """The switches."""
         return (await self._sandbox.run(switches.read)).model_dump()
 
     async def turn_switches(self, request: Request) -> Json:
-        """Put other rules in force; those that are not named stay."""
+        """Change switches. Those that are not named are unchanged."""
         return (await self._sandbox.run(switches.turn, await asked(request, switches.Switches))).model_dump()
 
     async def stats(self, _request: Request) -> Json:
-        """How often what was called and charged."""
-        return await self._sandbox.run(stats.told)
+        """The number of calls per endpoint, and of charged ones."""
+        return await self._sandbox.run(stats.all_counts)
 
     async def seed(self, request: Request) -> Json:
-        """Make sure that an owner and a wallet with given ids exist."""
-        return await self._sandbox.run(seeds.sow, await asked(request, seeds.Seed))
+        """Create an owner and a wallet with given ids, unless they exist."""
+        return await self._sandbox.run(seeds.create_seed, await asked(request, seeds.Seed))
 
     async def reset(self, _request: Request) -> Json:
-        """Forget everything but the time: users, wallets, movements, hooks, tokens, faults, counts."""
-        await self._sandbox.run(Session.clear)
+        """Delete all state but the clock: users, wallets, movements, hooks, tokens, faults and counts."""
+        await self._sandbox.run(SandboxSession.clear)
         return {"reset": True}
 
 
 def answering(answer: Callable[[Request], Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:
-    """A route's endpoint. A page of another site must not steer the sandbox through its visitor's browser."""
+    """Wrap a handler as an endpoint.
+
+    Requests from pages of other sites are refused, because a visitor's browser could send them.
+    """
 
     async def endpoint(request: Request) -> Response:
         if request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
@@ -238,7 +233,7 @@ def answering(answer: Callable[[Request], Awaitable[Any]]) -> Callable[[Request]
 
 
 async def asked(request: Request, shape: type[Asked]) -> Asked:
-    """The JSON body, checked."""
+    """The validated JSON body. Raises HTTPException 400."""
     try:
         return shape.model_validate_json(await request.body() or b"{}")
     except ValidationError as error:
@@ -246,20 +241,23 @@ async def asked(request: Request, shape: type[Asked]) -> Asked:
         raise HTTPException(400, str(found)) from None
 
 
-def flushed(session: Session, shuffle: str | None) -> int:
-    """Make everything that waits due, in its order or in a shuffled one."""
+def flushed(session: SandboxSession, shuffle: str | None) -> int:
+    """Make all pending notifications due, in order or shuffled. Returns their number."""
     order = deliveries.pending(session)
     if shuffle is not None:
-        random.Random(shuffle).shuffle(order)  # noqa: S311 - an order that a seed gives again, no secret
+        random.Random(shuffle).shuffle(order)  # noqa: S311 - a reproducible order, not a secret
     return deliveries.flush(session, order)
 
 
-def paid(session: Session, payin_id: str, payment: Payment) -> Json:
-    """The hosted page's steps, one after the other."""
+def paid(session: SandboxSession, payin_id: str, payment: Payment) -> Json:
+    """Take the steps of the hosted page.
+
+    Raises ResourceNotFound, CardRefused, and HTTPException 409 for a used page.
+    """
     page = checkout.of_payin(session, payin_id)
     if page is None:
         raise ResourceNotFound
-    if page.stage in {Stage.SETTLING, Stage.DONE}:
+    if page.stage in {HostedPaymentStage.SETTLING, HostedPaymentStage.DONE}:
         raise HTTPException(409, "The pay-in's page was used already.")
     if payment.card is None:
         checkout.cancel(session, page)
@@ -267,5 +265,5 @@ def paid(session: Session, payin_id: str, payment: Payment) -> Json:
         checkout.submit(session, payin_id, tokenise_number(payment.card, page.brand))
         page = checkout.of_payin(session, payin_id)
         if page is not None and payment.challenge != "leave":
-            checkout.answer(session, page, Choice(payment.challenge), CHALLENGE_CODE)
+            checkout.answer(session, page, ChallengeChoice(payment.challenge), CHALLENGE_CODE)
     return movements.present(movements.find(session, payin_id))

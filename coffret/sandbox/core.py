@@ -1,4 +1,4 @@
-"""The sandbox itself: its settings, its state, and the notifications that leave it."""
+"""The sandbox: settings, state and outgoing notifications."""
 
 import asyncio
 import datetime as dt
@@ -8,9 +8,13 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import httpx
 
-from coffret.sandbox import checkout, deliveries, documents, identity, recipients, sca
-from coffret.sandbox.database import Database, Session
+from coffret.sandbox import deliveries
+from coffret.sandbox.database import SandboxDatabase, SandboxSession
+from coffret.sandbox.kyc import documents, identity
+from coffret.sandbox.payments import checkout
+from coffret.sandbox.payouts import recipients
 from coffret.sandbox.settings import SandboxSettings
+from coffret.sandbox.users import sca
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,25 +26,25 @@ SETTLED = (
     documents.settle_due,
     recipients.settle_due,
 )
-"""What falls due by itself."""
+"""Functions that end what is due."""
 
 logger = logging.getLogger(__name__)
 
 
 class Sandbox:
-    """Everything that the pages, the wire and the control plane share."""
+    """The state and services that the pages, the wire and the control plane share."""
 
     def __init__(self, settings: SandboxSettings) -> None:
         self.settings = settings
-        self._database = Database(settings)
+        self._database = SandboxDatabase(settings)
         self._client: httpx.AsyncClient | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._sending = asyncio.Lock()
 
-    async def run(self, work: Callable[Concatenate[Session, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run work in a transaction of its own, after whatever has fallen due; then send the notifications it made."""
+    async def run(self, work: Callable[Concatenate[SandboxSession, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` in its own transaction, after ending what is due. Then send the notifications it caused."""
 
-        def settled(session: Session) -> T:
+        def settled(session: SandboxSession) -> T:
             for settle_due in SETTLED:
                 settle_due(session)
             return work(session, *args, **kwargs)
@@ -53,18 +57,18 @@ class Sandbox:
         return result
 
     async def tick(self) -> None:
-        """Let time pass: end what has run out of time, send what is due."""
+        """End what is due and send due notifications."""
         await self.run(lambda _session: None)
         async with self._sending:
             await self._send_due()
 
     async def advance(self, by: dt.timedelta) -> None:
-        """Move the clock, of this process at once and of those that share the file at their next call."""
+        """Advance the clock. Other processes that share the file follow at their next call."""
         self.settings.clock.advance(by)
         await self.tick()
 
     async def close(self) -> None:
-        """Let running notifications end and close the file."""
+        """Wait for running deliveries and close the file."""
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._client is not None:
@@ -74,9 +78,9 @@ class Sandbox:
     def _send_soon(self) -> None:
         task = asyncio.create_task(self._send_in_turn())
         self._tasks.add(task)
-        task.add_done_callback(self._sent)
+        task.add_done_callback(self._delivery_done)
 
-    def _sent(self, task: asyncio.Task[None]) -> None:
+    def _delivery_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             logger.error("Sending the sandbox's notifications failed", exc_info=error)
@@ -92,7 +96,7 @@ class Sandbox:
                 await self._database.run(deliveries.record, delivery, outcome)
 
     async def _fetch(self, url: str) -> str:
-        """The status that the hook's address answers, or what went wrong."""
+        """Call the hook's URL. Returns the status code, or the name of the exception."""
         try:
             async with asyncio.timeout(self.settings.hook_timeout):
                 return str(await (self.settings.deliver or self._get)(url))

@@ -1,4 +1,4 @@
-"""The sandbox's state: one SQLite file, or memory, that every part reaches through a `Session`."""
+"""The sandbox's state: a SQLite file, or memory. All parts access it through a `SandboxSession`."""
 
 import asyncio
 import datetime as dt
@@ -22,45 +22,44 @@ TABLES = pathlib.Path(__file__).with_name("tables.sql").read_text()
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
-class Session:
-    """One transaction. `now` is its one moment, in seconds since 1970."""
+class SandboxSession:
+    """One transaction. `now` is the same throughout, in seconds since 1970."""
 
     def __init__(self, connection: sqlite3.Connection, settings: SandboxSettings) -> None:
         self._connection = connection
         self.settings = settings
-        self._keep_time()
+        self._synchronize_clock()
         self.now = settings.clock.timestamp()
         self.announces: Literal["nothing", "soon", "first"] = "nothing"
-        """Whether this transaction made notifications to send: after it, or before the caller gets its answer."""
+        """When to send the notifications of this transaction: never, after it, or before the caller gets its answer."""
 
     def rows(self, sql: str, *values: Value) -> list[sqlite3.Row]:
-        """Every row that a statement answers."""
         return self._connection.execute(sql, values).fetchall()
 
     def row(self, sql: str, *values: Value) -> sqlite3.Row | None:
-        """The first row that a statement answers, or none."""
+        """The first row; None if there is none."""
         rows = self.rows(sql, *values)
         return rows[0] if rows else None
 
-    def found(self, sql: str, *values: Value) -> sqlite3.Row:
-        """The first row that a statement answers. Raises ResourceNotFound where there is none."""
+    def require_row(self, sql: str, *values: Value) -> sqlite3.Row:
+        """The first row. Raises ResourceNotFound if there is none."""
         row = self.row(sql, *values)
         if row is None:
             raise ResourceNotFound
         return row
 
     def integer(self, sql: str, *values: Value) -> int:
-        """The one number that a statement answers; 0 for none or null."""
+        """The first column of the first row; 0 if there is none or it is null."""
         row = self.row(sql, *values)
         return int(row[0] or 0) if row else 0
 
     def change(self, sql: str, *values: Value) -> int:
-        """Run a statement that writes; answers how many rows it touched."""
+        """Run a writing statement. Returns the number of changed rows."""
         return self._connection.execute(sql, values).rowcount
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """What is written inside is undone when an exception leaves it; the rest of the transaction stays."""
+        """Roll back the block's writes if an exception leaves it. The rest of the transaction is unaffected."""
         self._connection.execute("SAVEPOINT inner_work")
         try:
             yield
@@ -70,60 +69,60 @@ class Session:
         finally:
             self._connection.execute("RELEASE inner_work")
 
-    def kept(self, name: str, default: str) -> str:
-        """A single value kept under a name."""
+    def get_value(self, name: str, default: str) -> str:
+        """A stored single value."""
         row = self.row("SELECT value FROM kept WHERE name = ?", name)
         return str(row["value"]) if row else default
 
-    def keep(self, name: str, value: str) -> None:
-        """Keep a single value under a name."""
+    def set_value(self, name: str, value: str) -> None:
+        """Store a single value."""
         self.change(
             "INSERT INTO kept VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value
         )
 
     def mint(self, prefix: str) -> str:
-        """A new id in the provider's manner: a prefix and 26 characters that begin with the time."""
+        """A new id in the provider's format: a prefix and 26 characters that begin with the time."""
         milliseconds = int(self.now * 1000)
         number = (milliseconds << 80) | int.from_bytes(self._random()[:10], "big")
         return prefix + "".join(CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
 
     def secret(self) -> str:
-        """A new text that can't be guessed, fit for an address."""
+        """A new unguessable token for a URL."""
         return self._random().hex()
 
     def clear(self) -> None:
-        """Forget everything but how far the clock was moved."""
-        ahead = self.kept("clock_ahead", "0")
-        # Newest first: a table goes before the one that it refers to.
+        """Delete everything but the clock's offset."""
+        ahead = self.get_value("clock_ahead", "0")
+        # Newest first: referencing tables are dropped before the tables they reference.
         for row in self.rows(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid DESC"
         ):
             self._connection.execute(f'DROP TABLE "{row["name"]}"')
         create_tables(self._connection)
-        self.keep("clock_ahead", ahead)
+        self.set_value("clock_ahead", ahead)
 
-    def _keep_time(self) -> None:
-        """Processes that share a file share its time, over restarts too: whichever clock was moved furthest leads."""
+    def _synchronize_clock(self) -> None:
+        """Processes that share a file share its clock, also across restarts. The largest offset wins."""
         mine = self.settings.clock.ahead.total_seconds()
-        theirs = float(self.kept("clock_ahead", "0"))
+        theirs = float(self.get_value("clock_ahead", "0"))
         if mine > theirs:
-            self.keep("clock_ahead", repr(mine))
+            self.set_value("clock_ahead", repr(mine))
         elif theirs > mine:
             self.settings.clock.advance(dt.timedelta(seconds=theirs - mine))
 
     def _random(self) -> bytes:
-        """32 bytes out of the seed and a counter that the processes sharing a file share too."""
-        seed = self.kept("seed", "")
+        """32 bytes derived from the seed and a counter that all processes of a file share."""
+        seed = self.get_value("seed", "")
         if not seed:
             seed = str(self.settings.seed) if self.settings.seed is not None else secrets.token_hex(32)
-            self.keep("seed", seed)
-        counter = self.kept("counter", "0")
-        self.keep("counter", str(int(counter) + 1))
+            self.set_value("seed", seed)
+        counter = self.get_value("counter", "0")
+        self.set_value("counter", str(int(counter) + 1))
         return hashlib.blake2b(f"{seed}:{counter}".encode(), digest_size=32).digest()
 
 
-class Database:
-    """Runs work, one transaction at a time, on a thread of its own, so that the event loop never waits for a file lock."""
+class SandboxDatabase:
+    """Runs transactions one at a time on its own thread, so that the event loop never waits for a file lock."""
 
     def __init__(self, settings: SandboxSettings) -> None:
         self._settings = settings
@@ -131,15 +130,15 @@ class Database:
         self._connection: sqlite3.Connection | None = None
 
     async def run(
-        self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> tuple[T, Session]:
-        """What `work` answers, committed, with the session it ran in; an exception leaves nothing behind."""
+        self, work: Callable[Concatenate[SandboxSession, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> tuple[T, SandboxSession]:
+        """The committed result of `work`, and its session. An exception rolls back."""
 
-        def transact() -> tuple[T, Session]:
+        def transact() -> tuple[T, SandboxSession]:
             connection = self._connected()
             connection.execute("BEGIN IMMEDIATE")
             try:
-                session = Session(connection, self._settings)
+                session = SandboxSession(connection, self._settings)
                 result = work(session, *args, **kwargs)
             except BaseException:
                 connection.execute("ROLLBACK")
@@ -150,7 +149,7 @@ class Database:
         return await asyncio.get_running_loop().run_in_executor(self._thread, transact)
 
     async def close(self) -> None:
-        """Close the file. Nothing runs afterwards."""
+        """Close the file. `run` must not be called afterwards."""
 
         def disconnect() -> None:
             if self._connection is not None:
@@ -178,7 +177,7 @@ class Database:
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """Create whatever is missing, inside the transaction that is open."""
+    """Create missing tables, inside the current transaction."""
     statement = ""
     for line in TABLES.splitlines(keepends=True):
         statement += line

@@ -1,4 +1,4 @@
-"""Notifications on their way to a hook's address: when each is due, and what became of it."""
+"""The delivery queue of notifications to hook URLs."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 
 RETRY_AFTER = (*[600] * 6, *[8 * 3600] * 9)
-"""Seconds before each further try: every 10 minutes for an hour, then every 8 hours for 3 days."""
+"""Seconds before each retry: every 10 minutes for an hour, then every 8 hours for 3 days."""
 CLAIMED_FOR = 30
 OPPOSITES = {
     "IDENTITY_VERIFICATION_VALIDATED": "IDENTITY_VERIFICATION_FAILED",
@@ -29,32 +29,34 @@ OPPOSITES = {
     "USER_OUTFLOWS_UNBLOCKED": "USER_OUTFLOWS_BLOCKED",
     "SCA_ENROLLMENT_EXPIRED": "SCA_ENROLLMENT_SUCCEEDED",
 }
-"""Events that contradict each other; of others `_SUCCEEDED` and `_FAILED` do."""
+"""Events that contradict each other. Others swap `_SUCCEEDED` and `_FAILED`."""
 
 
 class PolicyKind(StrEnum):
-    """How notifications reach their address."""
+    """How notifications are delivered."""
 
     IMMEDIATE = "immediate"
-    """Right after the call or page that caused them."""
+    """Immediately after the call or page that caused them."""
     DELAYED = "delayed"
-    """After `seconds`; without them, held until a flush."""
+    """After `seconds`; without `seconds`, at the next flush."""
     DUPLICATED = "duplicated"
-    """Each one `times` times."""
+    """Each one is sent `times` times."""
     OUT_OF_ORDER = "out_of_order"
-    """Refunds and other ends at once, the end of a pay-in or its like after `seconds`, beginnings after twice as long."""
+    """Refunds and other final events immediately, the end of a pay-in and the like after `seconds`, created and pending
+    events after twice as long.
+    """
     DROPPED = "dropped"
-    """Never; the list of events still has them."""
+    """Never. The list of events still contains them."""
     FORGED = "forged"
-    """A stranger's come first: about an unknown id, and about the right id with the opposite outcome."""
+    """Forged ones come first: one with an unknown id, one with the right id and the opposite outcome."""
     STALE = "stale"
-    """Each tells the opposite outcome of what happened."""
+    """Each one states the opposite outcome."""
     BEFORE_RETURN = "before_return"
-    """Before the call that caused them gets its answer."""
+    """Before the call that caused them returns."""
 
 
 class Policy(BaseModel):
-    """How notifications are delivered from now on."""
+    """The delivery policy of notifications."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -64,8 +66,8 @@ class Policy(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """What a notification says."""
+class Notification:
+    """The content of a notification."""
 
     event_type: str
     resource_id: str
@@ -73,8 +75,8 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
-    """A notification that is about to be sent."""
+class NotificationDelivery:
+    """A notification to send."""
 
     id: int
     hook_id: str
@@ -82,18 +84,19 @@ class Delivery:
     url: str
 
 
-def policy(session: Session) -> Policy:
-    """How notifications are delivered."""
-    return Policy.model_validate_json(session.kept("hook_policy", "{}"))
+def policy(session: SandboxSession) -> Policy:
+    return Policy.model_validate_json(session.get_value("hook_policy", "{}"))
 
 
-def set_policy(session: Session, chosen: Policy) -> None:
-    """Deliver notifications in another way from now on."""
-    session.keep("hook_policy", chosen.model_dump_json())
+def set_policy(session: SandboxSession, chosen: Policy) -> None:
+    session.set_value("hook_policy", chosen.model_dump_json())
 
 
 def opposite(event_type: str) -> str:
-    """`PAYIN_NORMAL_FAILED` for `PAYIN_NORMAL_SUCCEEDED` and the other way round; what has no opposite stays."""
+    """The contradicting event type: `PAYIN_NORMAL_FAILED` for `PAYIN_NORMAL_SUCCEEDED`.
+
+    The same type if there is none.
+    """
     if event_type in OPPOSITES:
         return OPPOSITES[event_type]
     if event_type.endswith("_SUCCEEDED"):
@@ -101,8 +104,8 @@ def opposite(event_type: str) -> str:
     return event_type.removesuffix("_FAILED") + "_SUCCEEDED" if event_type.endswith("_FAILED") else event_type
 
 
-def enqueue(session: Session, notice: Notice) -> None:
-    """Plan the notifications of an event, as the policy says."""
+def enqueue(session: SandboxSession, notice: Notification) -> None:
+    """Queue the notifications of an event according to the policy."""
     chosen = policy(session)
     for copy in copies(session, notice, chosen):
         hook = session.row(
@@ -123,9 +126,9 @@ def enqueue(session: Session, notice: Notice) -> None:
             session.announces = "first" if chosen.kind is PolicyKind.BEFORE_RETURN else "soon"
 
 
-def copies(session: Session, notice: Notice, chosen: Policy) -> Sequence[Notice]:
-    """What is really sent for one event."""
-    wrong = Notice(opposite(notice.event_type), notice.resource_id, notice.date)
+def copies(session: SandboxSession, notice: Notification, chosen: Policy) -> Sequence[Notification]:
+    """The notifications that are sent for one event."""
+    wrong = Notification(opposite(notice.event_type), notice.resource_id, notice.date)
     match chosen.kind:
         case PolicyKind.DROPPED:
             return ()
@@ -134,13 +137,13 @@ def copies(session: Session, notice: Notice, chosen: Policy) -> Sequence[Notice]
         case PolicyKind.STALE:
             return (wrong,)
         case PolicyKind.FORGED:
-            return (Notice(notice.event_type, session.mint("payin_m_"), notice.date), wrong, notice)
+            return (Notification(notice.event_type, session.mint("payin_m_"), notice.date), wrong, notice)
         case _:
             return (notice,)
 
 
-def wait(notice: Notice, chosen: Policy) -> float | None:
-    """Seconds until a notification is due; none while it is held."""
+def wait(notice: Notification, chosen: Policy) -> float | None:
+    """Seconds until a notification is due; None until the next flush."""
     match chosen.kind:
         case PolicyKind.DELAYED:
             return chosen.seconds
@@ -153,8 +156,11 @@ def wait(notice: Notice, chosen: Policy) -> float | None:
             return 0
 
 
-def claim(session: Session) -> list[Delivery]:
-    """Take what is due, oldest first, so that no other process sends it too. A process that dies leaves it to the next."""
+def claim(session: SandboxSession) -> list[NotificationDelivery]:
+    """Claim due notifications, oldest first, so that no other process sends them.
+
+    The claim of a dead process expires.
+    """
     rows = session.rows(
         """SELECT delivery.*, hook.url AS hook_url FROM delivery JOIN hook ON hook.id = delivery.hook_id
            WHERE delivery.state = 'pending' AND delivery.due_at <= ? AND delivery.claimed_until <= ?
@@ -165,17 +171,22 @@ def claim(session: Session) -> list[Delivery]:
     )
     for row in rows:
         session.change("UPDATE delivery SET claimed_until = ? WHERE id = ?", session.now + CLAIMED_FOR, row["id"])
-    return [Delivery(row["id"], row["hook_id"], row["attempts"], address(row["hook_url"], row)) for row in rows]
+    return [
+        NotificationDelivery(row["id"], row["hook_id"], row["attempts"], address(row["hook_url"], row)) for row in rows
+    ]
 
 
 def address(hook_url: str, row: sqlite3.Row) -> str:
-    """The address that is fetched; the spelling `RessourceId` is the provider's."""
+    """The URL to fetch. The spelling `RessourceId` is the provider's."""
     query = urlencode({"EventType": row["event_type"], "RessourceId": row["resource_id"], "Date": row["date"]})
     return f"{hook_url}{'&' if '?' in hook_url else '?'}{query}"
 
 
-def record(session: Session, delivery: Delivery, outcome: str) -> None:
-    """Only 200 counts as delivered. Anything else is tried again later; after the last try the hook is invalid."""
+def record(session: SandboxSession, delivery: NotificationDelivery, outcome: str) -> None:
+    """Record the result of an attempt.
+
+    Only status 200 counts as delivered. After the last retry the hook becomes invalid.
+    """
     if outcome == "200":
         session.change(
             "UPDATE delivery SET state = 'delivered', attempts = attempts + 1, outcome = ?, claimed_until = 0 WHERE id = ?",
@@ -199,21 +210,21 @@ def record(session: Session, delivery: Delivery, outcome: str) -> None:
         session.change("UPDATE hook SET validity = 'INVALID' WHERE id = ?", delivery.hook_id)
 
 
-def flush(session: Session, order: Sequence[int] | None = None) -> int:
-    """Make everything that waits due now, in the order given by ids or that of its events; answers how many."""
+def flush(session: SandboxSession, order: Sequence[int] | None = None) -> int:
+    """Make all pending notifications due now, in the order of `order` or of their events. Returns their number."""
     ids = pending(session) if order is None else list(order)
     for place, id in enumerate(ids):
-        # A microsecond apart: the order of sending is that of the moments at which they are due.
+        # One microsecond apart: they are sent in the order of `due_at`.
         session.change("UPDATE delivery SET due_at = ? WHERE id = ?", session.now - 1 + place / 1_000_000, id)
     return len(ids)
 
 
-def pending(session: Session) -> list[int]:
-    """The ids of what waits, in the order of its events."""
+def pending(session: SandboxSession) -> list[int]:
+    """Ids of pending notifications, in the order of their events."""
     return [row["id"] for row in session.rows("SELECT id FROM delivery WHERE state = 'pending' ORDER BY id")]
 
 
-def told(session: Session) -> list[dict[str, str | int | float | None]]:
-    """Every notification, oldest first, and what became of it."""
+def list_deliveries(session: SandboxSession) -> list[dict[str, str | int | float | None]]:
+    """All notifications with their results, oldest first."""
     columns = "id, event_type, resource_id, date, due_at, attempts, state, outcome"
     return [dict(row) for row in session.rows(f"SELECT {columns} FROM delivery ORDER BY id")]  # noqa: S608 - our own columns

@@ -1,12 +1,12 @@
-"""What happened: the list at `/events`, which keeps 45 days, and the start of every notification."""
+"""Events: the list at `/events`, with 45 days of history, and the source of all notifications."""
 
 import sqlite3
 
 from coffret.sandbox import deliveries
-from coffret.sandbox.database import Session
-from coffret.sandbox.wire.endpoints import Call, Endpoint, Json, Page
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
 from coffret.sandbox.wire.errors import ParamError
-from coffret.sandbox.wire.paging import Listing, whole
+from coffret.sandbox.wire.paging import ListBuilder, whole
 
 KEPT_FOR = 45 * 24 * 3600
 
@@ -44,16 +44,16 @@ EVENT_TYPES = frozenset(
 )
 
 
-def emit(session: Session, event_type: str, resource_id: str, at: float | None = None) -> None:
-    """Something happened to a resource, now or at a moment that has passed."""
-    notice = deliveries.Notice(event_type, resource_id, int(session.now if at is None else at))
+def emit(session: SandboxSession, event_type: str, resource_id: str, at: float | None = None) -> None:
+    """Record an event of a resource, now or at `at`, and queue its notifications."""
+    notice = deliveries.Notification(event_type, resource_id, int(session.now if at is None else at))
     session.change(
         "INSERT INTO event (type, resource_id, date) VALUES (?, ?, ?)", notice.event_type, resource_id, notice.date
     )
     deliveries.enqueue(session, notice)
 
 
-def list_events(session: Session, call: Call) -> Page:
+def list_events(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /events"""
     event_type = call.one("EventType")
     if event_type not in EVENT_TYPES:
@@ -62,15 +62,15 @@ def list_events(session: Session, call: Call) -> Page:
     oldest = int(session.now) - KEPT_FOR
     if whole(call, "AfterDate", oldest, 0, 2**40) < oldest or whole(call, "BeforeDate", oldest, 0, 2**40) < oldest:
         raise ParamError({"AfterDate": "Events are kept for 45 days."})
-    listing = Listing(call, "event", "date", sort="Date")
+    listing = ListBuilder(call, "event", "date", sort="Date")
     listing.where("type = ?", event_type)
     listing.where("date >= ?", oldest)
     return listing.page(session, present)
 
 
 def present(row: sqlite3.Row) -> Json:
-    """An event in the list; here the provider spells `ResourceId`."""
+    """An event in the list. Here the provider spells `ResourceId`."""
     return {"ResourceId": row["resource_id"], "EventType": row["type"], "Date": row["date"]}
 
 
-ENDPOINTS = (Endpoint("GET", "/events", list_events),)
+ENDPOINTS = (WireEndpoint("GET", "/events", list_events),)

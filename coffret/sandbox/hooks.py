@@ -1,16 +1,16 @@
-"""Hooks: where the provider sends notifications, one address per type of event."""
+"""Hooks: the URLs that receive notifications, one per event type."""
 
 import sqlite3
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.events import EVENT_TYPES
 from coffret.sandbox.wire.bodies import Body, Email, Tag, Url
-from coffret.sandbox.wire.endpoints import Call, Endpoint, Json, Page
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
 from coffret.sandbox.wire.errors import ParamError
-from coffret.sandbox.wire.paging import Listing
+from coffret.sandbox.wire.paging import ListBuilder
 
 HookUrl = Annotated[Url, StringConstraints(max_length=255)]
 
@@ -25,14 +25,14 @@ class NewHook(Body):
 
 
 class ChangedHook(Body):
-    """The body of PUT /hooks/{id}; what is left out stays."""
+    """The body of PUT /hooks/{id}. Omitted fields are unchanged."""
 
     url: HookUrl | None = None
     status: Literal["ENABLED", "DISABLED"] | None = None
     tag: Tag | None = None
 
 
-def create(session: Session, call: Call) -> Json:
+def create(session: SandboxSession, call: HttpCall) -> Json:
     """POST /hooks"""
     body = call.json(NewHook)
     if body.event_type not in EVENT_TYPES:
@@ -52,7 +52,7 @@ def create(session: Session, call: Call) -> Json:
     return present(find(session, id))
 
 
-def update(session: Session, call: Call) -> Json:
+def update(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /hooks/{id}"""
     row, body = find(session, call.path["id"]), call.json(ChangedHook)
     status = body.status or row["status"]
@@ -68,23 +68,23 @@ def update(session: Session, call: Call) -> Json:
     return present(find(session, row["id"]))
 
 
-def find(session: Session, id: str) -> sqlite3.Row:
-    """The hook's row."""
-    return session.found("SELECT * FROM hook WHERE id = ?", id)
+def find(session: SandboxSession, id: str) -> sqlite3.Row:
+    """The hook's row. Raises ResourceNotFound."""
+    return session.require_row("SELECT * FROM hook WHERE id = ?", id)
 
 
-def read(session: Session, call: Call) -> Json:
+def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /hooks/{id}"""
     return present(find(session, call.path["id"]))
 
 
-def list_hooks(session: Session, call: Call) -> Page:
+def list_hooks(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /hooks"""
-    return Listing(call, "hook", "created_at").page(session, present)
+    return ListBuilder(call, "hook", "created_at").page(session, present)
 
 
 def present(row: sqlite3.Row) -> Json:
-    """A hook as the provider shows it."""
+    """A hook in the provider's format."""
     return {
         "Id": row["id"],
         "Tag": row["tag"],
@@ -98,8 +98,8 @@ def present(row: sqlite3.Row) -> Json:
 
 
 ENDPOINTS = (
-    Endpoint("POST", "/hooks", create),
-    Endpoint("GET", "/hooks", list_hooks),
-    Endpoint("GET", "/hooks/{id}", read),
-    Endpoint("PUT", "/hooks/{id}", update),
+    WireEndpoint("POST", "/hooks", create),
+    WireEndpoint("GET", "/hooks", list_hooks),
+    WireEndpoint("GET", "/hooks/{id}", read),
+    WireEndpoint("PUT", "/hooks/{id}", update),
 )

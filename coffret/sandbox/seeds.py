@@ -1,20 +1,21 @@
-"""Owners and wallets under given ids, as demonstrations and tests need them."""
+"""Creates owners and wallets with given ids for demonstrations and tests."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from coffret.sandbox import enrolment, users, wallets
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.payments import wallets
+from coffret.sandbox.users import enrolment, users
 from coffret.sandbox.wire.bodies import Currency
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 
 
 class Seed(BaseModel):
-    """A legal owner with one wallet, who has enrolled, opened its account to be looked at and proven its identity.
+    """A legal owner with one wallet. The owner is enrolled, has granted account access and has proven its identity.
 
-    With `kyc_level` LIGHT its identity is not proven.
+    With `kyc_level` LIGHT the identity is not proven.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -27,8 +28,8 @@ class Seed(BaseModel):
     kyc_level: Literal["LIGHT", "REGULAR"] = "REGULAR"
 
 
-def sow(session: Session, seed: Seed) -> dict[str, Any]:
-    """Create what is missing; what exists stays as it is. Answers both."""
+def create_seed(session: SandboxSession, seed: Seed) -> dict[str, Any]:
+    """Create the owner and the wallet unless they exist. Returns both."""
     if not session.row("SELECT 1 FROM user WHERE id = ?", seed.user_id):
         users.add(session, seed.user_id, users.LEGAL, seed.name, owner(session, seed))
         session.change(
@@ -45,8 +46,8 @@ def sow(session: Session, seed: Seed) -> dict[str, Any]:
     }
 
 
-def owner(session: Session, seed: Seed) -> dict[str, Any]:
-    """The owner as a call would have left it."""
+def owner(session: SandboxSession, seed: Seed) -> dict[str, Any]:
+    """The owner's body, as registration would have written it."""
     address = {
         "AddressLine1": "1 rue du Test",
         "AddressLine2": None,

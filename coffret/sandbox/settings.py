@@ -1,30 +1,47 @@
-"""What the sandbox is started with."""
+"""The settings of a sandbox."""
 
+import datetime as dt
 import pathlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-
-from store.core.clock import Clock, clock
+from typing import Protocol
 
 Deliver = Callable[[str], Awaitable[int]]
-"""Fetches a notification's address and answers the HTTP status, or raises `httpx.HTTPError`, `TimeoutError` or `OSError`."""
+"""Calls a notification's URL and returns the HTTP status. May raise `httpx.HTTPError`, `TimeoutError` or `OSError`."""
+
+
+class MovableClock(Protocol):
+    """A clock that can be advanced."""
+
+    @property
+    def ahead(self) -> dt.timedelta:
+        """The total offset from the real time."""
+
+    def now(self) -> dt.datetime:
+        """The current time in UTC."""
+
+    def timestamp(self) -> float:
+        """Seconds since 1970, UTC."""
+
+    def advance(self, by: dt.timedelta) -> dt.datetime:
+        """Advance the clock. Returns the new time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
-    """How one sandbox is set up.
+    """The settings of one sandbox.
 
-    `public_url` is where browsers reach it, for example `http://127.0.0.1:8000/_provider`. `path` is the SQLite file
-    that keeps its state and that several server processes may share; without it the state is in memory. With a `seed`
-    a fresh sandbox gives the same ids every time. `deliver` sends notifications (by default an HTTP GET);
-    `hook_timeout` is how many seconds it may take. `token_lifetime` is in seconds of `clock`.
+    `public_url` is where browsers reach it, for example `http://127.0.0.1:8000/_provider`. `path` is the SQLite file of
+    its state, which several server processes may share; without it the state is in memory. With a `seed` a new sandbox
+    generates the same ids every time. `deliver` sends notifications, by default with HTTP GET; `hook_timeout` is its
+    timeout in seconds. `token_lifetime` is in seconds of `clock`.
     """
 
     public_url: str
+    clock: MovableClock
     path: pathlib.Path | None = None
     client_id: str = "sandbox"
     api_key: str = "sandbox"
-    clock: Clock = clock
     seed: int | None = None
     deliver: Deliver | None = None
     hook_timeout: float = 2.0

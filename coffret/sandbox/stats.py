@@ -1,16 +1,15 @@
-"""Counts for tests: how often each kind of call was made, and how often each pay-in was charged."""
+"""Counters for tests: calls per endpoint, and charges per pay-in."""
 
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.wire.endpoints import Json
 
 
-def count(session: Session, kind: str) -> None:
-    """One more call of a kind, such as `POST /wallets`."""
+def count(session: SandboxSession, kind: str) -> None:
+    """Count a call, for example `POST /wallets`."""
     session.change("INSERT INTO call_count VALUES (?, 1) ON CONFLICT (kind) DO UPDATE SET calls = calls + 1", kind)
 
 
-def told(session: Session) -> Json:
-    """Every count."""
+def all_counts(session: SandboxSession) -> Json:
     charges = session.rows(
         """SELECT movement.id, count(posting.seq) AS charges FROM movement
            LEFT JOIN posting ON posting.movement_id = movement.id AND posting.account = 'outside'

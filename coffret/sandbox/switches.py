@@ -1,16 +1,17 @@
-"""What the provider has agreed with the platform, and which of its rules are in force: set at the control plane."""
+"""The provider's agreement with the platform and the rules in force, changed at the control plane."""
 
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 
 
 class Switches(BaseModel):
-    """`kyc_policy`: who has to be identified to be paid. With `payout_only` money comes in for everybody and leaves for
-    REGULAR users only; with `eea_2026` it doesn't come in for others either. `identity_verification`: whether hosted
-    identity verification is activated for the platform."""
+    """`kyc_policy`: with `payout_only` everybody may receive money, and only REGULAR users may be paid out; with
+    `eea_2026` only REGULAR users may receive money either. `identity_verification`: whether hosted identity
+    verification is activated for the platform.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -18,13 +19,12 @@ class Switches(BaseModel):
     identity_verification: bool = True
 
 
-def read(session: Session) -> Switches:
-    """How the switches stand."""
-    return Switches.model_validate_json(session.kept("switches", "{}"))
+def read(session: SandboxSession) -> Switches:
+    return Switches.model_validate_json(session.get_value("switches", "{}"))
 
 
-def turn(session: Session, changes: Switches) -> Switches:
-    """Turn those that were named; the others stay."""
+def turn(session: SandboxSession, changes: Switches) -> Switches:
+    """Change the switches that are set in `changes`. Others are unchanged."""
     turned = read(session).model_copy(update=changes.model_dump(exclude_unset=True))
-    session.keep("switches", turned.model_dump_json())
+    session.set_value("switches", turned.model_dump_json())
     return turned

@@ -3,17 +3,17 @@
 import hashlib
 import hmac
 
-from coffret.sandbox.database import Session
-from coffret.sandbox.wire.endpoints import Call, Endpoint, Json
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
 from coffret.sandbox.wire.errors import ParamError, Unauthorized
 
 
 def digest(token: str) -> str:
-    """What is stored of a token."""
+    """The stored hash of a token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def create(session: Session, call: Call) -> Json:
+def create(session: SandboxSession, call: HttpCall) -> Json:
     """POST /oauth/token"""
     expected = (session.settings.client_id, session.settings.api_key)
     given = call.basic() or ("", "")
@@ -29,8 +29,8 @@ def create(session: Session, call: Call) -> Json:
     return {"access_token": token, "token_type": "Bearer", "expires_in": session.settings.token_lifetime}
 
 
-def check(session: Session, authorization: str) -> None:
-    """Refuse a call without a token that lives."""
+def check(session: SandboxSession, authorization: str) -> None:
+    """Raise Unauthorized unless the token is valid."""
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not session.row(
         "SELECT 1 FROM token WHERE digest = ? AND expires_at > ?", digest(token.strip()), session.now
@@ -38,9 +38,9 @@ def check(session: Session, authorization: str) -> None:
         raise Unauthorized("The access token is missing, wrong or expired.")
 
 
-def expire_all(session: Session) -> int:
-    """End every token; answers how many there were."""
+def expire_all(session: SandboxSession) -> int:
+    """Expire all tokens. Returns their number."""
     return session.change("DELETE FROM token")
 
 
-ENDPOINTS = (Endpoint("POST", "/oauth/token", create, public=True),)
+ENDPOINTS = (WireEndpoint("POST", "/oauth/token", create, public=True),)

@@ -1,1 +1,1 @@
-"""How connections of clients are served: how long is waited for them, how many there may be, how they end."""
+"""Serves client connections: timeouts, the connection limit and graceful shutdown."""

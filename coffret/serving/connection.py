@@ -1,4 +1,4 @@
-"""A connection of a client: it is waited for so long and no longer, and ends in order."""
+"""A client connection with timeouts and graceful shutdown."""
 
 import asyncio
 import contextlib
@@ -13,70 +13,69 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from coffret.serving.timeouts import ServerConfig
 
-LONGEST_HEAD = 65_536
-"""Bytes of a request's head."""
-LEAST = 4_096
-"""Bytes by which a body, or the reading of an answer, has to come on each time that we look."""
-LINGER = 1.0
-"""Seconds that an idle connection is kept open when we stop: a request may be on its way already."""
-CLOSED = Counter(
-    "coffret_connections_closed", "Connections that we closed, by what they kept us waiting for.", ["waiting_for"]
+MAX_HEAD_BYTES = 65_536
+"""Maximum size of a request's head."""
+MIN_PROGRESS_BYTES = 4_096
+"""Bytes that a client must send of a body, or receive of an answer, in each interval of `progress_seconds`."""
+LINGER_SECONDS = 1.0
+"""How long an idle connection stays open at shutdown: a request may already be on its way."""
+CLOSED_CONNECTIONS = Counter(
+    "coffret_connections_closed", "Connections closed by the server, by what it waited for.", ["waiting_for"]
 )
 
 
-class Connection(HttpToolsProtocol):
-    """uvicorn's connection with bounds. It waits for a head, then for a body, or it works on an answer, or it is idle."""
+class ClientConnection(HttpToolsProtocol):
+    """uvicorn's connection with timeouts. It waits for a head, waits for a body, processes a request, or is idle."""
 
     config: ServerConfig
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._patience = self.config.patience
-        self.timeout_keep_alive = self._patience.idle  # type: ignore[assignment]  # seconds may be parts of one
-        self.since = self.loop.time()
-        self._head: asyncio.TimerHandle | None = None
-        self._body: asyncio.TimerHandle | None = None
-        self._reading: asyncio.TimerHandle | None = None
+        self._limits = self.config.limits
+        self.timeout_keep_alive = self._limits.idle_seconds  # type: ignore[assignment]  # uvicorn declares int; fractions work
+        self.waiting_since = self.loop.time()
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._body_timer: asyncio.TimerHandle | None = None
+        self._drain_timer: asyncio.TimerHandle | None = None
         self._head_bytes = 0
         self._body_bytes = 0
         self._in_body = False
         self._stopping = False
         self._cycles: list[RequestResponseCycle] = []
-        """Requests that have come and whose answers are not complete; `cycle` is the last one, and not the one that runs."""
+        """Requests whose answers are incomplete. `cycle` is the last of them, not the one that runs."""
 
     @property
-    def under_way(self) -> bool:
-        """Whether there is a request whose answer is not complete."""
+    def has_open_request(self) -> bool:
+        """True if a request has an incomplete answer."""
         return self.cycle is not None and not self.cycle.response_complete
 
-    # ---- what a connection goes through
+    # ---- protocol events
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody has connected."""
+        """Start the head timeout. Above the connection limit, close the slowest client or answer 503."""
         super().connection_made(transport)
-        if len(self.connections) > self._patience.connections and not self._make_room():
-            CLOSED.labels("room").inc()
-            self._answer(503, "Too many connections. Come again.", ((b"retry-after", b"5"),))
+        if len(self.connections) > self._limits.connections and not self._evict_slowest():
+            CLOSED_CONNECTIONS.labels("room").inc()
+            self._send_error(503, "Too many connections. Try again later.", ((b"retry-after", b"5"),))
             return
-        self._head = self.loop.call_later(self._patience.headers, self._late_head)
+        self._head_timer = self.loop.call_later(self._limits.header_seconds, self._on_head_timeout)
 
     def data_received(self, data: bytes) -> None:
-        """Something of a request has come."""
+        """Parse a part of a request and update the timeouts."""
         super().data_received(data)
         if self.transport.is_closing():
             return
-        if not self.under_way and not self._in_body:
+        if not self.has_open_request and not self._in_body:
             self._await_head(len(data))
             return
-        self._end("_head")
+        self._cancel_timer("_head_timer")
         self._head_bytes = 0
         if self._in_body:
             self._body_bytes += len(data)
-            if self._body is None:
+            if self._body_timer is None:
                 self._await_body()
 
     def on_headers_complete(self) -> None:
-        """The head of a request is there."""
         self._in_body = True
         super().on_headers_complete()
         self._cycles = [*(each for each in self._cycles if not each.response_complete), self.cycle]
@@ -84,98 +83,96 @@ class Connection(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
-        """The whole request is there."""
         self._in_body = False
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """An answer was written, though perhaps not read, and perhaps before its request was there."""
-        self.since = self.loop.time()
+        """The answer was written. The client may not have received it, and its request may still be incomplete."""
+        self.waiting_since = self.loop.time()
         super().on_response_complete()
-        self._await_last_reading()
+        self._await_final_drain()
 
     def timeout_keep_alive_handler(self) -> None:
-        """No further request has come."""
         self._close("idle")
 
     def pause_writing(self) -> None:
-        """The client does not read as fast as we write."""
+        """The client receives more slowly than we send."""
         super().pause_writing()
-        if self._reading is None:
-            self._await_reading()
+        if self._drain_timer is None:
+            self._await_drain()
 
     def resume_writing(self) -> None:
-        """It has read."""
-        self._end("_reading")
+        self._cancel_timer("_drain_timer")
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
-        for timer in ("_head", "_body", "_reading"):
-            self._end(timer)
+        for timer in ("_head_timer", "_body_timer", "_drain_timer"):
+            self._cancel_timer(timer)
         self._unset_keepalive_if_required()
-        self._tell_gone()
+        self._notify_disconnect()
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """The process is about to stop: what is under way is answered, and the client told to connect anew."""
+        """Stop gracefully: complete running requests, and ask clients to reconnect."""
         self._stopping = True
-        if self.under_way:
+        if self.has_open_request:
             for cycle in self._cycles:
                 cycle.keep_alive = False
         else:
-            self.loop.call_later(LINGER, self._close_unless_used)
+            self.loop.call_later(LINGER_SECONDS, self._close_if_idle)
 
-    # ---- what is waited for
+    # ---- timeouts
 
     def _await_head(self, received: int) -> None:
-        if self._head is None:
-            self.since = self.loop.time()
+        if self._head_timer is None:
+            self.waiting_since = self.loop.time()
             self._head_bytes = 0
-            self._head = self.loop.call_later(self._patience.headers, self._late_head)
+            self._head_timer = self.loop.call_later(self._limits.header_seconds, self._on_head_timeout)
         self._head_bytes += received
-        if self._head_bytes > LONGEST_HEAD:
-            self._answer(431, "The head of the request is too long.")
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self._send_error(431, "The head of the request is too long.")
 
-    def _late_head(self) -> None:
+    def _on_head_timeout(self) -> None:
         if self._head_bytes:
-            CLOSED.labels("head").inc()
-            self._answer(408, "The request did not come in time.")
+            CLOSED_CONNECTIONS.labels("head").inc()
+            self._send_error(408, "The request did not arrive in time.")
         else:
             self._close("head")
 
     def _await_body(self) -> None:
         self._body_bytes = 0
-        self._body = self.loop.call_later(self._patience.progress, self._late_body)
+        self._body_timer = self.loop.call_later(self._limits.progress_seconds, self._on_body_timeout)
 
-    def _late_body(self) -> None:
-        """Less than `LEAST` has come, unless it is we who have not read, or have not asked for it yet."""
+    def _on_body_timeout(self) -> None:
+        """Close below MIN_PROGRESS_BYTES, unless we have paused reading or not yet sent 100 Continue."""
         ours = self.flow.read_paused or self.cycle.waiting_for_100_continue
         if not self._in_body:
-            self._body = None
-        elif ours or self._body_bytes >= LEAST:
+            self._body_timer = None
+        elif ours or self._body_bytes >= MIN_PROGRESS_BYTES:
             self._await_body()
         else:
-            CLOSED.labels("body").inc()
-            self._answer(408, "The body of the request did not come in time.")
+            CLOSED_CONNECTIONS.labels("body").inc()
+            self._send_error(408, "The body of the request did not arrive in time.")
 
-    def _await_reading(self) -> None:
-        left = self._unread()
-        self._reading = self.loop.call_later(self._patience.progress, self._late_reading, left)
+    def _await_drain(self) -> None:
+        left = self._unread_bytes()
+        self._drain_timer = self.loop.call_later(self._limits.progress_seconds, self._on_drain_timeout, left)
 
-    def _late_reading(self, before: int) -> None:
-        left, self._reading = self._unread(), None
+    def _on_drain_timeout(self, before: int) -> None:
+        left, self._drain_timer = self._unread_bytes(), None
         if not self.transport.get_write_buffer_size():
             return
-        if before - left >= LEAST:
-            self._await_reading()
+        if before - left >= MIN_PROGRESS_BYTES:
+            self._await_drain()
         else:
-            CLOSED.labels("reading").inc()
+            CLOSED_CONNECTIONS.labels("reading").inc()
             self.transport.abort()
 
-    def _unread(self) -> int:
-        """Bytes of answers that the client has not received: ours, and, where Linux tells, what it holds for us, which may be
-        so much that long nothing of ours goes out to a slow client.
+    def _unread_bytes(self) -> int:
+        """Bytes of answers that the client has not received: uvicorn's write buffer and, on Linux, the socket's send
+        queue.
+
+        The send queue can be so large that the write buffer of a slow client does not shrink for a long time.
         """
         held = b"\0" * 4
         if sys.platform == "linux":
@@ -183,63 +180,65 @@ class Connection(HttpToolsProtocol):
                 held = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, held)
         return self.transport.get_write_buffer_size() + int.from_bytes(held, sys.byteorder)
 
-    # ---- how it ends
+    # ---- closing
 
-    def _make_room(self) -> bool:
-        """Close those who have kept us waiting longest, several at a time; tells whether there is any."""
+    def _evict_slowest(self) -> bool:
+        """Close the clients that have waited longest, several at once. Returns False if there are none to close."""
         open_now = [
-            each for each in self.connections if isinstance(each, Connection) and not each.transport.is_closing()
+            each for each in self.connections if isinstance(each, ClientConnection) and not each.transport.is_closing()
         ]
-        if len(open_now) <= self._patience.connections:
+        if len(open_now) <= self._limits.connections:
             return True
-        waiting = [each for each in open_now if each is not self and each.waits]
-        for each in heapq.nsmallest(max(1, len(waiting) // 16), waiting, key=lambda each: (each.under_way, each.since)):
-            CLOSED.labels("room").inc()
-            each.leave()
+        waiting = [each for each in open_now if each is not self and each.is_waiting_for_client]
+        for each in heapq.nsmallest(
+            max(1, len(waiting) // 16), waiting, key=lambda each: (each.has_open_request, each.waiting_since)
+        ):
+            CLOSED_CONNECTIONS.labels("room").inc()
+            each.disconnect()
         return bool(waiting)
 
     @property
-    def waits(self) -> bool:
-        """Whether it is the client who is waited for, and not we."""
-        return self._in_body or not self.under_way
+    def is_waiting_for_client(self) -> bool:
+        """True if we wait for the client to send."""
+        return self._in_body or not self.has_open_request
 
-    def _answer(self, status: int, text: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
-        """Refuse a request that is not complete, and close."""
+    def _send_error(self, status: int, text: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+        """Answer an incomplete request with an error and close."""
         if not self.transport.is_closing() and not (self._in_body and self.cycle.response_started):
             said = text.encode()
             fields = (*self.server_state.default_headers, *headers, (b"content-type", b"text/plain; charset=utf-8"),
                       (b"content-length", str(len(said)).encode()), (b"connection", b"close"))  # fmt: skip
             lines = b"".join(b"%b: %b\r\n" % field for field in fields)
             self.transport.write(b"%b%b\r\n%b" % (STATUS_LINE[status], lines, said))
-        self.leave()
+        self.disconnect()
 
-    def _close_unless_used(self) -> None:
-        if not self.under_way and not self._head_bytes:
-            self.leave()
+    def _close_if_idle(self) -> None:
+        if not self.has_open_request and not self._head_bytes:
+            self.disconnect()
 
     def _close(self, because: str) -> None:
-        CLOSED.labels(because).inc()
-        self.leave()
+        CLOSED_CONNECTIONS.labels(because).inc()
+        self.disconnect()
 
-    def leave(self) -> None:
-        """Close; the requests under way learn that their client is gone."""
-        self._tell_gone()
+    def disconnect(self) -> None:
+        """Close the connection and signal the disconnect to running requests."""
+        self._notify_disconnect()
         if not self.transport.is_closing():
             self.transport.close()
-        self._await_last_reading()
+        self._await_final_drain()
 
-    def _tell_gone(self) -> None:
+    def _notify_disconnect(self) -> None:
         for cycle in self._cycles:
             if not cycle.response_complete:
                 cycle.disconnected = True
                 cycle.message_event.set()
 
-    def _await_last_reading(self) -> None:
-        """What was written and not read yet is waited for as well, also where nothing more is to be written."""
-        if self._reading is None and self.transport.get_write_buffer_size():
-            self._await_reading()
+    def _await_final_drain(self) -> None:
+        """Apply the drain timeout to the bytes that are still buffered when nothing more is written."""
+        if self._drain_timer is None and self.transport.get_write_buffer_size():
+            self._await_drain()
 
-    def _end(self, timer: str) -> None:
+    def _cancel_timer(self, timer: str) -> None:
         running: asyncio.TimerHandle | None = getattr(self, timer)
         if running is not None:
             running.cancel()

@@ -1,4 +1,4 @@
-"""The event loop of a serving process: it stops listening without cutting off who is connected already."""
+"""The event loop of a serving process. It stops listening without dropping connected clients."""
 
 import asyncio
 import contextlib
@@ -9,18 +9,18 @@ from typing import Any
 import uvloop
 
 
-class Listening:
-    """A listening socket that, when it is closed, takes those in who wait at the door.
+class DrainingServer:
+    """A listening socket whose `close` first accepts the clients in its backlog.
 
-    Who has connected, and was not accepted yet, would be cut off by the kernel, although the request may be on its way.
+    The kernel would reset connections that are not accepted yet, although their requests may be on their way.
     """
 
     def __init__(self, server: asyncio.AbstractServer, listener: socket.socket, make: Callable[[], Any]) -> None:
         self._server, self._listener, self._make = server, listener, make
-        self._last: set[asyncio.Task[None]] = set()
+        self._final_tasks: set[asyncio.Task[None]] = set()
 
     def close(self) -> None:
-        """Accept nobody any more but those who wait already."""
+        """Accept the waiting clients and stop listening."""
         waiting = []
         with contextlib.suppress(BlockingIOError, OSError):
             while True:
@@ -29,22 +29,20 @@ class Listening:
         for client in waiting:
             client.setblocking(False)
             task = asyncio.ensure_future(self._serve(client))
-            self._last.add(task)
-            task.add_done_callback(self._last.discard)
+            self._final_tasks.add(task)
+            task.add_done_callback(self._final_tasks.discard)
 
     async def _serve(self, client: socket.socket) -> None:
         _, connection = await asyncio.get_running_loop().connect_accepted_socket(self._make, client)
         connection.shutdown()
 
     async def wait_closed(self) -> None:
-        """Wait until it listens no more."""
         await self._server.wait_closed()
 
 
-class Loop(uvloop.Loop):
-    """uvloop, with `Listening` around the sockets that it is given."""
+class DrainingLoop(uvloop.Loop):
+    """uvloop with a DrainingServer around each socket passed to `create_server`."""
 
     async def create_server(self, protocol_factory: Any, *args: Any, sock: Any = None, **options: Any) -> Any:
-        """Serve connections by protocols."""
         server = await super().create_server(protocol_factory, *args, sock=sock, **options)
-        return server if sock is None else Listening(server, sock, protocol_factory)
+        return server if sock is None else DrainingServer(server, sock, protocol_factory)

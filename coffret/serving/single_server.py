@@ -1,4 +1,4 @@
-"""One server for the demo data: a second one would rewrite the addresses that the first has given to the shops."""
+"""Allows one server per data directory with demo data: a second one would rewrite the shops' addresses."""
 
 import contextlib
 import fcntl
@@ -9,24 +9,27 @@ from collections.abc import Iterator
 from typing import TextIO
 from urllib.parse import urlsplit
 
-from coffret.commands.command_error import CommandError
+from coffret.command_error import CommandError
 from store.core.settings import Settings
 
-NAME = "serving"
-"""The file in the data directory that a server holds locked, however it ends. It says who does."""
+LOCK_FILE_NAME = "serving"
+"""A file in the data directory.
+
+The running server holds a lock on it, which ends with the process. It names the server.
+"""
 
 
 @contextlib.contextmanager
-def alone(settings: Settings) -> Iterator[TextIO | None]:
-    """Hold the data directory while the block runs. Answers the file that `tell` writes to.
+def data_directory_lock(settings: Settings) -> Iterator[TextIO | None]:
+    """Lock the data directory during the block. Yields the file for `write_lock_file`.
 
-    CommandError names the process that holds it. Without demo data nothing in the database follows a server's port, so any
-    number of them may share a directory; for them there is no file.
+    Raises CommandError that names the process that holds the lock. Without demo data no row depends on a server's port:
+    several servers may share a directory, and None is yielded.
     """
     if not settings.demo:
         yield None
         return
-    path = settings.data_dir / NAME
+    path = settings.data_dir / LOCK_FILE_NAME
     try:
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         held = path.open("a+")
@@ -36,17 +39,17 @@ def alone(settings: Settings) -> Iterator[TextIO | None]:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise CommandError(occupied(path, settings)) from None
-        tell(held, str(os.getpid()))
+            raise CommandError(already_running_message(path, settings)) from None
+        write_lock_file(held, str(os.getpid()))
         try:
             yield held
         finally:
             held.truncate(0)
 
 
-def served_at(settings: Settings) -> int | None:
-    """The port of the server that holds the data directory; None where none does, or before it has one."""
-    path = settings.data_dir / NAME
+def running_server_port(settings: Settings) -> int | None:
+    """The port of the server that holds the lock; None if there is none, or if it has no port yet."""
+    path = settings.data_dir / LOCK_FILE_NAME
     try:
         with path.open() as held:
             fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -57,17 +60,17 @@ def served_at(settings: Settings) -> int | None:
     return None
 
 
-def tell(held: TextIO | None, said: str) -> None:
-    """Say who holds the directory: the process, and its address as soon as it has one."""
+def write_lock_file(held: TextIO | None, said: str) -> None:
+    """Write which server holds the directory: the process id, and its URL as soon as it is known."""
     if held is not None:
         held.truncate(0)
         held.write(said)
         held.flush()
 
 
-def occupied(path: pathlib.Path, settings: Settings) -> str:
-    """What to say about the process that holds the directory, and the ways out."""
-    for _ in range(20):  # who has only just taken it has yet to say so
+def already_running_message(path: pathlib.Path, settings: Settings) -> str:
+    """The error message about the server that holds the directory, with the ways to proceed."""
+    for _ in range(20):  # a server that has just locked the file has not written its id yet
         if said := path.read_text():
             break
         time.sleep(0.05)

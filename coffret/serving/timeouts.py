@@ -1,4 +1,4 @@
-"""How long a client is waited for, and how many may be connected: what is bounded, whoever stands in front of us."""
+"""Timeouts and the connection limit of the server. They apply with and without a proxy in front."""
 
 import resource
 from dataclasses import dataclass
@@ -8,47 +8,52 @@ import uvicorn
 
 from store.core.settings import Settings
 
-RESERVED = 256
-"""Open files that are not for clients: the database, Redis, files, logs."""
-MOST = 65_536
-"""Open files that are asked for at most; where the machine has no limit, tables of that size would be made."""
+RESERVED_FILES = 256
+"""Open files that are not client connections: database, Redis, files, logs."""
+MAX_OPEN_FILES = 65_536
+"""Maximum number of open files to ask for.
+
+With an unlimited number some programs would allocate tables of that size.
+"""
 
 
 @dataclass(frozen=True)
-class Patience:
-    """Seconds, and how many connections a process has at most."""
+class ConnectionLimits:
+    """Timeouts in seconds, and the maximum number of connections of a process."""
 
-    headers: float
-    """For the whole head of a request, from its first byte; for the first byte of a new connection too."""
-    progress: float
-    """In each such time a body, or the reading of an answer, has to come on."""
-    idle: float
-    """Between two requests of a connection."""
+    header_seconds: float
+    """For the complete head of a request from its first byte, and for the first byte of a new connection."""
+    progress_seconds: float
+    """In each such interval a body, or the reading of an answer, must make progress."""
+    idle_seconds: float
+    """Between two requests on a connection."""
     connections: int
 
     @classmethod
-    def of(cls, settings: Settings) -> "Patience":
-        """What the settings say; so many connections as open files allow, unless they say it."""
-        most = settings.connections or connections_for(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    def from_settings(cls, settings: Settings) -> "ConnectionLimits":
+        """The limits of the settings. The default number of connections depends on the limit of open files."""
+        most = settings.connections or connections_for_files(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         return cls(settings.header_seconds, settings.progress_seconds, settings.idle_seconds, most)
 
 
-def connections_for(files: int) -> int:
-    """How many connections a process may have that may have so many files open."""
-    return max(files - RESERVED, files // 2)
+def connections_for_files(files: int) -> int:
+    """The number of connections for a process that may have `files` open files."""
+    return max(files - RESERVED_FILES, files // 2)
 
 
-def allow_files() -> None:
-    """Let this process, and those that it starts, have as many files open as the machine's limits allow."""
+def raise_file_limit() -> None:
+    """Raise the limit of open files of this process and its children to the hard limit, at most MAX_OPEN_FILES."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = MOST if hard == resource.RLIM_INFINITY else min(hard, MOST)
+    most = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 class ServerConfig(uvicorn.Config):
-    """What uvicorn is told, with our patience, which goes to worker processes with it."""
+    """uvicorn's configuration with the connection limits, which worker processes inherit."""
 
-    def __init__(self, app: Any, patience: Patience, **told: Any) -> None:
-        super().__init__(app, loop="coffret.serving.loop:Loop", http="coffret.serving.connection:Connection", **told)
-        self.patience = patience
+    def __init__(self, app: Any, limits: ConnectionLimits, **options: Any) -> None:
+        super().__init__(
+            app, loop="coffret.serving.loop:DrainingLoop", http="coffret.serving.connection:ClientConnection", **options
+        )
+        self.limits = limits

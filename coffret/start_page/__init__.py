@@ -1,4 +1,4 @@
-"""The first page of a development installation: where everything is, and what to try it with."""
+"""The start page of a development installation: links, log-ins and examples."""
 
 from coffret.start_page.page import routes
 

@@ -1,1 +1,1 @@
-"""The steps of the checkout: each module shows one, and takes its forms."""
+"""The steps of the checkout: each module renders one step and processes its forms."""

@@ -1,4 +1,4 @@
-"""The form of the first step: which products, how they are delivered, and which button was pressed."""
+"""The form of the first step for products: products, delivery and the pressed button."""
 
 import dataclasses
 import re
@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from funnel.core.forms import Form
-from schema.checkout.checkout import Checkout, Choice, OfferedProduct
+from schema.checkout.checkout import Checkout, OfferedProduct, ProductChoice
 from schema.validation.numbers import LARGEST_ID
 
-MOST = 9999
+LARGEST_QUANTITY = 9999
 PRODUCT = re.compile(r"line-([0-9]{1,4})-product")
 NUMBER = re.compile(r"[0-9]{1,10}")
 QUANTITY = re.compile(r"[0-9]{1,4}")
@@ -18,37 +18,39 @@ SHORTEST_ID = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the form says. `mistyped` are the lines whose quantity is no number: they count as none until put right."""
+class CustomizationForm:
+    """The parsed form. `mistyped` are the indexes of lines with an invalid quantity, which counts as zero."""
 
-    items: tuple[Choice, ...]
+    items: tuple[ProductChoice, ...]
     delivery_id: int | None
     country: str
     mistyped: tuple[int, ...]
     button: str
     button_of: int
-    """The line, or for `add` the product, that the button belongs to."""
+    """The index of the button's line; for `add`, the product id."""
 
 
-def read_choices(form: Form) -> Wanted:
-    """Read the form. What could only come from another form is left out."""
+def read_customization_form(form: Form) -> CustomizationForm:
+    """Parse the form. Fields of other forms are ignored."""
     places = sorted(int(found[1]) for name in form if (found := PRODUCT.fullmatch(name)))
-    items: list[Choice] = []
+    items: list[ProductChoice] = []
     mistyped: list[int] = []
     for place in places:
-        product_id = _id(form[f"line-{place}-product"])
+        product_id = _parse_id(form[f"line-{place}-product"])
         if product_id is None:
             continue
         quantity = form.get(f"line-{place}-quantity", "").strip()
         if not QUANTITY.fullmatch(quantity):
             mistyped.append(len(items))
             quantity = "0"
-        variant_id = _id(form.get(f"line-{place}-variant", ""))
-        items.append(Choice(product_id, int(quantity), variant_id, _attributes(form, f"line-{place}-attribute-")))
+        variant_id = _parse_id(form.get(f"line-{place}-variant", ""))
+        items.append(
+            ProductChoice(product_id, int(quantity), variant_id, _attributes(form, f"line-{place}-attribute-"))
+        )
     pressed = BUTTON.fullmatch(form.get("do", ""))
-    return Wanted(
+    return CustomizationForm(
         items=tuple(items),
-        delivery_id=_id(form.get("delivery", "")),
+        delivery_id=_parse_id(form.get("delivery", "")),
         country=form.get("country", ""),
         mistyped=tuple(mistyped),
         button=pressed[1] if pressed else "update",
@@ -56,44 +58,46 @@ def read_choices(form: Form) -> Wanted:
     )
 
 
-def _id(given: str) -> int | None:
-    return int(given) if NUMBER.fullmatch(given) and SHORTEST_ID <= int(given) <= LARGEST_ID else None
+def _parse_id(text: str) -> int | None:
+    return int(text) if NUMBER.fullmatch(text) and SHORTEST_ID <= int(text) <= LARGEST_ID else None
 
 
 def _attributes(form: Form, prefix: str) -> Mapping[int, str]:
-    given = {_id(name.removeprefix(prefix)): value for name, value in form.items() if name.startswith(prefix) and value}
+    given = {
+        _parse_id(name.removeprefix(prefix)): value for name, value in form.items() if name.startswith(prefix) and value
+    }
     return {key: value[:200] for key, value in given.items() if key is not None}
 
 
-def pressed(wanted: Wanted, checkout: Checkout) -> tuple[tuple[Choice, ...], str]:
-    """The items after the button has done its work, and the place on the page to go back to."""
-    items, at = list(wanted.items), wanted.button_of
-    if wanted.button == "add":
-        return _added(items, next((p for p in checkout.offered if p.id == at), None))
-    if wanted.button == "remove" and at < len(items):
+def apply_button(form: CustomizationForm, checkout: Checkout) -> tuple[tuple[ProductChoice, ...], str]:
+    """The items after the button's effect, and the fragment of the page to return to."""
+    items, at = list(form.items), form.button_of
+    if form.button == "add":
+        return _add_product(items, next((p for p in checkout.offered_products if p.id == at), None))
+    if form.button == "remove" and at < len(items):
         del items[at]
         return tuple(items), "products"
-    if wanted.button in {"more", "less"} and at < len(items):
-        step = 1 if wanted.button == "more" else -1
-        items[at] = dataclasses.replace(items[at], quantity=min(max(items[at].quantity + step, 0), MOST))
+    if form.button in {"more", "less"} and at < len(items):
+        step = 1 if form.button == "more" else -1
+        items[at] = dataclasses.replace(items[at], quantity=min(max(items[at].quantity + step, 0), LARGEST_QUANTITY))
         return tuple(items), f"line-{at}"
-    return tuple(items), "products" if wanted.button == "update" else ""
+    return tuple(items), "products" if form.button == "update" else ""
 
 
-def _added(items: list[Choice], product: OfferedProduct | None) -> tuple[tuple[Choice, ...], str]:
-    """One more of a product: on the line that has it already, else on a new one, with a variant that is there."""
+def _add_product(items: list[ProductChoice], product: OfferedProduct | None) -> tuple[tuple[ProductChoice, ...], str]:
+    """Add one of a product: to a line that has it without attributes, else as a new line with an available variant."""
     if product is None:
         return tuple(items), "products"
     there = next((v for v in product.variants if v.available != 0), next(iter(product.variants), None))
-    wanted = Choice(product.id, 1, there.id if there else None)
+    wanted = ProductChoice(product.id, 1, there.id if there else None)
     for at, item in enumerate(items):
         if (item.product_id, item.variant_id) == (wanted.product_id, wanted.variant_id) and not item.attribute_values:
-            items[at] = dataclasses.replace(item, quantity=min(item.quantity + 1, MOST))
+            items[at] = dataclasses.replace(item, quantity=min(item.quantity + 1, LARGEST_QUANTITY))
             return tuple(items), f"line-{at}"
     return (*items, wanted), f"line-{len(items)}"
 
 
 def not_in_cart(checkout: Checkout) -> Sequence[OfferedProduct]:
-    """What else the shop offers."""
+    """Products of the shop that are not in the cart."""
     chosen = {line.choice.product_id for line in checkout.lines}
-    return [product for product in checkout.offered if product.id not in chosen]
+    return [product for product in checkout.offered_products if product.id not in chosen]

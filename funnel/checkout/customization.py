@@ -1,69 +1,78 @@
-"""The first step: what to buy, and how to receive it."""
+"""The first step for products: what to buy, and how to receive it."""
 
 from starlette.responses import Response
 
-from funnel.checkout.choices_form import Wanted, not_in_cart, pressed, read_choices
-from funnel.checkout.request import Visit
+from funnel.checkout.choices_form import CustomizationForm, apply_button, not_in_cart, read_customization_form
+from funnel.checkout.request import CheckoutRequest
 from funnel.core.flash import Flash
-from funnel.core.messages import CHOOSABLE, LINE_PROBLEMS, error_text
+from funnel.core.messages import FIXABLE_LINE_PROBLEMS, LINE_PROBLEMS, error_text
 from funnel.core.page_request import FieldError
 from resolvers.checkout import steps as operations
-from schema.checkout.checkout import Checkout, CheckoutLine, Step
+from schema.checkout.checkout import Checkout, CheckoutLine, CheckoutStep
 from schema.core.errors import InvalidInput, Problem
 
-STEP = Step.CUSTOMIZATION
+STEP = CheckoutStep.CUSTOMIZATION
 LINE = "LINE"
-"""The code of a line that could be ordered if something else were chosen; the line itself says what."""
+"""The error code of a line that another choice could make orderable. The line's problem says which."""
 
 
-async def show(visit: Visit) -> Response:
-    """The step as it stands, or, after a refusal, as it was typed."""
-    flash = await visit.flashes.take(visit.place)
+async def show(request: CheckoutRequest) -> Response:
+    """Show the step with the stored choice; after an error, with the typed values."""
+    flash = await request.flashes.take(request.flash_key)
     if not flash.fields:
-        return _page(visit, await operations.open_checkout(visit.context, visit.key), flash)
-    wanted = read_choices(flash.fields)
-    return _page(visit, await _priced(visit, wanted), flash)
+        return _page(request, await operations.open_checkout(request.context, request.key), flash)
+    form = read_customization_form(flash.fields)
+    return _page(request, await _price(request, form), flash)
 
 
-async def preview(visit: Visit) -> Response:
-    """What the form would come to, as a piece of page for the script; nothing is kept."""
-    wanted = read_choices(visit.form)
-    return _page(visit, await _priced(visit, wanted), Flash(_mistyped(wanted), visit.form), layout="piece.html")
+async def preview(request: CheckoutRequest) -> Response:
+    """Price the form without storing it. Returns an HTML fragment for the script."""
+    form = read_customization_form(request.form)
+    return _page(request, await _price(request, form), Flash(_mistyped(form), request.form), layout="piece.html")
 
 
-async def choose(visit: Visit) -> Response:
-    """Keep the form, do what its button says."""
-    wanted = read_choices(visit.form)
-    if wanted.mistyped and wanted.button != "remove":
-        return await visit.refused(STEP, Flash(_mistyped(wanted), visit.form))
-    items, place = pressed(wanted, await operations.open_checkout(visit.context, visit.key))
+async def choose(request: CheckoutRequest) -> Response:
+    """Store the form and perform the action of the pressed button."""
+    form = read_customization_form(request.form)
+    if form.mistyped and form.button != "remove":
+        return await request.redirect_with_errors(STEP, Flash(_mistyped(form), request.form))
+    items, place = apply_button(form, await operations.open_checkout(request.context, request.key))
     try:
-        checkout = await operations.choose_items(visit.context, visit.key, items, wanted.delivery_id, wanted.country)
+        checkout = await operations.choose_items(request.context, request.key, items, form.delivery_id, form.country)
     except InvalidInput as error:
-        return await visit.refused(STEP, Flash(tuple((_place(problem), problem.code) for problem in error.problems)))
-    if wanted.button not in {"continue", "anyway"}:
-        return visit.to(STEP, place)
-    problems = _missing(checkout, anyway=wanted.button == "anyway")
-    return await visit.refused(STEP, Flash(problems)) if problems else visit.to(Step.INFORMATION)
+        return await request.redirect_with_errors(
+            STEP, Flash(tuple((_problem_field(problem), problem.code) for problem in error.problems))
+        )
+    if form.button not in {"continue", "anyway"}:
+        return request.redirect_to_step(STEP, place)
+    problems = _missing(checkout, anyway=form.button == "anyway")
+    return (
+        await request.redirect_with_errors(STEP, Flash(problems))
+        if problems
+        else request.redirect_to_step(CheckoutStep.INFORMATION)
+    )
 
 
-def _place(problem: Problem) -> str:
-    """Where it is told that a choice cannot be kept."""
+def _problem_field(problem: Problem) -> str:
+    """The field at which the error of a choice is shown."""
     return "country" if problem.path == ("country",) else "products"
 
 
-async def _priced(visit: Visit, wanted: Wanted) -> Checkout:
-    return await operations.price_items(visit.context, visit.key, wanted.items, wanted.delivery_id, wanted.country)
+async def _price(request: CheckoutRequest, form: CustomizationForm) -> Checkout:
+    return await operations.price_items(request.context, request.key, form.items, form.delivery_id, form.country)
 
 
-def _mistyped(wanted: Wanted) -> tuple[tuple[str, str], ...]:
-    return tuple((f"line-{at}-quantity", "QUANTITY") for at in wanted.mistyped)
+def _mistyped(form: CustomizationForm) -> tuple[tuple[str, str], ...]:
+    return tuple((f"line-{at}-quantity", "QUANTITY") for at in form.mistyped)
 
 
 def _missing(checkout: Checkout, *, anyway: bool) -> tuple[tuple[str, str], ...]:
-    """Why the next step can't be opened: places and codes. With `anyway`, what could still be put right is left out."""
-    choosable = [f"line-{at}" for at, line in enumerate(checkout.lines) if _to_choose(line)]
-    good = any(_good(line) for line in checkout.lines)
+    """Why the next step is not available: (field id, code).
+
+    With `anyway`, fixable lines are ignored if another line is orderable.
+    """
+    choosable = [f"line-{at}" for at, line in enumerate(checkout.lines) if _is_fixable(line)]
+    good = any(_is_orderable(line) for line in checkout.lines)
     found: list[tuple[str, str]] = []
     if choosable and not (anyway and good):
         found += [(place, LINE) for place in choosable]
@@ -76,29 +85,29 @@ def _missing(checkout: Checkout, *, anyway: bool) -> tuple[tuple[str, str], ...]
     return tuple(found)
 
 
-def _good(line: CheckoutLine) -> bool:
+def _is_orderable(line: CheckoutLine) -> bool:
     return line.problem is None and line.choice.quantity > 0
 
 
-def _to_choose(line: CheckoutLine) -> bool:
-    return line.problem in CHOOSABLE and line.choice.quantity > 0
+def _is_fixable(line: CheckoutLine) -> bool:
+    return line.problem in FIXABLE_LINE_PROBLEMS and line.choice.quantity > 0
 
 
-def _page(visit: Visit, checkout: Checkout, flash: Flash, layout: str = "layout.html") -> Response:
+def _page(request: CheckoutRequest, checkout: Checkout, flash: Flash, layout: str = "layout.html") -> Response:
     errors = [_error(checkout, place, code) for place, code in flash.problems]
     to_choose = any(code == LINE for _, code in flash.problems)
-    return visit.page(
+    return request.render(
         "customization.html",
         checkout=checkout,
         current=STEP,
-        adds_up=checkout.expected is None and any(_good(line) for line in checkout.lines),
-        choosable=CHOOSABLE,
+        adds_up=checkout.estimate is None and any(_is_orderable(line) for line in checkout.lines),
+        choosable=FIXABLE_LINE_PROBLEMS,
         country=checkout.country,
         errors=errors,
         flash=flash,
         layout=layout,
         others=not_in_cart(checkout),
-        can_leave_out=to_choose and any(_good(line) for line in checkout.lines),
+        can_leave_out=to_choose and any(_is_orderable(line) for line in checkout.lines),
     )
 
 
@@ -106,6 +115,6 @@ def _error(checkout: Checkout, place: str, code: str) -> FieldError:
     if code != LINE:
         return FieldError(place, *error_text(place, code))
     line = checkout.lines[int(place.removeprefix("line-"))]
-    assert line.product is not None, "only lines of a known product can be put right"
+    assert line.product is not None, "only lines of a known product are fixable"
     assert line.problem is not None
     return FieldError(place, LINE_PROBLEMS[line.problem], {"count": line.available}, line.product.name)

@@ -1,103 +1,107 @@
-"""The checkout's front desk: finds the shop of a request, and goes on with the cart that was opened last."""
+"""The checkout's page handler: finds the shop of a request and resumes the cart opened last."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from funnel.checkout.request import Visit
-from funnel.checkout.shops import shop_at
-from funnel.checkout.storefronts import Counter
-from funnel.core.messages import ENDINGS, Ending
-from funnel.core.page_handler import BY_STATUS, Desk, Endpoint, Handler
-from funnel.core.pages import Pages
-from funnel.core.static_files import FOR_GOOD, KINDS, brand_path, brand_sheet
-from resolvers.core.context import Services
+from funnel.checkout.request import CheckoutRequest
+from funnel.checkout.storefronts import Storefront
+from funnel.core.messages import ERROR_PAGES, ErrorPage
+from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, Handler, PageEndpoint, Site
+from funnel.core.pages import PageTemplates
+from funnel.core.static_files import CACHE_FOREVER, CONTENT_TYPES, brand_path, brand_sheet
+from resolvers.core.services import Services
+from resolvers.partner.sites import shop_at
 from resolvers.payment import payment
-from schema.checkout.checkout import AttemptStatus, ShopKind, Step
+from schema.checkout.checkout import CheckoutStep, PaymentAttemptStatus, ShopKind
 from schema.core.errors import AppError, CartNotFound, GiftCardsNotSold, NotFound, PartnerInactive
 from store.core.settings import Settings
 
 
-class Front(Desk[Visit]):
-    """Makes endpoints of the functions that answer a visit."""
+class CheckoutSite(Site[CheckoutRequest]):
+    """Creates endpoints from handlers of checkout requests."""
 
-    def __init__(self, settings: Settings, pages: Pages, counter: Counter) -> None:
+    def __init__(self, settings: Settings, pages: PageTemplates, storefront: Storefront) -> None:
         super().__init__(settings, pages, secure=settings.funnel_scheme == "https")
-        self.counter = counter
+        self.storefront = storefront
 
-    async def guest(self, request: Request) -> Visit:
-        """The visit of a shop's customer. Raises NotFound where the host is no shop's."""
-        services: Services = request.app.state.house.services
+    async def build_request(self, request: Request) -> CheckoutRequest:
+        """The request of a shop's customer. Raises NotFound if the host belongs to no shop."""
+        services: Services = request.app.state.container.services
         shop = await shop_at(services.db, request.headers.get("host", ""))
         if shop is None:
             raise NotFound(thing="shop")
         session_id, language = self.cookies.session_id(request), self.language(request)
-        return Visit(
+        return CheckoutRequest(
             request,
-            self.pages,
-            self.tokens,
+            self.templates,
+            self.csrf_tokens,
             self.cookies,
             session_id,
             language,
             shop.brand,
             shop=shop,
-            counter=self.counter,
+            storefront=self.storefront,
         )
 
-    def step(self, handler: Handler[Visit]) -> Endpoint:
-        """An endpoint that shows a step; opened without a cart, it goes on with the one this browser opened last."""
+    def step(self, handler: Handler[CheckoutRequest]) -> PageEndpoint:
+        """An endpoint that shows a step.
 
-        async def resumed(visit: Visit) -> Response:
-            if "cart" not in visit.request.query_params and visit.kept_cart is not None:
-                return visit.redirect(visit.url(visit.request.url.path, cart=visit.kept_cart))
-            return await handler(visit)
+        Without a cart in the query it redirects to the cart that this browser opened last.
+        """
+
+        async def resumed(request: CheckoutRequest) -> Response:
+            if "cart" not in request.http_request.query_params and request.last_cart_id is not None:
+                return request.redirect(request.url(request.http_request.url.path, cart=request.last_cart_id))
+            return await handler(request)
 
         return self.page(resumed)
 
-    async def refused(self, visit: Visit, error: AppError) -> Response:
-        """What an error that no step has caught is answered."""
+    async def handle_error(self, request: CheckoutRequest, error: AppError) -> Response:
+        """The response for an error that no step has handled."""
         if isinstance(error, CartNotFound):
-            return await gone(visit)
+            return await render_missing_cart(request)
         if isinstance(error, GiftCardsNotSold):
-            return visit.ending(Ending.CLOSED, 404)
+            return request.render_error(ErrorPage.GIFT_CARDS_NOT_SOLD, 404)
         if isinstance(error, PartnerInactive):
-            return visit.ending(Ending.SHOP_CLOSED, 404)
-        return await super().refused(visit, error)
+            return request.render_error(ErrorPage.SHOP_CLOSED, 404)
+        return await super().handle_error(request, error)
 
-    def ended(self, visit: Visit, ending: Ending, status: int) -> Response:
-        """The page for an error."""
-        return visit.ending(ending, status)
+    def render_error(self, request: CheckoutRequest, ending: ErrorPage, status: int) -> Response:
+        return request.render_error(ending, status)
 
-    def signed(self, visit: Visit, response: Response) -> Response:
-        """The answer with the cookies that keep the session going."""
-        if visit.cart_id is not None and response.status_code < 400:
-            self.cookies.keep_cart(response, self.counter.cookie, str(visit.cart_id))
-        return super().signed(visit, response)
+    def with_cookies(self, request: CheckoutRequest, response: Response) -> Response:
+        """Set the cookies of the cart and the session."""
+        if request.cart_id is not None and response.status_code < 400:
+            self.cookies.set_cart(response, self.storefront.cookie, str(request.cart_id))
+        return super().with_cookies(request, response)
 
-    def turned_away(self, request: Request, status: int) -> Response:
-        """A message on a page of no shop."""
-        ending = Ending.NO_SHOP if status == 404 else BY_STATUS.get(status, Ending.BROKEN)
-        return self.pages.message(request, self.language(request), ENDINGS[ending], status)
+    def render_early_error(self, request: Request, status: int) -> Response:
+        """An error page before the shop is known."""
+        ending = ErrorPage.NO_SHOP if status == 404 else ERROR_PAGE_BY_STATUS.get(status, ErrorPage.INTERNAL_ERROR)
+        return self.templates.render_message(request, self.language(request), ERROR_PAGES[ending], status)
 
     async def brand(self, request: Request) -> Response:
-        """The colours of the shop at this host. Kept for good only under the name of what they are now."""
-        services: Services = request.app.state.house.services
+        """The style sheet with the shop's colours. Cached permanently only under the URL of the current version."""
+        services: Services = request.app.state.container.services
         shop = await shop_at(services.db, request.headers.get("host", ""))
         if shop is None:
             return Response(status_code=404)
         current = request.url.path == brand_path(shop.brand)
-        headers = {"Cache-Control": FOR_GOOD if current else "no-store", "X-Content-Type-Options": "nosniff"}
-        return Response(brand_sheet(shop.brand), headers=headers, media_type=KINDS[".css"])
+        headers = {"Cache-Control": CACHE_FOREVER if current else "no-store", "X-Content-Type-Options": "nosniff"}
+        return Response(brand_sheet(shop.brand), headers=headers, media_type=CONTENT_TYPES[".css"])
 
 
-async def gone(visit: Visit) -> Response:
-    """The cart is not there (any more): its order is shown when this browser made one of it, else the way back."""
-    if visit.cart_id is not None:
+async def render_missing_cart(request: CheckoutRequest) -> Response:
+    """The response for a missing cart: its order if this browser placed one, else an error page."""
+    if request.cart_id is not None:
         try:
-            outcome = await payment.payment_outcome(visit.context, visit.key)
+            outcome = await payment.payment_outcome(request.context, request.key)
         except NotFound:
             pass
         else:
-            if outcome.status is AttemptStatus.COMPLETED:
-                return visit.to(Step.SUMMARY)
-            return visit.redirect(visit.return_path(outcome.attempt_id))
-    return visit.ending(Ending.GONE if visit.counter.kind is ShopKind.PRODUCTS else Ending.BAG_GONE, 404)
+            if outcome.status is PaymentAttemptStatus.COMPLETED:
+                return request.redirect_to_step(CheckoutStep.SUMMARY)
+            return request.redirect(request.return_path(outcome.attempt_id))
+    return request.render_error(
+        ErrorPage.CART_EXPIRED if request.storefront.kind is ShopKind.PRODUCTS else ErrorPage.BASKET_EXPIRED, 404
+    )

@@ -1,76 +1,76 @@
-"""The second step: who buys, and where it goes."""
+"""The second step: the buyer's details and the delivery address."""
 
 import dataclasses
 
 from starlette.responses import Response
 
-from funnel.checkout.request import Visit
+from funnel.checkout.request import CheckoutRequest
 from funnel.core.flash import Flash
 from resolvers.checkout import steps as operations
 from resolvers.checkout.buyer import LENGTHS
-from schema.checkout.basket import BagCheckout
-from schema.checkout.checkout import Buyer, Checkout, DeliveryOption, Step
+from schema.checkout.basket import BasketCheckout
+from schema.checkout.checkout import Buyer, Checkout, CheckoutStep, DeliveryOption
 from schema.core.errors import InvalidInput, Problem
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 
-STEP = Step.INFORMATION
+STEP = CheckoutStep.INFORMATION
 PERSON = ("first_name", "last_name", "email", "phone")
-PARCEL = ("recipient_name", "address_line_1", "address_line_2", "postal_code", "city", "country")
-FIELDS = (*PERSON, *PARCEL, "message")
+ADDRESS = ("recipient_name", "address_line_1", "address_line_2", "postal_code", "city", "country")
+FIELDS = (*PERSON, *ADDRESS, "message")
 """In the order of the page."""
 LONGEST_TYPED = 2000
-"""Of what is kept of a field to show it again; what fits is for the operation to say."""
+"""Maximum number of characters stored of a field to show it again. The operation validates the real limit."""
 
 
-async def show(visit: Visit) -> Response:
-    """The step with what is known of the buyer, or, after a refusal, as it was typed."""
-    checkout = await operations.open_checkout(visit.context, visit.key)
-    if back := visit.sent_back(checkout, STEP):
+async def show(request: CheckoutRequest) -> Response:
+    """Show the step with the known details; after an error, with the typed values."""
+    checkout = await operations.open_checkout(request.context, request.key)
+    if back := request.redirect_if_unreached(checkout, STEP):
         return back
-    flash = await visit.flashes.take(visit.place)
+    flash = await request.flashes.take(request.flash_key)
     delivery = chosen_delivery(checkout)
     buyer = checkout.buyer or Buyer()
     shown = {name: flash.fields.get(name, getattr(buyer, name)) for name in LENGTHS}
-    shown["country"] = shown["country"] or checkout.country or visit.shop.country
-    return visit.page(
+    shown["country"] = shown["country"] or checkout.country or request.shop.country
+    return request.render(
         "information.html",
         checkout=checkout,
         current=STEP,
         delivery=delivery,
         flash=flash,
-        home=goes_home(checkout),
-        asks_for_message=not visit.counter.has_window,
+        home=needs_buyer_address(checkout),
+        asks_for_message=not request.storefront.has_start_page,
         limits=LENGTHS,
         values=shown,
     )
 
 
-async def identify(visit: Visit) -> Response:
-    """Keep who buys; fields that this page does not show stay as they were."""
-    checkout = await operations.open_checkout(visit.context, visit.key)
-    if back := visit.sent_back(checkout, STEP):
+async def identify(request: CheckoutRequest) -> Response:
+    """Store the buyer's details. Fields that this page does not show are unchanged."""
+    checkout = await operations.open_checkout(request.context, request.key)
+    if back := request.redirect_if_unreached(checkout, STEP):
         return back
-    typed = {name: visit.form[name][:LONGEST_TYPED] for name in LENGTHS if name in visit.form}
+    typed = {name: request.form[name][:LONGEST_TYPED] for name in LENGTHS if name in request.form}
     buyer = dataclasses.replace(checkout.buyer or Buyer(), **typed)
     try:
-        await operations.identify_buyer(visit.context, visit.key, buyer)
+        await operations.identify_buyer(request.context, request.key, buyer)
     except InvalidInput as error:
-        return await visit.refused(STEP, Flash.of(sorted(error.problems, key=_place), typed))
-    return visit.to(Step.PAYMENT)
+        return await request.redirect_with_errors(STEP, Flash.of(sorted(error.problems, key=_field_index), typed))
+    return request.redirect_to_step(CheckoutStep.PAYMENT)
 
 
 def chosen_delivery(checkout: Checkout) -> DeliveryOption | None:
-    """The delivery that was chosen."""
+    """The chosen delivery; None if none is chosen."""
     return next((option for option in checkout.deliveries if option.id == checkout.delivery_id), None)
 
 
-def goes_home(checkout: Checkout) -> bool:
-    """Whether it is sent to an address that the buyer gives."""
-    if isinstance(checkout, BagCheckout):
+def needs_buyer_address(checkout: Checkout) -> bool:
+    """True if the order is sent to an address that the buyer enters."""
+    if isinstance(checkout, BasketCheckout):
         return checkout.reception is not None and checkout.reception.needs_buyer_address
     delivery = chosen_delivery(checkout)
     return delivery is not None and delivery.kind is DeliveryKind.HOME_DELIVERY
 
 
-def _place(problem: Problem) -> int:
+def _field_index(problem: Problem) -> int:
     return FIELDS.index(str(problem.path[0]))

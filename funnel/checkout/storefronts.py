@@ -1,4 +1,4 @@
-"""The counters of a partner's shop: products, vouchers, gift cards. What each has for itself, and where it is served."""
+"""The storefronts of a shop: products, vouchers and gift cards, with their paths and templates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,26 +8,27 @@ from schema.checkout.checkout import ShopKind
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
-    """One counter. All of them share the steps after the first."""
+class Storefront:
+    """One storefront. All storefronts share the steps after the first."""
 
     kind: ShopKind
-    root: str
-    """What the paths of its pages begin with, without a slash at the end."""
+    root_path: str
+    """The prefix of its paths, without a final slash."""
     cookie: str
-    """Which cookie keeps what was opened last here."""
-    lines: str
-    """What the template is called that shows its lines: `products_small.html`."""
-    has_window: bool = False
-    """Whether customers can begin here, without a cart that somebody hands over."""
+    """The cookie that stores the cart opened last here."""
+    lines_template: str
+    """The prefix of the templates that show its lines: `products_small.html`."""
+    has_start_page: bool = False
+    """True if customers can start here without an existing cart."""
 
     @property
-    def window(self) -> str:
-        """The path that customers begin at."""
-        return f"{self.root}/"
+    def start_path(self) -> str:
+        return f"{self.root_path}/"
 
 
-PRODUCTS: Final = Counter(ShopKind.PRODUCTS, "/ecommerce/shop", "cart", "products")
-VOUCHERS: Final = Counter(ShopKind.VOUCHERS, "/vouchers/shop", "vouchers", "bag", has_window=True)
-GIFT_CARDS: Final = Counter(ShopKind.GIFT_CARDS, "/giftcards/shop", "giftcards", "bag", has_window=True)
-COUNTERS: Final[Mapping[ShopKind, Counter]] = {counter.kind: counter for counter in (PRODUCTS, VOUCHERS, GIFT_CARDS)}
+PRODUCTS: Final = Storefront(ShopKind.PRODUCTS, "/ecommerce/shop", "cart", "products")
+VOUCHERS: Final = Storefront(ShopKind.VOUCHERS, "/vouchers/shop", "vouchers", "basket", has_start_page=True)
+GIFT_CARDS: Final = Storefront(ShopKind.GIFT_CARDS, "/giftcards/shop", "giftcards", "basket", has_start_page=True)
+STOREFRONTS: Final[Mapping[ShopKind, Storefront]] = {
+    storefront.kind: storefront for storefront in (PRODUCTS, VOUCHERS, GIFT_CARDS)
+}

@@ -1,24 +1,24 @@
-"""The last step: the order, or the way back to the shop that wanted its customer back."""
+"""The last step: the order, or a redirect to the shop's own return URL."""
 
 from starlette.responses import Response
 
-from funnel.checkout.request import Visit
+from funnel.checkout.request import CheckoutRequest
 from resolvers.checkout import steps as operations
 from resolvers.payment import payment
-from schema.checkout.checkout import AttemptStatus, Step
+from schema.checkout.checkout import CheckoutStep, PaymentAttemptStatus
 from schema.core.errors import NotFound
 
-STEP = Step.SUMMARY
+STEP = CheckoutStep.SUMMARY
 
 
-async def show(visit: Visit) -> Response:
-    """Thank the customer; before there is an order, lead to where the checkout stands."""
+async def show(request: CheckoutRequest) -> Response:
+    """Show the order. Without an order, redirect to the current step of the checkout."""
     try:
-        outcome = await payment.payment_outcome(visit.context, visit.key)
+        outcome = await payment.payment_outcome(request.context, request.key)
     except NotFound:
-        return visit.to((await operations.open_checkout(visit.context, visit.key)).reached)
-    if outcome.status is not AttemptStatus.COMPLETED:
-        return visit.redirect(visit.return_path(outcome.attempt_id))
+        return request.redirect_to_step((await operations.open_checkout(request.context, request.key)).furthest_step)
+    if outcome.status is not PaymentAttemptStatus.COMPLETED:
+        return request.redirect(request.return_path(outcome.attempt_id))
     if outcome.return_url:
-        return visit.redirect(outcome.return_url)
-    return visit.page("summary.html", current=STEP, outcome=outcome)
+        return request.redirect(outcome.return_url)
+    return request.render("summary.html", current=STEP, outcome=outcome)

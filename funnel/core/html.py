@@ -1,22 +1,25 @@
-"""HTML that partners wrote, on our pages: as it looks, or as nothing but its words."""
+"""Renders HTML written by partners, as markup or as plain text."""
 
 import html
 
 import nh3
 from markupsafe import Markup, escape
 
-from schema.validation.html import clean
+from schema.validation.html import clean_html
 
 
 def plain(text: str) -> str:
-    """Nothing but the words of a text that may have tags."""
+    """The text without tags."""
     return html.unescape(nh3.clean(text, tags=set())).strip() if "<" in text or "&" in text else text.strip()
 
 
 def rich(text: str) -> Markup:
-    """A text as it looks; where it has no tags, its lines. It was cleaned when it came in, and is once more."""
+    """The text as safe markup.
+
+    Plain text becomes paragraphs with line breaks. HTML is cleaned again, although it was cleaned on input.
+    """
     if "<" in text:
-        return Markup(clean(text))  # noqa: S704 - cleaned
+        return Markup(clean_html(text))  # noqa: S704 - cleaned
     paragraphs = (paragraph.strip() for paragraph in text.split("\n\n"))
     lines = (
         Markup("<br>").join(escape(line) for line in paragraph.split("\n")) for paragraph in paragraphs if paragraph

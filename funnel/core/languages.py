@@ -1,9 +1,9 @@
-"""Which language a page is in, and its texts."""
+"""Chooses the language of a page and provides its texts."""
 
 from pathlib import Path
 
 from schema.validation.languages import LANGUAGES
-from store.core.translations import SOURCE, Texts
+from store.core.translations import SOURCE_LANGUAGE, Texts
 
 NAMES = {
     "en": "English",
@@ -19,8 +19,8 @@ TEXTS = Texts(Path(__file__).parents[1] / "translations")
 catalogue, translations = TEXTS.catalogue, TEXTS.translations
 
 
-def chosen(cookie: str, accept_language: str, otherwise: str = SOURCE) -> str:
-    """The language to speak: the one chosen on the page, else the browser's best that we have, else another."""
+def choose_language(cookie: str, accept_language: str, otherwise: str = SOURCE_LANGUAGE) -> str:
+    """The first supported language of: the cookie, the Accept-Language header, `otherwise`."""
     if cookie in LANGUAGES:
         return cookie
     return next((language for language in _preferred(accept_language) if language in LANGUAGES), otherwise)

@@ -1,23 +1,23 @@
-"""What the pages say about each thing that can be wrong, has happened, or comes next. Every text is in every catalogue."""
+"""The texts of the pages for errors, notices and next steps. Every text is in every translation catalogue."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from resolvers.checkout.buyer import LENGTHS
-from schema.catalogue.shop_window import WindowOrder
-from schema.checkout.checkout import CodeProblem, DeliveryProblem, LineProblem, Notice, ShopKind, Step
+from schema.catalogue.catalogue_page import CatalogueSort
+from schema.checkout.checkout import CheckoutNotice, CheckoutStep, CodeProblem, DeliveryProblem, LineProblem, ShopKind
 
 
-def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
-    """Mark a text for translation, and leave it as it is."""
+def N_(text: str) -> str:  # noqa: N802 - gettext's tools expect this name
+    """Mark a text for translation. Returns it unchanged."""
     return text
 
 
 STEPS = {
-    Step.CUSTOMIZATION: N_("Your order"),
-    Step.INFORMATION: N_("Your details"),
-    Step.PAYMENT: N_("Payment"),
-    Step.SUMMARY: N_("Confirmation"),
+    CheckoutStep.CUSTOMIZATION: N_("Your order"),
+    CheckoutStep.INFORMATION: N_("Your details"),
+    CheckoutStep.PAYMENT: N_("Payment"),
+    CheckoutStep.SUMMARY: N_("Confirmation"),
 }
 
 LINE_PROBLEMS = {
@@ -37,7 +37,7 @@ DELIVERY_PROBLEMS = {
     DeliveryProblem.WEIGHT: N_("Your order is too heavy for this delivery."),
     DeliveryProblem.TOO_MUCH: LINE_PROBLEMS[LineProblem.TOO_MUCH],
 }
-"""Why a delivery cannot be had."""
+"""Why a delivery is not available."""
 COUPON_PROBLEMS = {
     CodeProblem.NOT_FOR_THESE: N_("Not for what is in this order."),
     CodeProblem.OTHER_DELIVERY: N_("Not for the delivery that you have chosen."),
@@ -48,8 +48,8 @@ COUPON_PROBLEMS = {
     CodeProblem.NOTHING_LEFT: N_("There is nothing left for it to take off."),
     CodeProblem.TOO_MUCH: N_("It would raise the value beyond what is possible."),
 }
-"""Why a coupon takes nothing off."""
-CHOOSABLE = frozenset(
+"""Why a coupon has no effect."""
+FIXABLE_LINE_PROBLEMS = frozenset(
     {
         LineProblem.NOT_ENOUGH_STOCK,
         LineProblem.VARIANT_REQUIRED,
@@ -59,11 +59,11 @@ CHOOSABLE = frozenset(
         LineProblem.TOO_MUCH,
     }
 )
-"""What a customer can put right by choosing something else."""
+"""Problems that a customer can fix by another choice."""
 
 
 class Tone(StrEnum):
-    """How a message looks."""
+    """The style of a message."""
 
     INFO = "info"
     WARNING = "warning"
@@ -71,8 +71,8 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A message: a title and what it means for whoever reads it. `icon` is drawn above it; by default that of the tone."""
+class PageMessage:
+    """A message with a title. `icon` defaults to that of the tone."""
 
     title: str
     text: str
@@ -81,44 +81,44 @@ class Told:
 
 
 NOTICES = {
-    Notice.CART_REPLACED: Told(
+    CheckoutNotice.CART_REPLACED: PageMessage(
         N_("Your basket has changed"),
         N_("The shop has updated it since you were last here. Please check your order again."),
         Tone.INFO,
     ),
-    Notice.PRICE_CHANGED: Told(
+    CheckoutNotice.PRICE_CHANGED: PageMessage(
         N_("A price has changed"),
         N_("This is what your order comes to now. Please check it before you pay."),
         Tone.INFO,
     ),
-    Notice.CODE_NO_LONGER_VALID: Told(
+    CheckoutNotice.CODE_NO_LONGER_VALID: PageMessage(
         N_("A code can no longer be used"),
         N_("A coupon or gift card has expired or is used up, so we have taken it off your order."),
     ),
-    Notice.SHOP_CLOSED: Told(
+    CheckoutNotice.SHOP_CLOSED: PageMessage(
         N_("This shop is closed at the moment"),
         N_("You can still finish the payment that you have begun. Nothing else can be ordered."),
         Tone.INFO,
     ),
-    Notice.PAYMENT_DECLINED: Told(
+    CheckoutNotice.PAYMENT_DECLINED: PageMessage(
         N_("Your payment was declined"),
         N_("Your bank did not accept it, and nothing was charged. You can try again or use another card."),
     ),
-    Notice.PAYMENT_CANCELLED: Told(
+    CheckoutNotice.PAYMENT_CANCELLED: PageMessage(
         N_("You left before paying"),
         N_("Nothing was charged. Your order is still here whenever you are ready."),
         Tone.INFO,
     ),
-    Notice.PAYMENT_EXPIRED: Told(
+    CheckoutNotice.PAYMENT_EXPIRED: PageMessage(
         N_("The time to pay ran out"),
         N_("Nothing was charged. Your order is still here: you can pay again."),
         Tone.INFO,
     ),
-    Notice.PAYMENT_FAILED: Told(
+    CheckoutNotice.PAYMENT_FAILED: PageMessage(
         N_("The payment did not go through"),
         N_("Something went wrong at the payment service, and nothing was charged. Please try again."),
     ),
-    Notice.PAYMENT_REFUNDED: Told(
+    CheckoutNotice.PAYMENT_REFUNDED: PageMessage(
         N_("Your payment is being refunded"),
         N_(
             "Part of your order was no longer available when your payment arrived. No order was made, and the whole "
@@ -128,24 +128,26 @@ NOTICES = {
 }
 
 REFUSALS = {
-    "CHECKOUT_CHANGED": Told(
+    "CHECKOUT_CHANGED": PageMessage(
         N_("Your order has changed since you saw it"),
         N_("A price or what is in stock is no longer the same, so nothing was charged. Please check your order again."),
     ),
-    "PAYMENTS_NOT_ACTIVE": Told(
+    "PAYMENTS_NOT_ACTIVE": PageMessage(
         N_("This shop cannot take cards at the moment"),
         N_("Nothing was charged. Please contact the shop, or come back later."),
     ),
-    "PROVIDER_FAILED": Told(
+    "PROVIDER_FAILED": PageMessage(
         N_("The payment service did not respond"), N_("Nothing was charged. Please try again in a moment.")
     ),
-    "PROVIDER_TIMED_OUT": Told(
+    "PROVIDER_TIMED_OUT": PageMessage(
         N_("The payment service is slow to respond"),
         N_("You are never charged twice: please try again in a moment."),
     ),
-    "UNAVAILABLE": Told(N_("This took too long"), N_("Nothing was lost or charged. Please try again in a moment.")),
+    "UNAVAILABLE": PageMessage(
+        N_("This took too long"), N_("Nothing was lost or charged. Please try again in a moment.")
+    ),
 }
-"""Why a payment could not begin, by the code of the error."""
+"""Why a payment could not start, by error code."""
 REFUSALS["OUT_OF_STOCK"] = REFUSALS["COUPON_USED_UP"] = REFUSALS["INSUFFICIENT_BALANCE"] = REFUSALS["CHECKOUT_CHANGED"]
 
 ERRORS = {
@@ -165,7 +167,7 @@ ERRORS = {
     "INVALID": N_("Check this field."),
     **{code: told.title for code, told in REFUSALS.items()},
 }
-"""What is wrong with a field, by the code of the error."""
+"""Errors of a field, by error code."""
 
 FIELD_ERRORS = {
     ("first_name", "REQUIRED"): N_("Enter your first name."),
@@ -178,73 +180,75 @@ FIELD_ERRORS = {
     ("country", "INVALID"): N_("Choose a country."),
     ("code", "REQUIRED"): N_("Enter a code."),
 }
-"""The same, where a field has better words of its own."""
+"""More specific texts for some fields."""
 
 
 def error_text(place: str, code: str) -> tuple[str, dict[str, object]]:
-    """What to say about a field, and what its placeholders stand for."""
+    """The error text of a field, and the values of its placeholders."""
     text = FIELD_ERRORS.get((place, code)) or ERRORS.get(code) or ERRORS["INVALID"]
     return text, {"limit": LENGTHS.get(place, 0)}
 
 
-AGAIN = N_("Open my order again")
+REOPEN_ORDER = N_("Open my order again")
 BACK = N_("Back to the shop")
-OFFERED = {
+START_LINK_TEXTS = {
     ShopKind.VOUCHERS: N_("See all experiences"),
     ShopKind.GIFT_CARDS: N_("Choose a gift card"),
 }
-"""What leads to where customers of a counter begin."""
+"""The link to the start page of a storefront."""
 
-ORDERS = {
-    WindowOrder.CHOSEN: N_("Our choice first"),
-    WindowOrder.CHEAPEST: N_("Lowest price first"),
-    WindowOrder.DEAREST: N_("Highest price first"),
-    WindowOrder.NEWEST: N_("Newest first"),
+SORT_LABELS = {
+    CatalogueSort.FEATURED: N_("Our choice first"),
+    CatalogueSort.CHEAPEST: N_("Lowest price first"),
+    CatalogueSort.MOST_EXPENSIVE: N_("Highest price first"),
+    CatalogueSort.NEWEST: N_("Newest first"),
 }
-"""What comes first in a shop window."""
+"""The sort orders of the catalogue page."""
 
 
-class Ending(StrEnum):
-    """Pages that are nothing but a message."""
+class ErrorPage(StrEnum):
+    """Pages that show only a message."""
 
-    GONE = "gone"
-    BAG_GONE = "bag_gone"
+    CART_EXPIRED = "gone"
+    BASKET_EXPIRED = "bag_gone"
     NO_SHOP = "no_shop"
     NOT_FOUND = "not_found"
     NOT_SOLD = "not_sold"
-    CLOSED = "closed"
+    GIFT_CARDS_NOT_SOLD = "closed"
     SHOP_CLOSED = "shop_closed"
     OTHER_BROWSER = "other_browser"
-    FOREIGN_FORM = "foreign_form"
+    CSRF_FAILED = "foreign_form"
     TOO_LARGE = "too_large"
     TOO_MANY = "too_many"
     UNAVAILABLE = "unavailable"
-    BROKEN = "broken"
+    INTERNAL_ERROR = "broken"
 
 
-ENDINGS = {
-    Ending.GONE: Told(
+ERROR_PAGES = {
+    ErrorPage.CART_EXPIRED: PageMessage(
         N_("This basket has expired"),
         N_("Baskets are kept for two hours. Go back to the shop to fill a new one: it only takes a moment."),
         Tone.INFO,
         "clock",
     ),
-    Ending.BAG_GONE: Told(
+    ErrorPage.BASKET_EXPIRED: PageMessage(
         N_("This basket has expired"),
         N_("What you choose here is kept for a day. Have a look at what we offer."),
         Tone.INFO,
         "clock",
     ),
-    Ending.NO_SHOP: Told(N_("There is no shop here"), N_("Check the address, or go back to where you came from.")),
-    Ending.NOT_FOUND: Told(
+    ErrorPage.NO_SHOP: PageMessage(
+        N_("There is no shop here"), N_("Check the address, or go back to where you came from.")
+    ),
+    ErrorPage.NOT_FOUND: PageMessage(
         N_("This page does not exist"), N_("The link may be old or incomplete. Your basket is not affected.")
     ),
-    Ending.NOT_SOLD: Told(
+    ErrorPage.NOT_SOLD: PageMessage(
         N_("This experience is no longer on sale"),
         N_("It may be back one day. Until then there are others: have a look."),
         Tone.INFO,
     ),
-    Ending.CLOSED: Told(
+    ErrorPage.GIFT_CARDS_NOT_SOLD: PageMessage(
         N_("There are no gift cards on sale at the moment"),
         N_(
             "Those that were bought can be used as before. What you had chosen is kept for a day, in case they are back."
@@ -252,49 +256,55 @@ ENDINGS = {
         Tone.INFO,
         "gift",
     ),
-    Ending.SHOP_CLOSED: Told(
+    ErrorPage.SHOP_CLOSED: PageMessage(
         N_("This shop is closed at the moment"),
         N_("Nothing can be ordered here for now. What was bought before can be used as usual."),
         Tone.INFO,
     ),
-    Ending.OTHER_BROWSER: Told(
+    ErrorPage.OTHER_BROWSER: PageMessage(
         N_("This payment belongs to another browser"),
         N_(
             "If you have just paid, all is well: your order is made without this page. The browser you paid in shows it."
         ),
         Tone.INFO,
     ),
-    Ending.FOREIGN_FORM: Told(
+    ErrorPage.CSRF_FAILED: PageMessage(
         N_("This page was open for too long"), N_("Nothing was changed or charged. Please open your order again.")
     ),
-    Ending.TOO_LARGE: Told(N_("That was too much at once"), N_("Nothing was changed. Please go back and send less.")),
-    Ending.TOO_MANY: Told(
+    ErrorPage.TOO_LARGE: PageMessage(
+        N_("That was too much at once"), N_("Nothing was changed. Please go back and send less.")
+    ),
+    ErrorPage.TOO_MANY: PageMessage(
         N_("Too many attempts"), N_("Wait a few minutes, then try again. Your order is kept meanwhile.")
     ),
-    Ending.UNAVAILABLE: Told(
+    ErrorPage.UNAVAILABLE: PageMessage(
         N_("We will be right back"), N_("This page cannot be shown at the moment. Please try again in a minute.")
     ),
-    Ending.BROKEN: Told(
+    ErrorPage.INTERNAL_ERROR: PageMessage(
         N_("Something went wrong on our side"), N_("Nothing was charged twice. Please try again, or contact the shop.")
     ),
 }
 
 TRY_AGAIN = N_("Try again")
 
-PUBLIC_ENDINGS = {
-    Ending.NOT_FOUND: Told(
+PUBLIC_ERROR_PAGES = {
+    ErrorPage.NOT_FOUND: PageMessage(
         N_("This link does not work"),
         N_(
             "It may be incomplete, or it was replaced by a newer one. Open it again exactly as you received it. If that "
             "does not help, ask whoever sent it to you for a new one: usually the platform that your shop sells on."
         ),
     ),
-    Ending.FOREIGN_FORM: Told(N_("This page was open for too long"), N_("Nothing was changed. Please open it again.")),
-    Ending.TOO_LARGE: ENDINGS[Ending.TOO_LARGE],
-    Ending.TOO_MANY: Told(N_("Too many attempts"), N_("Wait a few minutes, then try again. Nothing is lost.")),
-    Ending.UNAVAILABLE: ENDINGS[Ending.UNAVAILABLE],
-    Ending.BROKEN: Told(
+    ErrorPage.CSRF_FAILED: PageMessage(
+        N_("This page was open for too long"), N_("Nothing was changed. Please open it again.")
+    ),
+    ErrorPage.TOO_LARGE: ERROR_PAGES[ErrorPage.TOO_LARGE],
+    ErrorPage.TOO_MANY: PageMessage(
+        N_("Too many attempts"), N_("Wait a few minutes, then try again. Nothing is lost.")
+    ),
+    ErrorPage.UNAVAILABLE: ERROR_PAGES[ErrorPage.UNAVAILABLE],
+    ErrorPage.INTERNAL_ERROR: PageMessage(
         N_("Something went wrong on our side"), N_("Nothing is lost. Please try again in a few minutes.")
     ),
 }
-"""The same on pages that are opened by a link of their own, such as the onboarding page."""
+"""Variants for pages that are opened by their own link, such as the onboarding page."""

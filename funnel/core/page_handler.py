@@ -1,4 +1,4 @@
-"""The front desk: finds out who a request is from, checks its form, and turns errors into pages."""
+"""The page handler: identifies the request, validates its form, and renders errors as pages."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,121 +9,127 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from funnel.core.cookies import Cookies
-from funnel.core.forms import FormTokens, read_form
-from funnel.core.languages import chosen
-from funnel.core.messages import Ending
-from funnel.core.page_request import Guest, address_of
-from funnel.core.pages import Pages
-from resolvers.core.context import Services
+from funnel.core.forms import CsrfTokens, read_form
+from funnel.core.languages import choose_language
+from funnel.core.messages import ErrorPage
+from funnel.core.page_request import PageRequest, client_ip_of
+from funnel.core.pages import PageTemplates
+from resolvers.core.services import Services
 from schema.core.errors import AppError
+from store.core.client_network import client_network_of
 from store.core.settings import Settings
-from store.core.translations import SOURCE
-from store.limits.client_network import origin_of
+from store.core.translations import SOURCE_LANGUAGE
 
 log = structlog.get_logger(__name__)
 
-G = TypeVar("G", bound=Guest)
+G = TypeVar("G", bound=PageRequest)
 Handler = Callable[[G], Awaitable[Response]]
-Endpoint = Callable[[Request], Awaitable[Response]]
+PageEndpoint = Callable[[Request], Awaitable[Response]]
 
-BY_STATUS: Mapping[int, Ending] = {
-    403: Ending.FOREIGN_FORM,
-    404: Ending.NOT_FOUND,
-    413: Ending.TOO_LARGE,
-    429: Ending.TOO_MANY,
-    500: Ending.BROKEN,
-    502: Ending.UNAVAILABLE,
-    503: Ending.UNAVAILABLE,
-    504: Ending.UNAVAILABLE,
+ERROR_PAGE_BY_STATUS: Mapping[int, ErrorPage] = {
+    403: ErrorPage.CSRF_FAILED,
+    404: ErrorPage.NOT_FOUND,
+    413: ErrorPage.TOO_LARGE,
+    429: ErrorPage.TOO_MANY,
+    500: ErrorPage.INTERNAL_ERROR,
+    502: ErrorPage.UNAVAILABLE,
+    503: ErrorPage.UNAVAILABLE,
+    504: ErrorPage.UNAVAILABLE,
 }
-"""The page for an error that no handler has caught; any other is a form that no page of ours has sent."""
+"""Error pages by HTTP status, for errors that no handler has caught. Every other status gets CSRF_FAILED."""
 
 
-class Desk(ABC, Generic[G]):
-    """Makes endpoints of the functions that answer one kind of guest."""
+class Site(ABC, Generic[G]):
+    """Creates endpoints from handlers of one type of page request."""
 
-    def __init__(self, settings: Settings, pages: Pages, *, secure: bool) -> None:
-        """`secure`: browsers reach these pages over https."""
-        self.pages = pages
-        self.tokens = FormTokens(settings.secret.get_secret_value())
+    def __init__(self, settings: Settings, pages: PageTemplates, *, secure: bool) -> None:
+        """`secure`: browsers access these pages over https."""
+        self.templates = pages
+        self.csrf_tokens = CsrfTokens(settings.secret.get_secret_value())
         self.cookies = Cookies(secure=secure)
 
     @abstractmethod
-    async def guest(self, request: Request) -> G:
-        """Who a request is from. Raises AppError when its address leads nowhere."""
+    async def build_request(self, request: Request) -> G:
+        """Build the page request. Raises AppError if its URL leads nowhere."""
 
     @abstractmethod
-    def ended(self, guest: G, ending: Ending, status: int) -> Response:
-        """The page for an error."""
+    def render_error(self, page_request: G, ending: ErrorPage, status: int) -> Response:
+        """Render the page for an error."""
 
     @abstractmethod
-    def turned_away(self, request: Request, status: int) -> Response:
-        """The page for an error before it was known who the request is from."""
+    def render_early_error(self, request: Request, status: int) -> Response:
+        """The error page before the page request is known."""
 
-    def language(self, request: Request, otherwise: str = SOURCE) -> str:
-        """The language to speak, where neither page nor browser names one of ours `otherwise`."""
-        return chosen(self.cookies.read(request, "language"), request.headers.get("accept-language", ""), otherwise)
+    def language(self, request: Request, otherwise: str = SOURCE_LANGUAGE) -> str:
+        """The language of the cookie or the Accept-Language header; `otherwise` if neither names a supported one."""
+        return choose_language(
+            self.cookies.read(request, "language"), request.headers.get("accept-language", ""), otherwise
+        )
 
-    async def refused(self, guest: G, error: AppError) -> Response:
-        """What an error that no handler has caught is answered."""
-        return self.ended(guest, BY_STATUS.get(error.status, Ending.FOREIGN_FORM), error.status)
+    async def handle_error(self, page_request: G, error: AppError) -> Response:
+        """The response for an error that no handler has caught."""
+        return self.render_error(
+            page_request, ERROR_PAGE_BY_STATUS.get(error.status, ErrorPage.CSRF_FAILED), error.status
+        )
 
-    def signed(self, guest: G, response: Response) -> Response:
-        """The answer with the cookies that keep the session going."""
-        self.cookies.keep_session(response, guest.session_id)
+    def with_cookies(self, page_request: G, response: Response) -> Response:
+        """Set the session cookie."""
+        self.cookies.set_session(response, page_request.session_id)
         return response
 
-    def page(self, handler: Handler[G]) -> Endpoint:
-        """An endpoint that shows something."""
+    def page(self, handler: Handler[G]) -> PageEndpoint:
+        """An endpoint for GET."""
 
         async def endpoint(request: Request) -> Response:
-            return await self._answered(request, handler, posted=False)
+            return await self._respond(request, handler, posted=False)
 
         return endpoint
 
-    def form(self, handler: Handler[G]) -> Endpoint:
-        """An endpoint that takes a form of ours."""
+    def form(self, handler: Handler[G]) -> PageEndpoint:
+        """An endpoint that accepts a form. It checks the rate limit and the CSRF token."""
 
         async def endpoint(request: Request) -> Response:
-            return await self._answered(request, handler, posted=True)
+            return await self._respond(request, handler, posted=True)
 
         return endpoint
 
-    async def _answered(self, request: Request, handler: Handler[G], *, posted: bool) -> Response:
-        guest: G | None = None
+    async def _respond(self, request: Request, handler: Handler[G], *, posted: bool) -> Response:
+        page_request: G | None = None
         try:
-            if not posted:  # before the database is asked anything; forms are counted by themselves
-                await count_page(request)
-            guest = await self.guest(request)
-            return self.signed(guest, await self._handled(guest, handler, posted=posted))
-        except AppError as error:  # before the guest was known
-            return later(self.turned_away(request, error.status), error)
+            if not posted:  # before any database query; forms have a limit of their own
+                await check_page_limit(request)
+            page_request = await self.build_request(request)
+            return self.with_cookies(page_request, await self._run_handler(page_request, handler, posted=posted))
+        except AppError as error:  # raised before the page request was built
+            return with_retry_after(self.render_early_error(request, error.status), error)
         except Exception:
             log.exception("a page failed")
-            if guest is None:
-                return self.turned_away(request, 500)
-            return self.ended(guest, Ending.BROKEN, 500)
+            if page_request is None:
+                return self.render_early_error(request, 500)
+            return self.render_error(page_request, ErrorPage.INTERNAL_ERROR, 500)
 
-    async def _handled(self, guest: G, handler: Handler[G], *, posted: bool) -> Response:
+    async def _run_handler(self, page_request: G, handler: Handler[G], *, posted: bool) -> Response:
         try:
             if posted:
-                await guest.count()
-                guest.form = await read_form(guest.request)
-                self.tokens.check(guest.request, guest.form, guest.session_id, guest.origin)
-            return await handler(guest)
+                await page_request.check_form_limit()
+                page_request.form = await read_form(page_request.http_request)
+                self.csrf_tokens.check(
+                    page_request.http_request, page_request.form, page_request.session_id, page_request.origin
+                )
+            return await handler(page_request)
         except AppError as error:
-            return later(await self.refused(guest, error), error)
+            return with_retry_after(await self.handle_error(page_request, error), error)
 
 
-async def count_page(request: Request) -> None:
-    """Count a page that an address sees. Raises TooManyRequests."""
-    services: Services = request.app.state.house.services
+async def check_page_limit(request: Request) -> None:
+    """Apply the rate limit of pages per client network. Raises TooManyRequests."""
+    services: Services = request.app.state.container.services
     if (pages := services.limits.pages) is not None:
-        await pages.check(origin_of(address_of(request)))
+        await pages.check(client_network_of(client_ip_of(request)))
 
 
-def later(response: Response, error: AppError) -> Response:
-    """The page of an error, with when to come back where the error knows."""
+def with_retry_after(response: Response, error: AppError) -> Response:
+    """Add Retry-After if the error has it."""
     if (seconds := getattr(error, "retry_after", None)) is not None:
         response.headers["Retry-After"] = str(seconds)
     return response

@@ -1,4 +1,4 @@
-"""One request of somebody with a browser: which session, which language, on whose pages."""
+"""The base class of page requests: session, language, brand and rendering."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -10,62 +10,60 @@ from starlette.responses import RedirectResponse, Response
 
 from funnel.core.cookies import Cookies
 from funnel.core.flash import Flash
-from funnel.core.forms import Form, FormTokens
-from funnel.core.messages import Told, error_text
-from funnel.core.pages import HEADERS, Pages
-from resolvers.core.context import Services
+from funnel.core.forms import CsrfTokens, Form
+from funnel.core.messages import PageMessage, error_text
+from funnel.core.pages import HEADERS, PageTemplates
+from resolvers.core.services import Services
 from schema.checkout.checkout import Brand
-from schema.core.resource import Text
-from store.limits.client_network import origin_of
+from schema.core.text import Text
+from store.core.client_network import client_network_of
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """Something to put right on a page: the id of the element, what to say, and about which product."""
+    """An error shown on a page: the id of the element, the text, its placeholders, and the product it is about."""
 
-    place: str
+    field_id: str
     text: str
     details: dict[str, object]
     about: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class WayOut:
-    """A link of a message: where it leads, and what it says (a text of the catalogues)."""
+class PageLink:
+    """A link of a message. `text` is a key of the translation catalogues."""
 
     url: str
     text: str
 
 
-def address_of(request: Request) -> str:
-    """The address of whoever asks; empty where there is none."""
+def client_ip_of(request: Request) -> str:
+    """The client's IP address; empty if it is unknown."""
     return request.client.host if request.client else ""
 
 
 @dataclass
-class Guest(ABC):
-    """A request, with all that any page needs to know about it."""
+class PageRequest(ABC):
+    """A request, with everything that every page needs."""
 
-    request: Request
-    pages: Pages
-    tokens: FormTokens
+    http_request: Request
+    templates: PageTemplates
+    csrf_tokens: CsrfTokens
     cookies: Cookies
     session_id: str
     language: str
     brand: Brand | None
-    """Whose name and colours the page has; None where that is not known."""
+    """The name and colours of the page; None if they are unknown."""
     form: Form = field(default_factory=dict, kw_only=True)
 
     @property
     def services(self) -> Services:
-        """What the process holds."""
-        services: Services = self.request.app.state.house.services
+        services: Services = self.http_request.app.state.container.services
         return services
 
     @property
-    def address(self) -> str:
-        """The address of whoever asks; empty where there is none."""
-        return address_of(self.request)
+    def client_ip(self) -> str:
+        return client_ip_of(self.http_request)
 
     @property
     @abstractmethod
@@ -74,50 +72,49 @@ class Guest(ABC):
 
     @property
     @abstractmethod
-    def here(self) -> str:
-        """The address to come back to after changing the language."""
+    def next_url(self) -> str:
+        """The URL to return to after a change of language."""
 
     @property
     @abstractmethod
     def language_path(self) -> str:
-        """Where the form goes that changes the language."""
+        """The form action that changes the language."""
 
     @property
     @abstractmethod
     def brand_sheet(self) -> str:
-        """Where the style sheet with the colours is; empty without a brand."""
+        """The URL of the style sheet with the brand's colours; empty without a brand."""
 
-    async def count(self) -> None:
-        """Count what this address makes us do, as forms are counted. Raises TooManyRequests."""
+    async def check_form_limit(self) -> None:
+        """Apply the rate limit of forms per client network. Raises TooManyRequests."""
         if (forms := self.services.limits.forms) is not None:
-            await forms.check(origin_of(self.address))
+            await forms.check(client_network_of(self.client_ip))
 
-    def problem(self, place: str, code: str) -> FieldError:
-        """What to say about something that is wrong."""
+    def field_error(self, place: str, code: str) -> FieldError:
         return FieldError(place, *error_text(place, code))
 
     def redirect(self, url: str) -> Response:
-        """Lead on, by GET whatever this request was."""
+        """Redirect with GET."""
         return RedirectResponse(url, 303, {"Cache-Control": "no-store", "Referrer-Policy": HEADERS["Referrer-Policy"]})
 
-    def page(self, template: str, status: int = 200, **values: Any) -> Response:
-        """A page. Given a `flash`, what was wrong is shown with it."""
+    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Render a page. The errors and typed values of a `flash` are shown with it."""
         flash: Flash = values.pop("flash", None) or Flash()
         errors = values.pop("errors", None)
         if errors is None:
-            errors = [self.problem(place, code) for place, code in flash.problems]
+            errors = [self.field_error(place, code) for place, code in flash.problems]
         known = {
             "brand": self.brand,
-            "visit": self,
-            "csrf": self.tokens.make(self.session_id),
+            "request": self,
+            "csrf": self.csrf_tokens.make(self.session_id),
             "errors": errors,
-            "wrong": {error.place: error for error in errors},
+            "wrong": {error.field_id: error for error in errors},
             "typed": flash.fields,
             "current": None,
             "checkout": None,
         }
-        return self.pages.answer(self.request, self.language, template, status, **known | values)
+        return self.templates.render(self.http_request, self.language, template, status, **known | values)
 
-    def message(self, told: Told, ways: Sequence[WayOut] = (), status: int = 200) -> Response:
-        """A page that is nothing but a message; the first of its ways out is the button."""
-        return self.page("message.html", status, told=told, ways=ways)
+    def render_message(self, message: PageMessage, ways: Sequence[PageLink] = (), status: int = 200) -> Response:
+        """A page with only a message. The first link is displayed as a button."""
+        return self.render("message.html", status, told=message, ways=ways)

@@ -1,4 +1,4 @@
-"""From a template to an answer: texts of the language, safe headers, compressed."""
+"""Renders templates as HTTP responses: translations, security headers and compression."""
 
 import gzip
 from functools import partial
@@ -8,13 +8,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from funnel.checkout.basket_messages import PROBLEMS, WAYS, rule_of
+from funnel.core.basket_messages import BASKET_PROBLEMS, RECEPTION_TEXTS, rule_of
 from funnel.core.html import plain, rich
 from funnel.core.languages import NAMES, translations
-from funnel.core.messages import COUPON_PROBLEMS, DELIVERY_PROBLEMS, LINE_PROBLEMS, NOTICES, OFFERED, STEPS, Told
+from funnel.core.messages import (
+    COUPON_PROBLEMS,
+    DELIVERY_PROBLEMS,
+    LINE_PROBLEMS,
+    NOTICES,
+    START_LINK_TEXTS,
+    STEPS,
+    PageMessage,
+)
 from funnel.core.static_files import Assets, accepts_gzip
 from store.core.localization import Formats
-from store.order.texts import GIFT_CARD, GOODS, RECEPTIONS
+from store.core.sale_texts import GIFT_CARD_NAME, RECEPTION_NAMES, SHOP_KIND_NAMES
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -27,22 +35,24 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
-"""Of every page. Forms go to us only: the way to the payment provider is a page of ours that leads on by itself, because
-browsers hold every later redirect of a form against `form-action`, and a provider's addresses are its own affair."""
+"""Headers of every page.
+
+`form-action` allows only our own pages, because browsers apply it to redirects after a form too. The payment provider
+is therefore reached from a page that redirects by itself.
+"""
 SMALLEST_COMPRESSED = 1000
 
 
-class Pages:
-    """The templates, once for each language."""
+class PageTemplates:
+    """The Jinja environments, one per language."""
 
     def __init__(self, *, reload: bool = False) -> None:
-        """With `reload`, templates that change while the program runs are read again."""
+        """With `reload`, changed templates are loaded again while the program runs."""
         self.assets = Assets()
         self._reload = reload
         self._environments: dict[str, Environment] = {}
 
     def environment(self, language: str) -> Environment:
-        """The templates of a language."""
         if language not in self._environments:
             self._environments[language] = self._environment(language)
         return self._environments[language]
@@ -61,40 +71,40 @@ class Pages:
         environment.install_gettext_callables(texts.gettext, texts.ngettext, newstyle=True)  # type: ignore[attr-defined]
         environment.policies["ext.i18n.trimmed"] = True
         formats = Formats(language)
-        environment.filters.update(plain=plain, rich=rich, said=formats.said)
+        environment.filters.update(plain=plain, rich=rich, said=formats.translate)
         environment.globals.update(
             asset=self.assets.path,
-            bag_problems=PROBLEMS,
+            basket_problems=BASKET_PROBLEMS,
             coupon_problems=COUPON_PROBLEMS,
             delivery_problems=DELIVERY_PROBLEMS,
             formats=formats,
-            gift_card_named=GIFT_CARD,
-            goods_named=GOODS,
+            gift_card_named=GIFT_CARD_NAME,
+            goods_named=SHOP_KIND_NAMES,
             language=language,
-            less=formats.less,
+            less=formats.negative_money,
             language_names=NAMES,
             line_problems=LINE_PROBLEMS,
             money=formats.money,
             notices_told=NOTICES,
-            offered_named=OFFERED,
-            receptions_named=RECEPTIONS,
+            offered_named=START_LINK_TEXTS,
+            receptions_named=RECEPTION_NAMES,
             rule_of=partial(rule_of, texts),
             steps_named=STEPS,
-            ways=WAYS,
+            ways=RECEPTION_TEXTS,
             whole_money=formats.whole_money,
         )
         return environment
 
-    def answer(self, request: Request, language: str, template: str, status: int = 200, **values: Any) -> Response:
-        """A page as it is sent."""
+    def render(self, request: Request, language: str, template: str, status: int = 200, /, **values: Any) -> Response:
+        """Render a page."""
         html = self.environment(language).get_template(template).render(**values).encode()
         headers = HEADERS | {"Content-Language": language, "Vary": "Accept-Encoding"}
         if len(html) >= SMALLEST_COMPRESSED and accepts_gzip(request):
             html, headers["Content-Encoding"] = gzip.compress(html, 6, mtime=0), "gzip"
         return HTMLResponse(html, status, headers)
 
-    def message(self, request: Request, language: str, told: Told, status: int) -> Response:
-        """A message on a page of nobody's."""
-        return self.answer(
-            request, language, "message.html", status, told=told, ways=(), brand=None, visit=None, current=None
+    def render_message(self, request: Request, language: str, message: PageMessage, status: int) -> Response:
+        """A message on a page without a brand."""
+        return self.render(
+            request, language, "message.html", status, told=message, ways=(), brand=None, request=None, current=None
         )

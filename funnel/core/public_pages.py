@@ -1,4 +1,4 @@
-"""Pages at the service's own address that are about one partner: for whoever holds a link to them."""
+"""Pages at the service's own host about one partner, for holders of a link."""
 
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -6,65 +6,73 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from funnel.core.messages import PUBLIC_ENDINGS, TRY_AGAIN, Ending
-from funnel.core.page_handler import BY_STATUS, Desk, G
-from funnel.core.page_request import Guest, WayOut, address_of
-from funnel.core.pages import Pages
+from funnel.core.messages import PUBLIC_ERROR_PAGES, TRY_AGAIN, ErrorPage
+from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, G, Site
+from funnel.core.page_request import PageLink, PageRequest, client_ip_of
+from funnel.core.pages import PageTemplates
 from funnel.core.static_files import colours_path
-from resolvers.core.context import Caller, Context, Services, Transport
+from resolvers.core.caller import Caller, Transport
+from resolvers.core.context import Context
+from resolvers.core.services import Services
 from store.core.settings import Settings
 
-LANGUAGE = "/onboarding/language/"
+LANGUAGE_PATH = "/onboarding/language/"
 
 
 @dataclass
-class Holder(Guest):
-    """A request of whoever holds a link. `brand` is the partner's, for its name, logo and colours."""
+class PublicRequest(PageRequest):
+    """A request of a link holder. `brand` is the partner's name, logo and colours."""
 
     start: str = field(kw_only=True)
-    """The path of the page that the link leads to."""
-    language_path = LANGUAGE
+    """The path of the linked page."""
+    language_path = LANGUAGE_PATH
 
     @property
     def origin(self) -> str:
-        """Scheme and host of these pages, as browsers see them: only hosts of our own come this far."""
-        return f"{urlsplit(self.services.settings.public_url).scheme}://{self.request.headers.get('host', '')}"
+        """Scheme and host of these pages, as browsers see them. Host routing admits only our own hosts."""
+        return f"{urlsplit(self.services.settings.public_url).scheme}://{self.http_request.headers.get('host', '')}"
 
     @property
-    def here(self) -> str:
-        """The address to come back to after changing the language: this page, or the first where this was a form."""
-        return self.request.url.path if self.request.method in {"GET", "HEAD"} else self.start
+    def next_url(self) -> str:
+        """The URL to return to after a change of language: this page, or the linked page after a POST."""
+        return self.http_request.url.path if self.http_request.method in {"GET", "HEAD"} else self.start
 
     @property
     def brand_sheet(self) -> str:
-        """Where the style sheet with the partner's colours is; its address tells nothing of the link."""
+        """The URL of the style sheet with the partner's colours. It does not reveal the link."""
         return colours_path(self.brand.accent) if self.brand else ""
 
 
-class PublicDesk(Desk[G]):
-    """Makes endpoints of the functions that answer whoever holds a link."""
+class PublicSite(Site[G]):
+    """Creates endpoints from handlers of link holders' requests."""
 
-    def __init__(self, settings: Settings, pages: Pages) -> None:
+    def __init__(self, settings: Settings, pages: PageTemplates) -> None:
         super().__init__(settings, pages, secure=urlsplit(settings.public_url).scheme == "https")
 
     def context(self, request: Request, caller: Caller) -> Context:
-        """What operations are called with for whoever holds a link."""
-        services: Services = request.app.state.house.services
-        return Context(services, caller, request.state.request_id, address_of(request), Transport.ONBOARDING)
+        """The context for operations of a link holder."""
+        services: Services = request.app.state.container.services
+        return Context(services, caller, request.state.request_id, client_ip_of(request), Transport.ONBOARDING)
 
-    def ended(self, guest: G, ending: Ending, status: int) -> Response:
-        """The page for an error, with the way back to the page that the link leads to."""
-        return guest.message(PUBLIC_ENDINGS[ending], [WayOut(guest.here, TRY_AGAIN)], status)
+    def render_error(self, page_request: G, ending: ErrorPage, status: int) -> Response:
+        """The error page, with a link to the linked page."""
+        return page_request.render_message(
+            PUBLIC_ERROR_PAGES[ending], [PageLink(page_request.next_url, TRY_AGAIN)], status
+        )
 
-    def nobody(self, request: Request) -> Holder:
-        """A guest of whom nothing is known, on pages of nobody's."""
+    def anonymous_request(self, request: Request) -> PublicRequest:
+        """A page request without a known partner."""
         session_id, language = self.cookies.session_id(request), self.language(request)
         here = request.url.path
-        return Holder(request, self.pages, self.tokens, self.cookies, session_id, language, None, start=here)
+        return PublicRequest(
+            request, self.templates, self.csrf_tokens, self.cookies, session_id, language, None, start=here
+        )
 
-    def turned_away(self, request: Request, status: int) -> Response:
-        """The page for a link that is damaged or dead, and for what fails before one is read."""
-        nobody = self.nobody(request)
-        response = nobody.message(PUBLIC_ENDINGS[BY_STATUS.get(status, Ending.BROKEN)], status=status)
-        self.cookies.keep_session(response, nobody.session_id)
+    def render_early_error(self, request: Request, status: int) -> Response:
+        """The error page for an invalid or expired link, and for errors before the link is read."""
+        page_request = self.anonymous_request(request)
+        response = page_request.render_message(
+            PUBLIC_ERROR_PAGES[ERROR_PAGE_BY_STATUS.get(status, ErrorPage.INTERNAL_ERROR)], status=status
+        )
+        self.cookies.set_session(response, page_request.session_id)
         return response

@@ -1,4 +1,4 @@
-"""The style sheet, the script and the partner's colours: named after their content, so that browsers keep them for good."""
+"""Static files and brand style sheets. Their URLs contain a digest, so that browsers cache them permanently."""
 
 import gzip
 import hashlib
@@ -13,26 +13,27 @@ from schema.checkout.checkout import Brand
 
 FOLDER = Path(__file__).parents[1] / "static"
 PREFIX = "/static/funnel/"
-KINDS = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
-FOR_GOOD = "public, max-age=31536000, immutable"
+CONTENT_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+CACHE_FOREVER = "public, max-age=31536000, immutable"
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
-FALLBACK = "#1f4e5f"
+FALLBACK_COLOUR = "#1f4e5f"
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file as it is served, plain and compressed."""
+    """A static file, plain and compressed."""
 
-    kind: str
+    content_type: str
     plain: bytes
     compressed: bytes
 
     def response(self, request: Request) -> Response:
-        """The file, compressed where the browser can take it."""
-        headers = {"Cache-Control": FOR_GOOD, "X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"}
+        headers = {"Cache-Control": CACHE_FOREVER, "X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"}
         if accepts_gzip(request):
-            return Response(self.compressed, headers=headers | {"Content-Encoding": "gzip"}, media_type=self.kind)
-        return Response(self.plain, headers=headers, media_type=self.kind)
+            return Response(
+                self.compressed, headers=headers | {"Content-Encoding": "gzip"}, media_type=self.content_type
+            )
+        return Response(self.plain, headers=headers, media_type=self.content_type)
 
 
 class Assets:
@@ -42,49 +43,51 @@ class Assets:
         self._served: dict[str, Asset] = {}
         self._paths: dict[str, str] = {}
         for file in sorted(FOLDER.iterdir()):
-            if file.suffix in KINDS:
+            if file.suffix in CONTENT_TYPES:
                 self._add(file)
 
     def _add(self, file: Path) -> None:
         plain = file.read_bytes()
         name = f"{file.stem}.{digest(plain)}{file.suffix}"
-        self._served[name] = Asset(KINDS[file.suffix], plain, gzip.compress(plain, mtime=0))
+        self._served[name] = Asset(CONTENT_TYPES[file.suffix], plain, gzip.compress(plain, mtime=0))
         self._paths[file.name] = PREFIX + name
 
     def path(self, name: str) -> str:
-        """Where a file is served: `/static/funnel/funnel.1f2e3d4c5b6a.css` for `funnel.css`."""
+        """The URL of a file: `/static/funnel/funnel.1f2e3d4c5b6a.css` for `funnel.css`."""
         return self._paths[name]
 
     async def serve(self, request: Request) -> Response:
-        """Answer a request for a file."""
         asset = self._served.get(request.path_params["name"])
         return PlainTextResponse("Not found", 404) if asset is None else asset.response(request)
 
 
 def digest(content: bytes) -> str:
-    """What names a file after its content."""
+    """The part of a URL that identifies a file's content."""
     return hashlib.sha256(content).hexdigest()[:12]
 
 
 def accepts_gzip(request: Request) -> bool:
-    """Whether the browser takes compressed answers."""
     return "gzip" in request.headers.get("accept-encoding", "")
 
 
 def brand_sheet(brand: Brand) -> bytes:
-    """A partner's colours as a style sheet. A colour that is none becomes ours."""
+    """A partner's colours as a style sheet. Invalid colours are replaced by the defaults."""
     accent, ink, text = (
         colour if COLOUR.fullmatch(colour) else fallback
-        for colour, fallback in ((brand.accent, FALLBACK), (brand.accent_ink, "#ffffff"), (brand.accent_text, FALLBACK))
+        for colour, fallback in (
+            (brand.accent, FALLBACK_COLOUR),
+            (brand.accent_ink, "#ffffff"),
+            (brand.accent_text, FALLBACK_COLOUR),
+        )
     )
     return f":root{{--accent:{accent};--accent-ink:{ink};--accent-text:{text}}}\n".encode()
 
 
 def colours_path(accent: str) -> str:
-    """Where the colours that follow from one (`#rrggbb`) are served at the service's own address."""
+    """The path of the style sheet derived from an accent colour (`#rrggbb`), at the service's own host."""
     return f"/onboarding/colours/{accent.removeprefix('#').lower()}.css"
 
 
 def brand_path(brand: Brand) -> str:
-    """Where a partner's colours are served, on its own host."""
+    """The path of a partner's brand style sheet on its own host."""
     return f"/ecommerce/shop/brand.{digest(brand_sheet(brand))}.css"

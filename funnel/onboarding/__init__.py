@@ -1,1 +1,1 @@
-"""Onboarding: the pages on which a partner's legal representative activates payments."""
+"""Onboarding: the pages where a partner's legal representative activates payments."""

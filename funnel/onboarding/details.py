@@ -1,52 +1,53 @@
-"""The form for what is missing. What is known already is neither asked nor shown: the link may have been forwarded."""
+"""The form for missing data. Known data are not displayed, because the link may have been forwarded."""
 
 from collections.abc import Mapping
 
 from starlette.responses import Response
 
 from funnel.core.flash import Flash
-from funnel.onboarding.request import Representative
-from funnel.onboarding.texts import LENGTHS, MAIN, REFUSED, REQUIRED
+from funnel.onboarding.request import OnboardingRequest
+from funnel.onboarding.texts import MAIN, REFUSED, REQUIRED
 from resolvers.onboarding import page as operations
+from resolvers.onboarding.page import LENGTHS
 from schema.core.errors import Conflict, InvalidInput
 from schema.onboarding import Onboarding, OnboardingDetails, OnboardingField
 
 FORM = "details"
 BIRTHDAY = OnboardingField.LEGAL_REPRESENTATIVE_BIRTHDAY
 PARTS = ("day", "month", "year")
-"""Of the birthday, as they are typed."""
+"""The fields of the birthday."""
 LONGEST_TYPED = 300
-"""Of what is kept of a field to show it again; what fits is for the operation to say."""
-PLACES = tuple(REQUIRED)
+"""Maximum number of characters stored of a field to show it again. The operation validates the real limit."""
+FIELD_ORDER = tuple(REQUIRED)
 """In the order of the page."""
-SECTIONS = {"person": PLACES[:6], "company": PLACES[6:10], "office": PLACES[10:]}
+SECTIONS = {"person": FIELD_ORDER[:6], "company": FIELD_ORDER[6:10], "office": FIELD_ORDER[10:]}
 
 
-async def show(visit: Representative, found: Onboarding) -> Response:
-    """The form, after a refusal as it was typed."""
-    flash = await visit.found(FORM)
-    if not flash.problems and found.refused is not None:
-        flash = Flash(((found.refused, REFUSED),))
-    shown = tuple(problem for problem in flash.problems if problem[0] in {*found.asked, MAIN})
+async def show(request: OnboardingRequest, onboarding: Onboarding) -> Response:
+    """Show the form; after an error, with the typed values."""
+    flash = await request.take_flash(FORM)
+    if not flash.problems and onboarding.refused_field is not None:
+        flash = Flash(((onboarding.refused_field, REFUSED),))
+    shown = tuple(problem for problem in flash.problems if problem[0] in {*onboarding.asked_fields, MAIN})
     flash = Flash(shown, flash.fields)
-    return visit.page("onboarding/details.html", flash=flash, found=found, limits=LENGTHS, sections=SECTIONS)
+    return request.render("onboarding/details.html", flash=flash, found=onboarding, limits=LENGTHS, sections=SECTIONS)
 
 
-async def complete(visit: Representative) -> Response:
-    """Save what was typed, and go on; what is not asked for is not read."""
-    typed = _typed(visit.form, visit.onboarding)
+async def complete(request: OnboardingRequest) -> Response:
+    """Store the typed data and redirect. Fields that were not asked for are ignored."""
+    typed = _typed(request.form, request.onboarding)
     try:
-        found = await operations.complete_onboarding(visit.context, _details(typed, visit.onboarding))
+        found = await operations.complete_onboarding(request.context, _details(typed, request.onboarding))
     except InvalidInput as error:
-        await visit.leave(FORM, Flash(_placed(error, visit.onboarding), typed))
-        return visit.to_start()
-    except Conflict:  # another tab was quicker
-        return visit.to_start()
-    return visit.redirect(found.path)
+        await request.put_flash(FORM, Flash(_field_problems(error, request.onboarding), typed))
+        return request.redirect_to_start()
+    except Conflict:  # another tab was faster
+        return request.redirect_to_start()
+    return request.redirect(found.path)
 
 
-def _typed(form: Mapping[str, str], found: Onboarding) -> dict[str, str]:
-    names = [name for field in found.asked for name in _names(field)]
+def _typed(form: Mapping[str, str], onboarding: Onboarding) -> dict[str, str]:
+    names = [name for field in onboarding.asked_fields for name in _names(field)]
     return {name: form.get(name, "").strip()[:LONGEST_TYPED] for name in names}
 
 
@@ -54,20 +55,22 @@ def _names(field: OnboardingField) -> list[str]:
     return [f"{field}_{part}" for part in PARTS] if field is BIRTHDAY else [field.value]
 
 
-def _details(typed: Mapping[str, str], found: Onboarding) -> OnboardingDetails:
-    values = {field.value: typed[field] for field in found.asked if field is not BIRTHDAY}
-    if BIRTHDAY in found.asked:
+def _details(typed: Mapping[str, str], onboarding: Onboarding) -> OnboardingDetails:
+    values = {field.value: typed[field] for field in onboarding.asked_fields if field is not BIRTHDAY}
+    if BIRTHDAY in onboarding.asked_fields:
         values[BIRTHDAY.value] = birthday_of(*(typed[name] for name in _names(BIRTHDAY)))
     return OnboardingDetails(**values)
 
 
 def birthday_of(day: str, month: str, year: str) -> str:
-    """`YYYY-MM-DD` of what was typed, whether there is such a day or not; empty when nothing was."""
+    """The typed date as `YYYY-MM-DD`, unvalidated; empty if nothing was typed."""
     return f"{year}-{month:0>2}-{day:0>2}" if day or month or year else ""
 
 
-def _placed(error: InvalidInput, found: Onboarding) -> tuple[tuple[str, str], ...]:
-    """What is wrong, as (place on the page, code), in the order of the page."""
+def _field_problems(error: InvalidInput, onboarding: Onboarding) -> tuple[tuple[str, str], ...]:
+    """Errors as (field id, code), in the order of the page."""
     wrong = {str(problem.path[-1]): problem.code for problem in error.problems}
-    asked = [(place.value, wrong.pop(place)) for place in PLACES if place in found.asked and place in wrong]
+    asked = [
+        (place.value, wrong.pop(place)) for place in FIELD_ORDER if place in onboarding.asked_fields and place in wrong
+    ]
     return (*asked, *[(MAIN, code) for code in wrong.values()][:1])

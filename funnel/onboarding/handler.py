@@ -1,31 +1,31 @@
-"""The front desk of the onboarding pages: whose link it is, and where that partner stands."""
+"""The page handler of onboarding: resolves the link and loads the partner's onboarding state."""
 
 from starlette.requests import Request
 
-from funnel.core.public_pages import PublicDesk
-from funnel.onboarding.request import Representative
-from resolvers.core.context import Services
+from funnel.core.public_pages import PublicSite
+from funnel.onboarding.request import OnboardingRequest
+from resolvers.core.services import Services
 from resolvers.onboarding import page as operations
-from store.partner.brand import branded
+from store.core.brand_colours import build_brand
 
 
-class OnboardingDesk(PublicDesk[Representative]):
-    """Makes endpoints of the functions that answer a partner's representative."""
+class OnboardingSite(PublicSite[OnboardingRequest]):
+    """Creates endpoints from handlers of a representative's requests."""
 
-    async def guest(self, request: Request) -> Representative:
-        """Whoever holds a good link. Raises NotFound for one that is damaged or dead."""
-        services: Services = request.app.state.house.services
+    async def build_request(self, request: Request) -> OnboardingRequest:
+        """The request of a link holder. Raises NotFound for an invalid or expired link."""
+        services: Services = request.app.state.container.services
         caller = await operations.representative_of(services, request.path_params["token"])
         context = self.context(request, caller)
         found = await operations.onboarding(context)
-        return Representative(
+        return OnboardingRequest(
             request,
-            self.pages,
-            self.tokens,
+            self.templates,
+            self.csrf_tokens,
             self.cookies,
             self.cookies.session_id(request),
             self.language(request, found.language),
-            branded(found.partner_name, found.accent, logo_url=found.logo_url),
+            build_brand(found.partner_name, found.accent, logo_url=found.logo_url),
             start=found.path,
             context=context,
             onboarding=found,

@@ -1,39 +1,38 @@
-"""Another language for the pages at the service's own address, kept in the browser."""
+"""Changes the language of the pages at the service's own host; the browser stores it in a cookie."""
 
 import re
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from funnel.core.messages import PUBLIC_ENDINGS, TRY_AGAIN, Ending
-from funnel.core.page_request import WayOut
-from funnel.core.public_pages import Holder, PublicDesk
+from funnel.core.messages import PUBLIC_ERROR_PAGES, TRY_AGAIN, ErrorPage
+from funnel.core.page_request import PageLink
+from funnel.core.public_pages import PublicRequest, PublicSite
 from schema.validation.languages import LANGUAGES
 
 OWN_PAGE = re.compile(r"/(onboarding|k)/[A-Za-z0-9._-]{1,500}/?(return/|leaving/)?")
 
 
-class LanguageDesk(PublicDesk[Holder]):
-    """Takes the form that changes the language, from whatever page: its address tells nothing of the link."""
+class LanguageSite(PublicSite[PublicRequest]):
+    """Processes the form that changes the language. Its path does not reveal the link."""
 
-    async def guest(self, request: Request) -> Holder:
-        """Anybody."""
-        return self.nobody(request)
+    async def build_request(self, request: Request) -> PublicRequest:
+        return self.anonymous_request(request)
 
-    def ended(self, guest: Holder, ending: Ending, status: int) -> Response:
-        """The page for an error, with the way back to where the form was."""
-        here = guest.form.get("next", "")
-        ways = [WayOut(here, TRY_AGAIN)] if OWN_PAGE.fullmatch(here) else []
-        return guest.message(PUBLIC_ENDINGS[ending], ways, status)
+    def render_error(self, page_request: PublicRequest, ending: ErrorPage, status: int) -> Response:
+        """The error page, with a link to the page that contained the form."""
+        here = page_request.form.get("next", "")
+        ways = [PageLink(here, TRY_AGAIN)] if OWN_PAGE.fullmatch(here) else []
+        return page_request.render_message(PUBLIC_ERROR_PAGES[ending], ways, status)
 
 
-async def change(holder: Holder) -> Response:
-    """Remember the language, and show the same page in it."""
-    here = holder.form.get("next", "")
+async def change(request: PublicRequest) -> Response:
+    """Set the language cookie and redirect to the same page."""
+    here = request.form.get("next", "")
     if not OWN_PAGE.fullmatch(here):
-        return holder.message(PUBLIC_ENDINGS[Ending.NOT_FOUND], status=404)
-    response = holder.redirect(here)
-    language = holder.form.get("language", "")
+        return request.render_message(PUBLIC_ERROR_PAGES[ErrorPage.NOT_FOUND], status=404)
+    response = request.redirect(here)
+    language = request.form.get("language", "")
     if language in LANGUAGES:
-        holder.cookies.keep_language(response, language)
+        request.cookies.set_language(response, language)
     return response

@@ -1,4 +1,4 @@
-"""One request of a partner's legal representative."""
+"""The request of a partner's legal representative."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,51 +7,49 @@ from starlette.responses import Response
 
 from funnel.core.flash import Flash, Flashes
 from funnel.core.page_request import FieldError
-from funnel.core.public_pages import Holder
+from funnel.core.public_pages import PublicRequest
 from funnel.onboarding.texts import error_text
 from resolvers.core.context import Context
 from schema.onboarding import Onboarding
 
 
 @dataclass
-class Representative(Holder):
-    """A request of whoever holds a good link; `start` is the link itself."""
+class OnboardingRequest(PublicRequest):
+    """The request of a link holder. `start` is the link's path."""
 
     context: Context = field(kw_only=True)
-    """What operations are called with."""
     onboarding: Onboarding = field(kw_only=True)
-    """Where it stands, as far as we knew when the request came."""
+    """The onboarding state when the request arrived."""
 
     @cached_property
     def _flashes(self) -> Flashes:
-        partner_id = self.context.asking.partner_id
+        partner_id = self.context.required_caller.partner_id
         assert partner_id is not None, "a representative is one of a partner"
         return Flashes(self.services.kv, partner_id)
 
-    async def leave(self, place: str, flash: Flash) -> None:
-        """Leave a message for this browser, at one of our pages."""
-        await self._flashes.leave(self._place(place), flash)
+    async def put_flash(self, place: str, flash: Flash) -> None:
+        """Store a message for this browser's next view of a page."""
+        await self._flashes.put(self._flash_key(place), flash)
 
-    async def found(self, place: str) -> Flash:
-        """The message that was left there, which is then forgotten."""
-        return await self._flashes.take(self._place(place))
+    async def take_flash(self, place: str) -> Flash:
+        """Return and delete the message; an empty one if there is none."""
+        return await self._flashes.take(self._flash_key(place))
 
-    def _place(self, place: str) -> str:
+    def _flash_key(self, place: str) -> str:
         return f"{self.session_id}:onboarding:{place}"
 
     def path(self, name: str) -> str:
-        """Where one of our pages is: `return`, `leaving`."""
+        """The path of a subpage: `return`, `leaving`."""
         return f"{self.start}{name}/"
 
-    def to_start(self) -> Response:
-        """Lead on to the page that the link leads to."""
+    def redirect_to_start(self) -> Response:
+        """Redirect to the linked page."""
         return self.redirect(self.start)
 
-    async def led_nowhere(self, button: str, why: str) -> Response:
-        """Lead back to the page that the link leads to, with why a button led nowhere."""
-        await self.leave(button, Flash(((button, why),)))
-        return self.to_start()
+    async def redirect_with_error(self, button: str, why: str) -> Response:
+        """Redirect to the linked page, which shows why the button failed."""
+        await self.put_flash(button, Flash(((button, why),)))
+        return self.redirect_to_start()
 
-    def problem(self, place: str, code: str) -> FieldError:
-        """What to say about a field that is wrong."""
+    def field_error(self, place: str, code: str) -> FieldError:
         return FieldError(place, error_text(place, code), {})

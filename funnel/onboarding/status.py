@@ -1,4 +1,4 @@
-"""Where it stands: what is missing, the way to the provider, waiting, done, come to nothing."""
+"""The state of an onboarding: details, provider step, processing, completed or failed."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -6,73 +6,81 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from funnel.core.flash import Flash
-from funnel.core.messages import Told
-from funnel.core.polling_page import look_again, looks_again
+from funnel.core.messages import PageMessage
+from funnel.core.polling_page import schedule_poll, should_poll
 from funnel.onboarding import details, provider, tasks
-from funnel.onboarding.request import Representative
-from funnel.onboarding.texts import ACTIVE, ACTIVE_WITH_NEEDS, FAILURES, HAND_IN, HANDED_IN, REQUIREMENTS
+from funnel.onboarding.request import OnboardingRequest
+from funnel.onboarding.texts import (
+    ACTIVE,
+    ACTIVE_WITH_NEEDS,
+    DOCUMENT_REQUIREMENTS,
+    FAILURES,
+    REQUIREMENTS,
+    SUBMIT_DOCUMENTS,
+)
 from resolvers.onboarding import page as operations
 from resolvers.onboarding.page_tasks import task_of
-from schema.onboarding import Onboarding, OnboardingStep, OnboardingTask, Requirement, RequirementCode
+from schema.kyc.capability import Requirement, RequirementCode
+from schema.onboarding import Onboarding, OnboardingStep, OnboardingTask
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
-    """Something that is left to do, and where: a task of this page, an address, or else a hint."""
+class RemainingTask:
+    """A task that is left. It is done on this page (`task`) or at `url`; otherwise `hint` explains it."""
 
-    told: Told
+    message: PageMessage
     task: OnboardingTask | None
     url: str
     hint: str
     deadline: dt.datetime | None
 
 
-async def show(visit: Representative) -> Response:
-    """The page that the link leads to. It asks nobody and changes nothing, so that whatever looks at links may look."""
-    return await _page(visit, visit.onboarding)
+async def show(request: OnboardingRequest) -> Response:
+    """The linked page. It changes nothing and calls no provider, so link scanners may open it."""
+    return await _page(request, request.onboarding)
 
 
-async def come_back(visit: Representative) -> Response:
-    """Where the provider sends the representative to, whatever happened: ask it what did."""
-    await visit.count()
-    return await _page(visit, await operations.onboarding_return(visit.context), back=True)
+async def return_from_provider(request: OnboardingRequest) -> Response:
+    """The provider's return URL. It asks the provider for the current state."""
+    await request.check_form_limit()
+    return await _page(request, await operations.onboarding_return(request.context), back=True)
 
 
-async def _page(visit: Representative, found: Onboarding, *, back: bool = False) -> Response:
-    if found.step is OnboardingStep.DETAILS:
-        return await details.show(visit, found)
-    if found.step is OnboardingStep.AUTHENTICATION:
-        return await provider.show(visit, found, back=back)
-    if found.step is OnboardingStep.PROCESSING:
-        return _waiting(visit, found)
-    if found.step is OnboardingStep.COMPLETED:
-        return await _done(visit, found)
-    assert found.failure is not None, "an activation that failed says why"
-    return visit.page("onboarding/failed.html", found=found, why=FAILURES[found.failure.reason])
+async def _page(request: OnboardingRequest, onboarding: Onboarding, *, back: bool = False) -> Response:
+    if onboarding.step is OnboardingStep.DETAILS:
+        return await details.show(request, onboarding)
+    if onboarding.step is OnboardingStep.AUTHENTICATION:
+        return await provider.show(request, onboarding, back=back)
+    if onboarding.step is OnboardingStep.PROCESSING:
+        return _waiting_page(request, onboarding)
+    if onboarding.step is OnboardingStep.COMPLETED:
+        return await _completed_page(request, onboarding)
+    assert onboarding.failure is not None, "an activation that failed says why"
+    return request.render("onboarding/failed.html", found=onboarding, why=FAILURES[onboarding.failure.reason])
 
 
-async def _done(visit: Representative, found: Onboarding) -> Response:
-    """What has become of it, and what is left to do. Where the provider lets nothing in, that comes first."""
-    blocked = [left for left in found.requirements if left.code is RequirementCode.INFLOWS_BLOCKED]
-    needs = [_need(visit, left) for left in found.requirements if left not in blocked]
+async def _completed_page(request: OnboardingRequest, onboarding: Onboarding) -> Response:
+    """The page of a completed onboarding, with the remaining tasks. Blocked inflows come first."""
+    blocked = [left for left in onboarding.requirements if left.code is RequirementCode.INFLOWS_BLOCKED]
+    needs = [_remaining_task(request, left) for left in onboarding.requirements if left not in blocked]
     told = REQUIREMENTS[RequirementCode.INFLOWS_BLOCKED] if blocked else ACTIVE_WITH_NEEDS if needs else ACTIVE
-    flash, notes = await visit.found(tasks.FORM), await tasks.notes(visit)
+    flash, notes = await request.take_flash(tasks.FORM), await tasks.failure_messages(request)
     if not any(need.task is OnboardingTask.NAME_BANK_ACCOUNT for need in needs):
         flash = Flash()
-    return visit.page("onboarding/done.html", told=told, found=found, needs=needs, notes=notes, flash=flash)
+    return request.render("onboarding/done.html", told=told, found=onboarding, needs=needs, notes=notes, flash=flash)
 
 
-def _need(visit: Representative, left: Requirement) -> Need:
-    """The way out that a requirement names, where it is an address and not this page."""
-    elsewhere = left.action.startswith(("https://", "http://")) and not left.action.endswith(visit.start)
+def _remaining_task(request: OnboardingRequest, left: Requirement) -> RemainingTask:
+    """The task of a requirement, with the URL of its action unless that is this page."""
+    elsewhere = left.action.startswith(("https://", "http://")) and not left.action.endswith(request.start)
     task = task_of(left)
-    hint = HAND_IN if left.code in HANDED_IN else ""
+    hint = SUBMIT_DOCUMENTS if left.code in DOCUMENT_REQUIREMENTS else ""
     code = RequirementCode.BANK_ACCOUNT_AUTHENTICATION if task is OnboardingTask.CONFIRM_BANK_ACCOUNT else left.code
-    return Need(REQUIREMENTS[code], task, left.action if elsewhere else "", hint, left.deadline)
+    return RemainingTask(REQUIREMENTS[code], task, left.action if elsewhere else "", hint, left.deadline)
 
 
-def _waiting(visit: Representative, found: Onboarding) -> Response:
-    again = visit.path("return")
-    automatic = looks_again(visit.request)
-    response = visit.page("onboarding/waiting.html", again=again, automatic=automatic, found=found)
-    return look_again(response, visit.request, again)
+def _waiting_page(request: OnboardingRequest, onboarding: Onboarding) -> Response:
+    again = request.path("return")
+    automatic = should_poll(request.http_request)
+    response = request.render("onboarding/waiting.html", again=again, automatic=automatic, found=onboarding)
+    return schedule_poll(response, request.http_request, again)

@@ -1,13 +1,13 @@
-"""What is left to do once payments are active: the buttons that lead to the provider, and the form for the bank account."""
+"""Tasks after payments are active: the buttons that lead to the provider, and the form of the bank account."""
 
 from starlette.responses import Response
 
 from funnel.core.flash import Flash
-from funnel.core.messages import Told
+from funnel.core.messages import PageMessage
 from funnel.onboarding.provider import LEAVING
-from funnel.onboarding.request import Representative
-from funnel.onboarding.texts import BANK_REFUSED, PROVIDER_AWAY, REQUIREMENTS
-from funnel.onboarding.way_back import remember
+from funnel.onboarding.request import OnboardingRequest
+from funnel.onboarding.texts import BANK_REFUSED, PROVIDER_UNAVAILABLE, REQUIREMENTS
+from funnel.onboarding.way_back import remember_start_path
 from resolvers.onboarding import page_tasks as operations
 from schema.core.errors import (
     BankAccountRefused,
@@ -17,55 +17,60 @@ from schema.core.errors import (
     ProviderFailed,
     ProviderTimedOut,
 )
-from schema.onboarding import BankDetails, BeginTask, OnboardingTask, RequirementCode
+from schema.kyc.capability import RequirementCode
+from schema.onboarding import BankDetailsForm, BeginTask, OnboardingTask
 
 FORM = "bank-account"
 BUTTON = "task"
-AWAY, BARRED, REFUSED = "AWAY", "BARRED", "REFUSED"
-NOTES = {AWAY: PROVIDER_AWAY, BARRED: REQUIREMENTS[RequirementCode.ACTIVATION_FAILED], REFUSED: BANK_REFUSED}
-"""What to say after a button led nowhere."""
+UNAVAILABLE, ONLY_IN_SANDBOX, REFUSED = "AWAY", "BARRED", "REFUSED"
+FAILURE_MESSAGES = {
+    UNAVAILABLE: PROVIDER_UNAVAILABLE,
+    ONLY_IN_SANDBOX: REQUIREMENTS[RequirementCode.ACTIVATION_FAILED],
+    REFUSED: BANK_REFUSED,
+}
+"""The message after a button failed."""
 FIELDS = ("iban", "bic")
 LONGEST_TYPED = 100
 
 
-async def prove_identity(visit: Representative) -> Response:
-    """The button: on to where the provider looks at a document."""
-    return await _begin(visit, OnboardingTask.PROVE_IDENTITY)
+async def prove_identity(request: OnboardingRequest) -> Response:
+    """Start an identity verification at the provider."""
+    return await _begin_task(request, OnboardingTask.PROVE_IDENTITY)
 
 
-async def confirm_bank_account(visit: Representative) -> Response:
-    """The button: on to where the provider has the bank account confirmed."""
-    return await _begin(visit, OnboardingTask.CONFIRM_BANK_ACCOUNT)
+async def confirm_bank_account(request: OnboardingRequest) -> Response:
+    """Start the confirmation of the bank account at the provider."""
+    return await _begin_task(request, OnboardingTask.CONFIRM_BANK_ACCOUNT)
 
 
-async def name_bank_account(visit: Representative) -> Response:
-    """Save the bank account that was typed."""
-    typed = {name: visit.form.get(name, "").strip()[:LONGEST_TYPED] for name in FIELDS}
+async def name_bank_account(request: OnboardingRequest) -> Response:
+    """Store the typed bank account."""
+    typed = {name: request.form.get(name, "").strip()[:LONGEST_TYPED] for name in FIELDS}
     try:
-        await operations.name_bank_account(visit.context, BankDetails(**typed))
+        await operations.name_bank_account(request.context, BankDetailsForm(**typed))
     except InvalidInput as error:
-        await visit.leave(FORM, Flash.of(error.problems, typed))
-    except Conflict:  # another tab was quicker
+        await request.put_flash(FORM, Flash.of(error.problems, typed))
+    except Conflict:  # another tab was faster
         pass
-    return visit.to_start()
+    return request.redirect_to_start()
 
 
-async def notes(visit: Representative) -> list[Told]:
-    """What became of the button that was pressed last, where it led nowhere."""
-    return [NOTES[code] for _, code in (await visit.found(BUTTON)).problems]
+async def failure_messages(request: OnboardingRequest) -> list[PageMessage]:
+    """The messages of the last failed button."""
+    return [FAILURE_MESSAGES[code] for _, code in (await request.take_flash(BUTTON)).problems]
 
 
-async def _begin(visit: Representative, task: OnboardingTask) -> Response:
+async def _begin_task(request: OnboardingRequest, task: OnboardingTask) -> Response:
     try:
-        url = await operations.begin_task(visit.context, BeginTask(task))
+        url = await operations.begin_task(request.context, BeginTask(task))
     except OnlyInSandbox:
-        return await visit.led_nowhere(BUTTON, BARRED)
+        return await request.redirect_with_error(BUTTON, ONLY_IN_SANDBOX)
     except BankAccountRefused:
-        return await visit.led_nowhere(BUTTON, REFUSED)
-    except Conflict:  # nothing to do any more: the page says how it stands
-        return visit.to_start()
+        return await request.redirect_with_error(BUTTON, REFUSED)
+    except Conflict:  # the task is already done: the page shows the state
+        return request.redirect_to_start()
     except (ProviderFailed, ProviderTimedOut):
-        return await visit.led_nowhere(BUTTON, AWAY)
-    await remember(visit, visit.context, visit.start)
-    await visit.leave(LEAVING, Flash(fields={"url": url}))
-    return visit.redirect(visit.path(LEAVING))
+        return await request.redirect_with_error(BUTTON, UNAVAILABLE)
+    await remember_start_path(request, request.context, request.start)
+    await request.put_flash(LEAVING, Flash(fields={"url": url}))
+    return request.redirect(request.path(LEAVING))

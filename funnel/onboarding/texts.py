@@ -1,22 +1,14 @@
-"""What the onboarding pages say about each thing that can be wrong, is needed, or has happened."""
+"""Texts of the onboarding pages: errors, requirements and results."""
 
-from sqlalchemy import inspect
-
-from funnel.core.messages import ERRORS, N_, Told, Tone
-from schema.onboarding import ActivationFailureReason, OnboardingField, RequirementCode
-from store.partner.partners import PartnerRow
+from funnel.core.messages import ERRORS, N_, PageMessage, Tone
+from schema.activation import ActivationFailureReason
+from schema.kyc.capability import RequirementCode
+from schema.onboarding import OnboardingField
 
 MAIN = "main"
-"""The place of what is wrong with something that the page does not ask for."""
+"""The place of errors in data that the page does not ask for."""
 REFUSED = "REFUSED"
-"""The code of a field that the provider did not take."""
-
-LENGTHS = {
-    name: length
-    for name in OnboardingField
-    if (length := getattr(inspect(PartnerRow).columns[name].type, "length", None)) is not None
-}
-"""How many characters each text field holds."""
+"""The error code of a field that the provider refused."""
 
 REQUIRED = {
     OnboardingField.LEGAL_REPRESENTATIVE_FIRST_NAME: N_("Enter your first name."),
@@ -35,7 +27,7 @@ REQUIRED = {
     OnboardingField.HQ_REGION: N_("Enter a state or province."),
     OnboardingField.HQ_COUNTRY: N_("Choose a country."),
 }
-"""What to say where nothing was given, in the order of the page."""
+"""Errors of missing fields, in the order of the page."""
 
 UNREADABLE = {
     OnboardingField.LEGAL_REPRESENTATIVE_EMAIL: ERRORS["INVALID_EMAIL"],
@@ -52,18 +44,17 @@ UNREADABLE = {
     OnboardingField.AGENCY_EMAIL: ERRORS["INVALID_EMAIL"],
     OnboardingField.HQ_COUNTRY: REQUIRED[OnboardingField.HQ_COUNTRY],
 }
-"""What to say where something cannot be used; of the others, `ERRORS["INVALID"]`."""
+"""Errors of invalid fields. Other fields use `ERRORS["INVALID"]`."""
 
 
 BANK_ACCOUNT = {
     "iban": N_("Check the IBAN: compare it with the papers of your bank."),
     "bic": N_("Check the BIC: it has 8 or 11 characters, and is the one of the bank that has the account."),
 }
-"""What to say of a bank account that cannot be used."""
+"""Errors of an invalid bank account."""
 
 
 def error_text(place: str, code: str) -> str:
-    """What to say about a field."""
     if place in BANK_ACCOUNT:
         return N_("Enter the IBAN.") if code == "REQUIRED" else BANK_ACCOUNT[place]
     if place == MAIN:
@@ -78,41 +69,41 @@ def error_text(place: str, code: str) -> str:
     return UNREADABLE.get(field, ERRORS["INVALID"])
 
 
-INTERRUPTED = Told(
+INTERRUPTED = PageMessage(
     N_("You have not finished yet"),
     N_("The time at the provider ran out, or you left before the end. Nothing is lost: go on whenever you are ready."),
     Tone.INFO,
     "clock",
 )
-PROVIDER_AWAY = Told(
+PROVIDER_UNAVAILABLE = PageMessage(
     N_("The payment provider does not answer"), N_("Nothing is lost. Please try again in a few minutes.")
 )
-BANK_REFUSED = Told(
+BANK_REFUSED = PageMessage(
     N_("The payment provider did not accept the bank account"),
     N_("The platform that your shop sells on can find out why, and correct it."),
 )
 ASK = N_("Ask the platform that your shop sells on, and tell it the number below.")
 
 FAILURES = {
-    ActivationFailureReason.DATA_REFUSED: Told(
+    ActivationFailureReason.DATA_REFUSED: PageMessage(
         N_("The payment provider did not accept a detail"),
         N_("The platform that your shop sells on can correct it. Tell it the number below."),
     ),
-    ActivationFailureReason.NOT_AUTHENTICATED: Told(
+    ActivationFailureReason.NOT_AUTHENTICATED: PageMessage(
         N_("You could not be authenticated"),
         N_(
             "The payment provider could not be sure that it was you. Nothing is lost: start again with the button below."
         ),
     ),
-    ActivationFailureReason.ACCOUNT_BLOCKED: Told(N_("The payment provider has blocked the account"), ASK),
-    ActivationFailureReason.ACCOUNT_CLOSED: Told(
+    ActivationFailureReason.ACCOUNT_BLOCKED: PageMessage(N_("The payment provider has blocked the account"), ASK),
+    ActivationFailureReason.ACCOUNT_CLOSED: PageMessage(
         N_("The account at the payment provider was closed"), N_("With the button below you can open another one.")
     ),
-    ActivationFailureReason.KIND_CHANGED: Told(
+    ActivationFailureReason.KIND_CHANGED: PageMessage(
         N_("The kind of company has changed"),
         N_("So another account has to be opened at the payment provider: with the button below."),
     ),
-    ActivationFailureReason.OUTCOME_UNKNOWN: Told(
+    ActivationFailureReason.OUTCOME_UNKNOWN: PageMessage(
         N_("It is not certain that the account was opened"),
         N_(
             "The connection to the payment provider broke off. So that you do not get two accounts, we try nothing "
@@ -120,15 +111,15 @@ FAILURES = {
         ),
     ),
 }
-"""Why an activation came to nothing. After some of it the representative can begin anew, and the page has the button."""
+"""Why an activation failed. If the representative can restart it, the page shows the button."""
 
-ACTIVE = Told(
+ACTIVE = PageMessage(
     N_("Payments are active"),
     N_("%(shop)s can be paid by card from now on. There is nothing left to do: you can close this page."),
     Tone.GOOD,
     "check",
 )
-ACTIVE_WITH_NEEDS = Told(
+ACTIVE_WITH_NEEDS = PageMessage(
     ACTIVE.title,
     N_("%(shop)s can be paid by card. So that the money can be paid out to you, something is left to do."),
     Tone.GOOD,
@@ -136,67 +127,67 @@ ACTIVE_WITH_NEEDS = Told(
 )
 
 REQUIREMENTS = {
-    RequirementCode.MISSING_DATA: Told(
+    RequirementCode.MISSING_DATA: PageMessage(
         N_("A detail is missing"),
         N_("The platform that your shop sells on can tell you which, and enter it."),
         Tone.INFO,
     ),
-    RequirementCode.DATA_REFUSED: Told(
+    RequirementCode.DATA_REFUSED: PageMessage(
         N_("The payment provider did not accept a detail"),
         N_("The platform that your shop sells on can tell you which, and correct it."),
     ),
-    RequirementCode.AUTHENTICATION: Told(
+    RequirementCode.AUTHENTICATION: PageMessage(
         N_("The payment provider wants to be sure that it is you"),
         N_("You will be asked to authenticate, as you were the first time."),
         Tone.INFO,
     ),
-    RequirementCode.REPRESENTATIVE_CHANGED: Told(
+    RequirementCode.REPRESENTATIVE_CHANGED: PageMessage(
         N_("Your e-mail address has changed"),
         N_("The payment provider has to know you by the new one. Payments go on meanwhile."),
         Tone.INFO,
     ),
-    RequirementCode.ACTIVATION_FAILED: Told(
+    RequirementCode.ACTIVATION_FAILED: PageMessage(
         N_("The last attempt came to nothing"), N_("Ask the platform that your shop sells on to start again.")
     ),
-    RequirementCode.IDENTITY_NOT_VERIFIED: Told(
+    RequirementCode.IDENTITY_NOT_VERIFIED: PageMessage(
         N_("Your identity has to be verified"),
         N_("Before money can be paid out to you, you show an identity document, and the papers of your company."),
         Tone.INFO,
     ),
-    RequirementCode.DOCUMENT_REFUSED: Told(
+    RequirementCode.DOCUMENT_REFUSED: PageMessage(
         N_("A document was refused"), N_("It may have been blurred, incomplete or out of date. Hand it in again.")
     ),
-    RequirementCode.DOCUMENT_OUTDATED: Told(
+    RequirementCode.DOCUMENT_OUTDATED: PageMessage(
         N_("A document is out of date"), N_("It was accepted once, and has to be renewed. Hand in the new one.")
     ),
-    RequirementCode.BANK_ACCOUNT_MISSING: Told(
+    RequirementCode.BANK_ACCOUNT_MISSING: PageMessage(
         N_("A bank account is missing"),
         N_("Enter the IBAN of the account that your money goes to. You confirm it at the payment provider afterwards."),
         Tone.INFO,
     ),
-    RequirementCode.BANK_ACCOUNT_AUTHENTICATION: Told(
+    RequirementCode.BANK_ACCOUNT_AUTHENTICATION: PageMessage(
         N_("Your bank account has to be confirmed"),
         N_("The payment provider asks you to authenticate once for each new bank account."),
         Tone.INFO,
     ),
-    RequirementCode.PAYEE_MISMATCH: Told(
+    RequirementCode.PAYEE_MISMATCH: PageMessage(
         N_("The bank knows your account under another name"),
         N_(
             "Payouts to it may come back. Tell the platform that your shop sells on the exact name of the account holder, or "
             "another IBAN."
         ),
     ),
-    RequirementCode.INFLOWS_BLOCKED: Told(
+    RequirementCode.INFLOWS_BLOCKED: PageMessage(
         N_("You cannot receive payments at the moment"),
         N_("The payment provider has stopped them. The platform that your shop sells on can find out why."),
     ),
-    RequirementCode.OUTFLOWS_BLOCKED: Told(
+    RequirementCode.OUTFLOWS_BLOCKED: PageMessage(
         N_("Nothing can be paid out to you at the moment"),
         N_("The payment provider has stopped it. The platform that your shop sells on can find out why."),
     ),
 }
-HAND_IN = N_("The platform that your shop sells on takes your documents, or sends you a link for it.")
-"""For what is handed in, where no address of ours is known for it."""
-HANDED_IN = frozenset(
+SUBMIT_DOCUMENTS = N_("The platform that your shop sells on takes your documents, or sends you a link for it.")
+"""The hint for requirements with documents, shown if no URL is known where to submit them."""
+DOCUMENT_REQUIREMENTS = frozenset(
     {RequirementCode.IDENTITY_NOT_VERIFIED, RequirementCode.DOCUMENT_REFUSED, RequirementCode.DOCUMENT_OUTDATED}
 )

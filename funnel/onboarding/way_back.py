@@ -1,26 +1,26 @@
-"""From the page that the provider leads back to, to the onboarding page: for the browser that came from there, and no other."""
+"""Remembers the onboarding page that a browser left for the provider. Only the same browser gets the link back."""
 
 import datetime as dt
 import hashlib
 
-from funnel.core.public_pages import Holder
+from funnel.core.public_pages import PublicRequest
 from resolvers.core.context import Context
 
 LIFE = dt.timedelta(days=7)
 """As long as the provider keeps an identity verification open."""
 
 
-async def remember(guest: Holder, context: Context, start: str) -> None:
-    """Keep for this browser which page it leaves. A link that dies meanwhile stays dead."""
-    await guest.services.kv.write(_key(guest, context), start.encode(), LIFE)
+async def remember_start_path(page_request: PublicRequest, context: Context, start: str) -> None:
+    """Store for this browser which page it leaves. This does not extend the validity of the link."""
+    await page_request.services.kv.write(_key(page_request, context), start.encode(), LIFE)
 
 
-async def way_back(guest: Holder, context: Context) -> str:
-    """The path of the onboarding page that this browser came from; empty: from none."""
-    found = await guest.services.kv.get(_key(guest, context))
+async def remembered_start_path(page_request: PublicRequest, context: Context) -> str:
+    """The path of the onboarding page that this browser left; empty if unknown."""
+    found = await page_request.services.kv.get(_key(page_request, context))
     return "" if found is None else found.value.decode()
 
 
-def _key(guest: Holder, context: Context) -> str:
-    digest = hashlib.sha256(guest.session_id.encode()).hexdigest()
-    return f"coffret:{{p{context.asking.partner_id}}}:way-back:{digest}"
+def _key(page_request: PublicRequest, context: Context) -> str:
+    digest = hashlib.sha256(page_request.session_id.encode()).hexdigest()
+    return f"coffret:{{p{context.required_caller.partner_id}}}:way-back:{digest}"

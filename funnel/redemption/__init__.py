@@ -1,1 +1,1 @@
-"""The venue page: staff with a log-in scan or type a code, see what it is good for, and use it."""
+"""The venue page: logged-in staff scan or type a code, see whether it is valid, and redeem it."""

@@ -1,4 +1,4 @@
-"""What staff do with a code: each leads back to the page about it, which tells what came of it."""
+"""Actions of staff on a code. Each redirects to the code's page, which shows the result."""
 
 import re
 from decimal import Decimal, InvalidOperation
@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from funnel.core.flash import Flash
 from funnel.redemption import bookings
-from funnel.redemption.double_submit import once
-from funnel.redemption.request import Staff
+from funnel.redemption.double_submit import run_once
+from funnel.redemption.request import RedemptionRequest
 from resolvers.gift_card.spending import reverse_gift_card_capture, spend_gift_card
 from resolvers.voucher.updates import update_voucher
 from schema.core.errors import (
@@ -20,7 +20,7 @@ from schema.core.errors import (
     NotFound,
     StateChanged,
 )
-from schema.gift_card.spending_input import ReverseGiftCardCapture, SpendGiftCard
+from schema.gift_card.input import ReverseGiftCardCapture, SpendGiftCard
 from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import VoucherState
 
@@ -30,79 +30,86 @@ NOT_OURS = "This form was not sent from a page."
 AMOUNT = re.compile(r"[0-9]{1,9}([.,][0-9]{1,2})?")
 
 
-async def move_voucher(staff: Staff) -> Response:
-    """Move a voucher from where it was seen; or ask first, with what was typed kept, where the button says so."""
-    check_code(staff)
-    to, asked, seen = (staff.form.get(name, "") for name in ("to", "ask", "from"))
+async def change_voucher_state(request: RedemptionRequest) -> Response:
+    """Change a voucher's state from the displayed one.
+
+    With `ask`, show a confirmation first and keep the typed values.
+    """
+    require_code(request)
+    to, asked, seen = (request.form.get(name, "") for name in ("to", "ask", "from"))
     if (asked or to) not in STATES or seen not in STATES:
         raise InvalidInput.at("to", NOT_OURS)
-    typed = bookings.typed_in(staff.form)
+    typed = bookings.typed_fields(request.form)
     if asked:
-        return await staff.leave(Flash(fields=typed), to=asked)
-    rental, wrong = bookings.read(typed)
+        return await request.redirect_with_flash(Flash(fields=typed), to=asked)
+    rental, wrong = bookings.parse_booking(typed)
     if wrong:
-        return await staff.leave(Flash(wrong, typed), to=to)
+        return await request.redirect_with_flash(Flash(wrong, typed), to=to)
     moved = UpdateVoucher(
-        code=staff.code,
+        code=request.code,
         state=VoucherState(to),
         from_state=VoucherState(seen),
         rental=rental,
-        rental_ids_off=bookings.to_take_off(staff.form),
+        remove_rental_ids=bookings.bookings_to_remove(request.form),
     )
     try:
-        await once(staff, lambda: update_voucher(staff.context, moved), to)
+        await run_once(request, lambda: update_voucher(request.context, moved), to)
     except InvalidInput as error:
         if any(problem.path[:1] == ("rental",) for problem in error.problems):
-            return await staff.leave(Flash((("starts_on", "TOO_MANY_BOOKINGS"),), typed), to=to)
+            return await request.redirect_with_flash(Flash((("starts_on", "TOO_MANY_BOOKINGS"),), typed), to=to)
         raise
     except (StateChanged, InvalidTransition):
-        return await staff.leave(Flash((("voucher", "CHANGED"),)))
+        return await request.redirect_with_flash(Flash((("voucher", "CHANGED"),)))
     except NotFound:
-        return staff.redirect(staff.to_code())
-    return await staff.leave(Flash(fields={"to": to, "from": seen, "noted": "1" if rental else ""}))
+        return request.redirect(request.code_url())
+    return await request.redirect_with_flash(Flash(fields={"to": to, "from": seen, "noted": "1" if rental else ""}))
 
 
-async def take(staff: Staff) -> Response:
-    """Take an amount off a gift card."""
-    check_code(staff)
-    typed = {name: staff.form.get(name, "").strip()[:LONGEST_REFERENCE] for name in ("amount", "reference")}
-    amount = amount_in(typed["amount"])
+async def spend(request: RedemptionRequest) -> Response:
+    """Debit an amount from a gift card."""
+    require_code(request)
+    typed = {name: request.form.get(name, "").strip()[:LONGEST_REFERENCE] for name in ("amount", "reference")}
+    amount = parse_amount(typed["amount"])
     if amount is None:
-        return await staff.leave(Flash((("amount", "REQUIRED" if not typed["amount"] else "INVALID"),), typed))
-    spent = SpendGiftCard(code=staff.code, amount=amount, reference=typed["reference"])
+        return await request.redirect_with_flash(
+            Flash((("amount", "REQUIRED" if not typed["amount"] else "INVALID"),), typed)
+        )
+    spent = SpendGiftCard(code=request.code, amount=amount, reference=typed["reference"])
     try:
-        hold_id = await once(staff, lambda: spend_gift_card(staff.context, spent))
+        hold_id = await run_once(request, lambda: spend_gift_card(request.context, spent))
     except InsufficientBalance:
-        return await staff.leave(Flash((("amount", "INSUFFICIENT"),), typed))
+        return await request.redirect_with_flash(Flash((("amount", "INSUFFICIENT"),), typed))
     except GiftCardNotSpendable:
-        return await staff.leave(Flash((("card", "CHANGED"),)))
+        return await request.redirect_with_flash(Flash((("card", "CHANGED"),)))
     except NotFound:
-        return staff.redirect(staff.to_code())
-    return await staff.leave(Flash(fields={"hold": str(hold_id)}))
+        return request.redirect(request.code_url())
+    return await request.redirect_with_flash(Flash(fields={"hold": str(hold_id)}))
 
 
-async def put_back(staff: Staff) -> Response:
-    """Put back on a gift card what was taken off it."""
-    hold = staff.form.get("hold", "")
+async def reverse_spending(request: RedemptionRequest) -> Response:
+    """Reverse a debit of a gift card."""
+    hold = request.form.get("hold", "")
     if not re.fullmatch("[1-9][0-9]{0,8}", hold):
         raise InvalidInput.at("hold", NOT_OURS)
     try:
-        await once(staff, lambda: reverse_gift_card_capture(staff.context, ReverseGiftCardCapture(hold_id=int(hold))))
+        await run_once(
+            request, lambda: reverse_gift_card_capture(request.context, ReverseGiftCardCapture(hold_id=int(hold)))
+        )
     except (HoldOver, GiftCardNotSpendable):
-        return await staff.leave(Flash((("card", "TOO_LATE"),)))
+        return await request.redirect_with_flash(Flash((("card", "TOO_LATE"),)))
     except NotFound:
-        return staff.redirect(staff.to_code())
-    return await staff.leave(Flash(fields={"hold": hold}))
+        return request.redirect(request.code_url())
+    return await request.redirect_with_flash(Flash(fields={"hold": hold}))
 
 
-def check_code(staff: Staff) -> None:
-    """InvalidInput for a form about no code: each page of ours that sends one is about a code."""
-    if not staff.code:
+def require_code(request: RedemptionRequest) -> None:
+    """Raise InvalidInput if the form contains no code, as all our forms do."""
+    if not request.code:
         raise InvalidInput.at("code", NOT_OURS)
 
 
-def amount_in(typed: str) -> Decimal | None:
-    """An amount as it is typed, with a comma or a point, blanks and a sign of a currency aside; None for what is none."""
+def parse_amount(typed: str) -> Decimal | None:
+    """The typed amount; None if it is invalid. Accepts a comma or a point, spaces and currency symbols."""
     bare = re.sub(r"[\s€$£]|EUR|CHF", "", typed, flags=re.IGNORECASE)
     if not AMOUNT.fullmatch(bare):
         return None

@@ -1,29 +1,29 @@
-"""The booking that staff note with the use of a voucher for nights: optional, and taken off again with the use."""
+"""The booking that staff may enter when they redeem a voucher for nights. It can be removed with the redemption."""
 
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 
-from funnel.checkout.basket_form import id_of
+from funnel.checkout.basket_form import parse_id
 from funnel.core.forms import Form
 from schema.voucher.input import MOST_RENTALS, VoucherRentalInput
-from store.voucher.vouchers import VoucherRentalRow, VoucherRow
+from schema.voucher.voucher import Voucher, VoucherRental
 
 FIELDS = {"starts_on": 10, "ends_on": 10, "reference": 80, "comment": 1000}
-"""What is asked of a booking, and how long it may be."""
+"""The fields of a booking and their maximum lengths."""
 Problems = tuple[tuple[str, str], ...]
-"""What is wrong: the field, and how."""
-TAKEN_OFF = re.compile(r"off-([0-9]+)")
-"""The name of the box that takes a booking off."""
+"""Errors as (field id, code)."""
+REMOVED_BOOKING = re.compile(r"off-([0-9]+)")
+"""The name of the checkbox that removes a booking."""
 
 
-def typed_in(form: Form) -> dict[str, str]:
-    """What was typed about a booking."""
+def typed_fields(form: Form) -> dict[str, str]:
+    """The typed fields of a booking."""
     return {name: form.get(name, "").strip()[:longest] for name, longest in FIELDS.items()}
 
 
-def read(typed: Mapping[str, str]) -> tuple[VoucherRentalInput | None, Problems]:
-    """The booking that was typed, None where nothing was; or what is wrong with it."""
+def parse_booking(typed: Mapping[str, str]) -> tuple[VoucherRentalInput | None, Problems]:
+    """The typed booking, None if all fields are empty; and its errors."""
     if not any(typed.values()):
         return None, ()
     days, wrong = dict[str, dt.date | None](), list[tuple[str, str]]()
@@ -43,16 +43,19 @@ def read(typed: Mapping[str, str]) -> tuple[VoucherRentalInput | None, Problems]
     ), ()
 
 
-def to_take_off(form: Form) -> list[int]:
-    """The ids of the bookings whose box was left ticked."""
-    found = [id_of(match[1]) for name in form if (match := TAKEN_OFF.fullmatch(name))]
+def bookings_to_remove(form: Form) -> list[int]:
+    """The ids of the bookings whose checkbox is ticked."""
+    found = [parse_id(match[1]) for name in form if (match := REMOVED_BOOKING.fullmatch(name))]
     return [id for id in found if id is not None][:MOST_RENTALS]
 
 
-def offered(
-    rentals: Sequence[VoucherRentalRow], voucher: VoucherRow, *, just_noted: bool
-) -> Sequence[tuple[VoucherRentalRow, bool]]:
-    """Which bookings can be taken off with the use: those noted with it, else the last; and whether their boxes are ticked."""
+def removable_bookings(
+    rentals: Sequence[VoucherRental], voucher: Voucher, *, just_noted: bool
+) -> Sequence[tuple[VoucherRental, bool]]:
+    """The bookings that can be removed with the redemption, and whether their checkbox is ticked.
+
+    These are the bookings created with the redemption, else the last one.
+    """
     with_use = [rental for rental in rentals if voucher.used_on is not None and rental.created_on == voucher.used_on]
     if with_use or not rentals:
         return [(rental, True) for rental in with_use]

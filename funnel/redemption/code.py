@@ -1,64 +1,64 @@
-"""The page about a code, and the field for one."""
+"""The page of a code, and the field to enter one."""
 
 from starlette.responses import Response
 
 from funnel.core.flash import Flash
-from funnel.redemption.bookings import offered
-from funnel.redemption.request import ROOT, Staff
+from funnel.redemption.bookings import removable_bookings
+from funnel.redemption.request import ROOT, RedemptionRequest
 from funnel.redemption.texts import CARD_STATES, DONE, MOVES, STATES, UNDOES, verdict_of_card, verdict_of_voucher
-from resolvers.redemption import RedeemableVoucher, redeemable
+from resolvers.redemption import RedeemableVoucher, find_redeemable
 from schema.core.errors import NotFound
 from schema.voucher.voucher import VoucherState
-from store.core.codes import mistyped
+from store.core.codes import is_mistyped
 
 
-async def show(staff: Staff) -> Response:
-    """What the code is good for; without one, the field."""
-    if not staff.code:
-        return _field(staff, *_without_a_code(staff.request.query_params.get("code")))
+async def show(request: RedemptionRequest) -> Response:
+    """Show what the code is valid for; without a code, the field."""
+    if not request.code:
+        return _code_page(request, *_problem_without_code(request.http_request.query_params.get("code")))
     try:
-        found = await redeemable(staff.context, staff.code)
+        found = await find_redeemable(request.context, request.code)
     except NotFound:
-        return _field(staff, 404, "MISTYPED" if mistyped(staff.code) else "UNKNOWN")
-    flash = await staff.left()
+        return _code_page(request, 404, "MISTYPED" if is_mistyped(request.code) else "UNKNOWN")
+    flash = await request.take_flash()
     if isinstance(found, RedeemableVoucher):
-        return _voucher(staff, found, flash)
-    return staff.page(
-        "redeem/gift_card.html",
+        return _voucher_page(request, found, flash)
+    return request.render(
+        "redemption/gift_card.html",
         found=found,
         card=found.card,
         verdict=verdict_of_card(found),
         states=CARD_STATES,
         flash=flash,
-        last=next((hold for hold in found.taken if str(hold.id) == flash.fields.get("hold")), None),
+        last=next((hold for hold in found.payments if str(hold.id) == flash.fields.get("hold")), None),
     )
 
 
-def _without_a_code(given: str | None) -> tuple[int, str]:
-    """The status, and what to say, where no code was given."""
-    if given is None:
+def _problem_without_code(text: str | None) -> tuple[int, str]:
+    """The HTTP status and the error code of a missing or unreadable code."""
+    if text is None:
         return 200, ""
-    return 400, "UNKNOWN" if given.strip() else "REQUIRED"
+    return 400, "UNKNOWN" if text.strip() else "REQUIRED"
 
 
-def _field(staff: Staff, status: int, code: str) -> Response:
-    typed = staff.request.query_params.get("code", "")[:200]
+def _code_page(request: RedemptionRequest, status: int, code: str) -> Response:
+    typed = request.http_request.query_params.get("code", "")[:200]
     flash = Flash((("code", code),) if code else (), {"code": typed})
-    return staff.with_camera(staff.page("redeem/start.html", status, flash=flash, path=ROOT))
+    return request.with_camera(request.render("redemption/start.html", status, flash=flash, path=ROOT))
 
 
-def _voucher(staff: Staff, found: RedeemableVoucher, flash: Flash) -> Response:
-    wanted = staff.request.query_params.get("to", "")
-    final = wanted if wanted in found.moves and must_confirm(found, VoucherState(wanted)) else ""
-    done = flash.fields.get("to") == found.voucher.state.value
-    return staff.page(
-        "redeem/voucher.html",
-        found=found,
-        voucher=found.voucher,
-        verdict=verdict_of_voucher(found),
+def _voucher_page(request: RedemptionRequest, voucher: RedeemableVoucher, flash: Flash) -> Response:
+    wanted = request.http_request.query_params.get("to", "")
+    final = wanted if wanted in voucher.moves and must_confirm(voucher, VoucherState(wanted)) else ""
+    done = flash.fields.get("to") == voucher.voucher.state.value
+    return request.render(
+        "redemption/voucher.html",
+        found=voucher,
+        voucher=voucher.voucher,
+        verdict=verdict_of_voucher(voucher),
         final=final,
         flash=flash,
-        offs=offered(found.rentals, found.voucher, just_noted=done and bool(flash.fields.get("noted"))),
+        offs=removable_bookings(voucher.rentals, voucher.voucher, just_noted=done and bool(flash.fields.get("noted"))),
         done=done,
         must_confirm=must_confirm,
         states=STATES,
@@ -68,6 +68,6 @@ def _voucher(staff: Staff, found: RedeemableVoucher, flash: Flash) -> Response:
     )
 
 
-def must_confirm(found: RedeemableVoucher, state: VoucherState) -> bool:
-    """Whether a move is asked about once more, because whoever makes it could not take it back."""
-    return state is VoucherState.USED and not found.undoes
+def must_confirm(voucher: RedeemableVoucher, state: VoucherState) -> bool:
+    """True if the change needs a confirmation, because the caller cannot undo it."""
+    return state is VoucherState.USED and not voucher.undo_states

@@ -1,36 +1,38 @@
-"""What a form does is done once, however often its button is pressed."""
+"""Guards forms against double submission."""
 
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
 
-from funnel.redemption.request import Staff
-from resolvers.core.idempotency import Answered, Once, Outcome, Rendered, fingerprint
+from funnel.redemption.request import RedemptionRequest
+from resolvers.core.idempotency import IdempotentRequest, OperationResult, ResponseReady, StoredResponse, fingerprint
 from schema.core.errors import IdempotencyInProgress, InvalidInput
 
-MADE = re.compile(r"[A-Za-z0-9_-]{22}")
-"""What `Staff.once` makes."""
+FORM_KEY = re.compile(r"[A-Za-z0-9_-]{22}")
+"""The format of `RedemptionRequest.new_form_key`."""
 TRIES = 50
 PAUSE = 0.1
-"""Seconds between looks at whether the same form, sent a moment before, is through."""
+"""Seconds between checks whether a concurrent submission of the same form has finished."""
 
 
-async def once(staff: Staff, run: Callable[[], Awaitable[object]], button: str = "") -> int:
-    """Run the operation of a form, and answer the id of what it was about. Sent again, it is not run again; by another of its
-    buttons it is something else.
+async def run_once(request: RedemptionRequest, run: Callable[[], Awaitable[object]], button: str = "") -> int:
+    """Run a form's operation and return the id of its result. A repeated submission does not run it again; another
+    button does.
 
-    Raises whatever the operation refuses with, and InvalidInput for a form that no page of ours has sent.
+    Raises the operation's errors, and InvalidInput for a form without a valid key.
     """
-    key = staff.form.get("once", "")
-    if not MADE.fullmatch(key):
+    key = request.form.get("once", "")
+    if not FORM_KEY.fullmatch(key):
         raise InvalidInput.at("once", "This form was not sent from a page.")
-    said = {name: value for name, value in staff.form.items() if name != "csrf"}
+    said = {name: value for name, value in request.form.items() if name != "csrf"}
     for left in reversed(range(TRIES)):
-        staff.context.once = Once(staff.context, f"redeem:{key}{button}", await fingerprint(said), _id)
+        request.context.idempotency = IdempotentRequest(
+            request.context, f"redeem:{key}{button}", await fingerprint(said), _render_id
+        )
         try:
             await run()
-        except Answered as answered:
-            return int(answered.answer.body)
+        except ResponseReady as answered:
+            return int(answered.response.body)
         except IdempotencyInProgress:
             if not left:
                 raise
@@ -38,6 +40,6 @@ async def once(staff: Staff, run: Callable[[], Awaitable[object]], button: str =
     raise AssertionError("the last try has answered or raised")
 
 
-async def _id(outcome: Outcome) -> Rendered:
-    """What is kept of an outcome: the page that follows is read anew."""
-    return Rendered(str(outcome.id).encode())
+async def _render_id(outcome: OperationResult) -> StoredResponse:
+    """The stored response is only the id: the next page loads the current data."""
+    return StoredResponse(str(outcome.id).encode())

@@ -1,90 +1,90 @@
-"""The front desk of the venue page: whose shop it is, and who is logged in."""
+"""The page handler of the venue page: finds the shop and the logged-in user."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from funnel.checkout.shops import Shop, shop_at
 from funnel.core import messages
-from funnel.core.messages import Ending
-from funnel.core.page_handler import BY_STATUS, Desk, Endpoint, Handler
-from funnel.core.page_request import WayOut
-from funnel.core.pages import Pages
-from funnel.redemption.request import ROOT, Staff
-from funnel.redemption.texts import MAY_NOT, TO_START
-from resolvers.account.staff import staff_at
-from resolvers.core.context import Caller, Services
+from funnel.core.messages import ErrorPage
+from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, Handler, PageEndpoint, Site
+from funnel.core.page_request import PageLink
+from funnel.core.pages import PageTemplates
+from funnel.redemption.request import ROOT, RedemptionRequest
+from funnel.redemption.texts import FORBIDDEN, TO_START
+from resolvers.account.staff import authenticate_staff
+from resolvers.core.caller import Caller
+from resolvers.core.services import Services
+from resolvers.partner.sites import Shop, shop_at
 from schema.core.errors import AppError, Forbidden, NotFound, Unauthenticated
 from store.core.settings import Settings
 
-KEPT = "staff"
-"""The cookie that holds the token of whoever is logged in."""
+STAFF_COOKIE = "staff"
+"""The cookie with the token of the logged-in user."""
 
 
-class RedeemDesk(Desk[Staff]):
-    """Makes endpoints of the functions that answer staff."""
+class RedemptionSite(Site[RedemptionRequest]):
+    """Creates endpoints from handlers of staff requests."""
 
-    def __init__(self, settings: Settings, pages: Pages) -> None:
+    def __init__(self, settings: Settings, pages: PageTemplates) -> None:
         super().__init__(settings, pages, secure=settings.funnel_scheme == "https")
 
-    async def guest(self, request: Request) -> Staff:
-        """Whoever is at a shop's venue page. Raises NotFound where the host is no shop's."""
-        services: Services = request.app.state.house.services
+    async def build_request(self, request: Request) -> RedemptionRequest:
+        """The request at a shop's venue page. Raises NotFound if the host belongs to no shop."""
+        services: Services = request.app.state.container.services
         shop = await shop_at(services.db, request.headers.get("host", ""))
         if shop is None:
             raise NotFound(thing="shop")
-        secret = self.cookies.read(request, KEPT)
-        staff = Staff(
+        secret = self.cookies.read(request, STAFF_COOKIE)
+        page_request = RedemptionRequest(
             request,
-            self.pages,
-            self.tokens,
+            self.templates,
+            self.csrf_tokens,
             self.cookies,
             self.cookies.session_id(request),
             self.language(request),
             shop.brand,
             shop=shop,
-            caller=await _known(services, secret, shop),
-            was_known=bool(secret),
+            caller=await _find_caller(services, secret, shop),
+            had_cookie=bool(secret),
         )
-        await staff.introduce()
-        return staff
+        await page_request.load_name()
+        return page_request
 
-    def for_staff(self, handler: Handler[Staff]) -> Endpoint:
-        """An endpoint that shows something to whoever is logged in; everybody else is led to the log-in."""
-        return self.page(_logged_in(handler))
+    def staff_page(self, handler: Handler[RedemptionRequest]) -> PageEndpoint:
+        """An endpoint for GET that requires a log-in; otherwise it redirects to the log-in form."""
+        return self.page(_require_login(handler))
 
-    def form_of_staff(self, handler: Handler[Staff]) -> Endpoint:
-        """An endpoint that takes a form of whoever is logged in; everybody else is led to the log-in."""
-        return self.form(_logged_in(handler))
+    def staff_form(self, handler: Handler[RedemptionRequest]) -> PageEndpoint:
+        """An endpoint for a form that requires a log-in; otherwise it redirects to the log-in form."""
+        return self.form(_require_login(handler))
 
-    async def refused(self, guest: Staff, error: AppError) -> Response:
-        """What an error that no handler has caught is answered."""
+    async def handle_error(self, page_request: RedemptionRequest, error: AppError) -> Response:
+        """The response for an error that no handler has caught."""
         if isinstance(error, Unauthenticated):
-            return guest.to_log_in()
+            return page_request.redirect_to_login()
         if isinstance(error, Forbidden):
-            return guest.message(MAY_NOT, [WayOut(ROOT, TO_START)], error.status)
-        return await super().refused(guest, error)
+            return page_request.render_message(FORBIDDEN, [PageLink(ROOT, TO_START)], error.status)
+        return await super().handle_error(page_request, error)
 
-    def ended(self, guest: Staff, ending: Ending, status: int) -> Response:
-        """The page for an error."""
-        return guest.ending(ending, status)
+    def render_error(self, page_request: RedemptionRequest, ending: ErrorPage, status: int) -> Response:
+        return page_request.render_error(ending, status)
 
-    def turned_away(self, request: Request, status: int) -> Response:
-        """A message on a page of no shop."""
-        ending = Ending.NO_SHOP if status == 404 else BY_STATUS.get(status, Ending.BROKEN)
-        return self.pages.message(request, self.language(request), messages.ENDINGS[ending], status)
+    def render_early_error(self, request: Request, status: int) -> Response:
+        """An error page before the shop is known."""
+        ending = ErrorPage.NO_SHOP if status == 404 else ERROR_PAGE_BY_STATUS.get(status, ErrorPage.INTERNAL_ERROR)
+        return self.templates.render_message(request, self.language(request), messages.ERROR_PAGES[ending], status)
 
 
-def _logged_in(handler: Handler[Staff]) -> Handler[Staff]:
-    async def checked(staff: Staff) -> Response:
-        return staff.to_log_in() if staff.caller is None else await handler(staff)
+def _require_login(handler: Handler[RedemptionRequest]) -> Handler[RedemptionRequest]:
+    async def checked(request: RedemptionRequest) -> Response:
+        return request.redirect_to_login() if request.caller is None else await handler(request)
 
     return checked
 
 
-async def _known(services: Services, secret: str, shop: Shop) -> Caller | None:
+async def _find_caller(services: Services, secret: str, shop: Shop) -> Caller | None:
     if not secret:
         return None
     try:
-        return await staff_at(services, secret, shop.partner_id, shop.marketplace_id)
+        return await authenticate_staff(services, secret, shop.partner_id, shop.marketplace_id)
     except Unauthenticated:
         return None

@@ -1,10 +1,10 @@
-"""Logging in and out at a venue."""
+"""Log-in and log-out at a venue."""
 
 from starlette.responses import Response
 
 from funnel.core.flash import Flash
-from funnel.redemption.handler import KEPT
-from funnel.redemption.request import LOG_IN, OWN_PAGE, ROOT, Staff
+from funnel.redemption.handler import STAFF_COOKIE
+from funnel.redemption.request import LOG_IN_PATH, OWN_PAGE, ROOT, RedemptionRequest
 from resolvers.account import staff as sessions
 from schema.core.errors import InvalidInput, TooManyRequests, WrongCredentials
 from schema.validation.languages import LANGUAGES
@@ -13,53 +13,53 @@ LONGEST = 254
 ENDED = "ENDED"
 
 
-async def show(staff: Staff) -> Response:
-    """The form; whoever is logged in already goes on."""
-    if staff.caller is not None:
-        return staff.redirect(staff.to_code())
-    return _form(staff, Flash(), 200, ended=staff.was_known)
+async def show(request: RedemptionRequest) -> Response:
+    """Show the log-in form. A logged-in user is redirected."""
+    if request.caller is not None:
+        return request.redirect(request.code_url())
+    return _form(request, Flash(), 200, ended=request.had_cookie)
 
 
-async def log_in(staff: Staff) -> Response:
-    """Log in, and go on to the code that was asked for."""
-    username, password = staff.form.get("username", ""), staff.form.get("password", "")
-    wrong = [(name, "REQUIRED") for name in ("username", "password") if not staff.form.get(name, "").strip()]
+async def log_in(request: RedemptionRequest) -> Response:
+    """Log in and redirect to the requested code."""
+    username, password = request.form.get("username", ""), request.form.get("password", "")
+    wrong = [(name, "REQUIRED") for name in ("username", "password") if not request.form.get(name, "").strip()]
     if wrong:
-        return _form(staff, Flash(tuple(wrong), {"username": username[:LONGEST]}), 400)
+        return _form(request, Flash(tuple(wrong), {"username": username[:LONGEST]}), 400)
     try:
         secret = await sessions.log_in(
-            staff.context, username[:1000], password[:1000], staff.shop.partner_id, staff.shop.marketplace_id
+            request.context, username[:1000], password[:1000], request.shop.partner_id, request.shop.marketplace_id
         )
     except (WrongCredentials, InvalidInput):
-        return _form(staff, Flash((("username", "WRONG"),), {"username": username[:LONGEST]}), 400)
+        return _form(request, Flash((("username", "WRONG"),), {"username": username[:LONGEST]}), 400)
     except TooManyRequests as error:
-        response = _form(staff, Flash((("username", "TOO_MANY_REQUESTS"),), {"username": username[:LONGEST]}), 429)
+        response = _form(request, Flash((("username", "TOO_MANY_REQUESTS"),), {"username": username[:LONGEST]}), 429)
         response.headers["Retry-After"] = str(error.retry_after)
         return response
-    staff.begin_anew()
-    response = staff.redirect(staff.to_code())
-    staff.cookies.keep(response, KEPT, secret, int(sessions.LIFE.total_seconds()))
+    request.rotate_session()
+    response = request.redirect(request.code_url())
+    request.cookies.set(response, STAFF_COOKIE, secret, int(sessions.LOGIN_LIFETIME.total_seconds()))
     return response
 
 
-async def log_out(staff: Staff) -> Response:
-    """End the log-in, here and wherever its token was taken to."""
-    if staff.caller is not None:
-        await sessions.log_out(staff.context)
-    staff.begin_anew()
-    response = staff.redirect(LOG_IN)
-    staff.cookies.forget(response, KEPT)
+async def log_out(request: RedemptionRequest) -> Response:
+    """End the log-in and revoke its token."""
+    if request.caller is not None:
+        await sessions.log_out(request.context)
+    request.rotate_session()
+    response = request.redirect(LOG_IN_PATH)
+    request.cookies.delete(response, STAFF_COOKIE)
     return response
 
 
-async def change_language(staff: Staff) -> Response:
-    """Remember the language, and show the same page in it."""
-    here, language = staff.form.get("next", ""), staff.form.get("language", "")
-    response = staff.redirect(here if OWN_PAGE.fullmatch(here) else ROOT)
+async def change_language(request: RedemptionRequest) -> Response:
+    """Set the language cookie and redirect to the same page."""
+    here, language = request.form.get("next", ""), request.form.get("language", "")
+    response = request.redirect(here if OWN_PAGE.fullmatch(here) else ROOT)
     if language in LANGUAGES:
-        staff.cookies.keep_language(response, language)
+        request.cookies.set_language(response, language)
     return response
 
 
-def _form(staff: Staff, flash: Flash, status: int, *, ended: bool = False) -> Response:
-    return staff.page("redeem/log_in.html", status, flash=flash, ended=ended, path=LOG_IN)
+def _form(request: RedemptionRequest, flash: Flash, status: int, *, ended: bool = False) -> Response:
+    return request.render("redemption/log_in.html", status, flash=flash, ended=ended, path=LOG_IN_PATH)

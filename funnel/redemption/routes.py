@@ -1,29 +1,28 @@
-"""The addresses of the venue page, all on one page."""
+"""The routes of the venue page."""
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from funnel.core.messages import Ending
-from funnel.core.page_handler import Endpoint
-from funnel.core.pages import Pages
+from funnel.core.messages import ErrorPage
+from funnel.core.page_handler import PageEndpoint
+from funnel.core.pages import PageTemplates
 from funnel.redemption import actions, code, log_in
-from funnel.redemption.handler import RedeemDesk
-from funnel.redemption.request import ROOT, Staff
+from funnel.redemption.handler import RedemptionSite
+from funnel.redemption.request import ROOT, RedemptionRequest
 from store.core.settings import Settings
 
 
-def routes(settings: Settings, pages: Pages) -> list[BaseRoute]:
-    """The routes of the venue page."""
-    desk = RedeemDesk(settings, pages)
-    table: list[tuple[str, str, Endpoint]] = [
-        ("GET", "", desk.for_staff(code.show)),
-        ("GET", "log-in", desk.page(log_in.show)),
-        ("POST", "log-in", desk.form(log_in.log_in)),
-        ("POST", "log-out", desk.form(log_in.log_out)),
-        ("POST", "language", desk.form(log_in.change_language)),
-        ("POST", "voucher", desk.form_of_staff(actions.move_voucher)),
-        ("POST", "gift-card", desk.form_of_staff(actions.take)),
-        ("POST", "gift-card/back", desk.form_of_staff(actions.put_back)),
+def routes(settings: Settings, pages: PageTemplates) -> list[BaseRoute]:
+    site = RedemptionSite(settings, pages)
+    table: list[tuple[str, str, PageEndpoint]] = [
+        ("GET", "", site.staff_page(code.show)),
+        ("GET", "log-in", site.page(log_in.show)),
+        ("POST", "log-in", site.form(log_in.log_in)),
+        ("POST", "log-out", site.form(log_in.log_out)),
+        ("POST", "language", site.form(log_in.change_language)),
+        ("POST", "voucher", site.staff_form(actions.change_voucher_state)),
+        ("POST", "gift-card", site.staff_form(actions.spend)),
+        ("POST", "gift-card/back", site.staff_form(actions.reverse_spending)),
     ]
     return [
         *(
@@ -31,10 +30,10 @@ def routes(settings: Settings, pages: Pages) -> list[BaseRoute]:
             for method, name, endpoint in table
             for path in ((f"{ROOT}{name}", f"{ROOT}{name}/") if name else (ROOT, ROOT.rstrip("/")))
         ),
-        Route(f"{ROOT}{{rest:path}}", desk.page(_nothing_here)),
+        Route(f"{ROOT}{{rest:path}}", site.page(_not_found)),
     ]
 
 
-async def _nothing_here(staff: Staff) -> Response:
-    """An address that no page has."""
-    return staff.ending(Ending.NOT_FOUND, 404)
+async def _not_found(request: RedemptionRequest) -> Response:
+    """Any other path below `/redeem/`."""
+    return request.render_error(ErrorPage.NOT_FOUND, 404)

@@ -1,24 +1,26 @@
-"""What the venue page says."""
+"""Texts of the venue page."""
 
 import datetime as dt
 from dataclasses import dataclass
 
 from funnel.core import messages
-from funnel.core.messages import ERRORS, N_, PUBLIC_ENDINGS, Ending, Told
+from funnel.core.messages import ERRORS, N_, PUBLIC_ERROR_PAGES, ErrorPage, PageMessage
 from resolvers.redemption import RedeemableCard, RedeemableVoucher
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.voucher.voucher import VoucherState
 
 TO_START = N_("Enter a code")
-ENDINGS = {
-    **PUBLIC_ENDINGS,
-    Ending.NOT_FOUND: Told(messages.ENDINGS[Ending.NOT_FOUND].title, N_("Go back, and scan or enter a code.")),
+ERROR_PAGES = {
+    **PUBLIC_ERROR_PAGES,
+    ErrorPage.NOT_FOUND: PageMessage(
+        messages.ERROR_PAGES[ErrorPage.NOT_FOUND].title, N_("Go back, and scan or enter a code.")
+    ),
 }
-MAY_NOT = Told(
+FORBIDDEN = PageMessage(
     N_("You are not allowed to do this"),
     N_("Your log-in lacks the permission. Whoever manages the log-ins of your company can give it to you."),
 )
-WRONG = {
+FIELD_ERRORS = {
     ("username", "REQUIRED"): N_("Enter your user name."),
     ("password", "REQUIRED"): N_("Enter your password."),
     ("username", "WRONG"): N_("User name or password are not right, or they are not for this shop."),
@@ -56,12 +58,12 @@ MOVES = {
     VoucherState.USING: N_("Start using it"),
     VoucherState.USED: N_("Mark as used"),
 }
-"""What leads forward."""
+"""Forward state changes."""
 UNDOES = {
     VoucherState.PAID: N_("Undo: not used yet"),
     VoucherState.USING: N_("Undo: used in part only"),
 }
-"""What leads back."""
+"""State changes that undo."""
 DONE = {
     VoucherState.PAID: N_("It counts as not used again."),
     VoucherState.USING: N_("It is in use now."),
@@ -79,36 +81,35 @@ CARD_STATES = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether something can be used; where not, why."""
+    """The verdict on a code: usable or not, and why."""
 
     good: bool
     title: str
     text: str
     moment: dt.datetime | None = None
-    """What `%(date)s` in the text stands for."""
+    """The value of `%(date)s` in the text."""
 
 
-def verdict_of_voucher(found: RedeemableVoucher) -> Verdict:
-    """Whether a voucher can be used."""
-    voucher = found.voucher
-    if found.usable:
+def verdict_of_voucher(subject: RedeemableVoucher) -> Verdict:
+    voucher = subject.voucher
+    if subject.usable:
         text = (
             N_("Part of it has been used.")
             if voucher.state is VoucherState.USING
             else N_("Nothing of it has been used.")
         )
         return Verdict(True, N_("Can be used"), text)
-    return Verdict(False, N_("Cannot be used"), *_why_not(found))
+    return Verdict(False, N_("Cannot be used"), *_why_not(subject))
 
 
-def _why_not(found: RedeemableVoucher) -> tuple[str, dt.datetime | None]:
-    voucher = found.voucher
+def _why_not(subject: RedeemableVoucher) -> tuple[str, dt.datetime | None]:
+    voucher = subject.voucher
     match voucher.state:
         case VoucherState.USED:
             return N_("It was used on %(date)s."), voucher.used_on
         case VoucherState.DRAFT | VoucherState.ERROR:
             return N_("It has not been paid for."), None
-    if voucher.state is VoucherState.EXPIRED or found.over:
+    if voucher.state is VoucherState.EXPIRED or subject.expired:
         return (
             (N_("Its time was over on %(date)s."), voucher.expires_on)
             if voucher.expires_on
@@ -121,10 +122,9 @@ def _why_not(found: RedeemableVoucher) -> tuple[str, dt.datetime | None]:
     )
 
 
-def verdict_of_card(found: RedeemableCard) -> Verdict:
-    """Whether a gift card can be spent."""
-    card = found.card
-    if found.spendable:
+def verdict_of_card(subject: RedeemableCard) -> Verdict:
+    card = subject.card
+    if subject.spendable:
         return Verdict(True, N_("Can be used"), "")
     text, moment = N_("All of it has been spent."), None
     match card.status:
@@ -132,7 +132,7 @@ def verdict_of_card(found: RedeemableCard) -> Verdict:
             text = N_("It has not been paid for.")
         case GiftCardStatus.CANCELLED:
             text = N_("It was cancelled.")
-        case _ if found.over and card.expires_on:
+        case _ if subject.expired and card.expires_on:
             text, moment = N_("Its time was over on %(date)s."), card.expires_on
         case GiftCardStatus.EXPIRED:
             text = N_("Its time is over.")
@@ -140,5 +140,4 @@ def verdict_of_card(found: RedeemableCard) -> Verdict:
 
 
 def error_text(place: str, code: str) -> str:
-    """What to say about something that is wrong."""
-    return WRONG.get((place, code)) or ERRORS.get(code) or ERRORS["INVALID"]
+    return FIELD_ERRORS.get((place, code)) or ERRORS.get(code) or ERRORS["INVALID"]

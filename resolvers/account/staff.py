@@ -1,4 +1,6 @@
-"""Staff who are logged in at a venue: a token in a cookie, that ends by itself and by all that ends any token."""
+"""Log-in of staff on the redeem page of a venue: a token in a cookie, which expires by itself and can be revoked like
+any token.
+"""
 
 import dataclasses
 import datetime as dt
@@ -7,26 +9,29 @@ from sqlalchemy import update
 from sqlmodel import col, select
 
 from resolvers.account.tokens import obtain_token, revoke_token
-from resolvers.core.context import Caller, Context, Role, Services
+from resolvers.core.caller import Caller, Role
+from resolvers.core.context import Context
+from resolvers.core.services import Services
 from schema.account.token import ObtainToken, RevokeToken
 from schema.core.errors import Unauthenticated, WrongCredentials
-from store.partner.partners import TokenRow, UserRow
+from store.account.users import TokenRow, UserRow
 
-LIFE = dt.timedelta(hours=12)
-"""How long a log-in lasts after its last use."""
-RENEWED_AFTER = dt.timedelta(minutes=10)
-"""How much of its life is gone before it is given it back: not every page is written down."""
+LOGIN_LIFETIME = dt.timedelta(hours=12)
+"""Lifetime of a log-in after its last use."""
+RENEW_AFTER = dt.timedelta(minutes=10)
+"""Age at which a log-in is renewed, so that not every page view writes to the database."""
 LABEL = "Redeem page"
 
 
 async def log_in(context: Context, username: str, password: str, partner_id: int, marketplace_id: int) -> str:
-    """A token for somebody of a partner, of its marketplace, or of all; `WrongCredentials` for a user of another partner.
+    """Log in a user who may see this partner; returns the token. Raises `WrongCredentials` for a user of another
+    partner.
 
-    The same operation as for any token, with its pauses after misses. The secret is in the answer only.
+    Uses the operation `obtain_token`, with its pauses after failures. The secret is in the return value only.
     """
-    hours = int(LIFE.total_seconds()) // 3600
+    hours = int(LOGIN_LIFETIME.total_seconds()) // 3600
     issued = await obtain_token(context, ObtainToken(username=username, password=password, label=LABEL, hours=hours))
-    caller = await context.services.callers.by_secret(issued.token)
+    caller = await context.services.authenticator.authenticate(issued.token)
     if not caller.sees(partner_id, marketplace_id):
         await log_out(dataclasses.replace(context, caller=caller))
         raise WrongCredentials
@@ -34,33 +39,33 @@ async def log_in(context: Context, username: str, password: str, partner_id: int
 
 
 async def log_out(context: Context) -> None:
-    """End the log-in of whoever asks."""
+    """Revoke the caller's token."""
     await revoke_token(context, RevokeToken())
 
 
-async def staff_at(services: Services, secret: str, partner_id: int, marketplace_id: int) -> Caller:
-    """Whoever is logged in at a partner, with the permissions of their own and this partner's rows only.
+async def authenticate_staff(services: Services, secret: str, partner_id: int, marketplace_id: int) -> Caller:
+    """The logged-in user, limited to the rows of this partner, with the user's own permissions.
 
-    Unauthenticated when the log-in has ended, when its user may not log in any more, or does not see this partner.
+    Raises Unauthenticated if the log-in has ended, or if the user is inactive or may not see this partner.
     """
-    caller = await services.callers.by_secret(secret)
+    caller = await services.authenticator.authenticate(secret)
     if not caller.sees(partner_id, marketplace_id):
         raise Unauthenticated
     await _renew(services, caller)
     return dataclasses.replace(caller, role=Role.PARTNER, partner_id=partner_id, marketplace_id=marketplace_id)
 
 
-async def name_of(services: Services, caller: Caller) -> str:
-    """What a logged-in user is called on the page."""
+async def display_name_of(services: Services, caller: Caller) -> str:
+    """The user's first name, else the user name."""
     async with services.db.sessions() as db:
         user = (await db.exec(select(UserRow).where(col(UserRow.id) == caller.user_id))).one()
     return user.first_name or user.username
 
 
 async def _renew(services: Services, caller: Caller) -> None:
-    """Give a log-in that is used the whole of its life again. Any other token keeps the end that it was given."""
-    until = services.clock.now() + LIFE
+    """Extend a log-in to its full lifetime. Other tokens keep their expiry."""
+    until = services.clock.now() + LOGIN_LIFETIME
     ours = col(TokenRow.id) == caller.token_id, col(TokenRow.label) == LABEL
-    due = col(TokenRow.expires_on) < until - RENEWED_AFTER
+    due = col(TokenRow.expires_on) < until - RENEW_AFTER
     async with services.db.sessions() as db, db.begin():
         await db.exec(update(TokenRow).where(*ours, due).values(expires_on=until))

@@ -1,4 +1,4 @@
-"""Logging in, and what a caller is."""
+"""Log-in, tokens, and the caller's own data."""
 
 import datetime as dt
 from uuid import UUID
@@ -9,69 +9,76 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.operation import Call, operation
 from schema.account.token import IssuedToken, ObtainToken, RevokeToken, Viewer
+from schema.account.user import Token
 from schema.core.errors import NotFound, WrongCredentials
-from schema.core.permission import Rule
-from schema.partner.partner import Token
-from store.account.credentials import PREFIX, digest_of, matches, new_secret, normal_username
+from schema.core.permission import AccessRule
+from store.account.credentials import PREFIX, new_secret, normal_username, secret_digest_of, verify_password
+from store.account.users import TokenRow, UserRow
 from store.core.clock import Clock
-from store.partner.partners import MarketplaceRow, PartnerRow, TokenRow, UserRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 
 LIVE_TOKENS = 100
 
 
-@operation(Rule.PUBLIC, transaction=False)
+@operation(AccessRule.PUBLIC, transaction=False)
 async def obtain_token(call: Call, input: ObtainToken) -> IssuedToken:
-    """Log in: make a new token for a user name and a password. A user has at most 100; the longest unused goes first.
+    """Log in with user name and password, and create a token. A user has at most 100 valid tokens; beyond that the one
+    unused for longest is revoked.
 
-    From the fifth miss on each is followed by a pause, a second first and an hour at most.
+    From the fifth failure on, each failure is followed by a pause of one second, growing up to one hour.
     """
     sessions, query = call.services.db.sessions, select(UserRow)
     username = normal_username(input.username)
     async with call.services.limits.log_ins.attempt(username, call.context.address) as attempt:
         async with sessions() as db:
             user = (await db.exec(query.where(col(UserRow.username) == username))).one_or_none()
-        # Between two sessions: checking takes long on purpose, and no connection waits for it.
-        good = await matches(user.password_hash if user else None, input.password)
+        # Outside any session: verifying is slow on purpose, and must not occupy a database connection.
+        good = await verify_password(user.password_hash if user else None, input.password)
         if user is None or not good or not user.is_active:
             raise WrongCredentials
         attempt.succeeded = True
     async with sessions() as db, db.begin():
-        await _still(db, user)
+        await _check_unchanged(db, user)
         life = None if input.hours is None else dt.timedelta(hours=input.hours)
         secret = await issue_token(db, user, input.label, call.services.clock, life)
         return IssuedToken(token=secret, uuid=await _owner_uuid(db, user), user=user)
 
 
-async def _still(db: AsyncSession, user: UserRow) -> None:
-    """See that a log-in is as good as when it was checked: its password may have been changed meanwhile."""
+async def _check_unchanged(db: AsyncSession, user: UserRow) -> None:
+    """Raise WrongCredentials if the password or the active flag changed since the check."""
     query = select(UserRow.password_hash, UserRow.is_active).where(col(UserRow.id) == user.id).with_for_update()
     if tuple((await db.exec(query)).one()) != (user.password_hash, True):
         raise WrongCredentials
 
 
 async def set_password(
-    db: AsyncSession, user: UserRow, password_hash: str, clock: Clock, *, but: int | None = None
+    db: AsyncSession, user: UserRow, password_hash: str, clock: Clock, *, except_token_id: int | None = None
 ) -> None:
-    """Give a user another password, and revoke all of their tokens `but` one: whoever knew the old one is out.
+    """Set a new password, and revoke all tokens of the user except `except_token_id`.
 
-    The row is written first, and locked by that: a log-in by the old password comes before, and its token is seen here, or
-    afterwards, and is refused.
+    The row is written first, and thereby locked. A concurrent log-in with the old password either came before, and its
+    token is revoked here, or comes later and is refused.
     """
     user.password_hash = password_hash
     await db.flush()
     live = col(TokenRow.user_id) == user.id, col(TokenRow.revoked_on).is_(None)
-    others = true() if but is None else col(TokenRow.id) != but
+    others = true() if except_token_id is None else col(TokenRow.id) != except_token_id
     await db.exec(update(TokenRow).where(*live, others).values(revoked_on=clock.now()))
 
 
 async def issue_token(
     db: AsyncSession, user: UserRow, label: str, clock: Clock, life: dt.timedelta | None = None
 ) -> str:
-    """A new token of a user; its secret is in the answer only. Without a `life` it never expires."""
-    await db.exec(select(UserRow.id).where(col(UserRow.id) == user.id).with_for_update())  # two log-ins make no 101
+    """Create a token and return its secret, which is not stored. Without `life` the token never expires."""
+    # Concurrent log-ins must not exceed the limit.
+    await db.exec(select(UserRow.id).where(col(UserRow.id) == user.id).with_for_update())
     secret, now = new_secret(), clock.now()
     row = TokenRow(
-        user_id=user.id, label=label[:80], hint=secret[: len(PREFIX) + 4], digest=digest_of(secret), created_on=now
+        user_id=user.id,
+        label=label[:80],
+        hint=secret[: len(PREFIX) + 4],
+        digest=secret_digest_of(secret),
+        created_on=now,
     )
     row.expires_on = None if life is None else now + life
     db.add(row)
@@ -94,9 +101,9 @@ async def _owner_uuid(db: AsyncSession, user: UserRow) -> UUID:
     return user.uuid
 
 
-@operation(Rule.AUTHENTICATED)
+@operation(AccessRule.AUTHENTICATED)
 async def me(call: Call) -> Viewer:
-    """The caller, and what it may do."""
+    """The caller and the caller's permissions."""
     caller = call.caller
     query = (
         select(UserRow, PartnerRow, MarketplaceRow)
@@ -109,9 +116,11 @@ async def me(call: Call) -> Viewer:
     return Viewer(user=user, partner=partner, marketplace=marketplace, permissions=sorted(caller.permissions))
 
 
-@operation(Rule.AUTHENTICATED)
+@operation(AccessRule.AUTHENTICATED)
 async def revoke_token(call: Call, input: RevokeToken) -> Token:
-    """Revoke one of the caller's own tokens. It stops working everywhere within five seconds; revoking again changes nothing."""
+    """Revoke one of your own tokens. It stops working everywhere within five seconds. Revoking it again changes
+    nothing.
+    """
     query = select(TokenRow).where(
         col(TokenRow.id) == (input.id if input.id is not None else call.caller.token_id),
         col(TokenRow.user_id) == call.caller.user_id,
@@ -120,5 +129,5 @@ async def revoke_token(call: Call, input: RevokeToken) -> Token:
     if token is None:
         raise NotFound("id", thing="token")
     token.revoked_on = token.revoked_on or call.services.clock.now()
-    call.services.callers.forget(token_id=token.id)
+    call.services.authenticator.invalidate(token_id=token.id)
     return token

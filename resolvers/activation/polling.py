@@ -1,4 +1,4 @@
-"""Looks at activations: when one is due, when the provider says something, when the data of a partner change."""
+"""Updates activations: periodically, on notifications of the provider, and when partner data change."""
 
 import uuid
 
@@ -7,42 +7,42 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.activation import transitions as outcomes
-from resolvers.activation.steps import go_on
-from resolvers.core.context import Services
-from schema.onboarding import ActivationStatus
-from store.activation.account_requests import digest, missing
-from store.activation.activations import ActivationRow, due, latest, of_account
-from store.job.jobs import Job, enqueue
+from resolvers.activation.steps import sync_activation
+from resolvers.core.services import Services
+from schema.activation import ActivationStatus
+from store.activation.account_requests import account_digest, missing_fields
+from store.activation.activations import ActivationRow, activation_of_account, due_activations, latest_activation
+from store.job.jobs import JobKind, enqueue_job
 from store.partner.partners import PartnerRow
-from store.providers.errors import NotFound as UnknownToProvider
 from store.providers.errors import ProviderError
+from store.providers.errors import ProviderNotFound as UnknownToProvider
 
 log = structlog.get_logger(__name__)
-EACH_SWEEP = 200
+SWEEP_BATCH = 200
 
 
-async def watch(services: Services, activation_id: uuid.UUID) -> None:
-    """One look at one activation. A provider that cannot answer now is asked again later, ever more rarely."""
+async def poll_activation(services: Services, activation_id: uuid.UUID) -> None:
+    """Job: update one activation. If the provider is unavailable, the next check follows after a growing pause."""
     try:
-        await go_on(services, activation_id)
+        await sync_activation(services, activation_id)
     except ProviderError as error:
         log.warning(
             "the provider could not tell how an activation stands", activation=str(activation_id), error=str(error)
         )
 
 
-async def follow_hint(services: Services, account_id: str) -> None:
-    """Something happened to an account: look at the activation it belongs to, if it is one of ours."""
+async def handle_notification(services: Services, account_id: str) -> None:
+    """Handle a notification about an account: update its activation, if it is one of ours."""
     async with services.db.sessions() as db:
-        known = await of_account(db, account_id)
+        known = await activation_of_account(db, account_id)
     if known is None:
-        known = await _named(services, account_id)
+        known = await _find_by_reference(services, account_id)
     if known is not None and known.status is not ActivationStatus.FAILED:
-        await go_on(services, known.id)
+        await sync_activation(services, known.id)
 
 
-async def _named(services: Services, account_id: str) -> ActivationRow | None:
-    """The activation that an account refers to, for one whose id was lost with the answer that told it."""
+async def _find_by_reference(services: Services, account_id: str) -> ActivationRow | None:
+    """The activation whose key is the account's reference, for an account whose id was lost with the response."""
     try:
         account = await services.provider.get_account(account_id)
         key = uuid.UUID(account.reference)
@@ -53,27 +53,27 @@ async def _named(services: Services, account_id: str) -> ActivationRow | None:
         found = (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
     if found is None or found.account_id:
         return None
-    return await outcomes.note_account(services, found.id, account)
+    return await outcomes.record_account(services, found.id, account)
 
 
-async def partner_changed(db: AsyncSession, partner: PartnerRow) -> None:
-    """Have the provider told, once the open transaction is committed, of what it knows of a partner and has changed."""
-    activation = await latest(db, partner.id)
+async def enqueue_partner_update(db: AsyncSession, partner: PartnerRow) -> None:
+    """Enqueue an update of the provider if the partner data that it received have changed."""
+    activation = await latest_activation(db, partner.id)
     if activation is None or not activation.account_id or activation.status is ActivationStatus.FAILED:
         return
-    if not missing(partner) and digest(partner) != activation.told_digest:
-        await enqueue(db, Job.WATCH_ACTIVATION, {"id": activation.id})
+    if not missing_fields(partner) and account_digest(partner) != activation.told_digest:
+        await enqueue_job(db, JobKind.WATCH_ACTIVATION, {"id": activation.id})
 
 
 async def sweep(services: Services) -> int:
-    """Enqueue a look at every activation that is due; answers how many.
+    """Enqueue a check of every activation that is due; returns their number.
 
-    Each has its next look set at once, so that some whose looks fail never keep the others waiting.
+    The next check is scheduled at once, so that failing checks do not block others.
     """
     now = services.clock.now()
     async with services.db.sessions() as db, db.begin():
-        rows = await due(db, now, EACH_SWEEP)
+        rows = await due_activations(db, now, SWEEP_BATCH)
         for row in rows:
             row.check_on = outcomes.next_check(row, now)
-            await enqueue(db, Job.WATCH_ACTIVATION, {"id": row.id}, once=str(row.id))
+            await enqueue_job(db, JobKind.WATCH_ACTIVATION, {"id": row.id}, unique_key=str(row.id))
         return len(rows)

@@ -1,7 +1,8 @@
-"""How an activation goes on at the provider: the one function that the API, the pages, notifications and the worker call.
+"""Runs the steps of an activation at the provider: `sync_activation`, called by the API, the pages, notifications and
+the worker.
 
-Any number of calls, at once or after a crash, end in one account, one wallet and one event: keys are stored before the
-first send, and what comes of a call is written by `activation_outcomes`, which locks.
+Any number of calls, concurrent or after a crash, result in one account, one wallet and one event: idempotency keys are
+stored before the first call, and `resolvers.activation.transitions` saves every result under a lock.
 """
 
 import datetime as dt
@@ -11,30 +12,30 @@ from contextlib import suppress
 import structlog
 
 from resolvers.activation import transitions as outcomes
-from resolvers.core.context import Services
+from resolvers.core.services import Services
+from schema.activation import ActivationFailureReason, ActivationStatus
 from schema.core.errors import NotFound
-from schema.onboarding import ActivationFailureReason, ActivationStatus
 from schema.partner.partner import PartnerStatus
-from store.activation.account_requests import digest, is_person, missing, request_of
-from store.activation.activations import ActivationRow, locked_activation, of_account, still_refused
+from store.activation.account_requests import account_digest, account_request_of, is_person, missing_fields
+from store.activation.activations import ActivationRow, activation_of_account, is_still_refused, locked_activation
 from store.core.settings import ProviderName
-from store.onboarding.links import return_url_for
+from store.onboarding.links import provider_return_url_for
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.accounts import Account, AccountStatus
 from store.providers.base import Subject
 from store.providers.errors import InvalidRequest, UnknownOutcome
-from store.providers.errors import NotFound as UnknownToProvider
-from store.providers.keys import Key
+from store.providers.errors import ProviderNotFound as UnknownToProvider
+from store.providers.keys import IdempotencyKey
 
 log = structlog.get_logger(__name__)
-KEYS_KEPT = dt.timedelta(days=1)
-"""After that nothing more will be known of a call whose outcome is unknown."""
-FAILURES_LOOKED_FOR = dt.timedelta(hours=1)
-"""How long after a session was opened it is asked whether it failed: it ends after ten minutes."""
+KEY_LIFETIME = dt.timedelta(days=1)
+"""After this time the outcome of a call with an unknown outcome can no longer be determined."""
+SESSION_FAILURE_WINDOW = dt.timedelta(hours=1)
+"""How long after opening a session its failure is checked; a session ends after ten minutes."""
 
 
-async def read(services: Services, activation_id: uuid.UUID) -> tuple[PartnerRow, ActivationRow]:
-    """An activation and its partner, as they are now."""
+async def read_activation(services: Services, activation_id: uuid.UUID) -> tuple[PartnerRow, ActivationRow]:
+    """The activation and its partner, read from the database. Raises NotFound."""
     async with services.db.sessions() as db:
         activation = await db.get(ActivationRow, activation_id)
         if activation is None:
@@ -42,57 +43,62 @@ async def read(services: Services, activation_id: uuid.UUID) -> tuple[PartnerRow
         return await db.get_one(PartnerRow, activation.partner_id), activation
 
 
-def barred(services: Services, partner: PartnerRow) -> bool:
-    """Whether the provider must hear nothing of a partner: of one that tries things out, unless it is the sandbox."""
+def requires_sandbox(services: Services, partner: PartnerRow) -> bool:
+    """True if the partner must not be sent to the provider: a test partner, unless the provider is the sandbox."""
     return partner.status is PartnerStatus.TEST and services.settings.provider is not ProviderName.SANDBOX
 
 
-async def go_on(services: Services, activation_id: uuid.UUID, *, session: bool = False) -> ActivationRow:
-    """Ask the provider how it stands, and take the next steps; with `session`, also open one for the representative.
+async def sync_activation(services: Services, activation_id: uuid.UUID, *, session: bool = False) -> ActivationRow:
+    """Read the state from the provider and take the next steps. With `session`, also open a session for the
+    representative.
 
-    Raises ProviderError when the provider cannot be asked now; refusals of data are outcomes, and no errors.
+    Raises ProviderError if the provider is unavailable. A refusal of data is an outcome, not an error.
     """
-    partner, activation = await read(services, activation_id)
+    partner, activation = await read_activation(services, activation_id)
     try:
-        return await _steps(services, partner, activation, session=session)
+        return await _run_steps(services, partner, activation, session=session)
     except InvalidRequest as refused:
-        told = "" if missing(partner) else digest(partner)
-        return await outcomes.refuse(services, activation_id, refused, told=told)
+        told = "" if missing_fields(partner) else account_digest(partner)
+        return await outcomes.record_refusal(services, activation_id, refused, reported_digest=told)
     except UnknownOutcome:
-        _, activation = await read(services, activation_id)
+        _, activation = await read_activation(services, activation_id)
         sent_on = activation.wallet_sent_on if activation.account_id else activation.account_sent_on
-        if not activation.live or sent_on is None or services.clock.now() - sent_on < KEYS_KEPT:
+        if not activation.is_live or sent_on is None or services.clock.now() - sent_on < KEY_LIFETIME:
             raise
         return await outcomes.give_up(services, activation_id, ActivationFailureReason.OUTCOME_UNKNOWN)
 
 
-async def _steps(services: Services, partner: PartnerRow, activation: ActivationRow, *, session: bool) -> ActivationRow:
+async def _run_steps(
+    services: Services, partner: PartnerRow, activation: ActivationRow, *, session: bool
+) -> ActivationRow:
     activation_id = activation.id
-    if activation.status is ActivationStatus.FAILED or barred(services, partner):
+    if activation.status is ActivationStatus.FAILED or requires_sandbox(services, partner):
         return activation
-    account = await _account(services, partner, activation)
+    account = await _sync_account(services, partner, activation)
     if account is None:
         return activation
     failed = await _session_failed(services, account, activation)
-    activation = await outcomes.note_account(services, activation_id, account, session_failed=failed)
+    activation = await outcomes.record_account(services, activation_id, account, session_failed=failed)
     if activation.status is ActivationStatus.PROCESSING:
         return await _finish(services, partner, activation)
     if activation.status is ActivationStatus.COMPLETED:
         activation = await _review(services, partner, activation, account)
-    if session and wants_session(activation, partner, services.clock.now()):
+    if session and needs_session(activation, partner, services.clock.now()):
         return await _open_session(services, activation_id)
     return activation
 
 
-def wants_session(activation: ActivationRow, partner: PartnerRow, now: dt.datetime) -> bool:
-    """Whether the representative has to authenticate and has no link for it: none yet, or of another person or time."""
+def needs_session(activation: ActivationRow, partner: PartnerRow, now: dt.datetime) -> bool:
+    """True if the representative has to authenticate and has no valid link: none yet, an expired one, or one for a
+    previous representative.
+    """
     email = partner.legal_representative_email
     match activation.status:
         case ActivationStatus.PENDING_USER_ACTION:
-            return not activation.link(now) or activation.session_email != email
+            return not activation.usable_link(now) or activation.session_email != email
         case ActivationStatus.COMPLETED:
-            renewed = activation.link(now) and activation.session_email == email
-            return activation.enrolled_email != email and not renewed and not still_refused(partner, activation)
+            renewed = activation.usable_link(now) and activation.session_email == email
+            return activation.enrolled_email != email and not renewed and not is_still_refused(partner, activation)
         case _:
             return False
 
@@ -100,46 +106,46 @@ def wants_session(activation: ActivationRow, partner: PartnerRow, now: dt.dateti
 # ---- the account
 
 
-async def _account(services: Services, partner: PartnerRow, activation: ActivationRow) -> Account | None:
-    """The account as it is now, told of what has changed. None where it was never asked for."""
+async def _sync_account(services: Services, partner: PartnerRow, activation: ActivationRow) -> Account | None:
+    """The account, updated with changed partner data. None if no account was requested."""
     if not activation.account_id:
-        return await _create(services, partner, activation)
+        return await _create_account(services, partner, activation)
     same_kind = activation.company_type is None or is_person(activation.company_type) is is_person(partner.company_type)
-    if not same_kind or missing(partner) or digest(partner) == activation.told_digest:
+    if not same_kind or missing_fields(partner) or account_digest(partner) == activation.told_digest:
         return await services.provider.get_account(activation.account_id)
     try:
-        request = request_of(partner, str(activation.account_key))
+        request = account_request_of(partner, str(activation.account_key))
         account = await services.provider.update_account(activation.account_id, request)
     except InvalidRequest as refused:
-        if activation.live:
+        if activation.is_live:
             raise
-        await outcomes.refuse(services, activation.id, refused, told=digest(partner))
+        await outcomes.record_refusal(services, activation.id, refused, reported_digest=account_digest(partner))
         return await services.provider.get_account(activation.account_id)
-    await outcomes.note_told(services, activation.id, digest(partner))
+    await outcomes.record_reported_data(services, activation.id, account_digest(partner))
     return account
 
 
-async def _create(services: Services, partner: PartnerRow, activation: ActivationRow) -> Account | None:
-    if activation.account_sent_on is None or missing(partner):
+async def _create_account(services: Services, partner: PartnerRow, activation: ActivationRow) -> Account | None:
+    if activation.account_sent_on is None or missing_fields(partner):
         return None
     try:
         return await services.provider.create_account(
-            request_of(partner, str(activation.account_key)),
-            return_url=return_url_for(services.settings, partner),
-            key=Key(str(activation.account_key)),
+            account_request_of(partner, str(activation.account_key)),
+            return_url=provider_return_url_for(services.settings, partner),
+            key=IdempotencyKey(str(activation.account_key)),
             sent_at=activation.account_sent_on,
         )
     except UnknownOutcome:
-        if services.clock.now() - activation.account_sent_on < KEYS_KEPT:
+        if services.clock.now() - activation.account_sent_on < KEY_LIFETIME:
             raise
-        found = await _lost(services, activation)
+        found = await _find_lost_account(services, activation)
         if found is None:
             raise
         return found
 
 
-async def _lost(services: Services, activation: ActivationRow) -> Account | None:
-    """The account that was made when the answer was lost, long ago: an event tells of it, and it has our reference."""
+async def _find_lost_account(services: Services, activation: ActivationRow) -> Account | None:
+    """The account that was created when the response was lost, found by our reference through the provider's events."""
     assert activation.account_sent_on is not None
     seen: set[str] = set()
     async for hint in services.provider.events_since(activation.account_sent_on):
@@ -147,7 +153,7 @@ async def _lost(services: Services, activation: ActivationRow) -> Account | None
             continue
         seen.add(hint.resource_id)
         async with services.db.sessions() as db:
-            known = await of_account(db, hint.resource_id)
+            known = await activation_of_account(db, hint.resource_id)
         if known is None:
             with suppress(UnknownToProvider):
                 account = await services.provider.get_account(hint.resource_id)
@@ -162,46 +168,48 @@ async def _lost(services: Services, activation: ActivationRow) -> Account | None
 async def _session_failed(services: Services, account: Account, activation: ActivationRow) -> bool:
     sent_on = activation.session_sent_on
     waiting = account.status is AccountStatus.ACTION_REQUIRED and account.action is None
-    if not waiting or sent_on is None or services.clock.now() - sent_on > FAILURES_LOOKED_FOR:
+    if not waiting or sent_on is None or services.clock.now() - sent_on > SESSION_FAILURE_WINDOW:
         return False
     return await services.provider.enrolment_failed(account.id, sent_on)
 
 
 async def _open_session(services: Services, activation_id: uuid.UUID) -> ActivationRow:
-    """A fresh link for whoever represents the partner now. A lost answer is asked for again while it could be used."""
+    """Open a session for the current representative. The idempotency key is reused while a lost response could still be
+    used.
+    """
     async with services.db.sessions() as db, db.begin():
         partner, activation = await locked_activation(db, activation_id)
         now = services.clock.now()
-        if not wants_session(activation, partner, now):
+        if not needs_session(activation, partner, now):
             return activation
         sent_on, same = activation.session_sent_on, activation.session_email == partner.legal_representative_email
         usable = sent_on is not None and now - sent_on < outcomes.LINK_LIFE
         if activation.session_key is None or not usable or not same:
             activation.session_key, activation.session_sent_on = uuid.uuid4(), now
         activation.session_email = partner.legal_representative_email
-        activation.forget_link()
+        activation.clear_link()
         key, sent_at = activation.session_key, activation.session_sent_on or now
     action = await services.provider.open_enrolment(
         activation.account_id,
-        return_url=return_url_for(services.settings, partner),
-        key=Key(str(key)),
+        return_url=provider_return_url_for(services.settings, partner),
+        key=IdempotencyKey(str(key)),
         sent_at=sent_at,
     )
     async with services.db.sessions() as db, db.begin():
         _, activation = await locked_activation(db, activation_id)
         now = services.clock.now()
         if activation.session_key == key and activation.status is not ActivationStatus.FAILED:
-            outcomes.note_session(activation, action, now)
+            outcomes.record_session(activation, action, now)
     if action is not None:
         return activation
-    return await _steps(services, *await read(services, activation_id), session=False)
+    return await _run_steps(services, *await read_activation(services, activation_id), session=False)
 
 
-# ---- afterwards
+# ---- completion and review
 
 
 async def _finish(services: Services, partner: PartnerRow, activation: ActivationRow) -> ActivationRow:
-    """The representative is done: see that nothing is blocked, open the wallet, and activate the payments."""
+    """After authentication: check for blocks, open the wallet, and complete the activation."""
     blocks = await services.provider.get_blocks(activation.account_id)
     enrolment = await services.provider.get_enrolment(activation.account_id)
     wallet_id = partner.provider_wallet_id if partner.provider_user_id == activation.account_id else ""
@@ -217,7 +225,7 @@ async def _open_wallet(services: Services, partner: PartnerRow, activation: Acti
         activation.account_id,
         marketplace.currency,
         partner.commercial_name,
-        key=Key(str(activation.wallet_key)),
+        key=IdempotencyKey(str(activation.wallet_key)),
         sent_at=activation.wallet_sent_on or services.clock.now(),
     )
 
@@ -225,9 +233,9 @@ async def _open_wallet(services: Services, partner: PartnerRow, activation: Acti
 async def _review(
     services: Services, partner: PartnerRow, activation: ActivationRow, account: Account
 ) -> ActivationRow:
-    """What is blocked since, and whether a new representative, for whom a session was opened, has authenticated."""
+    """Update the blocks of a completed activation, and check whether a new representative has authenticated."""
     blocks = await services.provider.get_blocks(activation.account_id)
     email = partner.legal_representative_email
     renewing = activation.enrolled_email != email and activation.session_email == email
     enrolment = await services.provider.get_enrolment(activation.account_id) if renewing else None
-    return await outcomes.note_review(services, activation.id, blocks, enrolment, account.status)
+    return await outcomes.record_review(services, activation.id, blocks, enrolment, account.status)

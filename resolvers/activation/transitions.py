@@ -1,4 +1,4 @@
-"""What becomes of an activation: every change of its state, each in one transaction, whoever brings the news."""
+"""State changes of an activation. Each runs in one transaction under a lock, whatever triggered it."""
 
 import datetime as dt
 import uuid
@@ -6,12 +6,12 @@ import uuid
 import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.context import Services
+from resolvers.core.services import Services
+from schema.activation import ActivationFailureReason, ActivationStatus
 from schema.event import EventType
-from schema.onboarding import ActivationFailureReason, ActivationStatus
 from store.activation.account_requests import refused_field
-from store.activation.activations import ActivationRow, locked_activation, move
-from store.event.events import emit
+from store.activation.activations import ActivationRow, locked_activation, transition
+from store.event.events import emit_event
 from store.partner.partners import PartnerRow
 from store.providers.accounts import Account, AccountStatus, Blocks, Enrolment
 from store.providers.actions import UserAction
@@ -28,11 +28,11 @@ PAUSES = (
 LONGEST_PAUSE = dt.timedelta(days=1)
 LONGEST_MESSAGE = 500
 FORGET_ACCOUNT = frozenset({ActivationFailureReason.ACCOUNT_CLOSED, ActivationFailureReason.KIND_CHANGED})
-"""After these another account has to be asked for."""
+"""Failures after which a new account has to be requested."""
 
 
 def next_check(activation: ActivationRow, now: dt.datetime) -> dt.datetime | None:
-    """When the worker looks again: often right after something was asked of somebody, ever more rarely later."""
+    """When the worker checks next: at short intervals after a request, then ever less often."""
     if activation.status is ActivationStatus.FAILED:
         return None
     settled = activation.enrolled_email and not activation.redirect_url
@@ -44,62 +44,62 @@ def next_check(activation: ActivationRow, now: dt.datetime) -> dt.datetime | Non
     return now + next((pause for until, pause in PAUSES if now - since < until), LONGEST_PAUSE)
 
 
-async def note_account(
+async def record_account(
     services: Services, activation_id: uuid.UUID, account: Account, *, session_failed: bool = False
 ) -> ActivationRow:
-    """The provider has told how the account stands. Late, repeated and overtaken news change nothing that is final."""
+    """Save the account state read from the provider. Late, repeated and outdated reads do not change a final state."""
     async with services.db.sessions() as db, db.begin():
         partner, activation = await locked_activation(db, activation_id)
         now = services.clock.now()
-        if account.action is None:  # the answer to a question, and not that of the first call
+        if account.action is None:  # a read, not the response that created the account
             activation.asked_on = now
         if activation.status is not ActivationStatus.FAILED:
-            _take_account(partner, activation, account, now, session_failed=session_failed)
+            _apply_account(partner, activation, account, now, session_failed=session_failed)
         elif activation.failure is ActivationFailureReason.OUTCOME_UNKNOWN and not partner.provider_user_id:
             activation.account_id = partner.provider_user_id = account.id
         activation.check_on = next_check(activation, now)
         return activation
 
 
-def _take_account(
+def _apply_account(
     partner: PartnerRow, activation: ActivationRow, account: Account, now: dt.datetime, *, session_failed: bool
 ) -> None:
     activation.account_id = activation.account_id or account.id
     partner.provider_user_id = activation.account_id
     if account.status is AccountStatus.CLOSED:
-        end(partner, activation, ActivationFailureReason.ACCOUNT_CLOSED)
+        fail(partner, activation, ActivationFailureReason.ACCOUNT_CLOSED)
     elif activation.status is not ActivationStatus.PENDING_USER_ACTION:
         if activation.status is ActivationStatus.COMPLETED and account.status is AccountStatus.ACTION_REQUIRED:
-            activation.enrolled_email = ""  # what the provider knew of the representative has changed since
+            activation.enrolled_email = ""  # the data of the representative have changed at the provider
     elif account.status is AccountStatus.ACTIVE:
-        activation.forget_link()
+        activation.clear_link()
         activation.enrolled_email = activation.session_email or partner.legal_representative_email
         activation.wallet_sent_on = now
-        move(activation, ActivationStatus.PROCESSING)
+        transition(activation, ActivationStatus.PROCESSING)
     elif session_failed:
-        end(partner, activation, ActivationFailureReason.NOT_AUTHENTICATED)
+        fail(partner, activation, ActivationFailureReason.NOT_AUTHENTICATED)
     elif account.action is not None:
-        note_link(activation, account.action, now)
+        record_link(activation, account.action, now)
 
 
-def note_link(activation: ActivationRow, action: UserAction, now: dt.datetime) -> None:
-    """Remember where the representative goes, for as long as the provider takes them there."""
+def record_link(activation: ActivationRow, action: UserAction, now: dt.datetime) -> None:
+    """Save the link for the representative, with its expiry."""
     activation.redirect_url = action.url
     activation.link_expires_on = action.expires_at or now + LINK_LIFE
 
 
-def note_session(activation: ActivationRow, action: UserAction | None, now: dt.datetime) -> None:
-    """A session was opened for the representative, unless the provider asks nothing of this one."""
+def record_session(activation: ActivationRow, action: UserAction | None, now: dt.datetime) -> None:
+    """Save an opened session. `action` is None if the provider does not require authentication."""
     activation.session_key = activation.asked_on = None
     if action is not None:
-        note_link(activation, action, now)
+        record_link(activation, action, now)
     elif activation.status is ActivationStatus.COMPLETED:
         activation.enrolled_email, activation.enrolled_on = activation.session_email, now
     activation.check_on = next_check(activation, now)
 
 
-async def note_told(services: Services, activation_id: uuid.UUID, digest: str) -> None:
-    """The provider was told what has changed of a partner: it is not told the same again."""
+async def record_reported_data(services: Services, activation_id: uuid.UUID, digest: str) -> None:
+    """Save the digest of the data sent to the provider, so that the same data are not sent again."""
     async with services.db.sessions() as db, db.begin():
         _, activation = await locked_activation(db, activation_id)
         activation.told_digest = digest
@@ -110,26 +110,28 @@ async def note_told(services: Services, activation_id: uuid.UUID, digest: str) -
 async def complete(
     services: Services, activation_id: uuid.UUID, wallet_id: str, blocks: Blocks, enrolment: Enrolment | None
 ) -> ActivationRow:
-    """The wallet is open: payments are active, and it is told once, unless somebody else has done it already."""
+    """Activate the payments once the wallet is open, and emit the event; no effect if done already. If inflows are
+    blocked, the activation fails.
+    """
     async with services.db.sessions() as db, db.begin():
         partner, activation = await locked_activation(db, activation_id)
         if activation.status is not ActivationStatus.PROCESSING:
             return activation
         if blocks.inflows:
             activation.failure_message = f"The provider has stopped what comes in, by its code {blocks.code or '-'}."
-            end(partner, activation, ActivationFailureReason.ACCOUNT_BLOCKED)
+            fail(partner, activation, ActivationFailureReason.ACCOUNT_BLOCKED)
             return activation
         partner.provider_user_id, partner.provider_wallet_id = activation.account_id, wallet_id
         partner.payments_active = True
         activation.outflows_blocked = blocks.outflows
         activation.enrolled_on = (enrolment.last_on if enrolment else None) or services.clock.now()
-        move(activation, ActivationStatus.COMPLETED)
+        transition(activation, ActivationStatus.COMPLETED)
         activation.check_on = next_check(activation, services.clock.now())
-        await _tell(db, partner, activation)
+        await _emit_activated(db, partner, activation)
         return activation
 
 
-async def _tell(db: AsyncSession, partner: PartnerRow, activation: ActivationRow) -> None:
+async def _emit_activated(db: AsyncSession, partner: PartnerRow, activation: ActivationRow) -> None:
     data = {
         "id": partner.id,
         "uuid": str(partner.uuid),
@@ -137,13 +139,13 @@ async def _tell(db: AsyncSession, partner: PartnerRow, activation: ActivationRow
         "activation_id": str(activation.id),
     }
     kind, once = EventType.PARTNER_PAYMENTS_ACTIVATED, str(activation.id)
-    await emit(db, kind, partner_id=partner.id, subject=str(partner.id), data=data, once=once)
+    await emit_event(db, kind, partner_id=partner.id, subject=str(partner.id), data=data, unique_key=once)
 
 
-async def note_review(
+async def record_review(
     services: Services, activation_id: uuid.UUID, blocks: Blocks, enrolment: Enrolment | None, account: AccountStatus
 ) -> ActivationRow:
-    """How a completed activation stands since: what is blocked, and whether its representative has authenticated anew."""
+    """Save the blocks of a completed activation, and a new authentication of its representative."""
     async with services.db.sessions() as db, db.begin():
         partner, activation = await locked_activation(db, activation_id)
         if activation.status is not ActivationStatus.COMPLETED:
@@ -155,14 +157,16 @@ async def note_review(
         if anew or (not activation.enrolled_email and account is AccountStatus.ACTIVE):
             activation.enrolled_on = last_on or activation.enrolled_on
             activation.enrolled_email = activation.session_email or activation.enrolled_email
-            activation.forget_link()
+            activation.clear_link()
         activation.check_on = next_check(activation, services.clock.now())
         return activation
 
 
-async def refuse(services: Services, activation_id: uuid.UUID, refused: InvalidRequest, *, told: str) -> ActivationRow:
-    """The provider does not take what it was told, of which `told` is the digest: the process has failed. A completed one
-    stays, and lacks something; it does not tell the same again.
+async def record_refusal(
+    services: Services, activation_id: uuid.UUID, refused: InvalidRequest, *, reported_digest: str
+) -> ActivationRow:
+    """Save that the provider refused the data with the digest `reported_digest`. A live activation fails. A completed
+    one stays completed, with a requirement, and does not send the same data again.
     """
     async with services.db.sessions() as db, db.begin():
         partner, activation = await locked_activation(db, activation_id)
@@ -172,34 +176,36 @@ async def refuse(services: Services, activation_id: uuid.UUID, refused: InvalidR
         activation.failure_message = ("; ".join(refused.fields.values()) or str(refused))[:LONGEST_MESSAGE]
         activation.failure_request_id = refused.request_id[:128]
         activation.failure = ActivationFailureReason.DATA_REFUSED
-        activation.told_digest = told
+        activation.told_digest = reported_digest
         log.warning(
             "the provider refused a partner's data", activation=str(activation_id), field=activation.failure_field
         )
-        if activation.live:
-            end(partner, activation, ActivationFailureReason.DATA_REFUSED)
+        if activation.is_live:
+            fail(partner, activation, ActivationFailureReason.DATA_REFUSED)
         activation.check_on = next_check(activation, services.clock.now())
         return activation
 
 
 async def give_up(services: Services, activation_id: uuid.UUID, reason: ActivationFailureReason) -> ActivationRow:
-    """It came to nothing, unless it is final already."""
+    """Fail the activation, unless it is final already."""
     async with services.db.sessions() as db, db.begin():
         partner, activation = await locked_activation(db, activation_id)
-        if activation.live:
+        if activation.is_live:
             if not activation.account_id:
                 activation.failure_message = f"{reason.description} It would have the tag {activation.account_key}."
-            end(partner, activation, reason)
+            fail(partner, activation, reason)
         return activation
 
 
-def end(partner: PartnerRow, activation: ActivationRow, reason: ActivationFailureReason) -> None:
-    """Let a locked activation fail. Without an account there are no payments either."""
+def fail(partner: PartnerRow, activation: ActivationRow, reason: ActivationFailureReason) -> None:
+    """Fail a locked activation. For reasons in FORGET_ACCOUNT the partner also loses its account, wallet and active
+    payments.
+    """
     log.warning("an activation failed", activation=str(activation.id), partner=partner.id, reason=str(reason))
     activation.failure = reason
-    activation.forget_link()
+    activation.clear_link()
     activation.check_on = activation.busy_until = None
-    move(activation, ActivationStatus.FAILED)
+    transition(activation, ActivationStatus.FAILED)
     if reason in FORGET_ACCOUNT:
         partner.provider_user_id = partner.provider_wallet_id = ""
         partner.payments_active = False

@@ -1,4 +1,4 @@
-"""The prototypes of a partner: what its vouchers are made from."""
+"""Voucher prototypes: the experiences that a partner sells as vouchers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -9,45 +9,49 @@ from sqlmodel import col, select
 
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
-from resolvers.core.input_mapping import ById, apply, currency_of, needs, owner_among, text_of, values_of
-from resolvers.core.listing import Listing, Lookup, OfPartner, Where
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.input_mapping import ById, apply, collect_owner, currency_of, depends_on, text_of, values_of
+from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
 from schema.catalogue.prototype_input import CreateVoucherPrototype, UpdateVoucherPrototype
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
-from schema.core.input_errors import Findings
+from schema.core.input_errors import ProblemCollector
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, Text, closed_set, writable_as
+from schema.core.text import Text
 from schema.validation.numbers import MoneyAmount, RowId
 from store.catalogue.catalogue import EnvironmentRow, PrototypeImageRow, UniverseRow, VoucherPrototypeRow
-from store.catalogue.prototype_images import check_images, images_of, put_images
-from store.database.loaders import among
+from store.catalogue.prototype_images import check_images, images_of, set_images
+from store.database.loaders import is_any_of
 from store.media.media import MediaRow
 from store.partner.partners import PartnerRow
 
-SAID = ("name", "description", "long_description")
-"""The texts that there are in at least one language."""
-SORTED_BY: Mapping[str, Any] = {"universe_id": UniverseRow, "environment_id": EnvironmentRow}
+REQUIRED_TEXTS = ("name", "description", "long_description")
+"""Texts that are required in at least one language."""
+TAXONOMY_COLUMNS: Mapping[str, Any] = {"universe_id": UniverseRow, "environment_id": EnvironmentRow}
 NOT_COLUMNS = ("image_ids",)
 
 
-@closed_set
-class VoucherPrototypeSort(ClosedSet):
-    """How to order prototypes."""
+@graphql_enum
+class VoucherPrototypeSort(DescribedEnum):
+    """Sort order of prototypes."""
 
     RANKING = "ranking", "By ranking, lowest first."
     NEWEST = "-created_on", "The newest first."
     OLDEST = "created_on", "The oldest first."
-    PRICE = "stay_price_amount", "The cheapest first."
-    PRICE_DESCENDING = "-stay_price_amount", "The dearest first."
+    PRICE = "stay_price_amount", "Lowest price first."
+    PRICE_DESCENDING = "-stay_price_amount", "Highest price first."
 
 
-@writable_as(VoucherPrototype)
+@graphql_input_for(VoucherPrototype)
 class VoucherPrototypeFilter(OfPartner):
-    """Which prototypes."""
+    """Filter for prototypes."""
 
     name_contains: Annotated[str | None, Where("name", "says")] = Field(
-        default=None, description="Whose name holds this in some language, whatever the case and the accents."
+        default=None,
+        description="Only prototypes whose name contains this, in any language, ignoring case and accents.",
     )
     is_active: Annotated[bool | None, Where("is_active")] = None
     is_highlight: Annotated[bool | None, Where("is_highlight")] = None
@@ -55,15 +59,17 @@ class VoucherPrototypeFilter(OfPartner):
     universe_id: Annotated[RowId | None, Where("universe_id")] = None
     environment_id: Annotated[RowId | None, Where("environment_id")] = None
     price_at_least: Annotated[MoneyAmount | None, Where("stay_price_amount", ">=")] = Field(
-        default=None, description="Which cost this or more."
+        default=None, description="Only prototypes with a price of at least this."
     )
     price_at_most: Annotated[MoneyAmount | None, Where("stay_price_amount", "<=")] = Field(
-        default=None, description="Which cost this or less."
+        default=None, description="Only prototypes with a price of at most this."
     )
     price_below: Annotated[MoneyAmount | None, Where("stay_price_amount", "<")] = Field(
-        default=None, description="Which cost less than this, such as the `maximum` of a price range."
+        default=None, description="Only prototypes with a price below this, such as the `maximum` of a price range."
     )
-    ids: Annotated[list[RowId] | None, Where("id", "in")] = Field(default=None, description="Those with these ids.")
+    ids: Annotated[list[RowId] | None, Where("id", "in")] = Field(
+        default=None, description="Only prototypes with one of these ids."
+    )
 
 
 voucher_prototypes = Listing(
@@ -71,7 +77,7 @@ voucher_prototypes = Listing(
     VoucherPrototypeFilter,
     VoucherPrototypeSort,
     Permission.VIEW_CATALOGUE,
-    "The prototypes of the partners you see, best ranked first.",
+    "The prototypes visible to you, by ranking, lowest first.",
 )
 voucher_prototype = Lookup(
     VoucherPrototype, "id", "voucher prototype", Permission.VIEW_CATALOGUE, "A prototype by its id."
@@ -83,71 +89,71 @@ _prototype = ById(VoucherPrototypeRow, "voucher prototype")
 
 @operation(Permission.MANAGE_CATALOGUE)
 async def create_voucher_prototype(call: Call, input: CreateVoucherPrototype) -> VoucherPrototype:
-    """Add an experience that vouchers are made from."""
-    findings = Findings()
-    partner = await owner_among(findings, call, input)
-    for name in SAID:
-        with findings.of_one():
-            _check_said(name, text_of(getattr(input, name)))
-    for name in SORTED_BY:
-        with findings.of_one():
-            await _check_sorted(call, name, getattr(input, name), partner)
-    with findings.of_one():
+    """Create a voucher prototype."""
+    findings = ProblemCollector()
+    partner = await collect_owner(findings, call, input)
+    for name in REQUIRED_TEXTS:
+        with findings.collect():
+            _check_text(name, text_of(getattr(input, name)))
+    for name in TAXONOMY_COLUMNS:
+        with findings.collect():
+            await _check_taxonomy(call, name, getattr(input, name), partner)
+    with findings.collect():
         await check_images(call.db, partner.id, input.image_ids)
-    with findings.of_one():
+    with findings.collect():
         row = _row(input)
-        _settle_nights(row, told=input.nb_nights is not None)
-        with findings.of_one():
+        _default_nights(row, is_explicit=input.nb_nights is not None)
+        with findings.collect():
             _check_capacity(row)
-        with findings.of_one():
+        with findings.collect():
             _check_nights(row)
-    with findings.of_one():
-        cover = _cover(input.cover_image, len(input.image_ids), told=True)
-    findings.tell()
+    with findings.collect():
+        cover = _cover(input.cover_image, len(input.image_ids), is_explicit=True)
+    findings.raise_problems()
     row.partner_id, row.currency, row.cover_image = partner.id, await currency_of(call, partner), cover
     call.db.add(row)
     await call.db.flush()
-    await put_images(call.db, row, input.image_ids)
+    await set_images(call.db, row, input.image_ids)
     await call.db.flush()
     return row
 
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_prototype)
 async def update_voucher_prototype(call: Call, input: UpdateVoucherPrototype) -> VoucherPrototype:
-    """Change an experience. Vouchers that were sold keep the name, the texts and the price of their day."""
+    """Update a voucher prototype. Vouchers already sold keep the name, texts and price at the time of sale."""
     row = await _prototype.find(call, input.id, lock=True)
     partner = await call.db.get_one(PartnerRow, row.partner_id)
-    findings = Findings()
-    with findings.of_one():
+    findings = ProblemCollector()
+    with findings.collect():
         if input.partner_uuid is not None and input.partner_uuid.value != partner.uuid:
             raise InvalidInput.at("partner_uuid", "A prototype cannot be moved to another partner.")
-    before = {name: getattr(row, name) for name in SORTED_BY}
+    before = {name: getattr(row, name) for name in TAXONOMY_COLUMNS}
     with call.db.no_autoflush:
         apply(row, input, skip=NOT_COLUMNS)
-        for name in SAID:
-            with findings.of_one():
-                _check_said(name, getattr(row, name))
-        for name in SORTED_BY:
+        for name in REQUIRED_TEXTS:
+            with findings.collect():
+                _check_text(name, getattr(row, name))
+        for name in TAXONOMY_COLUMNS:
             if getattr(row, name) != before[name]:
-                with findings.of_one():
-                    await _check_sorted(call, name, getattr(row, name), partner)
-        with findings.of_one():
-            needs(input.min_capacity, input.max_capacity)
+                with findings.collect():
+                    await _check_taxonomy(call, name, getattr(row, name), partner)
+        with findings.collect():
+            depends_on(input.min_capacity, input.max_capacity)
             _check_capacity(row)
-        with findings.of_one():
-            needs(input.type)
-            _settle_nights(row, told=input.nb_nights is not None)
+        with findings.collect():
+            depends_on(input.type)
+            _default_nights(row, is_explicit=input.nb_nights is not None)
             _check_nights(row)
         there = await images_of(call.db, row)
-        with findings.of_one():
+        with findings.collect():
             images = there if input.image_ids is None else input.image_ids.value
-            with findings.of_one():
+            with findings.collect():
                 if images != there:
                     await check_images(call.db, partner.id, images, there)
-            with findings.of_one():
-                row.cover_image = _cover(row.cover_image, len(images), told=input.cover_image is not None)
-        findings.tell()
-        if images != there and await put_images(call.db, row, images):
+            with findings.collect():
+                row.cover_image = _cover(row.cover_image, len(images), is_explicit=input.cover_image is not None)
+        findings.raise_problems()
+        if images != there and await set_images(call.db, row, images):
             row.updated_on = call.services.clock.now()
     await call.db.flush()
     return row
@@ -155,7 +161,7 @@ async def update_voucher_prototype(call: Call, input: UpdateVoucherPrototype) ->
 
 @computes(VoucherPrototype, "cover")
 async def covers(context: Context, ids: Sequence[int]) -> Mapping[int, Any]:
-    """The cover of each prototype."""
+    """The cover picture of each prototype."""
     prototype, image = VoucherPrototypeRow, PrototypeImageRow
     query = (
         select(col(prototype.id), MediaRow)
@@ -166,43 +172,41 @@ async def covers(context: Context, ids: Sequence[int]) -> Mapping[int, Any]:
             ),
         )
         .join(MediaRow, col(MediaRow.id) == col(image.media_id))
-        .where(among(prototype.__table__.c.id, ids))  # type: ignore[attr-defined]
+        .where(is_any_of(prototype.__table__.c.id, ids))  # type: ignore[attr-defined]
     )
     async with context.db.sessions() as db:
         return dict((await db.exec(query)).all())
 
 
-# ---- what a prototype can be
+# ---- validation
 
 
 def _row(input: CreateVoucherPrototype) -> VoucherPrototypeRow:
-    """What was sent of a prototype, which is nobody's yet."""
+    """The row of a new prototype, without its partner."""
     nothing = {name: Text() for name in ("rent_conditions", "how_to_book_html", "pdf_description")}
     return VoucherPrototypeRow(**{**nothing, **values_of(input, skip=NOT_COLUMNS)})
 
 
-def _check_said(name: str, text: Text) -> None:
-    """Refuse a text that is empty in every language."""
+def _check_text(name: str, text: Text) -> None:
     if not any(text.model_dump().values()):
-        raise InvalidInput.at(name, "Say this in at least one language.", "REQUIRED")
+        raise InvalidInput.at(name, "Send this text in at least one language.", "REQUIRED")
 
 
 def _check_capacity(row: VoucherPrototypeRow) -> None:
-    """Refuse a largest number of persons that is below the smallest."""
+    """Raise InvalidInput if the maximum capacity is below the minimum; 0 means unlimited."""
     if row.max_capacity and row.max_capacity < row.min_capacity:
         told = f"Send {row.min_capacity} or more, or 0 for any number."
         raise InvalidInput.at("max_capacity", told, "OUT_OF_RANGE")
 
 
 def _check_nights(row: VoucherPrototypeRow) -> None:
-    """Refuse nights of what has none."""
     if row.type is VoucherPrototypeType.STANDARD and row.nb_nights:
-        raise InvalidInput.at("nb_nights", "What is standard has no nights: send 0, or another type.")
+        raise InvalidInput.at("nb_nights", "A prototype of type `STANDARD` has no nights: send 0, or another type.")
 
 
-async def _check_sorted(call: Call, name: str, id: int | None, partner: PartnerRow) -> None:
-    """Refuse a universe or an environment that new prototypes cannot name."""
-    if id is not None and not await _is_there(call, SORTED_BY[name], id, partner):
+async def _check_taxonomy(call: Call, name: str, id: int | None, partner: PartnerRow) -> None:
+    """Raise InvalidInput unless the universe or environment is active and belongs to the partner's marketplace."""
+    if id is not None and not await _is_there(call, TAXONOMY_COLUMNS[name], id, partner):
         raise InvalidInput.at(name, f"The marketplace has no active {name.removesuffix('_id')} with this id.")
 
 
@@ -211,18 +215,18 @@ async def _is_there(call: Call, kind: Any, id: int, partner: PartnerRow) -> bool
     return (await call.db.exec(query)).first() is not None
 
 
-def _settle_nights(row: VoucherPrototypeRow, *, told: bool) -> None:
-    """Nights that nobody told of: a stay has one, what is standard none."""
+def _default_nights(row: VoucherPrototypeRow, *, is_explicit: bool) -> None:
+    """Default number of nights: 1 for a stay, 0 for a standard prototype."""
     if row.type is VoucherPrototypeType.STANDARD:
-        row.nb_nights = row.nb_nights if told else 0
+        row.nb_nights = row.nb_nights if is_explicit else 0
     elif not row.nb_nights:
         row.nb_nights = 1
 
 
-def _cover(position: int, images: int, *, told: bool) -> int:
-    """A cover that there is no picture for: a mistake, where it was told; else the first is it."""
+def _cover(position: int, images: int, *, is_explicit: bool) -> int:
+    """The position of the cover picture. If it is out of range: InvalidInput if it was sent explicitly, else 1."""
     if position <= max(images, 1):
         return position
-    if told:
+    if is_explicit:
         raise InvalidInput.at("cover_image", f"Send the position of a picture: 1 to {max(images, 1)}.", "OUT_OF_RANGE")
     return 1

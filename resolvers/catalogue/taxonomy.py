@@ -1,12 +1,13 @@
-"""How a marketplace sorts what its partners sell: universes, environments, price ranges."""
+"""The taxonomy of a marketplace: universes, environments and price ranges of prototypes."""
 
 from decimal import Decimal
 from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from resolvers.core.input_mapping import ById, apply, marketplace_among, named, needs, text_of, values_of
-from resolvers.core.listing import Listing, OfMarketplace, Where
+from resolvers.core.filters import OfMarketplace, Where
+from resolvers.core.input_mapping import ById, apply, collect_marketplace, depends_on, require_name, text_of, values_of
+from resolvers.core.listing import Listing
 from resolvers.core.operation import Call, operation
 from schema.catalogue.taxonomy import Environment, PriceRange, Universe
 from schema.catalogue.taxonomy_input import (
@@ -17,59 +18,60 @@ from schema.catalogue.taxonomy_input import (
     UpdatePriceRange,
     UpdateUniverse,
 )
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
-from schema.core.input_errors import Findings
+from schema.core.input_errors import ProblemCollector
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow
 
-Named = TypeVar("Named", UniverseRow, EnvironmentRow)
-"""What has nothing but a name, a place in the list and whether it can be chosen."""
+TaxonomyRow = TypeVar("TaxonomyRow", UniverseRow, EnvironmentRow)
+"""Tables with only a name, a ranking and an active flag."""
 NOT_COLUMNS = {"marketplace_uuid"}
-ACTIVE = "Whether it can be chosen."
-IDS = "Those with these ids."
+ACTIVE = "Only active ones, which can be chosen, or only inactive ones."
+IDS = "Only those with one of these ids."
 
 
-@closed_set
-class UniverseSort(ClosedSet):
-    """How to order universes."""
-
-    RANKING = "ranking", "By ranking, lowest first."
-
-
-@closed_set
-class EnvironmentSort(ClosedSet):
-    """How to order environments."""
+@graphql_enum
+class UniverseSort(DescribedEnum):
+    """Sort order of universes."""
 
     RANKING = "ranking", "By ranking, lowest first."
 
 
-@closed_set
-class PriceRangeSort(ClosedSet):
-    """How to order price ranges."""
+@graphql_enum
+class EnvironmentSort(DescribedEnum):
+    """Sort order of environments."""
 
     RANKING = "ranking", "By ranking, lowest first."
 
 
-@writable_as(Universe)
+@graphql_enum
+class PriceRangeSort(DescribedEnum):
+    """Sort order of price ranges."""
+
+    RANKING = "ranking", "By ranking, lowest first."
+
+
+@graphql_input_for(Universe)
 class UniverseFilter(OfMarketplace):
-    """Which universes."""
+    """Filter for universes."""
 
     is_active: Annotated[bool | None, Where("is_active")] = Field(default=None, description=ACTIVE)
     ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description=IDS)
 
 
-@writable_as(Environment)
+@graphql_input_for(Environment)
 class EnvironmentFilter(OfMarketplace):
-    """Which environments."""
+    """Filter for environments."""
 
     is_active: Annotated[bool | None, Where("is_active")] = Field(default=None, description=ACTIVE)
     ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description=IDS)
 
 
-@writable_as(PriceRange)
+@graphql_input_for(PriceRange)
 class PriceRangeFilter(OfMarketplace):
-    """Which price ranges."""
+    """Filter for price ranges."""
 
     is_active: Annotated[bool | None, Where("is_active")] = Field(default=None, description=ACTIVE)
     ids: Annotated[list[int] | None, Where("id", "in")] = Field(default=None, description=IDS)
@@ -80,21 +82,21 @@ universes = Listing(
     UniverseFilter,
     UniverseSort,
     Permission.VIEW_CATALOGUE,
-    "The universes of your marketplace, best ranked first.",
+    "The universes of your marketplace, by ranking, lowest first.",
 )
 environments = Listing(
     Environment,
     EnvironmentFilter,
     EnvironmentSort,
     Permission.VIEW_CATALOGUE,
-    "The environments of your marketplace, best ranked first.",
+    "The environments of your marketplace, by ranking, lowest first.",
 )
 price_ranges = Listing(
     PriceRange,
     PriceRangeFilter,
     PriceRangeSort,
     Permission.VIEW_CATALOGUE,
-    "The price ranges of your marketplace, best ranked first.",
+    "The price ranges of your marketplace, by ranking, lowest first.",
 )
 
 
@@ -105,58 +107,58 @@ _price_range = ById(PriceRangeRow, "price range")
 
 @operation(Permission.MANAGE_MARKETPLACE)
 async def create_universe(call: Call, input: CreateUniverse) -> Universe:
-    """Add a universe to a marketplace, for the prototypes of all its partners."""
-    return await _added(call, UniverseRow, input)
+    """Create a universe in a marketplace. Prototypes of all its partners can use it."""
+    return await _create_row(call, UniverseRow, input)
 
 
 @operation(Permission.MANAGE_MARKETPLACE, exists=_universe)
 async def update_universe(call: Call, input: UpdateUniverse) -> Universe:
-    """Change a universe. One that is no longer active stays with the prototypes that name it."""
-    return await _changed(call, _universe, input)
+    """Update a universe. Prototypes that use it keep it when it becomes inactive."""
+    return await _update_row(call, _universe, input)
 
 
 @operation(Permission.MANAGE_MARKETPLACE)
 async def create_environment(call: Call, input: CreateEnvironment) -> Environment:
-    """Add an environment to a marketplace, for the prototypes of all its partners."""
-    return await _added(call, EnvironmentRow, input)
+    """Create an environment in a marketplace. Prototypes of all its partners can use it."""
+    return await _create_row(call, EnvironmentRow, input)
 
 
 @operation(Permission.MANAGE_MARKETPLACE, exists=_environment)
 async def update_environment(call: Call, input: UpdateEnvironment) -> Environment:
-    """Change an environment. One that is no longer active stays with the prototypes that name it."""
-    return await _changed(call, _environment, input)
+    """Update an environment. Prototypes that use it keep it when it becomes inactive."""
+    return await _update_row(call, _environment, input)
 
 
-async def _added(call: Call, table: type[Named], input: CreateUniverse | CreateEnvironment) -> Named:
-    findings = Findings()
-    marketplace = await marketplace_among(findings, call, input)
-    with findings.of_one():
-        named(text_of(input.name))
-    findings.tell()
+async def _create_row(call: Call, table: type[TaxonomyRow], input: CreateUniverse | CreateEnvironment) -> TaxonomyRow:
+    findings = ProblemCollector()
+    marketplace = await collect_marketplace(findings, call, input)
+    with findings.collect():
+        require_name(text_of(input.name))
+    findings.raise_problems()
     row = table(marketplace_id=marketplace.id, **values_of(input, NOT_COLUMNS))
     call.db.add(row)
     await call.db.flush()
     return row
 
 
-async def _changed(call: Call, which: ById[Named], input: UpdateUniverse | UpdateEnvironment) -> Named:
+async def _update_row(call: Call, which: ById[TaxonomyRow], input: UpdateUniverse | UpdateEnvironment) -> TaxonomyRow:
     row = await which.find(call, input.id, lock=True)
     apply(row, input)
-    named(row.name)
+    require_name(row.name)
     await call.db.flush()
     return row
 
 
 @operation(Permission.MANAGE_MARKETPLACE)
 async def create_price_range(call: Call, input: CreatePriceRange) -> PriceRange:
-    """Add a price range to a marketplace, in its currency."""
-    findings = Findings()
-    marketplace = await marketplace_among(findings, call, input)
-    with findings.of_one():
-        named(text_of(input.name))
-    with findings.of_one():
-        _sensible(input.minimum, input.maximum)
-    findings.tell()
+    """Create a price range in a marketplace, in the currency of the marketplace."""
+    findings = ProblemCollector()
+    marketplace = await collect_marketplace(findings, call, input)
+    with findings.collect():
+        require_name(text_of(input.name))
+    with findings.collect():
+        _check_range(input.minimum, input.maximum)
+    findings.raise_problems()
     row = PriceRangeRow(marketplace_id=marketplace.id, currency=marketplace.currency, **values_of(input, NOT_COLUMNS))
     call.db.add(row)
     await call.db.flush()
@@ -165,20 +167,20 @@ async def create_price_range(call: Call, input: CreatePriceRange) -> PriceRange:
 
 @operation(Permission.MANAGE_MARKETPLACE, exists=_price_range)
 async def update_price_range(call: Call, input: UpdatePriceRange) -> PriceRange:
-    """Change a price range."""
+    """Update a price range."""
     row = await _price_range.find(call, input.id, lock=True)
     apply(row, input)
-    findings = Findings()
-    with findings.of_one():
-        named(row.name)
-    with findings.of_one():
-        needs(input.minimum, input.maximum)
-        _sensible(row.minimum_amount, row.maximum_amount)
-    findings.tell()
+    findings = ProblemCollector()
+    with findings.collect():
+        require_name(row.name)
+    with findings.collect():
+        depends_on(input.minimum, input.maximum)
+        _check_range(row.minimum_amount, row.maximum_amount)
+    findings.raise_problems()
     await call.db.flush()
     return row
 
 
-def _sensible(minimum: Decimal, maximum: Decimal | None) -> None:
+def _check_range(minimum: Decimal, maximum: Decimal | None) -> None:
     if maximum is not None and maximum <= minimum:
-        raise InvalidInput.at("maximum", "A range ends above where it begins.", "OUT_OF_RANGE")
+        raise InvalidInput.at("maximum", "The maximum must be greater than the minimum.", "OUT_OF_RANGE")

@@ -1,7 +1,7 @@
-"""The shops of vouchers and gift cards, as their customers use them: look, fill a bag, choose how it is received.
+"""The shops of vouchers and gift cards: show, fill a basket, choose how it is received.
 
-Who buys, codes and payment are the same for every kind of shop: `resolvers.checkout.steps` and `resolvers.payment.payment`, with a key of
-the shop's kind.
+Buyer, codes and payment are the same for every kind of shop: see `resolvers.checkout.steps` and
+`resolvers.payment.payment`; the `CheckoutKey` has the kind.
 """
 
 import uuid
@@ -9,169 +9,180 @@ from collections.abc import Sequence
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.checkout.basket_session import BagDesk
+from resolvers.checkout.basket_session import BasketCheckoutSession
 from resolvers.checkout.buyer import chosen_country
-from resolvers.checkout.giftee import tidied
-from resolvers.checkout.steps import bag_desk, changed, partner_of, refuse_too_much
+from resolvers.checkout.giftee import clean_choice
+from resolvers.checkout.steps import change_customer, check_quantity_limit, load_basket_session, partner_of
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import require_selling
-from schema.checkout.basket import BagCheckout, BagChoice, GiftCardChoice, OfferedPrototype
+from schema.checkout.basket import BasketCheckout, BasketChoice, GiftCardChoice, OfferedPrototype
 from schema.checkout.checkout import CheckoutKey, ShopKind
 from schema.core.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
-from schema.core.permission import Rule
+from schema.core.permission import AccessRule
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.numbers import LARGEST_ID
-from store.catalogue.offers import SoldPrototype, load_prototypes
+from store.catalogue.offers import ShopPrototype, load_prototypes
 from store.checkout.basket_lines import gift_card_problems, voucher_problems
-from store.checkout.baskets import BagEdits
-from store.checkout.customer_state import Customer
-from store.voucher.activation import zone_of
+from store.checkout.baskets import BasketEdits
+from store.checkout.customer_state import CustomerSession
+from store.voucher.payment import zone_of
 
 MOST_LINES = 20
 NOT_SOLD = Problem(("prototype_id",), "NOT_OFFERED", "This is not sold here.")
 
 
-@operation(Rule.CUSTOMER, transaction=False)
-async def open_bag(call: Call, key: CheckoutKey) -> BagCheckout:
-    """Show a bag as it stands; an id that this browser has put nothing under is an empty bag.
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def open_basket(call: Call, key: CheckoutKey) -> BasketCheckout:
+    """Show a basket. An id that is not used in this browser is an empty basket.
 
-    Raises CartNotFound for one that has become an order, GiftCardsNotSold as long as the shop sells none, PartnerInactive as
-    long as the partner sells nothing at all.
+    Raises CartNotFound for a basket that has become an order, GiftCardsNotSold if the shop sells no gift cards,
+    PartnerInactive if the partner may not sell.
     """
     async with call.services.db.sessions() as db:
-        return await (await _open(call, db, key)).view(call, db)
+        return await (await _load_open_session(call, db, key)).view(call, db)
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def open_prototype(call: Call, prototype_id: int) -> OfferedPrototype:
-    """An experience as the shop sells it. NotFound where it does not, PartnerInactive where the partner sells nothing."""
+    """A prototype as sold in the shop. Raises NotFound if it is not on sale, PartnerInactive if the partner may not
+    sell.
+    """
     async with call.services.db.sessions() as db:
         await require_selling(call.services, db, partner_of(call))
-        sold = await _prototype(call, db, partner_of(call), prototype_id)
+        sold = await _find_sold_prototype(call, db, partner_of(call), prototype_id)
     if sold is None:
         raise NotFound(thing="experience")
     return sold.offered
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def price_line(
     call: Call,
     key: CheckoutKey,
     line_id: uuid.UUID | None,
-    choice: BagChoice | None,
+    choice: BasketChoice | None,
     reception: tuple[ReceptionMode, int | None] | None = None,
     country: str = "",
-) -> BagCheckout:
-    """Show what the bag would come to with this line, received in this way, and keep nothing of it.
+) -> BasketCheckout:
+    """Show the basket as if it had this line and this reception mode, without saving anything.
 
-    Without a line or a way to receive it, those that are kept. Raises InvalidInput and GiftCardsNotSold as `put_line`.
+    Without a line or a reception mode, the saved ones are used. Raises InvalidInput and GiftCardsNotSold like
+    `put_line`.
     """
     async with call.services.db.sessions() as db:
-        desk = await _open(call, db, key)
-        edits = desk.edits
+        session = await _load_open_session(call, db, key)
+        edits = session.edits
         if reception is not None:
             edits.reception, edits.delivery_id = reception
             edits.country = chosen_country(country) or edits.country
         if line_id is not None and choice is not None:
-            _put(edits, line_id, await _checked(call, db, desk, choice))
-        return await desk.view(call, db)
+            _put_line(edits, line_id, await _validate_choice(call, db, session, choice))
+        return await session.view(call, db)
 
 
-@operation(Rule.CUSTOMER, transaction=False)
-async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: BagChoice) -> BagCheckout:
-    """Put a voucher or gift card into the bag, or change the one of this id: the same form sent twice is one line.
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: BasketChoice) -> BasketCheckout:
+    """Add a voucher or gift card to the basket, or replace the line with this id. Submitting a form twice adds one
+    line.
 
-    Raises InvalidInput with a problem for each field, by the names of the choice: `adults`, `nights`, `value`, `message`,
-    `(options, <id>)`, `(categories, <id>)` (0 for options of no category), `(giftee, email)`; `items` for a full bag.
-    GiftCardsNotSold as long as the shop sells no gift cards.
+    Raises InvalidInput with a problem for each field, by the field names of the choice: `adults`, `nights`, `value`,
+    `message`, `(options, <id>)`, `(categories, <id>)` (0 for options without a category), `(giftee, email)`; `items`
+    for a full basket. Raises GiftCardsNotSold if the shop sells no gift cards.
     """
     async with call.services.db.sessions() as db:
-        desk = await _open(call, db, key)
-        checked = await _checked(call, db, desk, choice)
-        _put(desk.edits, line_id, checked)
-        refuse_too_much(await desk.view(call, db))
+        session = await _load_open_session(call, db, key)
+        checked = await _validate_choice(call, db, session, choice)
+        _put_line(session.edits, line_id, checked)
+        check_quantity_limit(await session.view(call, db))
 
-        def change(customer: Customer) -> None:
-            _put(desk.edits_in(customer), line_id, checked)
+        def change(customer: CustomerSession) -> None:
+            _put_line(session.edits_in(customer), line_id, checked)
 
-        customer = await changed(call, desk, change)
-        return await (await bag_desk(call, db, key, customer)).view(call, db)
+        customer = await change_customer(call, session, change)
+        return await (await load_basket_session(call, db, key, customer)).view(call, db)
 
 
-@operation(Rule.CUSTOMER, transaction=False)
-async def remove_line(call: Call, key: CheckoutKey, line_id: uuid.UUID) -> BagCheckout:
-    """Take a line out of the bag. One that is not there is left out already."""
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def remove_line(call: Call, key: CheckoutKey, line_id: uuid.UUID) -> BasketCheckout:
+    """Remove a line from the basket. No effect if it is not there."""
 
     async with call.services.db.sessions() as db:
-        desk = await bag_desk(call, db, key)
+        session = await load_basket_session(call, db, key)
 
-        def change(customer: Customer) -> None:
-            desk.edits_in(customer).lines.pop(line_id, None)
+        def change(customer: CustomerSession) -> None:
+            session.edits_in(customer).lines.pop(line_id, None)
 
-        customer = await changed(call, desk, change)
-        return await (await bag_desk(call, db, key, customer)).view(call, db)
+        customer = await change_customer(call, session, change)
+        return await (await load_basket_session(call, db, key, customer)).view(call, db)
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def choose_reception(
     call: Call, key: CheckoutKey, mode: ReceptionMode, delivery_id: int | None = None, country: str = ""
-) -> BagCheckout:
-    """Keep how the bag reaches its recipients. `country` prices what goes by post to the buyer before the address is known.
+) -> BasketCheckout:
+    """Save how the basket reaches its recipients. `country` prices postal delivery to the buyer before the address is
+    known.
 
-    InvalidInput on `reception` for a way that the shop does not offer, or not to that country, on `country` for one that there
-    is not; GiftCardsNotSold as `put_line`.
+    Raises InvalidInput at `reception` for a mode that the shop does not offer, or not in that country, and at `country`
+    for an unknown country; GiftCardsNotSold like `put_line`.
     """
 
     async with call.services.db.sessions() as db:
-        desk = await _open(call, db, key)
+        session = await _load_open_session(call, db, key)
 
-        def change(customer: Customer) -> None:
-            edits = desk.edits_in(customer)
+        def change(customer: CustomerSession) -> None:
+            edits = session.edits_in(customer)
             edits.reception, edits.delivery_id = mode, delivery_id
             edits.country = chosen_country(country) or edits.country
 
-        change(desk.customer)
-        if (await desk.quote(call, db)).reception is not mode:
+        change(session.customer)
+        if (await session.quote(call, db)).reception is not mode:
             raise InvalidInput.at("reception", "It cannot be received in this way. Choose another one.", "NOT_OFFERED")
-        customer = await changed(call, desk, change)
-        return await (await bag_desk(call, db, key, customer)).view(call, db)
+        customer = await change_customer(call, session, change)
+        return await (await load_basket_session(call, db, key, customer)).view(call, db)
 
 
-async def _open(call: Call, db: AsyncSession, key: CheckoutKey) -> BagDesk:
-    """A customer in a shop that is open."""
-    desk = await bag_desk(call, db, key)
-    if key.kind is ShopKind.GIFT_CARDS and desk.gift_cards is None:
+async def _load_open_session(call: Call, db: AsyncSession, key: CheckoutKey) -> BasketCheckoutSession:
+    """The basket session. Raises GiftCardsNotSold in a gift card shop that sells none."""
+    session = await load_basket_session(call, db, key)
+    if key.kind is ShopKind.GIFT_CARDS and session.gift_cards is None:
         raise GiftCardsNotSold
-    return desk
+    return session
 
 
-def _put(edits: BagEdits, line_id: uuid.UUID, choice: BagChoice) -> None:
+def _put_line(edits: BasketEdits, line_id: uuid.UUID, choice: BasketChoice) -> None:
     if line_id not in edits.lines and len(edits.lines) >= MOST_LINES:
         raise InvalidInput.at("items", f"At most {MOST_LINES} can be bought at once.", "TOO_MANY")
     edits.lines[line_id] = choice
 
 
-async def _checked(call: Call, db: AsyncSession, desk: BagDesk, choice: BagChoice) -> BagChoice:
-    """A choice, tidied; InvalidInput for one that cannot be had."""
-    kept, problems = tidied(choice, desk.partner.hq_country_code)
-    problems += await _problems(call, db, desk, kept)
+async def _validate_choice(
+    call: Call, db: AsyncSession, session: BasketCheckoutSession, choice: BasketChoice
+) -> BasketChoice:
+    """The choice with cleaned texts. Raises InvalidInput if it cannot be ordered."""
+    kept, problems = clean_choice(choice, session.partner.hq_country_code)
+    problems += await _problems(call, db, session, kept)
     if problems:
         raise InvalidInput(*problems)
     return kept
 
 
-async def _problems(call: Call, db: AsyncSession, desk: BagDesk, choice: BagChoice) -> Sequence[Problem]:
+async def _problems(
+    call: Call, db: AsyncSession, session: BasketCheckoutSession, choice: BasketChoice
+) -> Sequence[Problem]:
     if isinstance(choice, GiftCardChoice):
-        return gift_card_problems(choice, desk.gift_cards) if desk.gift_cards else [NOT_SOLD]
-    sold = await _prototype(call, db, desk.partner.id, choice.prototype_id)
-    return voucher_problems(choice, sold) if sold and desk.key.kind is ShopKind.VOUCHERS else [NOT_SOLD]
+        return gift_card_problems(choice, session.gift_cards) if session.gift_cards else [NOT_SOLD]
+    sold = await _find_sold_prototype(call, db, session.partner.id, choice.prototype_id)
+    return voucher_problems(choice, sold) if sold and session.key.kind is ShopKind.VOUCHERS else [NOT_SOLD]
 
 
-async def _prototype(call: Call, db: AsyncSession, partner_id: int, prototype_id: int) -> SoldPrototype | None:
-    """A prototype while the shop sells it."""
+async def _find_sold_prototype(
+    call: Call, db: AsyncSession, partner_id: int, prototype_id: int
+) -> ShopPrototype | None:
+    """The prototype, if it is on sale; else None."""
     if not 0 < prototype_id <= LARGEST_ID:
         return None
     today = call.services.clock.now().astimezone(await zone_of(db, partner_id)).date()
     found = await load_prototypes(db, partner_id, today, [prototype_id])
     sold = found.get(prototype_id)
-    return sold if sold and sold.is_sold else None
+    return sold if sold and sold.is_on_sale else None

@@ -1,59 +1,57 @@
-"""A customer in the shop of vouchers or of gift cards."""
+"""The checkout session of a basket of vouchers or gift cards."""
 
 from dataclasses import dataclass
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.checkout.session import Desk, shared_view
+from resolvers.checkout.session import CheckoutSession, shared_view
 from resolvers.core.operation import Call
-from schema.checkout.basket import BagCheckout, OfferedGiftCards, VoucherChoice
+from schema.checkout.basket import BasketCheckout, OfferedGiftCards, VoucherChoice
 from schema.checkout.checkout import ShopKind
-from store.catalogue.offers import SoldPrototype, load_prototypes
-from store.checkout.basket_pricing import BagBasket, price_bag
-from store.checkout.baskets import BagEdits
-from store.checkout.customer_state import Customer
+from store.catalogue.offers import ShopPrototype, load_prototypes
+from store.checkout.basket_pricing import BasketPricingInput, price_basket
+from store.checkout.baskets import BasketEdits
+from store.checkout.customer_state import CustomerSession
 from store.checkout.offers import load_deliveries
-from store.checkout.placement import Source
-from store.checkout.quotes import BagQuote
-from store.gift_card.offer import offer_of
+from store.checkout.placement import CheckoutSource
+from store.checkout.quotes import BasketQuote
+from store.gift_card.offer import gift_card_offer_of
 
 
 @dataclass(frozen=True)
-class BagDesk(Desk):
-    """A customer with a bag. `begun` is this millisecond, for a bag that is not there yet."""
+class BasketCheckoutSession(CheckoutSession):
+    """The checkout session of a basket. `now_ms` is the time in milliseconds, the version of a basket that is not
+    stored yet.
+    """
 
-    begun: int
-
-    @property
-    def source(self) -> Source:
-        """The bag."""
-        return Source(self.key.cart_id, self.edits.last_modified)
-
-    def edits_in(self, customer: Customer) -> BagEdits:
-        """What is in a customer's bag."""
-        return customer.bag(self.key.cart_id, self.key.kind, self.begun)
+    now_ms: int
 
     @property
-    def edits(self) -> BagEdits:
-        """What is in this customer's bag."""
+    def source(self) -> CheckoutSource:
+        return CheckoutSource(self.key.cart_id, self.edits.last_modified)
+
+    def edits_in(self, customer: CustomerSession) -> BasketEdits:
+        return customer.basket(self.key.cart_id, self.key.kind, self.now_ms)
+
+    @property
+    def edits(self) -> BasketEdits:
         return self.edits_in(self.customer)
 
     @property
     def gift_cards(self) -> OfferedGiftCards | None:
-        """The gift cards that are sold; None in the shop of vouchers, and where there are none at the moment."""
-        return offer_of(self.partner) if self.key.kind is ShopKind.GIFT_CARDS else None
+        """The gift card offer; None in the voucher shop, and if the partner sells no gift cards."""
+        return gift_card_offer_of(self.partner) if self.key.kind is ShopKind.GIFT_CARDS else None
 
-    async def prototypes(self, call: Call, db: AsyncSession) -> dict[int, SoldPrototype]:
-        """The experiences in the bag."""
+    async def prototypes(self, call: Call, db: AsyncSession) -> dict[int, ShopPrototype]:
+        """The prototypes in the basket, by id; empty in the gift card shop."""
         if self.key.kind is not ShopKind.VOUCHERS:
             return {}
         wanted = {c.prototype_id for c in self.edits.lines.values() if isinstance(c, VoucherChoice)}
         today = call.services.clock.now().astimezone(self.zone).date()
         return await load_prototypes(db, self.partner.id, today, sorted(wanted))
 
-    async def quote(self, call: Call, db: AsyncSession) -> BagQuote:
-        """What the bag comes to."""
-        basket = BagBasket(
+    async def quote(self, call: Call, db: AsyncSession) -> BasketQuote:
+        basket = BasketPricingInput(
             kind=self.key.kind,
             choices=self.edits.lines,
             prototypes=await self.prototypes(call, db),
@@ -66,20 +64,19 @@ class BagDesk(Desk):
             codes=await self.codes(call, db),
             currency=self.currency,
         )
-        return BagQuote.of(basket, price_bag(basket))
+        return BasketQuote.from_priced(basket, price_basket(basket))
 
-    async def view(self, call: Call, db: AsyncSession) -> BagCheckout:
-        """All that a step shows."""
+    async def view(self, call: Call, db: AsyncSession) -> BasketCheckout:
         quote = await self.quote(call, db)
         priced, chosen = quote.priced, quote.priced.reception
-        return BagCheckout(
+        return BasketCheckout(
             **shared_view(call, self, quote),
             lines=(),
-            offered=(),
+            offered_products=(),
             deliveries=(chosen.delivery,) if chosen else (),
             delivery_id=chosen.delivery.id if chosen else None,
-            bag=priced.lines,
+            basket_lines=priced.lines,
             receptions=priced.receptions,
             reception=chosen,
-            gift_cards=quote.basket.gift_cards,
+            gift_cards=quote.pricing_input.gift_cards,
         )

@@ -1,11 +1,11 @@
-"""Who buys: what must be known, and what is wrong with what was typed."""
+"""Validation and cleaning of buyer data and of other persons' data."""
 
 from collections.abc import Mapping
 
 from schema.checkout.checkout import Buyer, DeliveryOption
 from schema.core.errors import InvalidInput, Problem
-from schema.delivery import DeliveryKind
-from schema.validation.characters import in_lines
+from schema.delivery.delivery import DeliveryKind
+from schema.validation.characters import clean_text
 from schema.validation.contact import email_address, phone_number
 from schema.validation.countries import COUNTRIES
 
@@ -27,26 +27,24 @@ LENGTHS = {**CONTACT_LENGTHS, "recipient_name": 160, "message": 1000}
 
 
 def needs_address(delivery: DeliveryOption | None) -> bool:
-    """Whether something is sent to the buyer's address."""
+    """True if the delivery needs the buyer's postal address."""
     return delivery is not None and delivery.kind is DeliveryKind.HOME_DELIVERY and not delivery.to_giftees
 
 
 def required_of(delivery: DeliveryOption | None) -> tuple[str, ...]:
-    """The fields that must be filled in for a delivery."""
     return (*REQUIRED, *ADDRESS) if needs_address(delivery) else REQUIRED
 
 
 def missing_of(buyer: Buyer, delivery: DeliveryOption | None) -> list[str]:
-    """The required fields that are still empty."""
     return [name for name in required_of(delivery) if not getattr(buyer, name)]
 
 
-def validated(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buyer:
-    """The buyer, tidied; InvalidInput with a problem for each field that can't be used.
+def validate_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buyer:
+    """The buyer with cleaned fields. Raises InvalidInput with a problem for each invalid field.
 
-    `region` is the country that telephone numbers without a country code are of, where the buyer's is not known.
+    `region` is the country code for telephone numbers without a country prefix, if the buyer's country is unknown.
     """
-    tidied, problems = tidy_person({name: getattr(buyer, name) for name in LENGTHS}, LENGTHS, region)
+    tidied, problems = clean_person({name: getattr(buyer, name) for name in LENGTHS}, LENGTHS, region)
     result = Buyer(**tidied)
     told = {problem.path[0] for problem in problems}
     missing = [Problem((name,), "REQUIRED", "Fill this in.") for name in missing_of(result, delivery)]
@@ -59,22 +57,23 @@ def validated(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buy
     return result
 
 
-def chosen_country(given: str) -> str:
-    """The country that somebody chose for a delivery, by its code; InvalidInput for one that there is not."""
-    code = tidy(given, "country")
+def chosen_country(country: str) -> str:
+    """The cleaned country code. Raises InvalidInput for an unknown country."""
+    code = clean_field(country, "country")
     if code and code not in COUNTRIES:
         raise InvalidInput(NO_COUNTRY)
     return code
 
 
-def tidy_person(
-    given: Mapping[str, str], lengths: Mapping[str, int], region: str
+def clean_person(
+    fields: Mapping[str, str], lengths: Mapping[str, int], region: str
 ) -> tuple[dict[str, str], list[Problem]]:
-    """What was typed about somebody, tidied, and what cannot be used of it; `region` as in `validated`.
+    """Cleaned fields of a person, and the problems with them; `region` as in `validate_buyer`.
 
-    What is empty is no problem. `given` has a value for each name of `lengths`, `email`, `phone` and `country` among them.
+    Empty fields are no problem. `fields` has a value for each key of `lengths`, including `email`, `phone` and
+    `country`.
     """
-    kept = {name: tidy(given[name], name) for name in lengths}
+    kept = {name: clean_field(fields[name], name) for name in lengths}
     problems = [
         Problem((name,), "TOO_LONG", f"Use at most {limit} characters.")
         for name, limit in lengths.items()
@@ -92,11 +91,12 @@ def tidy_person(
     return kept, problems
 
 
-def tidy(value: str, name: str) -> str:
-    """Without characters that no form sends by intent; whatever separates words (a tab, a blank that does not break) as one
-    blank, none at the ends."""
-    sent = value.encode(errors="ignore").decode()  # half a character is none
-    lines = [" ".join(line.split()) for line in in_lines(sent).splitlines()]
+def clean_field(value: str, name: str) -> str:
+    """The value without control characters, with every run of white space (tabs, non-breaking spaces) as one space, and
+    trimmed. Line breaks stay in `message` only.
+    """
+    sent = value.encode(errors="ignore").decode()  # drops lone surrogates
+    lines = [" ".join(line.split()) for line in clean_text(sent).splitlines()]
     kept = ("\n" if name == "message" else " ").join(lines).strip()
     return kept.upper() if name == "country" else kept
 

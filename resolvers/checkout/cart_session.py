@@ -1,51 +1,48 @@
-"""A customer at the checkout of a shop's cart."""
+"""The checkout session of a cart of products."""
 
 import datetime as dt
 from dataclasses import dataclass, replace
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.checkout.session import Desk, shared_view
+from resolvers.checkout.session import CheckoutSession, shared_view
 from resolvers.core.operation import Call
-from resolvers.payment.completion import holds_end
 from schema.cart.cart import Cart
 from schema.checkout.checkout import Checkout, CheckoutLine, LineProblem
-from store.checkout.customer_state import CartEdits, Customer
+from store.checkout.customer_state import CartEdits, CustomerSession
 from store.checkout.offers import load_deliveries, load_products
-from store.checkout.placement import Source
-from store.checkout.pricing import Basket, price
+from store.checkout.placement import CheckoutSource
+from store.checkout.pricing import CartPricingInput, price_cart
 from store.checkout.quotes import CartQuote
-from store.checkout.reading import held_elsewhere, wanted_products
+from store.checkout.reading import product_ids_of, reservations_elsewhere
+from store.payment import reservations_end
 
-SHORT = (LineProblem.OUT_OF_STOCK, LineProblem.NOT_ENOUGH_STOCK)
+STOCK_PROBLEMS = (LineProblem.OUT_OF_STOCK, LineProblem.NOT_ENOUGH_STOCK)
 
 
 @dataclass(frozen=True)
-class CartDesk(Desk):
-    """A customer with a cart that a shop has handed over."""
+class CartCheckoutSession(CheckoutSession):
+    """The checkout session of a cart that the partner's shop sent."""
 
     cart: Cart
 
     @property
-    def source(self) -> Source:
-        """The cart."""
-        return Source(self.cart.id, self.cart.last_modified, self.cart.return_url)
+    def source(self) -> CheckoutSource:
+        return CheckoutSource(self.cart.id, self.cart.last_modified, self.cart.return_url)
 
-    def edits_in(self, customer: Customer) -> CartEdits:
-        """What a customer made of the cart."""
-        return customer.edits(self.cart)
+    def edits_in(self, customer: CustomerSession) -> CartEdits:
+        return customer.cart_edits(self.cart)
 
     @property
     def edits(self) -> CartEdits:
-        """What this customer made of the cart."""
         return self.edits_in(self.customer)
 
     async def quote(self, call: Call, db: AsyncSession, *, others: bool = False) -> CartQuote:
-        """What the chosen products come to."""
-        products = await load_products(db, self.partner.id, wanted_products(self.edits.choices), others=others)
-        basket = Basket(
+        """The priced cart. With `others`, it also loads other active products of the shop, to offer them."""
+        products = await load_products(db, self.partner.id, product_ids_of(self.edits.choices), others=others)
+        basket = CartPricingInput(
             choices=self.edits.choices,
-            products=self.own.given_back(products),
+            products=self.own_reservations.without_reservations(products),
             deliveries=await load_deliveries(db, self.partner.id),
             delivery_id=self.edits.delivery_id,
             country=self.country,
@@ -53,30 +50,31 @@ class CartDesk(Desk):
             codes=await self.codes(call, db),
             currency=self.currency,
         )
-        return CartQuote.of(basket, price(basket))
+        return CartQuote.from_priced(basket, price_cart(basket))
 
     async def view(self, call: Call, db: AsyncSession) -> Checkout:
-        """All that a step shows."""
         quote = await self.quote(call, db, others=True)
         return Checkout(
             **shared_view(call, self, quote),
-            lines=await self._held(db, quote.priced.lines),
-            offered=tuple(s.offered for s in quote.basket.products.values() if s.is_active),
+            lines=await self._with_reserved_until(db, quote.priced.lines),
+            offered_products=tuple(s.offered for s in quote.pricing_input.products.values() if s.is_active),
             deliveries=quote.priced.deliveries,
             delivery_id=self.edits.delivery_id,
-            expected=quote.priced.expected,
+            estimate=quote.priced.expected,
         )
 
-    async def _held(self, db: AsyncSession, lines: tuple[CheckoutLine, ...]) -> tuple[CheckoutLine, ...]:
-        """The lines, with until when those are held that only another browser's payment for this cart has taken."""
-        if not any(line.problem in SHORT for line in lines):
+    async def _with_reserved_until(self, db: AsyncSession, lines: tuple[CheckoutLine, ...]) -> tuple[CheckoutLine, ...]:
+        """The lines, with `reserved_until` where another browser's payment for this cart reserves the missing stock."""
+        if not any(line.problem in STOCK_PROBLEMS for line in lines):
             return lines
         until: dict[tuple[int, int | None], dt.datetime] = {}
-        for holds, attempt in await held_elsewhere(db, self.partner.id, self.key):
-            until |= {of: max(holds_end(attempt), until.get(of, holds_end(attempt))) for of in holds.stock}
+        for holds, attempt in await reservations_elsewhere(db, self.partner.id, self.key):
+            until |= {
+                of: max(reservations_end(attempt), until.get(of, reservations_end(attempt))) for of in holds.stock
+            }
         return tuple(
-            replace(line, held_until=until.get((line.choice.product_id, line.variant.id if line.variant else None)))
-            if line.problem in SHORT
+            replace(line, reserved_until=until.get((line.choice.product_id, line.variant.id if line.variant else None)))
+            if line.problem in STOCK_PROBLEMS
             else line
             for line in lines
         )

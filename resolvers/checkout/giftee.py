@@ -1,29 +1,29 @@
-"""Whom a voucher or gift card is for, and what is written on it: tidied, with what is wrong with it."""
+"""Validation and cleaning of the giftee and of the personal texts of a voucher or gift card."""
 
 import dataclasses
 
-from resolvers.checkout.buyer import CONTACT_LENGTHS, tidy, tidy_person
-from schema.checkout.basket import BagChoice, GiftCardChoice, Giftee, VoucherChoice
+from resolvers.checkout.buyer import CONTACT_LENGTHS, clean_field, clean_person
+from schema.checkout.basket import BasketChoice, GiftCardChoice, Giftee, VoucherChoice
 from schema.core.errors import Problem
 
 LENGTHS = CONTACT_LENGTHS
-WRITTEN = {"to_giftee": 160, "from_gifter": 160, "message": 1000}
-"""What is written on a voucher; on a gift card only the message is."""
+TEXT_LENGTHS = {"to_giftee": 160, "from_gifter": 160, "message": 1000}
+"""Personal texts of a voucher. A gift card has only the message."""
 
 
-def tidied(choice: BagChoice, region: str) -> tuple[BagChoice, list[Problem]]:
-    """A choice with its texts tidied, and a problem for each that can't be used: `(giftee, email)`, `message`.
+def clean_choice(choice: BasketChoice, region: str) -> tuple[BasketChoice, list[Problem]]:
+    """The choice with cleaned texts, and a problem for each invalid one: `(giftee, email)`, `message`.
 
-    `region` is the country that telephone numbers without a country code are of, where the giftee's is not known.
+    `region` is the country code for telephone numbers without a country prefix, if the giftee's country is unknown.
     """
-    kept, problems = tidy_person(dataclasses.asdict(choice.giftee), LENGTHS, region)
+    kept, problems = clean_person(dataclasses.asdict(choice.giftee), LENGTHS, region)
     problems = [dataclasses.replace(problem, path=("giftee", *problem.path)) for problem in problems]
-    names = ["message"] if isinstance(choice, GiftCardChoice) else list(WRITTEN)
-    written = {name: tidy(getattr(choice, name), name) for name in names}
+    names = ["message"] if isinstance(choice, GiftCardChoice) else list(TEXT_LENGTHS)
+    written = {name: clean_field(getattr(choice, name), name) for name in names}
     problems += [
-        Problem((name,), "TOO_LONG", f"Use at most {WRITTEN[name]} characters.")
+        Problem((name,), "TOO_LONG", f"Use at most {TEXT_LENGTHS[name]} characters.")
         for name, text in written.items()
-        if len(text) > WRITTEN[name]
+        if len(text) > TEXT_LENGTHS[name]
     ]
     giftee = Giftee(**kept)
     if isinstance(choice, GiftCardChoice):

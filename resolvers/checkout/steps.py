@@ -1,25 +1,25 @@
-"""The checkout, as its customer uses it: look, choose, say who buys, add codes. Paying is in `resolvers.payment.payment`.
+"""The checkout steps: show, choose items, identify the buyer, add codes. Payment is in `resolvers.payment.payment`.
 
-All but choosing is the same whatever is sold: a key says of which kind its cart or bag is.
+All steps but the choice of items are the same for every kind of shop; the `CheckoutKey` has the kind.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.checkout.basket_session import BagDesk
-from resolvers.checkout.buyer import chosen_country, validated
-from resolvers.checkout.cart_session import CartDesk
-from resolvers.checkout.session import Desk
-from resolvers.core.brute_force import look_up
+from resolvers.checkout.basket_session import BasketCheckoutSession
+from resolvers.checkout.buyer import chosen_country, validate_buyer
+from resolvers.checkout.cart_session import CartCheckoutSession
+from resolvers.checkout.session import CheckoutSession
+from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import may_sell
-from schema.checkout.checkout import Buyer, Checkout, CheckoutKey, Choice, LineProblem, ShopKind
+from schema.checkout.checkout import Buyer, Checkout, CheckoutKey, LineProblem, ProductChoice, ShopKind
 from schema.core.errors import CartNotFound, InvalidInput, NotFound, PartnerInactive, Problem
-from schema.core.permission import Rule
-from store.checkout.customer_state import CartEdits, Customer, Customers
+from schema.core.permission import AccessRule
+from store.checkout.customer_state import CartEdits, CustomerSession, CustomerSessions
 from store.checkout.reading import latest_attempt
-from store.core.codes import mistyped, normal
+from store.core.codes import is_mistyped, normalize
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment import LIVE
 
@@ -29,57 +29,61 @@ MOST_LINES = 200
 NOT_USABLE = Problem(("code",), "CODE_NOT_USABLE", "This code cannot be used here. Check how it is written.")
 
 
-async def desk_of(
-    call: Call, db: AsyncSession, key: CheckoutKey, customer: Customer | None = None, *, ordered: bool = False
-) -> Desk:
-    """Everything about a customer at a checkout but the prices. Raises CartNotFound for a cart that is not there,
-    PartnerInactive where the partner does not sell (any more).
+async def load_session(
+    call: Call, db: AsyncSession, key: CheckoutKey, customer: CustomerSession | None = None, *, ordered: bool = False
+) -> CheckoutSession:
+    """The checkout session, without prices. Raises CartNotFound for an unknown cart, PartnerInactive if the partner may
+    not sell.
 
-    A bag that has become an order is not there any more; but with `ordered` it is, for whoever wants its order.
+    A basket that has become an order raises CartNotFound, unless `ordered` is set.
     """
     if key.kind is ShopKind.PRODUCTS:
-        return await cart_desk(call, db, key, customer)
-    return await bag_desk(call, db, key, customer, ordered=ordered)
+        return await load_cart_session(call, db, key, customer)
+    return await load_basket_session(call, db, key, customer, ordered=ordered)
 
 
-async def cart_desk(call: Call, db: AsyncSession, key: CheckoutKey, customer: Customer | None = None) -> CartDesk:
-    """A customer with a cart, while it lives and is this partner's. Raises CartNotFound."""
+async def load_cart_session(
+    call: Call, db: AsyncSession, key: CheckoutKey, customer: CustomerSession | None = None
+) -> CartCheckoutSession:
+    """The session of a cart. Raises CartNotFound for a cart that is unknown, expired or of another partner."""
     partner_id = call.caller.partner_id
     known = partner_id is not None and key.kind is ShopKind.PRODUCTS
     cart = await call.services.carts.get(partner_id, key.cart_id) if partner_id is not None and known else None
     if cart is None:
         raise CartNotFound
-    partner, marketplace = await _shop(db, cart.partner_id)
-    customer = customer or await _session(call, partner, key)
-    desk = CartDesk(key, partner, marketplace, customer, await latest_attempt(db, partner.id, key), cart)
-    _refuse_closed(call, desk)
-    return desk
+    partner, marketplace = await _load_shop(db, cart.partner_id)
+    customer = customer or await _load_customer(call, partner, key)
+    session = CartCheckoutSession(key, partner, marketplace, customer, await latest_attempt(db, partner.id, key), cart)
+    _check_selling(call, session)
+    return session
 
 
-async def bag_desk(
-    call: Call, db: AsyncSession, key: CheckoutKey, customer: Customer | None = None, *, ordered: bool = False
-) -> BagDesk:
-    """A customer with a bag; raises CartNotFound once that is an order, unless it is wanted `ordered`."""
+async def load_basket_session(
+    call: Call, db: AsyncSession, key: CheckoutKey, customer: CustomerSession | None = None, *, ordered: bool = False
+) -> BasketCheckoutSession:
+    """The session of a basket. Raises CartNotFound for a basket that has become an order, unless `ordered` is set."""
     if call.caller.partner_id is None or key.kind is ShopKind.PRODUCTS:
         raise CartNotFound
-    partner, marketplace = await _shop(db, call.caller.partner_id)
-    customer = customer or await _session(call, partner, key)
+    partner, marketplace = await _load_shop(db, call.caller.partner_id)
+    customer = customer or await _load_customer(call, partner, key)
     begun = int(call.services.clock.now().timestamp() * 1000)
-    desk = BagDesk(key, partner, marketplace, customer, await latest_attempt(db, partner.id, key), begun)
-    if desk.order is not None and not ordered:
+    session = BasketCheckoutSession(
+        key, partner, marketplace, customer, await latest_attempt(db, partner.id, key), begun
+    )
+    if session.ordered_attempt is not None and not ordered:
         raise CartNotFound
-    _refuse_closed(call, desk)
-    return desk
+    _check_selling(call, session)
+    return session
 
 
-def _refuse_closed(call: Call, desk: Desk) -> None:
-    """Raise PartnerInactive where the partner does not sell, but to a customer who is paying, or has paid."""
-    paying = desk.attempt is not None and desk.attempt.state in LIVE
-    if not paying and desk.order is None and not may_sell(call.services, desk.partner.status):
+def _check_selling(call: Call, session: CheckoutSession) -> None:
+    """Raise PartnerInactive if the partner may not sell, except to a customer who is paying or has paid."""
+    paying = session.attempt is not None and session.attempt.state in LIVE
+    if not paying and session.ordered_attempt is None and not may_sell(call.services, session.partner.status):
         raise PartnerInactive
 
 
-async def _shop(db: AsyncSession, partner_id: int) -> tuple[PartnerRow, MarketplaceRow]:
+async def _load_shop(db: AsyncSession, partner_id: int) -> tuple[PartnerRow, MarketplaceRow]:
     partner = await db.get(PartnerRow, partner_id)
     marketplace = await db.get(MarketplaceRow, partner.marketplace_id) if partner else None
     if partner is None or marketplace is None:
@@ -87,64 +91,68 @@ async def _shop(db: AsyncSession, partner_id: int) -> tuple[PartnerRow, Marketpl
     return partner, marketplace
 
 
-async def _session(call: Call, partner: PartnerRow, key: CheckoutKey) -> Customer:
-    return await Customers(call.services.customers).load(partner.id, key.session_id)
+async def _load_customer(call: Call, partner: PartnerRow, key: CheckoutKey) -> CustomerSession:
+    return await CustomerSessions(call.services.customer_sessions).load(partner.id, key.session_id)
 
 
-async def changed(call: Call, desk: Desk, change: Callable[[Customer], None]) -> Customer:
-    """Change the session of a customer; of two changes at once, one is made after the other."""
-    return await Customers(call.services.customers).change(desk.partner.id, desk.key.session_id, change)
+async def change_customer(
+    call: Call, session: CheckoutSession, change: Callable[[CustomerSession], None]
+) -> CustomerSession:
+    """Change the stored customer session. Concurrent changes are applied one after the other."""
+    return await CustomerSessions(call.services.customer_sessions).change(
+        session.partner.id, session.key.session_id, change
+    )
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def open_checkout(call: Call, key: CheckoutKey) -> Checkout:
-    """Show the checkout of a cart or bag as it stands; of a bag it is a `BagCheckout`.
+    """Show the checkout of a cart or basket; of a basket it is a `BasketCheckout`.
 
-    Raises CartNotFound for a cart that is unknown, foreign or expired, and a bag that has become an order; PartnerInactive
-    where the partner does not sell.
+    Raises CartNotFound for a cart that is unknown, expired or of another partner, and for a basket that has become an
+    order; PartnerInactive if the partner may not sell.
     """
     async with call.services.db.sessions() as db:
-        return await (await desk_of(call, db, key)).view(call, db)
+        return await (await load_session(call, db, key)).view(call, db)
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def price_items(
-    call: Call, key: CheckoutKey, items: Sequence[Choice], delivery_id: int | None, country: str = ""
+    call: Call, key: CheckoutKey, items: Sequence[ProductChoice], delivery_id: int | None, country: str = ""
 ) -> Checkout:
-    """Show what a choice would come to, and keep nothing of it."""
+    """Show the checkout with these items and this delivery, without saving anything."""
     async with call.services.db.sessions() as db:
-        desk = await cart_desk(call, db, key)
-        _choose(desk.edits, items, delivery_id, country)
-        return await desk.view(call, db)
+        session = await load_cart_session(call, db, key)
+        _apply_choice(session.edits, items, delivery_id, country)
+        return await session.view(call, db)
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def choose_items(
-    call: Call, key: CheckoutKey, items: Sequence[Choice], delivery_id: int | None, country: str = ""
+    call: Call, key: CheckoutKey, items: Sequence[ProductChoice], delivery_id: int | None, country: str = ""
 ) -> Checkout:
-    """Keep what the customer wants, and how it is to be delivered. InvalidInput when it is more than one order can hold, and
-    on `country` for one that there is not.
+    """Save the chosen items and the delivery. Raises InvalidInput at `items` if they exceed what one order can hold,
+    and at `country` for an unknown country.
     """
     async with call.services.db.sessions() as db:
-        desk = await cart_desk(call, db, key)
-        _choose(desk.edits, items, delivery_id, country)
-        chosen = await desk.view(call, db)
-    refuse_too_much(chosen)
+        session = await load_cart_session(call, db, key)
+        _apply_choice(session.edits, items, delivery_id, country)
+        chosen = await session.view(call, db)
+    check_quantity_limit(chosen)
 
-    def change(customer: Customer) -> None:
-        _choose(desk.edits_in(customer), items, delivery_id, country)
+    def change(customer: CustomerSession) -> None:
+        _apply_choice(session.edits_in(customer), items, delivery_id, country)
 
-    await changed(call, desk, change)
+    await change_customer(call, session, change)
     return chosen
 
 
-def refuse_too_much(chosen: Checkout) -> None:
+def check_quantity_limit(chosen: Checkout) -> None:
     """Raise InvalidInput for more than an order can hold."""
     if any(line.problem is LineProblem.TOO_MUCH for line in chosen.lines):
         raise InvalidInput.at("items", "This is more than can be ordered at once. Take less of it.", "TOO_MANY")
 
 
-def _choose(edits: CartEdits, items: Sequence[Choice], delivery_id: int | None, country: str) -> None:
+def _apply_choice(edits: CartEdits, items: Sequence[ProductChoice], delivery_id: int | None, country: str) -> None:
     if len(items) > MOST_LINES:
         raise InvalidInput.at("items", f"A cart has at most {MOST_LINES} lines.", "TOO_MANY")
     for position, item in enumerate(items):
@@ -157,79 +165,82 @@ def _choose(edits: CartEdits, items: Sequence[Choice], delivery_id: int | None, 
     edits.notices = []
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def identify_buyer(call: Call, key: CheckoutKey, buyer: Buyer) -> Checkout:
-    """Keep who buys and where it goes. Raises InvalidInput with a problem for each field, by the names of `Buyer`."""
+    """Save the buyer and the delivery address. Raises InvalidInput with a problem for each field, by the field names of
+    `Buyer`.
+    """
     async with call.services.db.sessions() as db:
-        desk = await desk_of(call, db, key)
-        delivery = (await desk.quote(call, db)).delivery
-        checked = validated(buyer, delivery, desk.partner.hq_country_code)
+        session = await load_session(call, db, key)
+        delivery = (await session.quote(call, db)).delivery
+        checked = validate_buyer(buyer, delivery, session.partner.hq_country_code)
 
-        def change(customer: Customer) -> None:
+        def change(customer: CustomerSession) -> None:
             customer.buyer = checked
-            edits = desk.edits_in(customer)
+            edits = session.edits_in(customer)
             edits.country = checked.country or edits.country
 
-        change(desk.customer)
+        change(session.customer)
         if delivery is not None:
-            await _deliverable(call, db, desk)
-        customer = await changed(call, desk, change)
-        return await (await desk_of(call, db, key, customer)).view(call, db)
+            await _check_deliverable(call, db, session)
+        customer = await change_customer(call, session, change)
+        return await (await load_session(call, db, key, customer)).view(call, db)
 
 
-async def _deliverable(call: Call, db: AsyncSession, desk: Desk) -> None:
-    if (await desk.quote(call, db)).delivery is None:
+async def _check_deliverable(call: Call, db: AsyncSession, session: CheckoutSession) -> None:
+    if (await session.quote(call, db)).delivery is None:
         raise InvalidInput.at(
             "country", "This delivery does not go to this country. Choose another one.", "NOT_DELIVERED"
         )
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def apply_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
-    """Add a coupon or gift card. Unknown, foreign, expired and used ones get one and the same answer.
+    """Add a coupon or gift card code. Unknown, expired and used codes, and codes of other partners, all get the same
+    error.
 
-    TooManyRequests for whoever tries too many.
+    Raises TooManyRequests after too many failed attempts.
     """
-    wanted = normal(code)
+    wanted = normalize(code)
     async with call.services.db.sessions() as db:
-        desk = await desk_of(call, db, key)
-        if not wanted or mistyped(wanted):
+        session = await load_session(call, db, key)
+        if not wanted or is_mistyped(wanted):
             raise InvalidInput(NOT_USABLE)
-        known = {normal(c) for c in desk.edits.codes}
+        known = {normalize(c) for c in session.edits.codes}
         if len(known) >= MOST_CODES and wanted not in known:
             raise InvalidInput.at("code", f"At most {MOST_CODES} codes can be used at once.", "TOO_MANY")
 
         def look() -> Awaitable[Sequence[object]]:
-            return desk.usable(call, db, [wanted])
+            return session.find_usable_codes(call, db, [wanted])
 
-        if not await look_up(call.context, "code at the checkout", look):
+        if not await throttled_lookup(call.context, "code at the checkout", look):
             raise InvalidInput(NOT_USABLE)
 
-        def change(customer: Customer) -> None:
-            codes = desk.edits_in(customer).codes
+        def change(customer: CustomerSession) -> None:
+            codes = session.edits_in(customer).codes
             if wanted not in codes:
                 codes.append(wanted)
 
-        customer = await changed(call, desk, change)
-        return await (await desk_of(call, db, key, customer)).view(call, db)
+        customer = await change_customer(call, session, change)
+        return await (await load_session(call, db, key, customer)).view(call, db)
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def remove_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
-    """Take a coupon or gift card off again."""
+    """Remove a coupon or gift card code."""
     async with call.services.db.sessions() as db:
-        desk = await desk_of(call, db, key)
+        session = await load_session(call, db, key)
 
-        def change(customer: Customer) -> None:
-            edits = desk.edits_in(customer)
-            edits.codes = [c for c in edits.codes if c != normal(code)]
+        def change(customer: CustomerSession) -> None:
+            edits = session.edits_in(customer)
+            edits.codes = [c for c in edits.codes if c != normalize(code)]
 
-        customer = await changed(call, desk, change)
-        return await (await desk_of(call, db, key, customer)).view(call, db)
+        customer = await change_customer(call, session, change)
+        return await (await load_session(call, db, key, customer)).view(call, db)
 
 
 def partner_of(call: Call) -> int:
-    """The partner whose checkout this is."""
+    """The id of the partner whose checkout this is. Raises NotFound if there is none."""
     partner_id = call.caller.partner_id
     if partner_id is None:
         raise NotFound(thing="shop")

@@ -1,10 +1,10 @@
-"""Writes down who changed what: each operation that takes an input leaves one entry, in the transaction of its effect."""
+"""Writes the audit log: each operation that takes an input writes one entry, in the transaction of its effect."""
 
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -13,41 +13,37 @@ from schema.account.token import IssuedToken
 from schema.audit import AuditActor
 from schema.core.errors import AppError
 from store.account.credentials import normal_username
+from store.account.users import UserRow
 from store.audit.change_tracking import ChangedRows, resource_of
-from store.audit.entries import encoded, write
-from store.audit.masking import masked
+from store.audit.entries import encode_entry, write_entry
+from store.audit.masking import mask
 from store.core.clock import now
-from store.partner.partners import MarketplaceRow, PartnerRow, UserRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 
-if TYPE_CHECKING:
-    from resolvers.core.operation import Call, Operation
-
-P = ParamSpec("P")
-R = TypeVar("R")
-SHOWN = 2
-"""How many characters are kept of the user name of a refused log-in: people type passwords there."""
+USERNAME_PREFIX_LENGTH = 2
+"""Number of characters that a refused log-in records of the user name: people type passwords there."""
 
 
 @dataclass(frozen=True)
-class Event:
-    """Something that was done, or (`error`) refused."""
+class AuditedCall:
+    """A change, or (with `error`) a refused one."""
 
     operation: str
     occurred_on: dt.datetime
     actor: AuditActor
     context: Context | None = None
     input: object = None
-    answer: object = None
+    result: object = None
     rows: ChangedRows | None = None
     about: object = None
     error: AppError | None = None
 
     def encoded(self, tenant: Mapping[str, int] | None = None) -> bytes:
-        """The entry that tells of it; of this tenant, where that cannot be told from what was done."""
+        """The audit entry as bytes. `tenant` replaces the tenant that follows from the event."""
         subject = self._subject()
-        return encoded(
+        return encode_entry(
             {
-                **self._who(),
+                **self._actor_columns(),
                 **(tenant or self._tenant(subject)),
                 "operation": self.operation,
                 "occurred_on": self.occurred_on,
@@ -58,15 +54,15 @@ class Event:
                 "subject_type": "" if subject is None else resource_of(subject) or type(subject).__name__,
                 "subject_id": str(getattr(subject, "id", "")),
                 "input": self._input(),
-                "changes": [] if self.rows is None else self.rows.told(),
+                "changes": [] if self.rows is None else self.rows.as_json(),
             }
         )
 
-    def _who(self) -> Mapping[str, Any]:
-        """The user and the token. Who logs in is the user of the token that is made."""
+    def _actor_columns(self) -> Mapping[str, Any]:
+        """The user and the token. For a log-in, the user of the new token."""
         caller = self.context.caller if self.context else None
-        if isinstance(self.answer, IssuedToken):
-            return {"user_id": self.answer.user.id, "token_id": None}
+        if isinstance(self.result, IssuedToken):
+            return {"user_id": self.result.user.id, "token_id": None}
         if self.error is not None and caller is None:
             return {
                 "user_id": None,
@@ -76,61 +72,63 @@ class Event:
         return {"user_id": caller and caller.user_id, "token_id": caller and caller.token_id}
 
     def _subject(self) -> object:
-        """What was changed: what the operation said, else what it answered, if that has an id, else the first row it wrote."""
+        """The changed object: the operation's audit subject, else its result if that has an id, else the first row it
+        wrote.
+        """
         if self.about is not None:
             return self.about
-        answer = self.answer.user if isinstance(self.answer, IssuedToken) else self.answer
+        answer = self.result.user if isinstance(self.result, IssuedToken) else self.result
         if resource_of(answer) is None and self.rows is not None:
             answer = next(self.rows.rows(), answer)
         return answer if hasattr(answer, "id") else None
 
     def _tenant(self, subject: object) -> Mapping[str, int]:
-        """Whose data it is: that of the subject, else that of any row that was written, else the caller's."""
+        """The tenant of the data: that of the subject, else that of any written row, else that of the caller."""
         caller = self.context.caller if self.context else None
         rows = [] if self.rows is None else self.rows.rows()
         return next((found for of in (subject, *rows, caller) if (found := tenant_of(of))), {})
 
     def _input(self) -> Any:
-        told = masked(self.input) if self.input is not None else {}
+        told = mask(self.input) if self.input is not None else {}
         if self.error is not None and isinstance(told.get("username"), str):
-            told["username"] = f"{told['username'].strip()[:SHOWN]}***"
+            told["username"] = f"{told['username'].strip()[:USERNAME_PREFIX_LENGTH]}***"
         return told
 
 
-async def audited(operation: "Operation[P, R]", call: "Call", *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run the function of an operation, and write down what it changed; what is refused or answered again is not.
+class AuditRecord:
+    """The audit record of one running operation.
 
-    With a transaction the entry is part of it. Without one it is written before the answer, or (`audited_later`) within
-    a second after it.
+    With a transaction the entry is part of it. Without one the entry is written before the response, or soon after it.
     """
-    context = call.context
-    if not operation.changes:
-        return await operation.function(call, *args, **kwargs)
-    rows = ChangedRows.of(call.transaction) if call.transaction is not None else None
-    actor = AuditActor(context.caller.role) if context.caller else AuditActor.NOBODY
-    given = kwargs.get("input", args[0] if args else None)
-    event = partial(Event, operation.name, context.services.clock.now(), actor, context, given)
-    try:
-        answer = await operation.function(call, *args, **kwargs)
-    except AppError as error:
+
+    def __init__(self, operation: str, context: Context, transaction: AsyncSession | None, input: object) -> None:
+        self._context, self._transaction = context, transaction
+        self._rows = ChangedRows.track(transaction) if transaction is not None else None
+        actor = AuditActor(context.caller.role) if context.caller else AuditActor.NOBODY
+        self._event = partial(AuditedCall, operation, context.services.clock.now(), actor, context, input)
+
+    def refused(self, error: AppError) -> None:
+        """Record a refusal, if errors of this class are audited."""
         if error.audited:
-            context.services.journal.put(event(error=error).encoded)
-        raise
-    done = event(answer=answer, rows=rows, about=next(iter(call.subjects), None))
-    if call.transaction is not None:
-        await call.transaction.flush()
-        await write(call.transaction, done.encoded())
-    elif operation.audited_later:
-        if context.services.journal.full:
-            await context.services.journal.room()
-        context.services.journal.put(done.encoded)
-    else:
-        await context.services.journal.write(done.encoded)
-    return answer
+            self._context.services.audit_buffer.put(self._event(error=error).encoded)
+
+    async def succeeded(self, answer: object, about: object, *, later: bool) -> None:
+        """Record a success. With `later` and no transaction, the entry may follow the response within a second."""
+        event = self._event(result=answer, rows=self._rows, about=about)
+        audit_buffer = self._context.services.audit_buffer
+        if self._transaction is not None:
+            await self._transaction.flush()
+            await write_entry(self._transaction, event.encoded())
+        elif later:
+            if audit_buffer.is_full:
+                await audit_buffer.wait_for_room()
+            audit_buffer.put(event.encoded)
+        else:
+            await audit_buffer.write(event.encoded)
 
 
 def tenant_of(owned: object) -> Mapping[str, int]:
-    """The partner, or the marketplace, that something belongs to; empty when it is of nobody."""
+    """The id of the partner or marketplace that owns an object; empty if none does."""
     if isinstance(owned, PartnerRow):
         return {"partner_id": owned.id}
     if isinstance(owned, MarketplaceRow):
@@ -139,15 +137,15 @@ def tenant_of(owned: object) -> Mapping[str, int]:
     return {name: id for name, id in ids.items() if id is not None}
 
 
-async def audited_command(
+async def audit_command(
     db: AsyncSession, operation: str, input: Mapping[str, Any], subject: object, owner: UserRow
 ) -> None:
-    """Write down, in the open transaction, what was done by the command line to a row that belongs to a user."""
-    done = Event(operation, now(), AuditActor.COMMAND_LINE, input=input, answer=subject)
+    """Record, in the open transaction, a change by the command line to a row that belongs to a user."""
+    done = AuditedCall(operation, now(), AuditActor.COMMAND_LINE, input=input, result=subject)
     await db.flush()
-    await write(db, done.encoded(tenant_of(owner)))
+    await write_entry(db, done.encoded(tenant_of(owner)))
 
 
-async def audited_program(db: AsyncSession, operation: str, input: Mapping[str, Any]) -> None:
-    """Write down, in the open transaction, what the program did by itself, on a schedule."""
-    await write(db, Event(operation, now(), AuditActor.PROGRAM, input=input).encoded())
+async def audit_program(db: AsyncSession, operation: str, input: Mapping[str, Any]) -> None:
+    """Record, in the open transaction, a change by a scheduled job."""
+    await write_entry(db, AuditedCall(operation, now(), AuditActor.PROGRAM, input=input).encoded())

@@ -1,4 +1,4 @@
-"""From the credential of a request to its caller."""
+"""Authenticates requests: from a token to its caller."""
 
 import asyncio
 import datetime as dt
@@ -9,20 +9,21 @@ from dataclasses import dataclass
 from sqlalchemy import func, or_, update
 from sqlmodel import col, select
 
-from resolvers.core.context import Caller, Role
+from resolvers.core.caller import Caller, Role
 from schema.core.errors import Unauthenticated
-from schema.core.permission import NAMED, Permission
-from store.account.credentials import digest_of
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
+from store.account.credentials import secret_digest_of
+from store.account.users import TokenRow, UserRow
 from store.core.clock import Clock
 from store.database.db import Database
-from store.partner.partners import MarketplaceRow, PartnerRow, TokenRow, UserRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 
-KEPT_SECONDS = 5.0
-"""How long a token that was good is believed without asking the database: a revoked one works at most that much longer."""
-RENEWED_AHEAD = 0.4
-"""Of that time, how long before its end a token that is used is read again, so that its requests need not wait for that."""
-KEPT_CALLERS = 10_000
-NOT_OF_PARTNERS = frozenset(
+CACHE_SECONDS = 5.0
+"""Seconds that a valid token is cached. A revoked token works at most that much longer."""
+REFRESH_AHEAD = 0.4
+"""Fraction at the end of the cache time in which a request starts to refresh its token, without waiting for it."""
+MAX_CACHED_CALLERS = 10_000
+DENIED_TO_PARTNERS = frozenset(
     {
         Permission.CREATE_PARTNER,
         Permission.UPDATE_PARTNER,
@@ -34,115 +35,123 @@ NOT_OF_PARTNERS = frozenset(
         Permission.MANAGE_USER,
     }
 )
-NOT_OF_MARKETPLACES = frozenset({Permission.MANAGE_MASTERADMIN})
+DENIED_TO_MARKETPLACES = frozenset({Permission.MANAGE_MASTERADMIN})
 
 
 def permissions_of(user: UserRow) -> frozenset[Permission]:
-    """What a user may do: what was granted, else what the role has by default. The master permission is all of them."""
+    """The permissions of a user: the granted ones, else those of the role. The master permission includes all."""
     if user.permissions is None:
-        withheld = {Role.PARTNER: NOT_OF_PARTNERS, Role.MARKETPLACE: NOT_OF_MARKETPLACES}
-        return NAMED - withheld.get(Role(user.role), frozenset())
-    granted = frozenset(permission for permission in NAMED if permission in user.permissions)
-    return NAMED if Permission.MANAGE_MASTERADMIN in granted else granted
+        withheld = {Role.PARTNER: DENIED_TO_PARTNERS, Role.MARKETPLACE: DENIED_TO_MARKETPLACES}
+        return GRANTABLE_PERMISSIONS - withheld.get(Role(user.role), frozenset())
+    granted = frozenset(permission for permission in GRANTABLE_PERMISSIONS if permission in user.permissions)
+    return GRANTABLE_PERMISSIONS if Permission.MANAGE_MASTERADMIN in granted else granted
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A caller that is believed until a moment of `time.monotonic`, unless its token expires before."""
+class CachedCaller:
+    """A cached caller, valid until a moment of `time.monotonic` unless its token expires before."""
 
     caller: Caller
     until: float
     expires_on: dt.datetime | None
 
     def expired(self, clock: Clock) -> bool:
-        """Whether the token has run out since it was read."""
+        """Whether the token has expired since it was read."""
         return self.expires_on is not None and self.expires_on <= clock.now()
 
 
-class Callers:
-    """Who a token belongs to, remembered for a few seconds. Of however many requests ask for one at a time, one reads it."""
+class Authenticator:
+    """Finds the callers of tokens and caches them for a few seconds. Concurrent requests share one read of a token."""
 
-    def __init__(self, db: Database, clock: Clock, *, kept_seconds: float = KEPT_SECONDS) -> None:
+    def __init__(self, db: Database, clock: Clock, *, cache_seconds: float = CACHE_SECONDS) -> None:
         self._db = db
         self._clock = clock
-        self._kept_seconds = kept_seconds
-        self._kept: OrderedDict[bytes, Kept] = OrderedDict()
-        self._being_read: dict[bytes, asyncio.Task[Kept | None]] = {}
-        """Tasks of their own: a request that ends before takes nobody else's answer away."""
+        self._cache_seconds = cache_seconds
+        self._cache: OrderedDict[bytes, CachedCaller] = OrderedDict()
+        self._pending_reads: dict[bytes, asyncio.Task[CachedCaller | None]] = {}
+        """Separate tasks: a cancelled request does not cancel the read for others."""
 
-    async def by_header(self, authorization: str | None) -> Caller | None:
-        """The caller of `Authorization: Token <secret>`; None without the header, Unauthenticated for a bad one."""
+    async def authenticate_header(self, authorization: str | None) -> Caller | None:
+        """The caller of `Authorization: Token <secret>`; None without the header. Raises Unauthenticated for an invalid
+        one.
+        """
         if authorization is None:
             return None
         scheme, _, secret = authorization.partition(" ")
         secret = secret.strip()
         if scheme.lower() not in {"token", "bearer"} or not secret:
             raise Unauthenticated
-        return await self.by_secret(secret)
+        return await self.authenticate(secret)
 
-    async def by_secret(self, secret: str) -> Caller:
-        """The caller of a token; Unauthenticated when it is unknown, revoked, expired, or its user may not log in."""
-        digest = digest_of(secret)
-        kept = self._kept.get(digest)
+    async def authenticate(self, secret: str) -> Caller:
+        """The caller of a token. Raises Unauthenticated if it is unknown, revoked or expired, or its user may not log
+        in.
+        """
+        digest = secret_digest_of(secret)
+        kept = self._cache.get(digest)
         left = 0.0 if kept is None or kept.expired(self._clock) else kept.until - time.monotonic()
         if kept is None or left <= 0:
-            kept = await self._read_with_others(digest)
-        elif left <= self._kept_seconds * RENEWED_AHEAD:
-            self._reading(digest)
+            kept = await self._read_shared(digest)
+        elif left <= self._cache_seconds * REFRESH_AHEAD:
+            self._read_task(digest)
         return kept.caller
 
-    def forget(self, *, token_id: int | None = None, user_id: int | None = None, partner_id: int | None = None) -> None:
-        """Stop believing at once, in this process, what is known of a token, of a user's or of a partner's tokens."""
+    def invalidate(
+        self, *, token_id: int | None = None, user_id: int | None = None, partner_id: int | None = None
+    ) -> None:
+        """Drop the cached callers of a token, of a user or of a partner, in this process."""
 
         def meant(caller: Caller) -> bool:
             of = ((token_id, caller.token_id), (user_id, caller.user_id), (partner_id, caller.partner_id))
             return any(wanted is not None and wanted == found for wanted, found in of)
 
-        for digest in [digest for digest, kept in self._kept.items() if meant(kept.caller)]:
-            del self._kept[digest]
-        self._being_read.clear()  # what is being read may be what was true before: nobody else is told of it, nor is it kept
+        for digest in [digest for digest, kept in self._cache.items() if meant(kept.caller)]:
+            del self._cache[digest]
+        self._pending_reads.clear()  # running reads may see old data: they are neither shared nor cached
 
-    async def _read_with_others(self, digest: bytes) -> Kept:
-        """What is found for all who ask now. When what somebody else has begun fails, it is begun once more."""
-        begun_before = digest in self._being_read
+    async def _read_shared(self, digest: bytes) -> CachedCaller:
+        """The result of the read that concurrent requests share. A read that another request began is retried once if
+        it fails.
+        """
+        begun_before = digest in self._pending_reads
         try:
-            kept = await asyncio.shield(self._reading(digest))
+            kept = await asyncio.shield(self._read_task(digest))
         except Exception:
             if not begun_before:
                 raise
-            kept = await asyncio.shield(self._reading(digest))
+            kept = await asyncio.shield(self._read_task(digest))
         if kept is None:
             raise Unauthenticated
         return kept
 
-    def _reading(self, digest: bytes) -> asyncio.Task[Kept | None]:
-        """The one task that reads a token now."""
-        task = self._being_read.get(digest)
+    def _read_task(self, digest: bytes) -> asyncio.Task[CachedCaller | None]:
+        """The running task that reads a token; started if there is none."""
+        task = self._pending_reads.get(digest)
         if task is None:
-            task = self._being_read[digest] = asyncio.create_task(self._keep(digest), name="token")
+            task = self._pending_reads[digest] = asyncio.create_task(self._read_and_cache(digest), name="token")
             task.add_done_callback(
                 lambda done: done.cancelled() or done.exception()
-            )  # where nobody waits for it, as well
+            )  # retrieves the exception if no request awaits the task
         return task
 
-    async def _keep(self, digest: bytes) -> Kept | None:
-        """Read a token and believe it from the moment it was asked for; what was refused is not believed any longer."""
-        task, until = asyncio.current_task(), time.monotonic() + self._kept_seconds
+    async def _read_and_cache(self, digest: bytes) -> CachedCaller | None:
+        """Read a token and cache its caller, counted from the start of the read. An invalid token leaves the cache."""
+        task, until = asyncio.current_task(), time.monotonic() + self._cache_seconds
         try:
             kept = await self._read(digest, until)
-            if self._being_read.get(digest) is task:
-                self._kept.pop(digest, None)
+            if self._pending_reads.get(digest) is task:
+                self._cache.pop(digest, None)
                 if kept is not None:
-                    self._kept[digest] = kept
-                while len(self._kept) > KEPT_CALLERS:
-                    self._kept.popitem(last=False)
+                    self._cache[digest] = kept
+                while len(self._cache) > MAX_CACHED_CALLERS:
+                    self._cache.popitem(last=False)
         finally:
-            if self._being_read.get(digest) is task:
-                del self._being_read[digest]
+            if self._pending_reads.get(digest) is task:
+                del self._pending_reads[digest]
         return kept
 
-    async def _read(self, digest: bytes, until: float) -> Kept | None:
-        """Who a token belongs to; None when it is unknown, revoked, expired, or its user may not log in."""
+    async def _read(self, digest: bytes, until: float) -> CachedCaller | None:
+        """The caller of a token; None if it is unknown, revoked or expired, or its user may not log in."""
         now = self._clock.now()
         query = (
             select(TokenRow, UserRow, PartnerRow, MarketplaceRow.time_zone)
@@ -178,4 +187,4 @@ class Callers:
             partner_status=partner.status if partner else None,
             time_zone=time_zone or "UTC",
         )
-        return Kept(caller, until, token.expires_on)
+        return CachedCaller(caller, until, token.expires_on)

@@ -1,4 +1,4 @@
-"""What an operation is: a permission, a transaction and a function, whatever the transport."""
+"""Operations: functions with an access rule and a transaction, independent of the transport."""
 
 import contextlib
 import inspect
@@ -12,14 +12,16 @@ import structlog
 from sqlalchemy.exc import IntegrityError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.auditing import audited
-from resolvers.core.context import Caller, Context, Services
-from resolvers.core.idempotency import Once, Stage
-from resolvers.core.instrumentation import watched
-from schema.core.errors import CONSTRAINTS, AlreadyTaken, AppError, InvalidInput, Problem
-from schema.core.permission import Required, Rule
-from schema.core.resource import Invalid
-from store.core.constraints import broken
+from resolvers.core.auditing import AuditRecord
+from resolvers.core.caller import Caller
+from resolvers.core.context import Context
+from resolvers.core.idempotency import IdempotencyStage, IdempotentRequest
+from resolvers.core.instrumentation import instrumented
+from resolvers.core.services import Services
+from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, AppError, InvalidInput, Problem
+from schema.core.inputs import RejectedInput
+from schema.core.permission import AccessRule, RequiredAccess
+from store.database.db import violated_constraint
 
 log = structlog.get_logger(__name__)
 
@@ -29,217 +31,237 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Call:
-    """What an operation is handed: an open transaction (where it has one), who is asking, and what there is to work with."""
+    """The first argument of an operation: its open transaction (if it has one), the caller and the services."""
 
     context: Context
     transaction: AsyncSession | None
-    once: Once | None = None
-    """Set where the request has an `Idempotency-Key`."""
-    trial: bool = False
-    """Whether it is run on what could be used of a wrong input, only to find what else is wrong."""
+    idempotency: IdempotentRequest | None = None
+    """Set if the request has an `Idempotency-Key`."""
+    dry_run: bool = False
+    """True if the operation runs on the valid part of a rejected input, only to find more problems."""
     subjects: list[object] = field(default_factory=list, init=False, repr=False)
-    """What it is about, as far as `concerns` was told."""
+    """The rows of `add_audit_subject`."""
 
     @property
     def db(self) -> AsyncSession:
-        """The open transaction. It is committed at the edge, never inside."""
+        """The open transaction. `Operation` commits it, never the function. Raises RuntimeError if there is none."""
         if self.transaction is None:
             raise RuntimeError("This operation was declared without a transaction.")
         return self.transaction
 
     @property
     def caller(self) -> Caller:
-        """Who is asking."""
-        return self.context.asking
+        return self.context.required_caller
 
     @property
     def services(self) -> Services:
-        """What the process holds."""
         return self.context.services
 
     @property
-    def request(self) -> UUID | None:
-        """Names this request and its repetitions with one `Idempotency-Key`, for a day; None without a key.
+    def request_uuid(self) -> UUID | None:
+        """Identifies this request and its repetitions with one `Idempotency-Key`, for a day; None without a key.
 
-        For operations without a transaction: written down, under a unique constraint, before anybody else is asked to act,
-        it lets a repetition go on where the request died.
+        An operation without a transaction writes it, under a unique constraint, before it calls another system. A
+        repetition can then continue where the request failed.
         """
-        return None if self.once is None else self.once.request
+        return None if self.idempotency is None else self.idempotency.request_uuid
 
-    def concerns(self, row: object) -> None:
-        """Tell the audit log which row this is about, where the operation neither answers it nor writes it by the session.
+    def add_audit_subject(self, row: object) -> None:
+        """Set the row of the audit entry, if the operation neither returns it nor writes it through the session.
 
-        Without it the entry would belong to the caller's tenant, and not to the one whose data it is.
+        Without it the entry would belong to the caller's tenant instead of the tenant of the data.
         """
         self.subjects.append(row)
 
-    async def keep(self, db: AsyncSession, result: object) -> None:
-        """Keep the answer for repetitions, in the transaction of the last effect, as its last statement.
+    async def store_response(self, db: AsyncSession, result: object) -> None:
+        """Store the response for repetitions, in the transaction of the last effect, as its last statement.
 
-        For operations without a transaction of their own, which raise or return that result next. An operation that does not
-        is repeated when it dies after its last effect. Without a key nothing happens.
+        For operations without a transaction of their own, which must return or raise this result next. Without this
+        call, an operation that fails after its last effect runs again. Does nothing without a key.
         """
-        if self.once is not None:
-            await self.once.keep(db, result)
+        if self.idempotency is not None:
+            await self.idempotency.store_response(db, result)
 
 
 @dataclass(frozen=True)
 class Operation(Generic[P, R]):
-    """A function of the business with what it asks of its caller."""
+    """A business function with its access rule and its options; see `operation`."""
 
     function: Callable[Concatenate[Call, P], Awaitable[R]]
-    permission: Required
+    permission: RequiredAccess
     transaction: bool
     exists: Callable[[Call, Any], Awaitable[object]] | None
     audited_later: bool = False
-    keeps_answers: bool = False
+    stores_response: bool = False
     raises: tuple[type[AppError], ...] = ()
-    foresees: Callable[[Call, Any], Awaitable[R | None]] | None = None
+    previews: Callable[[Call, Any], Awaitable[R | None]] | None = None
     checks: Callable[[Call, Any], Awaitable[object]] | None = None
 
     @cached_property
     def changes(self) -> bool:
-        """Whether it changes something: it takes an input."""
+        """Whether it changes something, which is the case if it takes an input."""
         return "input" in inspect.signature(self.function).parameters
 
     @property
     def name(self) -> str:
-        """Its name, in snake case."""
+        """The name in snake case."""
         return self.function.__name__
 
     @property
     def description(self) -> str:
-        """What it does, for users."""
+        """The docstring of the function, which is published."""
         return " ".join((self.function.__doc__ or "").split())
 
-    @watched
+    @instrumented
     async def __call__(self, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run it for a caller: permission, row, fields, then the function, in one transaction."""
+        """Run the operation for a caller: check the permission, the row and the fields, then run the function, in one
+        transaction.
+        """
         context.require(self.permission)
         for given in (*args, *kwargs.values()):
-            if isinstance(given, Invalid):
+            if isinstance(given, RejectedInput):
                 await self.refuse(context, given)
-        once = context.once
-        if once is None or not self.repeatable or once.stage is Stage.RUNNING:  # an operation that another one runs
+        once = context.idempotency
+        if (
+            once is None or not self.supports_idempotency or once.stage is IdempotencyStage.RUNNING
+        ):  # called by another operation
             return await self._run(context, None, *args, **kwargs)
-        if once.stage is Stage.RENDERING:
+        if once.stage is IdempotencyStage.RENDERING:
             result: R = once.outcome()
             return result
         run = partial(self._run, context, once, *args, **kwargs)
-        if self.keeps_answers:
-            return await once.by_itself(run)
+        if self.stores_response:
+            return await once.with_own_storage(run)
         if self.transaction:
             return await once.in_transaction(run)
         return await once.without_transaction(run)
 
     @property
-    def repeatable(self) -> bool:
-        """Whether answers are kept: keys belong to tokens, and who may do something without one has none."""
-        return self.permission is not Rule.PUBLIC
+    def supports_idempotency(self) -> bool:
+        """Whether responses are stored. Keys belong to tokens, and callers of public operations need none."""
+        return self.permission is not AccessRule.PUBLIC
 
-    async def _run(self, context: Context, once: Once | None, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def _run(self, context: Context, once: IdempotentRequest | None, *args: P.args, **kwargs: P.kwargs) -> R:
         if not self.transaction:
-            return await audited(self, Call(context, None, once), *args, **kwargs)
+            return await self._audited(Call(context, None, once), *args, **kwargs)
         try:
             async with context.services.db.sessions() as db, db.begin():
                 if once is not None:
                     await once.claim(db)
-                result = await audited(self, Call(context, db), *args, **kwargs)
+                result = await self._audited(Call(context, db), *args, **kwargs)
                 if once is not None:
-                    await once.keep(db, result)
+                    await once.store_response(db, result)
         except IntegrityError as error:
-            raise told(error) from error
+            raise constraint_error(error) from error
         return result
 
-    async def refuse(self, context: Context, invalid: Invalid) -> None:
-        """Tell what is wrong with the input, unless the row it is about does not exist: that is told first.
+    async def _audited(self, call: Call, *args: P.args, **kwargs: P.kwargs) -> R:
+        if not self.changes:
+            return await self.function(call, *args, **kwargs)
+        sent = kwargs.get("input", args[0] if args else None)
+        record = AuditRecord(self.name, call.context, call.transaction, sent)
+        try:
+            answer = await self.function(call, *args, **kwargs)
+        except AppError as error:
+            record.refused(error)
+            raise
+        await record.succeeded(answer, next(iter(call.subjects), None), later=self.audited_later)
+        return answer
 
-        Where the input does not say which row it is about, what is wrong with it is told first.
+    async def refuse(self, context: Context, invalid: RejectedInput) -> None:
+        """Raise the error of a missing row, else InvalidInput with the problems of the input.
+
+        If the input does not identify a row, its problems are raised.
         """
         with contextlib.suppress(InvalidInput):
-            await self._look(context, invalid.given)
-        raise InvalidInput(*invalid.problems, *await self._besides(context, invalid))
+            await self._check_exists(context, invalid.raw)
+        raise InvalidInput(*invalid.problems, *await self._check_problems(context, invalid))
 
-    async def _besides(self, context: Context, invalid: Invalid) -> Sequence[Problem]:
-        """What the operation's own checks find in what could be used of an input. Nothing is done."""
-        if self.permission is Rule.PUBLIC:
+    async def _check_problems(self, context: Context, invalid: RejectedInput) -> Sequence[Problem]:
+        """The problems that the operation's own checks find in the valid part of an input. Has no effect."""
+        if self.permission is AccessRule.PUBLIC:
             return ()
-        return [p for each in invalid.usable for p in each.told(await self._found(context, each.input))]
+        return [
+            p
+            for each in invalid.partial_inputs
+            for p in each.new_problems(await self._problems_of(context, each.input))
+        ]
 
-    async def _found(self, context: Context, input: Any) -> Sequence[Problem]:
+    async def _problems_of(self, context: Context, input: Any) -> Sequence[Problem]:
         try:
             if self.transaction:
-                await self._try(context, input)
+                await self._dry_run(context, input)
             elif self.checks is not None:
                 await self.checks(Call(context, None), input)
         except (InvalidInput, AlreadyTaken) as error:
             return error.problems
         except IntegrityError as error:
-            lost = told(error)
+            lost = constraint_error(error)
             return lost.problems if isinstance(lost, AlreadyTaken) else ()
-        except AppError:  # the state of things is told when the fields are right
+        except AppError:  # state errors are reported once the fields are valid
             return ()
         except Exception:
             log.exception("the checks of an operation broke on a part of its input", operation=self.name)
         return ()
 
-    async def _try(self, context: Context, input: Any) -> None:
-        """Run the function, and roll back what it did."""
+    async def _dry_run(self, context: Context, input: Any) -> None:
+        """Run the function and roll back its transaction."""
         run: Callable[..., Awaitable[object]] = self.function
         async with context.services.db.sessions() as db, db.begin() as transaction:
             try:
-                await run(Call(context, db, trial=True), input=input)
+                await run(Call(context, db, dry_run=True), input=input)
             finally:
                 await transaction.rollback()
 
-    async def foresee(self, context: Context, input: Any) -> R | None:
-        """What it would answer, with nothing done; None where only doing it would tell. Refuses what it would refuse."""
+    async def preview(self, context: Context, input: Any) -> R | None:
+        """The result without any effect; None if only a real run can produce it. Raises the same errors."""
         context.require(self.permission)
-        if isinstance(input, Invalid):
+        if isinstance(input, RejectedInput):
             await self.refuse(context, input)
-        if self.foresees is None:
-            raise TypeError(f"{self.name} is asked what it would answer, and was declared without `foresees`.")
-        return await self.foresees(Call(context, None), input)
+        if self.previews is None:
+            raise TypeError(f"{self.name} has no preview: declare it with `previews`.")
+        return await self.previews(Call(context, None), input)
 
-    async def _look(self, context: Context, given: Any) -> None:
+    async def _check_exists(self, context: Context, input: Any) -> None:
         if self.exists is not None:
             async with context.services.db.sessions() as db:
-                await self.exists(Call(context, db), given)
+                await self.exists(Call(context, db), input)
 
 
-def told(error: IntegrityError) -> BaseException:
-    """What a lost race means: the check inside did not see it, the constraint behind it did."""
-    known: Callable[[], AppError] | None = CONSTRAINTS.get(broken(error))
+def constraint_error(error: IntegrityError) -> BaseException:
+    """The error of a violated constraint. A concurrent request can pass the operation's checks and then violate it."""
+    known: Callable[[], AppError] | None = CONSTRAINT_ERRORS.get(violated_constraint(error))
     return known() if known else error
 
 
 def operation(
-    permission: Required,
+    permission: RequiredAccess,
     *,
     transaction: bool = True,
     exists: Callable[[Call, Any], Awaitable[object]] | None = None,
     audited_later: bool = False,
-    keeps_answers: bool = False,
+    stores_response: bool = False,
     raises: tuple[type[AppError], ...] = (),
-    foresees: Callable[[Call, Any], Awaitable[Any]] | None = None,
+    previews: Callable[[Call, Any], Awaitable[Any]] | None = None,
     checks: Callable[[Call, Any], Awaitable[object]] | None = None,
 ) -> Callable[[Callable[Concatenate[Call, P], Awaitable[R]]], Operation[P, R]]:
     """Declare an operation.
 
-    `transaction=False` is for what touches no table. `exists` finds the row that an input is about, from the input as it
-    was sent, so that a missing row is told before wrong fields. `audited_later` is for what is asked so often that it
-    must not wait for the audit log. `keeps_answers` is for what writes to another store than the database, and keeps the
-    answer of a request with a key there, in the same step: see `save_ecommerce_cart`. `raises` are errors that the
-    description of REST would not list otherwise: of the payment provider, and conflicts of what changes nothing.
-    `foresees` tells what an operation that has a GET would answer, without an effect: for `HEAD`.
-    `checks` are those of an operation without a transaction, which cannot be run to find out and rolled back.
+    `transaction=False` is for operations that touch no table, or open their transactions themselves. `exists` finds the
+    row of an input from the raw input, so that a missing row is reported before invalid fields. `audited_later` is for
+    operations that are so frequent that they must not wait for the audit log. `stores_response` is for operations that
+    write to another store than the database, and store the response of a request with a key there in the same step: see
+    `save_ecommerce_cart`. `raises` are errors that the REST documentation would not list otherwise: those of the
+    payment provider, and conflicts of operations that change nothing. `previews` returns the result of an operation
+    with a GET route, without an effect: for `HEAD`. `checks` are the checks of an operation without a transaction,
+    which cannot be run and rolled back to find problems.
     """
 
     def declare(function: Callable[Concatenate[Call, P], Awaitable[R]]) -> Operation[P, R]:
         if not function.__doc__:
             raise TypeError(f"{function.__qualname__} needs a docstring: it is what users read about the operation.")
         return Operation(
-            function, permission, transaction, exists, audited_later, keeps_answers, raises, foresees, checks
+            function, permission, transaction, exists, audited_later, stores_response, raises, previews, checks
         )
 
     return declare

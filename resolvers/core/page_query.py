@@ -1,192 +1,195 @@
-"""Rows not fetched yet, and what is published of them: connections, edges, pages."""
+"""Lazy pages and rows of lists: they are fetched when the columns are known."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import asyncpg
 import sqlmodel
-import strawberry
 from sqlalchemy import ColumnElement, Integer, any_, bindparam, exists, func, literal_column, or_, select, union_all
 
-from resolvers.core.instrumentation import Reading
+from resolvers.core.instrumentation import ReadTimer
 from schema.core.errors import InvalidInput, NotFound
-from store.database.filtered_page import MANY, SiftedPage
-from store.database.keyset import Order, Position, Range
-from store.database.loaders import among, column
+from store.database.filtered_page import MANY_MATCHES, FilteredPage
+from store.database.keyset import KeysetOrder, Position, RangeConditions
+from store.database.loaders import column, is_any_of
 from store.database.statement_cache import Condition, Statement
-from store.database.transaction_reader import Reads
+from store.database.transaction_reader import DatabaseReader
 
 T = TypeVar("T")
 R = TypeVar("R")
-Seek: TypeAlias = Callable[[Callable[[], Awaitable[Sequence[Any]]]], Awaitable[Sequence[Any]]]
+FetchGuard: TypeAlias = Callable[[Callable[[], Awaitable[Sequence[Any]]]], Awaitable[Sequence[Any]]]
 
 
 @dataclass(frozen=True)
-class Cut:
-    """The rows of one page, in the list's order, and whether there are more in the direction it was read."""
+class PageSlice:
+    """The rows of one page in the list's order, and whether more follow in the direction of reading."""
 
     rows: Sequence[Any]
-    more: bool
+    has_more: bool
 
 
 @dataclass(eq=False)
-class Rows(Generic[T]):
-    """A page of a list, not fetched yet: whoever writes it says which columns it wants.
+class PageQuery(Generic[T]):
+    """A page of a list that is fetched later, with the columns that the transport selects.
 
-    Read from the list's end when `turned`. `offset` is for numbered pages only.
+    With `reverse` it is read from the end of the list. `offset` is for numbered pages only.
     """
 
-    order: Order
+    order: KeysetOrder
     tests: tuple[Condition, ...]
-    db: Reads
+    db: DatabaseReader
     size: int
-    turned: bool = False
+    reverse: bool = False
     after: Position | None = None
     before: Position | None = None
     offset: int = 0
-    reading: Reading = field(kw_only=True)
-    _objects: "asyncio.Task[Cut] | None" = field(default=None, init=False)
+    instrumentation: ReadTimer = field(kw_only=True)
+    _objects_task: "asyncio.Task[PageSlice] | None" = field(default=None, init=False)
 
     @property
     def table(self) -> Any:
-        """The table they come from."""
         return self.order.table
 
     async def page(self, columns: Sequence[str]) -> Sequence[Any]:
-        """The rows as tuples of plain data: (order column, id, *columns)."""
-        return (await self.cut(columns)).rows
+        """The rows as tuples: (order column, id, *columns)."""
+        return (await self.fetch_slice(columns)).rows
 
-    async def cut(self, columns: Sequence[str]) -> Cut:
-        """The same with whether there are more."""
-        if self._sifts:
-            return await self._sifted(columns)
+    async def fetch_slice(self, columns: Sequence[str]) -> PageSlice:
+        """The rows, and whether there are more."""
+        if self._needs_filtered_page:
+            return await self._fetch_filtered(columns)
         branches = self._branches
 
         def build(*conditions: ColumnElement[bool]) -> Statement:
             own, ranges = conditions[: len(self.tests)], iter(conditions[len(self.tests) :])
             wanted = [*self.order.columns, *(column(self.table, name) for name in columns)]
             limit = bindparam("size", type_=Integer)
-            ordered = select(*wanted).where(*own).order_by(*self.order.clauses(turned=self.turned)).limit(limit)
+            ordered = select(*wanted).where(*own).order_by(*self.order.clauses(backwards=self.reverse)).limit(limit)
             found = [ordered.where(*(next(ranges) for _ in branch)) for branch in branches]
             if self.offset:
-                return self._counted_off(wanted, found[0])
+                return self._offset_page(wanted, found[0])
             if len(found) == 1:
                 return found[0]
-            direction = " DESC" if self.order.down is not self.turned else ""
+            direction = " DESC" if self.order.descending is not self.reverse else ""
             return union_all(*found).order_by(*(literal_column(f"{n}{direction}") for n in (1, 2))).limit(limit)
 
-        key = ("page", self.order, self.turned, tuple(columns), bool(self.offset), tuple(map(len, branches)))
+        key = ("page", self.order, self.reverse, tuple(columns), bool(self.offset), tuple(map(len, branches)))
         values = {"size": self.size + 1} | ({"offset": self.offset} if self.offset else {})
-        return self._cut(await self._run(key, build, values, [t for b in branches for t in b]))
+        return self._slice_of(await self._execute_with_tests(key, build, values, [t for b in branches for t in b]))
 
-    def _counted_off(self, wanted: Sequence[Any], found: Any) -> Statement:
-        """A numbered page: the rows before it are passed over in the index, and only its own are read."""
+    def _offset_page(self, columns: Sequence[Any], rows: Any) -> Statement:
+        """A numbered page. The rows before it are skipped in the index; only its own rows are read."""
         id = self.order.columns[1]
-        ids = found.with_only_columns(id).offset(bindparam("offset", type_=Integer))
-        own = select(*wanted).where(id == any_(func.array(ids.scalar_subquery())))
-        return own.order_by(*self.order.clauses(turned=self.turned))
+        ids = rows.with_only_columns(id).offset(bindparam("offset", type_=Integer))
+        own = select(*columns).where(id == any_(func.array(ids.scalar_subquery())))
+        return own.order_by(*self.order.clauses(backwards=self.reverse))
 
-    def _cut(self, rows: Sequence[Any]) -> Cut:
-        """What was read, as the page that it is: a row more was asked for."""
+    def _slice_of(self, rows: Sequence[Any]) -> PageSlice:
+        """The page without the extra row that was read to see whether there are more."""
         kept = rows[: self.size]
-        return Cut(kept[::-1] if self.turned else kept, len(rows) > self.size)
+        return PageSlice(kept[::-1] if self.reverse else kept, len(rows) > self.size)
 
     @property
-    def _sifts(self) -> bool:
-        """Whether nobody knows beforehand if few rows pass the tests or many."""
-        return any(test.plain is not None for test in self.tests)
+    def _needs_filtered_page(self) -> bool:
+        """Whether the share of rows that pass the tests is unknown."""
+        return any(test.fallback is not None for test in self.tests)
 
-    async def _sifted(self, columns: Sequence[str]) -> Cut:
-        """A page of a list of which few rows pass the tests, or many: the planner cannot know which, and need not.
+    async def _fetch_filtered(self, columns: Sequence[str]) -> PageSlice:
+        """A page of a list whose tests few rows pass, or many: PostgreSQL's planner cannot know which.
 
-        If many pass, the page is full of those among the next rows of the list. Else they are few enough to fetch and sort.
+        If many rows pass, those among the next rows of the list fill the page. Otherwise they are few enough to fetch
+        and sort.
         """
         wanted = [*self.order.columns, *(column(self.table, name) for name in columns)]
-        page = SiftedPage(self.order, wanted, self.turned, self.size + 1, self.offset)
-        near = await self._near(page)
+        page = FilteredPage(self.order, wanted, self.reverse, self.size + 1, self.offset)
+        near = await self._scan_first(page)
         if len(near) > self.size:
-            return self._cut(near)
+            return self._slice_of(near)
         branches = tuple(map(len, self._branches))
-        build = partial(page.among_all, len(self.tests), branches)
+        build = partial(page.filter_first, len(self.tests), branches)
         tests = [*self.tests, *(test for branch in self._branches for test in branch)]
-        return self._cut(await self._ran(("far", page.key, branches), build, page.values, tests))
+        return self._slice_of(await self._execute(("far", page.cache_key, branches), build, page.values, tests))
 
-    async def _near(self, page: SiftedPage) -> Sequence[Any]:
-        """The page among the next rows of the list, whole or in part."""
-        if len(self._branches) > 1:  # they are two ranges of the index: between values and nulls
+    async def _scan_first(self, page: FilteredPage) -> Sequence[Any]:
+        """The matching rows among the next rows of the list: a full page or fewer rows."""
+        if len(self._branches) > 1:  # the page spans two ranges of the index: values and nulls
             return ()
-        inside = [*(test for test in self.tests if not test.is_movable), *self._branches[0]]
-        outside = [test.of_rows(page.next_rows) for test in self.tests if test.is_movable]
-        build = partial(page.among_next, len(inside))
-        return await self._ran(("near", page.key, len(inside)), build, page.values, [*inside, *outside])
+        inside = [*(test for test in self.tests if not test.is_rebindable), *self._branches[0]]
+        outside = [test.for_rows(page.next_rows) for test in self.tests if test.is_rebindable]
+        build = partial(page.scan_first, len(inside))
+        return await self._execute(("near", page.cache_key, len(inside)), build, page.values, [*inside, *outside])
 
     @cached_property
-    def _branches(self) -> list[Range]:
-        """The ranges of the order that the window spans."""
+    def _branches(self) -> list[RangeConditions]:
+        """The ranges of the index that the page spans."""
         if self.after is None and self.before is None:
             return [[]]
-        after = [[]] if self.after is None else self.order.beyond(self.after)
-        before = [[]] if self.before is None else self.order.beyond(self.before, before=True)
+        after = [[]] if self.after is None else self.order.conditions_beyond(self.after)
+        before = [[]] if self.before is None else self.order.conditions_beyond(self.before, before=True)
         return [[*a, *b] for a in after for b in before]
 
-    async def _run(
+    async def _execute_with_tests(
         self, key: Any, build: Any, values: dict[str, Any], ranges: Sequence[Condition] = ()
     ) -> Sequence[Any]:
-        return await self._ran(key, build, values, (*self.tests, *ranges))
+        return await self._execute(key, build, values, (*self.tests, *ranges))
 
-    async def _ran(self, key: Any, build: Any, values: dict[str, Any], tests: Sequence[Condition]) -> Sequence[Any]:
+    async def _execute(self, key: Any, build: Any, values: dict[str, Any], tests: Sequence[Condition]) -> Sequence[Any]:
         try:
-            with self.reading.begin():
-                return await self.db.kept.rows(key, build, values, tests)
+            with self.instrumentation.start():
+                return await self.db.statements.rows(key, build, values, tests)
         except asyncpg.DataError as error:
             raise InvalidInput.at((), "A value of the filter or cursor is beyond what is stored.") from error
 
     async def objects(self) -> Sequence[T]:
-        """The rows as objects, for whoever cannot name columns; fetched once however often it is asked."""
-        return (await self.fetched()).rows
+        """The rows as objects, for callers that cannot name columns. They are fetched once."""
+        return (await self.objects_slice()).rows
 
-    async def fetched(self) -> Cut:
-        """The same with whether there are more."""
-        if self._objects is None:
-            self._objects = asyncio.ensure_future(self._fetch())
-        return await self._objects
+    async def objects_slice(self) -> PageSlice:
+        """The rows, and whether there are more."""
+        if self._objects_task is None:
+            self._objects_task = asyncio.ensure_future(self._fetch_objects())
+        return await self._objects_task
 
-    async def _fetch(self) -> Cut:
-        cut = await self.cut(())
+    async def _fetch_objects(self) -> PageSlice:
+        cut = await self.fetch_slice(())
         ids = [row[1] for row in cut.rows]
         async with self.db.sessions() as session:
-            found = (await session.exec(sqlmodel.select(self.table).where(among(column(self.table, "id"), ids)))).all()
+            found = (
+                await session.exec(sqlmodel.select(self.table).where(is_any_of(column(self.table, "id"), ids)))
+            ).all()
         by_id = {row.id: row for row in found}
-        return Cut([by_id[id] for id in ids if id in by_id], cut.more)
+        return PageSlice([by_id[id] for id in ids if id in by_id], cut.has_more)
 
     async def count(self) -> int:
-        """How many rows the whole list has."""
+        """Number of rows in the whole list."""
 
         def build(*conditions: ColumnElement[bool]) -> Statement:
             return select(func.count()).select_from(self.table).where(*conditions)
 
         tests = self.tests
-        if self._sifts:
-            sample = SiftedPage(self.order, self.order.columns, self.turned, MANY, 0)
-            if len(await self._near(sample)) == MANY:
-                tests = tuple(test.plain or test for test in tests)
-        return int((await self._ran(("count", self.table), build, {}, tests))[0][0])
+        if self._needs_filtered_page:
+            sample = FilteredPage(self.order, self.order.columns, self.reverse, MANY_MATCHES, 0)
+            if len(await self._scan_first(sample)) == MANY_MATCHES:
+                tests = tuple(test.fallback or test for test in tests)
+        return int((await self._execute(("count", self.table), build, {}, tests))[0][0])
 
     async def has_next(self, more: bool) -> bool:
-        """Whether any row of the list follows the page; `more` is what fetching the page told."""
-        return (more and not self.turned) or (self.before is not None and await self._any(self.before, before=False))
+        """Whether a row of the list follows the page; `more` is `has_more` of the page."""
+        return (more and not self.reverse) or (
+            self.before is not None and await self._exists_beyond(self.before, before=False)
+        )
 
     async def has_previous(self, more: bool) -> bool:
-        """Whether any row of the list precedes the page."""
-        if self.offset or (more and self.turned):
+        """Whether a row of the list precedes the page; `more` is `has_more` of the page."""
+        if self.offset or (more and self.reverse):
             return True
-        return self.after is not None and await self._any(self.after, before=True)
+        return self.after is not None and await self._exists_beyond(self.after, before=True)
 
-    async def _any(self, at: Position, *, before: bool) -> bool:
-        ranges = self.order.beyond(at, before=before, inclusive=True)
+    async def _exists_beyond(self, at: Position, *, before: bool) -> bool:
+        ranges = self.order.conditions_beyond(at, before=before, inclusive=True)
 
         def build(*conditions: ColumnElement[bool]) -> Statement:
             own, rest = conditions[: len(self.tests)], iter(conditions[len(self.tests) :])
@@ -194,107 +197,37 @@ class Rows(Generic[T]):
             return select(or_(*(exists(rows.where(*(next(rest) for _ in branch))) for branch in ranges)))
 
         key = ("any", self.order, before, tuple(map(len, ranges)))
-        return bool((await self._run(key, build, {}, [t for r in ranges for t in r]))[0][0])
+        return bool((await self._execute_with_tests(key, build, {}, [t for r in ranges for t in r]))[0][0])
 
     def cursor_of(self, row: Any) -> str:
-        """The cursor of one of the objects."""
-        return self.order.cursor(*self.place_of(row))
+        """The cursor of a row object."""
+        return self.order.cursor(*self.position_of(row))
 
-    def place_of(self, row: Any) -> tuple[Any, int]:
-        """What one of the objects is ordered by, and its id."""
+    def position_of(self, row: Any) -> tuple[Any, int]:
+        """The order value of a row object, and its id."""
         return getattr(row, self.order.by), row.id
 
 
 @dataclass(eq=False)
-class Found(Generic[T]):
-    """One row, not fetched yet."""
+class LazyRow(Generic[T]):
+    """One row that is fetched later."""
 
-    rows: Rows[T]
+    rows: PageQuery[T]
     thing: str
-    seek: Seek | None = None
-    """What looks for it in the place of looking at once: a look-up that counts what is not found."""
+    fetch_guard: FetchGuard | None = None
+    """Runs the query of the row, and counts a miss for the brute-force protection. None: the query runs directly."""
 
     async def page(self, columns: Sequence[str]) -> Any:
-        """It as a tuple of plain data: (id, id, *columns); NotFound when the caller may see no such row."""
-        return await self._one(partial(self.rows.page, columns))
+        """The row as a tuple: (id, id, *columns). Raises NotFound if the caller may see no such row."""
+        return await self._fetch_one(partial(self.rows.page, columns))
 
     async def object(self) -> T:
-        """It as an object; NotFound when the caller may see no such row."""
-        found: T = await self._one(self.rows.objects)
+        """The row as an object. Raises NotFound if the caller may see no such row."""
+        found: T = await self._fetch_one(self.rows.objects)
         return found
 
-    async def _one(self, look: Callable[[], Awaitable[Sequence[Any]]]) -> Any:
-        rows = await (look() if self.seek is None else self.seek(look))
+    async def _fetch_one(self, look: Callable[[], Awaitable[Sequence[Any]]]) -> Any:
+        rows = await (look() if self.fetch_guard is None else self.fetch_guard(look))
         if not rows:
             raise NotFound(thing=self.thing)
         return rows[0]
-
-
-def published(description: str) -> Callable[[Callable[[Any], R]], R]:
-    """Publish what a method answers, described for the readers of the schema."""
-    made: Callable[[Callable[[Any], R]], R] = strawberry.field(description=description)
-    return made
-
-
-@strawberry.type(description="Where a page stands in its list.")
-class PageInfo:
-    """Where a page stands in its list."""
-
-    rows: strawberry.Private[Rows[Any]]
-
-    @published("Whether the list goes on after this page.")
-    async def has_next_page(self) -> bool:
-        """Whether the list goes on after this page."""
-        return await self.rows.has_next((await self.rows.fetched()).more)
-
-    @published("Whether the list begins before this page.")
-    async def has_previous_page(self) -> bool:
-        """Whether the list begins before this page."""
-        return await self.rows.has_previous((await self.rows.fetched()).more)
-
-    @published("The cursor of the page's first row, to go back `before`; null on an empty page.")
-    async def start_cursor(self) -> str | None:
-        """The cursor of the first row."""
-        found = await self.rows.objects()
-        return self.rows.cursor_of(found[0]) if found else None
-
-    @published("The cursor of the page's last row, to go on `after`; null on an empty page.")
-    async def end_cursor(self) -> str | None:
-        """The cursor of the last row."""
-        found = await self.rows.objects()
-        return self.rows.cursor_of(found[-1]) if found else None
-
-
-@strawberry.type(description="A row of a list, and its place there.")
-class Edge(Generic[T]):
-    """A row of a list, and its place there."""
-
-    node: T = strawberry.field(description="The row.")
-    cursor: str = strawberry.field(description="Its place, for `after` and `before`.")
-
-
-@strawberry.type(description="One page of a list.")
-class Connection(Generic[T]):
-    """One page of a list. Its resolvers are the plain path; the compiled executor reads `rows` itself."""
-
-    rows: strawberry.Private[Rows[T]]
-
-    @published("The rows of the page with their cursors.")
-    async def edges(self) -> list[Edge[T]]:
-        """The rows with their cursors."""
-        return [Edge(node=row, cursor=self.rows.cursor_of(row)) for row in await self.rows.objects()]
-
-    @published("The rows of the page.")
-    async def nodes(self) -> list[T]:
-        """The rows."""
-        return list(await self.rows.objects())
-
-    @published("Where the page stands in the list.")
-    def page_info(self) -> PageInfo:
-        """Where the page stands."""
-        return PageInfo(rows=cast("Rows[Any]", self.rows))
-
-    @published("How many rows the whole list has, counted only when this is asked for.")
-    async def total_count(self) -> int:
-        """How many rows the whole list has."""
-        return await self.rows.count()

@@ -1,4 +1,4 @@
-"""Asking the payment provider for somebody who waits: what goes wrong there, in the words of the catalogue."""
+"""Calls the payment provider within a request, and converts its errors to those of the catalogue."""
 
 import asyncio
 import contextlib
@@ -8,22 +8,24 @@ from collections.abc import AsyncIterator
 import structlog
 
 from schema.core.errors import ProviderFailed, ProviderTimedOut
-from store.providers.base import ActionRequired, InvalidRequest, NotAllowed, NotFound, ProviderError
+from store.providers.errors import ActionRequired, InvalidRequest, NotAllowed, ProviderError, ProviderNotFound
 
 log = structlog.get_logger(__name__)
-FAILURES = (ProviderFailed, ProviderTimedOut)
-"""What `asking` raises."""
-REFUSALS = (InvalidRequest, NotAllowed, NotFound, ActionRequired)
-"""Nothing is done, and the provider keeps that answer for the key of the call: what is tried again needs another key."""
-PATIENCE = dt.timedelta(seconds=20)
-"""How long somebody waits. A call given up so is like one whose answer is lost: it can be made again with its key."""
+PROVIDER_ERRORS = (ProviderFailed, ProviderTimedOut)
+"""The errors that `calling_provider` raises."""
+REFUSALS = (InvalidRequest, NotAllowed, ProviderNotFound, ActionRequired)
+"""Nothing was done, and the provider stores this response under the key of the call. A retry needs another key."""
+PROVIDER_TIMEOUT = dt.timedelta(seconds=20)
+"""Time limit of a call. A call that exceeds it is like one whose response is lost: it can be repeated with its key."""
 
 
 @contextlib.asynccontextmanager
-async def asking(what: str, *, partner_id: int, patience: dt.timedelta = PATIENCE) -> AsyncIterator[None]:
-    """Tell what the provider refuses as ProviderFailed (502), and that it cannot answer now as ProviderTimedOut (504)."""
+async def calling_provider(
+    what: str, *, partner_id: int, time_limit: dt.timedelta = PROVIDER_TIMEOUT
+) -> AsyncIterator[None]:
+    """Raise ProviderFailed (502) for a refusal of the provider, and ProviderTimedOut (504) if it cannot answer now."""
     try:
-        async with asyncio.timeout(patience.total_seconds()):
+        async with asyncio.timeout(time_limit.total_seconds()):
             yield
     except REFUSALS as error:
         log.exception("the provider refused", what=what, partner_id=partner_id, code=error.code, quote=error.request_id)

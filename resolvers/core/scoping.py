@@ -1,4 +1,4 @@
-"""Whose data a caller sees. What another tenant owns does not exist."""
+"""Row-level scoping: the rows that a caller sees. Rows of other tenants count as missing."""
 
 from typing import Any, TypeVar
 
@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Table, false, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.context import Caller, Role
+from resolvers.core.caller import Caller, Role
 from schema.core.errors import NotFound
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
@@ -16,12 +16,12 @@ from store.webhook.rows import WebhookDeliveryRow, WebhookEndpointRow
 
 T = TypeVar("T")
 
-CARRY_MARKETPLACE = (PartnerRow, AuditEntryRow, EventRow, MailRow, WebhookDeliveryRow, WebhookEndpointRow)
-"""Owned through a partner, and by the marketplace that they name themselves: some have no partner."""
+MARKETPLACE_OWNED = (PartnerRow, AuditEntryRow, EventRow, MailRow, WebhookDeliveryRow, WebhookEndpointRow)
+"""Tables whose own `marketplace_id` names the marketplace, in addition to the partner: some rows have no partner."""
 
 
-def visible(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
-    """The tests that a row of a tenant-owned table must pass for this caller to see it.
+def visible_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
+    """The conditions that a row of a tenant-owned table must meet for this caller to see it.
 
     A table is owned through `partner_id` or `marketplace_id`; partners and marketplaces own themselves.
     """
@@ -31,42 +31,47 @@ def visible(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
     of_marketplace = columns.id if table is MarketplaceRow else columns.get("marketplace_id")
     of_partner = columns.id if table is PartnerRow else columns.get("partner_id")
     if of_partner is None:
-        return [_is(of_marketplace, caller.marketplace_id)]
+        return [_is_owner(of_marketplace, caller.marketplace_id)]
     if caller.role is not Role.MARKETPLACE:
-        return [_is(of_partner, caller.partner_id)]
-    return [of_marketplace_with(table.__table__, columns, caller.marketplace_id)]
+        return [_is_owner(of_partner, caller.partner_id)]
+    return [marketplace_condition(table.__table__, columns, caller.marketplace_id)]
 
 
-def of_marketplace_with(table: Table, columns: Any, id: Any) -> ColumnElement[bool]:
-    """Whether a row is of a marketplace: of its own or, as most, through its partner. A user may be so by either.
+def marketplace_condition(table: Table, columns: Any, id: Any) -> ColumnElement[bool]:
+    """Whether a row belongs to a marketplace: by its own column or, as most rows, through its partner. Users may use
+    either.
 
-    `columns` are those of the table, or of some of its rows.
+    `columns` are those of the table, or of a subquery of it.
     """
     own, partner = columns.get("marketplace_id"), columns.get("partner_id")
-    if partner is None or table.name in {row.__tablename__ for row in CARRY_MARKETPLACE}:
-        return _is(own, id)
+    if partner is None or table.name in {row.__tablename__ for row in MARKETPLACE_OWNED}:
+        return _is_owner(own, id)
     through: ColumnElement[bool] = partner.in_(
-        select(col(PartnerRow.id)).where(_is(col(PartnerRow.marketplace_id), id))
+        select(col(PartnerRow.id)).where(_is_owner(col(PartnerRow.marketplace_id), id))
     )
-    return through if own is None else or_(_is(own, id), through)
+    return through if own is None else or_(_is_owner(own, id), through)
 
 
-def _is(owner: Any, id: Any) -> ColumnElement[bool]:
-    """Whether a row is of this owner. What nobody owns is nobody's, and not everybody's."""
+def _is_owner(owner: Any, id: Any) -> ColumnElement[bool]:
+    """Whether a row has this owner. A missing owner matches no row."""
     found: ColumnElement[bool] = false() if owner is None or id is None else owner == id
     return found
 
 
-async def find(db: AsyncSession, caller: Caller, row: type[T], thing: str, *, lock: bool = False, **by: object) -> T:
-    """The one row that the caller may see with these column values, locked when asked; NotFound otherwise.
+async def find_visible(
+    db: AsyncSession, caller: Caller, row: type[T], thing: str, *, lock: bool = False, **by: object
+) -> T:
+    """The one row with these column values that the caller may see, locked if requested. Raises NotFound.
 
-    What is locked is read anew: who held it before may have changed what this session has seen of it.
+    A locked row is read again: the previous holder of the lock may have changed what this session has read.
     """
     table: Any = row
-    query = select(row).where(*visible(caller, row), *(table.__table__.c[name] == value for name, value in by.items()))
+    query = select(row).where(
+        *visible_conditions(caller, row), *(table.__table__.c[name] == value for name, value in by.items())
+    )
     if lock:
         query = query.with_for_update().execution_options(populate_existing=True)
     found = (await db.exec(query)).one_or_none()
     if found is None:
-        raise NotFound(by=by, thing=thing)
+        raise NotFound(lookup=by, thing=thing)
     return found

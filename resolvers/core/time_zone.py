@@ -1,4 +1,4 @@
-"""The time zone that a caller's dates are meant in."""
+"""The time zone of a caller's dates."""
 
 from zoneinfo import ZoneInfo
 
@@ -12,8 +12,8 @@ UTC = ZoneInfo("UTC")
 
 
 async def time_zone(context: Context) -> ZoneInfo:
-    """That of the caller's marketplace; UTC for a caller that has none."""
-    marketplace_id = context.asking.marketplace_id
+    """The time zone of the caller's marketplace; UTC for a caller without one."""
+    marketplace_id = context.required_caller.marketplace_id
     if marketplace_id is None:
         return UTC
     zone, id = column(MarketplaceRow, "time_zone"), column(MarketplaceRow, "id")

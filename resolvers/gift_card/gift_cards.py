@@ -1,4 +1,4 @@
-"""Gift cards as they are read: lists of them, one by its code or its id, and what follows from the time."""
+"""Gift cards: list, lookups and time-dependent fields."""
 
 import datetime as dt
 from decimal import Decimal
@@ -8,79 +8,85 @@ from pydantic import AfterValidator, Field
 
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
-from resolvers.core.listing import Listing, Lookup, OfPartner, Where
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.listing import Listing, Lookup
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
 from schema.gift_card.gift_card import GiftCard, GiftCardStatus
-from store.core.codes import normal
+from store.core.codes import normalize
 from store.document.addresses import DocumentKind, document_url
-from store.document.source import NOT_PRINTED
+from store.document.source import UNPRINTABLE_STATES
 from store.gift_card.gift_cards import GiftCardRow  # noqa: F401 - the table of gift cards
-from store.gift_card.states import spendable
+from store.gift_card.states import is_spendable
 
 LONGEST_TERM = 200
-"""Of a text that is searched for, in characters."""
+"""Longest search text, in characters."""
 
 
-@closed_set
-class GiftCardSort(ClosedSet):
-    """How to order gift cards."""
+@graphql_enum
+class GiftCardSort(DescribedEnum):
+    """Sort order of gift cards."""
 
     NEWEST = "-created_on", "The newest first."
     OLDEST = "created_on", "The oldest first."
-    ENDING = "expires_on", "Those first that stop working first; those without an end last."
-    ENDING_DESCENDING = "-expires_on", "Those first that work longest; those without an end before them."
+    ENDING = "expires_on", "Earliest expiry first; those without expiry last."
+    ENDING_DESCENDING = "-expires_on", "Latest expiry first; those without expiry before all others."
 
 
-@writable_as(GiftCard)
+@graphql_input_for(GiftCard)
 class GiftCardFilter(OfPartner):
-    """Which gift cards. Texts are found anywhere, whatever the case and the accents; both ends of a period belong to it."""
+    """Filter for gift cards. Texts match any part, ignoring case and accents. Periods include both ends."""
 
-    code: Annotated[str | None, AfterValidator(lambda sent: sent and normal(sent)), Where("normal_code")] = Field(
-        default=None, description="The code, however it is spaced."
+    code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("normal_code")] = Field(
+        default=None, description="Only the gift card with this code, in any spelling."
     )
     status: Annotated[GiftCardStatus | None, Where("status")] = None
     statuses: Annotated[list[GiftCardStatus] | None, Where("status", "in")] = Field(
-        default=None, description="With one of these statuses."
+        default=None, description="Only gift cards with one of these statuses."
     )
     gifter: Annotated[str | None, Where("gifter_text", "search")] = Field(
-        default=None, max_length=LONGEST_TERM, description="In the name or the e-mail address of who gave it."
+        default=None,
+        max_length=LONGEST_TERM,
+        description="Only gift cards whose gifter's name or e-mail address contains this.",
     )
     giftee: Annotated[str | None, Where("giftee_text", "search")] = Field(
-        default=None, max_length=LONGEST_TERM, description="In the name or the e-mail address of whom it is for."
+        default=None,
+        max_length=LONGEST_TERM,
+        description="Only gift cards whose giftee's name or e-mail address contains this.",
     )
     order_id: Annotated[int | None, Where("order_id")] = None
     created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
-        default=None, description="Issued at this time or later."
+        default=None, description="Only gift cards issued at or after this time."
     )
     created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
-        default=None, description="Issued at this time or earlier."
+        default=None, description="Only gift cards issued at or before this time."
     )
     expires_from: Annotated[dt.datetime | None, Where("expires_on", ">=")] = Field(
-        default=None, description="Stops working at this time or later."
+        default=None, description="Only gift cards that expire at or after this time."
     )
     expires_until: Annotated[dt.datetime | None, Where("expires_on", "<=")] = Field(
-        default=None, description="Stops working at this time or earlier."
+        default=None, description="Only gift cards that expire at or before this time."
     )
 
 
 gift_cards = Listing(
-    GiftCard, GiftCardFilter, GiftCardSort, Permission.VIEW_GIFT_CARD, "The gift cards you see, newest first."
+    GiftCard, GiftCardFilter, GiftCardSort, Permission.VIEW_GIFT_CARD, "The gift cards visible to you, newest first."
 )
 gift_card = Lookup(
     GiftCard,
     "id",
     "gift card",
     Permission.VIEW_GIFT_CARD,
-    "A gift card by its id, or by its code, however it is spaced.",
+    "A gift card by its id, or by its code in any spelling.",
 )
 gift_card_with_code = Lookup(
-    GiftCard, "normal_code", "gift card", Permission.VIEW_GIFT_CARD, "A gift card by its code, however it is spaced."
+    GiftCard, "normal_code", "gift card", Permission.VIEW_GIFT_CARD, "A gift card by its code, in any spelling."
 )
 
 
-class _Facts(NamedTuple):
-    """What the rules look at, made of columns."""
+class _GiftCardColumns(NamedTuple):
+    """The columns that the gift card rules need."""
 
     status: GiftCardStatus
     expires_on: dt.datetime | None
@@ -88,9 +94,13 @@ class _Facts(NamedTuple):
 
 @derives(GiftCard, "is_spendable")
 def _is_spendable(context: Context, status: str, expires_on: Any, remaining: Decimal) -> bool:
-    return remaining > 0 and spendable(_Facts(GiftCardStatus(status), expires_on), context.services.clock.now())
+    return remaining > 0 and is_spendable(
+        _GiftCardColumns(GiftCardStatus(status), expires_on), context.services.clock.now()
+    )
 
 
 @derives(GiftCard, "document_url")
 def _document_url(context: Context, status: str, token: str) -> str | None:
-    return None if status in NOT_PRINTED else document_url(context.services.settings, DocumentKind.GIFT_CARD, token)
+    return (
+        None if status in UNPRINTABLE_STATES else document_url(context.services.settings, DocumentKind.GIFT_CARD, token)
+    )

@@ -1,4 +1,4 @@
-"""Gift cards that a partner issues by itself, and what becomes of them: activated, extended, cancelled."""
+"""Gift cards that a partner issues itself, without a checkout; activation, extension and cancellation."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -6,47 +6,51 @@ from typing import Any
 
 from sqlmodel import col, select
 
-from resolvers.core.brute_force import look_up_code
-from resolvers.core.input_mapping import currency_of, ends_later, given_id, owner_among
+from resolvers.core.brute_force import throttled_code_lookup
+from resolvers.core.input_mapping import check_later_expiry, collect_owner, currency_of, id_from_input
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find
+from resolvers.core.scoping import find_visible
 from schema.core.errors import GiftCardNotSpendable, InvalidInput, NotExtendable
-from schema.core.input_errors import Findings
+from schema.core.input_errors import ProblemCollector
 from schema.core.permission import Permission
 from schema.coupon.coupon import ReceptionMode
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCard, GiftCardGiftee, GiftCardGifter, GiftCardMovementKind, GiftCardStatus
-from schema.gift_card.input import ActivateGiftCard, CancelGiftCard, ExtendGiftCard, IssueGiftCard, WhichGiftCard
-from store.core.codes import normal
+from schema.gift_card.input import ActivateGiftCard, CancelGiftCard, ExtendGiftCard, GiftCardIdOrCode, IssueGiftCard
+from store.core.codes import normalize
 from store.customer import Person
-from store.event.data import told_moment
-from store.gift_card.events import tell
+from store.event.data import datetime_data
+from store.gift_card.events import emit_gift_card_event
 from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardRow
-from store.gift_card.holds import cancel
+from store.gift_card.holds import cancel_card
 from store.gift_card.issuing import NewGiftCard
 from store.gift_card.issuing import issue_gift_card as issue
-from store.gift_card.states import move
-from store.voucher.activation import end_of_validity, zone_of
+from store.gift_card.states import transition
+from store.voucher.payment import end_of_validity, zone_of
 
-ISSUED = (GiftCardStatus.PAID, GiftCardStatus.DRAFT)
+ISSUABLE_STATUSES = (GiftCardStatus.PAID, GiftCardStatus.DRAFT)
 BY_POST = (ReceptionMode.EXPEDITION, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 EXTENDABLE = (GiftCardStatus.DRAFT, GiftCardStatus.PAID, GiftCardStatus.USING, GiftCardStatus.EXPIRED)
 
 
-async def find_gift_card(call: Call, given: Any, *, lock: bool = False) -> GiftCardRow:
-    """The gift card whose id or code an input holds; NotFound where the caller sees none, for a code a miss as well."""
-    code = given.get("code") if isinstance(given, Mapping) else None
+async def find_gift_card(call: Call, input: Any, *, lock: bool = False) -> GiftCardRow:
+    """The gift card of an input's `id` or `code`. Raises NotFound if the caller cannot see it; for a code that also
+    counts as a miss.
+    """
+    code = input.get("code") if isinstance(input, Mapping) else None
     if not isinstance(code, str):
-        return await find(call.db, call.caller, GiftCardRow, "gift card", lock=lock, id=given_id(given))
+        return await find_visible(call.db, call.caller, GiftCardRow, "gift card", lock=lock, id=id_from_input(input))
 
     async def look() -> GiftCardRow:
-        return await find(call.db, call.caller, GiftCardRow, "gift card", lock=lock, normal_code=normal(code))
+        return await find_visible(
+            call.db, call.caller, GiftCardRow, "gift card", lock=lock, normal_code=normalize(code)
+        )
 
-    return await look_up_code(call.context, "gift card", code, look)
+    return await throttled_code_lookup(call.context, "gift card", code, look)
 
 
-async def locked_card(call: Call, input: WhichGiftCard) -> GiftCardRow:
-    """The gift card that an input names, locked. InvalidInput unless it is named in just one way."""
+async def lock_card(call: Call, input: GiftCardIdOrCode) -> GiftCardRow:
+    """The gift card of an input, locked. Raises InvalidInput unless exactly one of id and code is sent."""
     if (input.id is None) is (input.code is None):
         raise InvalidInput.at("code", "Send its id or its code, and not both.")
     given = {"id": input.id} if input.code is None else {"code": input.code}
@@ -55,14 +59,16 @@ async def locked_card(call: Call, input: WhichGiftCard) -> GiftCardRow:
 
 @operation(Permission.MANAGE_GIFT_CARD)
 async def issue_gift_card(call: Call, input: IssueGiftCard) -> GiftCard:
-    """Issue a gift card: on the telephone, at the desk, as a gesture. Nothing is charged, and no mail is written."""
+    """Issue a gift card without a checkout: by telephone, at a venue, or as a goodwill gesture. Nothing is charged, and
+    no mail is sent.
+    """
     now = call.services.clock.now()
-    findings = Findings()
-    partner = await owner_among(findings, call, input)
+    findings = ProblemCollector()
+    partner = await collect_owner(findings, call, input)
     for check in CHECKS:
-        with findings.of_one():
+        with findings.collect():
             check(input, now)
-    findings.tell()
+    findings.raise_problems()
     if input.expires_on is None:
         zone = await zone_of(call.db, partner.id)
         until: dt.datetime | None = end_of_validity(now, partner.gift_card_offer_validity_months, zone)
@@ -86,61 +92,66 @@ async def issue_gift_card(call: Call, input: IssueGiftCard) -> GiftCard:
     return await issue(call.db, new, now)
 
 
-def _worth_something(input: IssueGiftCard, now: dt.datetime) -> None:  # noqa: ARG001
+def _check_value(input: IssueGiftCard, now: dt.datetime) -> None:  # noqa: ARG001
     if input.value <= 0:
         raise InvalidInput.at("value", "Send more than 0.00.", "OUT_OF_RANGE")
 
 
-def _issued(input: IssueGiftCard, now: dt.datetime) -> None:  # noqa: ARG001
-    if input.status not in ISSUED:
+def _check_status(input: IssueGiftCard, now: dt.datetime) -> None:  # noqa: ARG001
+    if input.status not in ISSUABLE_STATUSES:
         raise InvalidInput.at("status", "A gift card is issued as `PAID` or as `DRAFT`.")
 
 
-def _ends_in_the_future(input: IssueGiftCard, now: dt.datetime) -> None:
+def _check_expiry(input: IssueGiftCard, now: dt.datetime) -> None:
     if input.expires_on is not None and input.expires_on.value is not None and input.expires_on.value <= now:
-        raise InvalidInput.at("expires_on", "Choose a time to come.")
+        raise InvalidInput.at("expires_on", "Send a time in the future.")
 
 
-def _arrives(input: IssueGiftCard, now: dt.datetime) -> None:  # noqa: ARG001
+def _check_reception(input: IssueGiftCard, now: dt.datetime) -> None:  # noqa: ARG001
     giftee = GiftCardGiftee() if input.giftee_details is None else input.giftee_details
     if input.reception_mode is ReceptionMode.GIFTEE_EMAIL and not giftee.email:
-        raise InvalidInput.at(("giftee_details", "email"), "It goes by e-mail: send the address.", "REQUIRED")
+        raise InvalidInput.at(
+            ("giftee_details", "email"), "The gift card is sent by e-mail: send the address.", "REQUIRED"
+        )
     if input.reception_mode in BY_POST and not giftee.address:
-        raise InvalidInput.at(("giftee_details", "address"), "It goes by post: send the address.", "REQUIRED")
+        raise InvalidInput.at(
+            ("giftee_details", "address"), "The gift card is sent by post: send the address.", "REQUIRED"
+        )
 
 
-CHECKS = (_worth_something, _issued, _ends_in_the_future, _arrives)
-"""What a new card must pass."""
+CHECKS = (_check_value, _check_status, _check_expiry, _check_reception)
+"""The checks of a new gift card."""
 
 
 @operation(Permission.MANAGE_GIFT_CARD, exists=find_gift_card)
 async def activate_gift_card(call: Call, input: ActivateGiftCard) -> GiftCard:
-    """Let a draft be spent: it has been paid for. One that is `PAID` already stays as it is."""
-    card = await locked_card(call, input)
+    """Activate a draft that has been paid for, so that it can be spent. A gift card that is `PAID` already stays
+    unchanged.
+    """
+    card = await lock_card(call, input)
     if card.expires_on is not None and card.expires_on <= call.services.clock.now():
         raise GiftCardNotSpendable
-    if move(card, GiftCardStatus.PAID):
-        await tell(call.db, EventType.GIFT_CARD_ACTIVATED, card)
+    if transition(card, GiftCardStatus.PAID):
+        await emit_gift_card_event(call.db, EventType.GIFT_CARD_ACTIVATED, card)
     return card
 
 
 @operation(Permission.MANAGE_GIFT_CARD, exists=find_gift_card)
 async def extend_gift_card(call: Call, input: ExtendGiftCard) -> GiftCard:
-    """Give a gift card more time. One that has expired can be spent again, with what was left on it."""
-    card = await locked_card(call, input)
+    """Extend the validity of a gift card. An expired gift card can be spent again, with its remaining balance."""
+    card = await lock_card(call, input)
     now, old = call.services.clock.now(), card.expires_on
-    ends_later(input.expires_on, old, now)
+    check_later_expiry(input.expires_on, old, now)
     if old is None or card.status not in EXTENDABLE:
         raise NotExtendable
     card.expires_on = input.expires_on
     if card.status is GiftCardStatus.EXPIRED:
-        move(card, GiftCardStatus.USING if await _spent(call, card) else GiftCardStatus.PAID)
-    await tell(call.db, EventType.GIFT_CARD_EXTENDED, card, old_expires_on=told_moment(old))
+        transition(card, GiftCardStatus.USING if await _has_captures(call, card) else GiftCardStatus.PAID)
+    await emit_gift_card_event(call.db, EventType.GIFT_CARD_EXTENDED, card, old_expires_on=datetime_data(old))
     return card
 
 
-async def _spent(call: Call, card: GiftCardRow) -> bool:
-    """Whether something of a card has been spent."""
+async def _has_captures(call: Call, card: GiftCardRow) -> bool:
     table = GiftCardEntryRow
     captures = col(table.gift_card_id) == card.id, col(table.kind) == GiftCardMovementKind.CAPTURE
     return (await call.db.exec(select(table.id).where(*captures).limit(1))).first() is not None
@@ -148,9 +159,9 @@ async def _spent(call: Call, card: GiftCardRow) -> bool:
 
 @operation(Permission.MANAGE_GIFT_CARD, exists=find_gift_card)
 async def cancel_gift_card(call: Call, input: CancelGiftCard) -> GiftCard:
-    """Take a gift card back: nothing of it can be spent any more. Its holds are released; a payment in the shop that is
-    under way with it comes to nothing, and its customer is refunded. What is left stays written on it.
+    """Cancel a gift card: its balance can no longer be spent. Its holds are released. A shop payment in progress with
+    the card fails, and its customer is refunded. The remaining balance stays recorded on the card.
     """
-    card = await locked_card(call, input)
-    await cancel(call.db, card, call.services.clock.now())
+    card = await lock_card(call, input)
+    await cancel_card(call.db, card, call.services.clock.now())
     return card

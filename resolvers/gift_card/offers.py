@@ -1,4 +1,4 @@
-"""Which gift cards partners sell: reading it, changing it."""
+"""The gift card offer of a partner: which values its shop sells, and for how long they are valid."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -7,34 +7,34 @@ from sqlmodel import col, select
 
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
-from resolvers.core.input_mapping import owner_of, sent
+from resolvers.core.input_mapping import change_of, owner_of
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find
+from resolvers.core.scoping import find_visible
+from schema.core.money import Money
 from schema.core.permission import Permission
-from schema.core.resource import Money
 from schema.gift_card.input import UpdateGiftCardOffer
 from schema.partner.partner import Partner
 from schema.partner.parts import GiftCardOffer
-from store.database.loaders import among
-from store.gift_card.offer import check_offer
+from store.database.loaders import is_any_of
+from store.gift_card.offer import check_gift_card_offer
 from store.partner.partners import MarketplaceRow, PartnerRow
 
-PREFIX = "gift_card_offer_"
-"""Of the columns of a partner that its offer is kept in."""
+COLUMN_PREFIX = "gift_card_offer_"
+"""Prefix of the partner columns that store the offer."""
 
 
 @computes(Partner, "gift_card_offer")
 async def gift_card_offer(context: Context, ids: Sequence[int]) -> Mapping[int, GiftCardOffer]:
-    """Which gift cards partners sell, in the currency of their marketplace."""
+    """The gift card offers of partners, with amounts in the currency of the marketplace."""
     query = select(PartnerRow, MarketplaceRow.currency).join(
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
     )
     async with context.db.sessions() as db:
-        found = (await db.exec(query.where(among(col(PartnerRow.id), ids)))).all()
-        return {partner.id: _told(partner, currency) for partner, currency in found}
+        found = (await db.exec(query.where(is_any_of(col(PartnerRow.id), ids)))).all()
+        return {partner.id: _offer_of(partner, currency) for partner, currency in found}
 
 
-def _told(partner: PartnerRow, currency: str) -> GiftCardOffer:
+def _offer_of(partner: PartnerRow, currency: str) -> GiftCardOffer:
     def money(amount: Decimal) -> Money:
         return Money(amount=amount, currency=currency)
 
@@ -49,15 +49,16 @@ def _told(partner: PartnerRow, currency: str) -> GiftCardOffer:
 
 @operation(Permission.MANAGE_GIFT_CARD)
 async def update_gift_card_offer(call: Call, input: UpdateGiftCardOffer) -> Partner:
-    """Decide which gift cards the shop of a partner sells: for which values, for how long they can be spent, or none at all.
+    """Update the gift card offer of a partner: whether its shop sells gift cards, their values, and their validity.
 
-    What customers have chosen and not begun to pay is judged by the new offer; a payment that has begun is completed.
+    The new offer applies to baskets whose payment has not started. A payment that has started is completed on the old
+    terms.
     """
     partner = await owner_of(call, input.partner_uuid)
-    row = await find(call.db, call.caller, PartnerRow, "partner", lock=True, id=partner.id)
+    row = await find_visible(call.db, call.caller, PartnerRow, "partner", lock=True, id=partner.id)
     for name in GiftCardOffer.model_fields:
-        if (change := sent(input, name)) is not None:
-            setattr(row, PREFIX + name, change.value)
-    check_offer(row)
+        if (change := change_of(input, name)) is not None:
+            setattr(row, COLUMN_PREFIX + name, change.value)
+    check_gift_card_offer(row)
     await call.db.flush()
     return row

@@ -1,4 +1,4 @@
-"""How many jobs there are and how late they are, as Prometheus reads it. The database is asked, so any process tells the same."""
+"""Prometheus gauges of the job queue. They are read from the database, so every process reports the same values."""
 
 import asyncio
 import time
@@ -16,40 +16,40 @@ from sqlalchemy.exc import SQLAlchemyError
 from schema.core.errors import Unavailable
 from schema.job import JobState
 from store.database.db import Database
-from store.job.jobs import Job
+from store.job.jobs import JobKind
 from store.job.queue import COUNTS
 
 log = structlog.get_logger(__name__)
-FRESH = 5.0
-"""Seconds for which what was read is told again: however many ask, the database is asked as often as that."""
-PATIENCE = 2.0
-"""Seconds. Prometheus gives a scrape ten, and all else is told without the database."""
+CACHE_SECONDS = 5.0
+"""Seconds for which the values are cached, so that frequent scrapes do not load the database."""
+READ_TIMEOUT = 2.0
+"""Seconds. A scrape has ten seconds in all, and the other metrics do not need the database."""
 
 
 class QueueGauges(Collector):
-    """What was last read of the queue. It is the same in each process, so processes that count together do not add it up."""
+    """The gauges last read. Every process reports the same values, so they must not be summed over processes."""
 
     def __init__(self) -> None:
         self.rows: Sequence[Any] | None = None
 
     def collect(self) -> Iterator[Metric]:
-        """The gauges; of a queue that could not be read only that."""
+        """The gauges; if the queue could not be read, only `coffret_job_queue_read`."""
         yield GaugeMetricFamily(
             "coffret_job_queue_read", "Whether the job queue could be read: 1 or 0.", 0 if self.rows is None else 1
         )
         if self.rows is None:
             return
-        depth = {(str(job), state.name.lower()): 0 for job in Job for state in JobState}
-        late = {str(job): 0 for job in Job}
+        depth = {(str(job), state.name.lower()): 0 for job in JobKind for state in JobState}
+        late = {str(job): 0 for job in JobKind}
         for kind, status, count, seconds in self.rows:
             depth[kind, JobState(status).name.lower()] = count
             late |= {} if seconds is None else {kind: seconds}
         jobs = GaugeMetricFamily(
-            "coffret_jobs", "Jobs, by state: queued, running, failed (and kept).", labels=["kind", "state"]
+            "coffret_jobs", "Jobs, by state: queued, running, failed (until deleted).", labels=["kind", "state"]
         )
         oldest = GaugeMetricFamily(
             "coffret_job_oldest_due_seconds",
-            "How long the oldest job that could run has been waiting.",
+            "Waiting time of the oldest job that is due.",
             labels=["kind"],
         )
         for names, count in depth.items():
@@ -61,17 +61,17 @@ class QueueGauges(Collector):
 
 QUEUE = QueueGauges()
 REGISTRY.register(QUEUE)
-_asked: WeakKeyDictionary[Database, float] = WeakKeyDictionary()
+_read_at: WeakKeyDictionary[Database, float] = WeakKeyDictionary()
 
 
-async def measure(db: Database) -> None:
-    """Read the queue for the gauges. What cannot be read within two seconds is not told; nothing is raised."""
+async def refresh_queue_gauges(db: Database) -> None:
+    """Read the queue for the gauges. After two seconds, or on an error, the gauges are left out; nothing is raised."""
     now = time.monotonic()
-    if now - _asked.get(db, -FRESH) < FRESH:
+    if now - _read_at.get(db, -CACHE_SECONDS) < CACHE_SECONDS:
         return
-    _asked[db] = now
+    _read_at[db] = now
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(READ_TIMEOUT):
             QUEUE.rows = await db.rows(text(COUNTS))
     except (TimeoutError, SQLAlchemyError, Unavailable) as error:
         QUEUE.rows = None

@@ -1,6 +1,7 @@
-"""All that is done beside the requests, on a page: what each kind of job does, and what is done again and again.
+"""All background work on one page: the handler of each kind of job, and the scheduled tasks.
 
-Every handler is safe to run twice, at once or after a crash: a worker may be killed between the effect and its note of it.
+Every handler is safe to run twice, concurrently or after a crash: a worker may be killed between the effect and its
+record.
 """
 
 import datetime as dt
@@ -13,7 +14,7 @@ from resolvers import audit, bank_account
 from resolvers.activation import polling
 from resolvers.cart import expiry as cart_expiry
 from resolvers.core import idempotency
-from resolvers.core.context import Services
+from resolvers.core.services import Services
 from resolvers.job import expiry, jobs, provider_notifications
 from resolvers.kyc.levels import check_kyc, sweep_kyc
 from resolvers.mail import delivery
@@ -21,7 +22,8 @@ from resolvers.media import sweep
 from resolvers.payment import completion
 from resolvers.payment import polling as payment_polling
 from resolvers.webhook import delivery as webhook_delivery
-from store.job.jobs import Job, Retries
+from store.core.retries import RetryPolicy
+from store.job.jobs import JobKind
 from store.providers.base import Subject
 
 Payload: TypeAlias = Mapping[str, Any]
@@ -29,37 +31,37 @@ Handler: TypeAlias = Callable[[Services, Payload], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Work:
-    """What is done for a kind of job, and how long it is tried when it fails."""
+class JobHandler:
+    """The handler of a kind of job, and its retry policy."""
 
-    handler: Handler
-    retries: Retries
+    run: Handler
+    retries: RetryPolicy
 
 
 @dataclass(frozen=True)
-class Task:
-    """Something done on a schedule, by one worker at a time."""
+class ScheduledTask:
+    """A task run on a schedule, by one worker at a time."""
 
-    when: str
-    """Minute, hour, day of the month, month, day of the week, as cron has them; UTC."""
+    cron: str
+    """Cron expression in UTC: minute, hour, day of the month, month, day of the week."""
     run: Callable[[Services], Awaitable[object]]
 
 
-async def _settle_attempt(services: Services, payload: Payload) -> None:
-    await payment_polling.settle_attempt(services, uuid.UUID(payload["id"]))
+async def _poll_attempt(services: Services, payload: Payload) -> None:
+    await payment_polling.poll_attempt(services, uuid.UUID(payload["id"]))
 
 
-async def _drop_cart(services: Services, payload: Payload) -> None:
+async def _delete_cart(services: Services, payload: Payload) -> None:
     cart_id = uuid.UUID(payload["cart_id"])
-    await completion.drop_cart(services, payload["partner_id"], cart_id, payload["last_modified"])
+    await completion.delete_cart(services, payload["partner_id"], cart_id, payload["last_modified"])
 
 
-async def _provider_hint(services: Services, payload: Payload) -> None:
-    await provider_notifications.follow(services, Subject(payload["subject"]), payload["id"])
+async def _dispatch_notification(services: Services, payload: Payload) -> None:
+    await provider_notifications.dispatch_notification(services, Subject(payload["subject"]), payload["id"])
 
 
 async def _check_bank_accounts(services: Services, payload: Payload) -> None:
-    await bank_account.watch_bank_accounts(services, payload["partner_id"])
+    await bank_account.poll_bank_accounts(services, payload["partner_id"])
 
 
 async def _check_kyc(services: Services, payload: Payload) -> None:
@@ -70,49 +72,53 @@ async def _send_mail(services: Services, payload: Payload) -> None:
     await delivery.send(services, payload["id"])
 
 
-async def _sort_events(services: Services, payload: Payload) -> None:
-    await webhook_delivery.sort(services, payload["id"])
+async def _fan_out_events(services: Services, payload: Payload) -> None:
+    await webhook_delivery.fan_out(services, payload["id"])
 
 
-async def _watch_activation(services: Services, payload: Payload) -> None:
-    await polling.watch(services, uuid.UUID(payload["id"]))
+async def _poll_activation(services: Services, payload: Payload) -> None:
+    await polling.poll_activation(services, uuid.UUID(payload["id"]))
 
 
 async def _deliver_webhooks(services: Services, payload: Payload) -> None:
     await webhook_delivery.deliver(services, payload["id"])
 
 
-SOON = Retries(first=dt.timedelta(seconds=1), longest=dt.timedelta(minutes=5), lasting=dt.timedelta(hours=2))
-"""For what a customer waits for, and what a sweep sees to again."""
-A_DAY = Retries(first=dt.timedelta(seconds=1), longest=dt.timedelta(hours=1), lasting=dt.timedelta(days=1))
-"""For what must outlast a long outage of somebody else."""
+SHORT_RETRIES = RetryPolicy(
+    first_pause=dt.timedelta(seconds=1), longest_pause=dt.timedelta(minutes=5), total_duration=dt.timedelta(hours=2)
+)
+"""For jobs that a customer waits for, or that a sweep repeats."""
+DAY_RETRIES = RetryPolicy(
+    first_pause=dt.timedelta(seconds=1), longest_pause=dt.timedelta(hours=1), total_duration=dt.timedelta(days=1)
+)
+"""For jobs that must outlast a long outage of another system."""
 
-HANDLERS: Mapping[Job, Work] = {
-    Job.CHECK_BANK_ACCOUNTS: Work(_check_bank_accounts, SOON),
-    Job.CHECK_KYC: Work(_check_kyc, SOON),
-    Job.DELIVER_WEBHOOKS: Work(_deliver_webhooks, SOON),
-    Job.DROP_CART: Work(_drop_cart, A_DAY),
-    Job.PROVIDER_HINT: Work(_provider_hint, SOON),
-    Job.SEND_MAIL: Work(_send_mail, A_DAY),
-    Job.SETTLE_ATTEMPT: Work(_settle_attempt, SOON),
-    Job.SORT_EVENTS: Work(_sort_events, SOON),
-    Job.WATCH_ACTIVATION: Work(_watch_activation, SOON),
+HANDLERS: Mapping[JobKind, JobHandler] = {
+    JobKind.CHECK_BANK_ACCOUNTS: JobHandler(_check_bank_accounts, SHORT_RETRIES),
+    JobKind.CHECK_KYC: JobHandler(_check_kyc, SHORT_RETRIES),
+    JobKind.DELIVER_WEBHOOKS: JobHandler(_deliver_webhooks, SHORT_RETRIES),
+    JobKind.DROP_CART: JobHandler(_delete_cart, DAY_RETRIES),
+    JobKind.PROVIDER_HINT: JobHandler(_dispatch_notification, SHORT_RETRIES),
+    JobKind.SEND_MAIL: JobHandler(_send_mail, DAY_RETRIES),
+    JobKind.SETTLE_ATTEMPT: JobHandler(_poll_attempt, SHORT_RETRIES),
+    JobKind.SORT_EVENTS: JobHandler(_fan_out_events, SHORT_RETRIES),
+    JobKind.WATCH_ACTIVATION: JobHandler(_poll_activation, SHORT_RETRIES),
 }
-SCHEDULES: Mapping[str, Task] = {
-    "expire_gift_card_holds": Task("* * * * *", expiry.expire_gift_card_holds),
-    "expire_gift_cards": Task("3 * * * *", expiry.expire_gift_cards),
-    "expire_vouchers": Task("2 * * * *", expiry.expire_vouchers),
-    "forget_events": Task("53 3 * * *", webhook_delivery.forget),
-    "provider_catch_up": Task("*/15 * * * *", payment_polling.catch_up),
-    "prune_audit_entries": Task("17 3 * * *", audit.prune_entries),
-    "prune_jobs": Task("37 * * * *", jobs.prune),
-    "prune_kept_answers": Task("23 * * * *", idempotency.prune),
-    "prune_mail": Task("41 3 * * *", delivery.prune),
-    "sweep_activations": Task("* * * * *", polling.sweep),
-    "sweep_attempts": Task("* * * * *", payment_polling.sweep),
-    "sweep_kyc": Task("*/5 * * * *", sweep_kyc),
-    "sweep_mail": Task("* * * * *", delivery.sweep),
-    "sweep_media": Task("29 4 * * *", sweep.sweep_media),
-    "sweep_webhooks": Task("* * * * *", webhook_delivery.sweep),
-    "tell_expired_carts": Task("* * * * *", cart_expiry.tell_expired),
+SCHEDULES: Mapping[str, ScheduledTask] = {
+    "expire_gift_card_holds": ScheduledTask("* * * * *", expiry.expire_gift_card_holds),
+    "expire_gift_cards": ScheduledTask("3 * * * *", expiry.expire_gift_cards),
+    "expire_vouchers": ScheduledTask("2 * * * *", expiry.expire_vouchers),
+    "forget_events": ScheduledTask("53 3 * * *", webhook_delivery.prune_events),
+    "provider_catch_up": ScheduledTask("*/15 * * * *", payment_polling.enqueue_missed_events),
+    "prune_audit_entries": ScheduledTask("17 3 * * *", audit.prune_entries),
+    "prune_jobs": ScheduledTask("37 * * * *", jobs.prune),
+    "prune_kept_answers": ScheduledTask("23 * * * *", idempotency.prune),
+    "prune_mail": ScheduledTask("41 3 * * *", delivery.prune),
+    "sweep_activations": ScheduledTask("* * * * *", polling.sweep),
+    "sweep_attempts": ScheduledTask("* * * * *", payment_polling.sweep),
+    "sweep_kyc": ScheduledTask("*/5 * * * *", sweep_kyc),
+    "sweep_mail": ScheduledTask("* * * * *", delivery.sweep),
+    "sweep_media": ScheduledTask("29 4 * * *", sweep.sweep_media),
+    "sweep_webhooks": ScheduledTask("* * * * *", webhook_delivery.sweep),
+    "tell_expired_carts": ScheduledTask("* * * * *", cart_expiry.emit_expired_carts),
 }

@@ -1,4 +1,6 @@
-"""Runs the jobs and the schedules. Any number of workers, one effect."""
+"""The worker: runs jobs and scheduled tasks. Any number of workers can run at the same time; each job takes effect
+once.
+"""
 
 import asyncio
 import contextlib
@@ -20,55 +22,61 @@ from pgqueuer.domain.models import Schedule
 from pgqueuer.errors import RetryRequested
 from prometheus_client import Counter, Histogram
 
-from resolvers.core.context import Services
-from resolvers.job.registry import HANDLERS, SCHEDULES, Task, Work
+from resolvers.core.services import Services
+from resolvers.job.registry import HANDLERS, SCHEDULES, JobHandler, ScheduledTask
 from store.core import tracing
-from store.core.outages import ABSENT, driver_error
-from store.database.db import CONNECTS_WITHIN
-from store.job.jobs import Again, GiveUp, Job, Retries
-from store.job.queue import NotFailed, Queue
+from store.core.outages import CONNECTION_ERRORS, driver_error
+from store.core.retries import PermanentFailure, RetryPolicy, RunAgain
+from store.database.db import CONNECT_TIMEOUT
+from store.job.jobs import JobKind
+from store.job.queue import JobQueue, RetryWithoutFailure
 
 log = structlog.get_logger(__name__)
-AT_ONCE = 40
-"""How many jobs a worker runs beside each other: they share their connections with the requests of the process."""
-DEAD_AFTER = dt.timedelta(seconds=20)
-"""A worker that is not heard of for so long counts as dead, and others run its jobs. It is heard of twice in that time, so
-one whose process stands still for ten seconds keeps its jobs, and those of one that was killed wait half a minute at most."""
-LOOKS_EVERY = dt.timedelta(seconds=5)
-"""Jobs are told of when they are enqueued; those of the dead, and those told of while nobody listened, are looked for."""
-GRACE = 7.0
-"""Seconds that running jobs may take to end when the worker is to stop: with what follows less than the ten that containers
-are given. What takes longer is put back, and run by the next worker."""
+MAX_CONCURRENT_JOBS = 40
+"""Maximum number of concurrent jobs per worker; they share the database connections with the requests of the process.
+"""
+HEARTBEAT_TIMEOUT = dt.timedelta(seconds=20)
+"""A worker without a heartbeat for this long counts as dead, and others run its jobs. It sends two heartbeats in that
+time. So a process that stalls for ten seconds keeps its jobs, and the jobs of a killed one wait at most half a minute.
+"""
+POLL_INTERVAL = dt.timedelta(seconds=5)
+"""Polling interval, for jobs of dead workers and for notifications that were missed. Other jobs are notified when
+enqueued.
+"""
+SHUTDOWN_GRACE = 7.0
+"""Seconds that running jobs may take to end at shutdown; with the clean-up that is less than the ten that containers
+get. Jobs that take longer are put back, and the next worker runs them.
+"""
 LONGEST_PAUSE = 30.0
-"""Seconds at most between two tries to reach a database that is away."""
-ANSWERS_WITHIN = 30.0
-"""Seconds. A connection on which the database is not heard of for longer is given up."""
-SPREAD = 0.1
-"""Pauses differ by so much of themselves, so that what failed together is not all tried again together."""
+"""Maximum seconds between attempts to reach an unavailable database."""
+COMMAND_TIMEOUT = 30.0
+"""Seconds after which a connection without a response from the database is closed."""
+JITTER = 0.1
+"""Fraction by which pauses vary, so that jobs that failed together are not retried together."""
 
 SECONDS = Histogram(
     "coffret_job_seconds",
-    "Time to run a job, by how it ended: done, again (by its own wish), retried, failed (for good), released (at stop).",
+    "Duration of jobs, by outcome: done, again (by itself), retried, failed (for good), released (at exit).",
     ["kind", "outcome"],
     buckets=(0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300),
 )
-FAILURES = Counter("coffret_job_failures", "Times that a job failed, whether it is tried again or not.", ["kind"])
-SCHEDULED = Histogram("coffret_schedule_seconds", "Time to run what is on a schedule.", ["schedule", "outcome"])
+FAILURES = Counter("coffret_job_failures", "Failures of jobs, including those that are retried.", ["kind"])
+SCHEDULED = Histogram("coffret_schedule_seconds", "Duration of scheduled tasks.", ["schedule", "outcome"])
 
 
 @dataclass
-class Tried(EntrypointExecutor):
-    """Runs a job once, and says what becomes of it. Each failure is told: the last one alone would come hours later."""
+class JobExecutor(EntrypointExecutor):
+    """Runs a job once and decides what follows. Every failure is logged, because the last one may come hours later."""
 
-    retries: Retries
+    retries: RetryPolicy
 
     async def execute(self, job: QueuedJob, context: JobContext) -> None:
-        """Run it, its log lines marked with the request that wanted it."""
+        """Run the job, with the id of the request that enqueued it in all log lines."""
         asked = (job.headers or {}).get("request_id")
-        _mark(job=job.entrypoint, job_id=job.id, **({} if asked is None else {"request_id": asked}))
+        _bind_log_context(job=job.entrypoint, job_id=job.id, **({} if asked is None else {"request_id": asked}))
         begun, outcome = time.perf_counter(), "done"
         try:
-            with tracing.working(f"job {job.entrypoint}", job.headers or {}, **{"coffret.job_id": job.id}):
+            with tracing.job_span(f"job {job.entrypoint}", job.headers or {}, **{"coffret.job_id": job.id}):
                 await super().execute(job, context)
         except (Exception, asyncio.CancelledError) as error:
             outcome, verdict = self.verdict(job, error)
@@ -77,42 +85,41 @@ class Tried(EntrypointExecutor):
             SECONDS.labels(job.entrypoint, outcome).observe(time.perf_counter() - begun)
 
     def verdict(self, job: QueuedJob, error: BaseException) -> tuple[str, Exception]:
-        """How a run that raised something ended, and what tells the engine."""
-        if isinstance(error, Again):
-            return "again", NotFailed(error.after)
+        """The outcome label of a failed run, and the exception that instructs the engine."""
+        if isinstance(error, RunAgain):
+            return "again", RetryWithoutFailure(error.after)
         task = asyncio.current_task()
-        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():  # at stop
-            return "released", NotFailed()  # the engine would take the job for cancelled, and delete it
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():  # at shutdown
+            return "released", RetryWithoutFailure()  # otherwise the engine treats the job as cancelled and deletes it
         FAILURES.labels(job.entrypoint).inc()
         failures, why = job.attempts + 1, f"{type(error).__name__}: {error}"
-        if isinstance(error, GiveUp) or failures >= self.retries.tries:
-            return "failed", GiveUp(str(error) if isinstance(error, GiveUp) else why)
-        pause = self.retries.pause(failures) * random.uniform(1 - SPREAD, 1 + SPREAD)  # noqa: S311 - no secret
+        if isinstance(error, PermanentFailure) or failures >= self.retries.max_tries:
+            return "failed", PermanentFailure(str(error) if isinstance(error, PermanentFailure) else why)
+        pause = self.retries.pause(failures) * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - no secret
         log.warning("a job failed and is tried again", failures=failures, pause=str(pause), exc_info=error)
         return "retried", RetryRequested(pause, why)
 
 
-def queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
-    """The job queue with a handler for every kind of job, and the schedules."""
+def build_queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
     driver = AsyncpgPoolDriver(pool)
-    made = PgQueuer(driver, queries=Queue(driver))
+    made = PgQueuer(driver, queries=JobQueue(driver))
     for job, work in HANDLERS.items():
-        _handle(made, services, job, work)
+        _register_job(made, services, job, work)
     for name, task in SCHEDULES.items():
-        _schedule(made, services, name, task)
+        _register_schedule(made, services, name, task)
     return made
 
 
-def _handle(made: PgQueuer, services: Services, job: Job, work: Work) -> None:
+def _register_job(queuer: PgQueuer, services: Services, job: JobKind, work: JobHandler) -> None:
     async def run(queued: QueuedJob) -> None:
-        await work.handler(services, orjson.loads(queued.payload or b"{}"))
+        await work.run(services, orjson.loads(queued.payload or b"{}"))
 
-    made.entrypoint(job, on_failure="hold", executor_factory=lambda given: Tried(given, work.retries))(run)
+    queuer.entrypoint(job, on_failure="hold", executor_factory=lambda given: JobExecutor(given, work.retries))(run)
 
 
-def _schedule(made: PgQueuer, services: Services, name: str, task: Task) -> None:
+def _register_schedule(queuer: PgQueuer, services: Services, name: str, task: ScheduledTask) -> None:
     async def run(_schedule: Schedule) -> None:
-        _mark(schedule=name)
+        _bind_log_context(schedule=name)
         begun, outcome = time.perf_counter(), "failed"
         try:
             await task.run(services)
@@ -120,34 +127,35 @@ def _schedule(made: PgQueuer, services: Services, name: str, task: Task) -> None
         finally:
             SCHEDULED.labels(name, outcome).observe(time.perf_counter() - begun)
 
-    made.schedule(name, task.when)(run)
+    queuer.schedule(name, task.cron)(run)
 
 
-def _mark(**bound: object) -> None:
-    """What all log lines of this task carry from now on, those of the engine included."""
+def _bind_log_context(**bound: object) -> None:
+    """Set the fields of all further log lines of this task, including those of the engine."""
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(**bound)
 
 
-async def work(services: Services, dsn: str) -> None:
-    """Run jobs until cancelled; those that run then may end within `GRACE`, and the others are put back.
+async def run_worker(services: Services, dsn: str) -> None:
+    """Run jobs until cancelled. Jobs running then may end within SHUTDOWN_GRACE; the others are put back.
 
-    Whatever ends the queue (a lost connection, a listener that hears nothing), it begins anew, after a pause that grows.
+    If the queue ends (a lost connection, a failed listener), it restarts after a growing pause.
     """
     pause = 1.0
     while True:
         begun = time.monotonic()
         try:
             async with _connections(dsn) as pool:
-                made = queue(services, pool)
-                with services.clock.telling(made.shutdown.set):  # time was moved: beginning anew shows what is due now
+                made = build_queue(services, pool)
+                # After a move of the clock, a restart finds the jobs that are due then.
+                with services.clock.on_move(made.shutdown.set):
                     await _until_stopped(made)
             pause = 1.0
         except Exception as error:
             if time.monotonic() - begun > LONGEST_PAUSE:
                 pause = 1.0
             cause = driver_error(error)
-            away = isinstance(cause, (OSError, asyncpg.InterfaceError, *ABSENT))
+            away = isinstance(cause, (OSError, asyncpg.InterfaceError, *CONNECTION_ERRORS))
             why = f"{type(cause).__name__}: {cause}"
             log.warning("the worker begins anew", because=why, pause=pause, exc_info=not away)
         await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - no secret
@@ -156,39 +164,40 @@ async def work(services: Services, dsn: str) -> None:
 
 @contextlib.asynccontextmanager
 async def _connections(dsn: str) -> AsyncIterator[asyncpg.Pool]:
-    """A few connections of the worker's own, closed in any case."""
+    """A small connection pool of the worker, closed at the end in any case."""
     pool = await asyncpg.create_pool(
-        dsn, min_size=1, max_size=4, timeout=CONNECTS_WITHIN, command_timeout=ANSWERS_WITHIN
+        dsn, min_size=1, max_size=4, timeout=CONNECT_TIMEOUT, command_timeout=COMMAND_TIMEOUT
     )
     try:
         yield pool
     finally:
-        with contextlib.suppress(TimeoutError):  # what cannot be closed in order is cut off
+        with contextlib.suppress(TimeoutError):  # then the connections are dropped
             async with asyncio.timeout(1):
                 await pool.close()
 
 
-async def _until_stopped(made: PgQueuer) -> None:
-    """Run the queue until it ends, or this task is cancelled and the running jobs have ended or been put back."""
-    await Queue(made.connection).forget_other_schedules(made.sm.registry)
-    # The engine asks itself through the database whether it hears, and may ask before it listens: it would end in vain.
-    await made.connection.add_listener(made.channel, lambda _: None)
+async def _until_stopped(queuer: PgQueuer) -> None:
+    """Run the queue until it ends, or until this task is cancelled and the running jobs have ended or been put back."""
+    await JobQueue(queuer.connection).delete_other_schedules(queuer.sm.registry)
+    # The engine checks its listener with a notification of its own, and may send that before it listens: it would then
+    # stop.
+    await queuer.connection.add_listener(queuer.channel, lambda _: None)
     running = asyncio.create_task(
-        made.run(
-            dequeue_timeout=LOOKS_EVERY,
-            batch_size=AT_ONCE // 4,
-            max_concurrent_tasks=AT_ONCE,
+        queuer.run(
+            dequeue_timeout=POLL_INTERVAL,
+            batch_size=MAX_CONCURRENT_JOBS // 4,
+            max_concurrent_tasks=MAX_CONCURRENT_JOBS,
             shutdown_on_listener_failure=True,
-            heartbeat_timeout=DEAD_AFTER,
-            log_aggregation_interval=dt.timedelta(),  # nothing reads the statistics it would make
+            heartbeat_timeout=HEARTBEAT_TIMEOUT,
+            log_aggregation_interval=dt.timedelta(),  # the statistics are not used
         ),
         name="jobs",
     )
     try:
         await asyncio.shield(running)
     except asyncio.CancelledError:
-        made.shutdown.set()
-        await asyncio.wait({running}, timeout=GRACE)
+        queuer.shutdown.set()
+        await asyncio.wait({running}, timeout=SHUTDOWN_GRACE)
         raise
     finally:
         if not running.done():

@@ -1,4 +1,4 @@
-"""From what the provider says to the rows, and to the event that tells what has changed."""
+"""Saves the KYC state reported by the provider, and emits the event about its changes."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,25 +7,25 @@ from typing import Any, TypeAlias
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.kyc.view import KycRows, view
+from resolvers.kyc.view import KycRows, kyc_summary
 from schema.event import EventType
 from schema.kyc.kyc import Kyc, KycCheck, KycCheckKind, KycCheckStatus, KycDocumentType
-from store.event.events import emit
+from store.event.events import emit_event
 from store.kyc import (
-    IDENTITY_LASTS,
+    IDENTITY_SESSION_LIFE,
+    DocumentStep,
     IdentityCheckRow,
     KycDocumentRow,
-    Step,
     documents_of,
     identity_checks_of,
 )
 from store.partner.partners import PartnerRow
-from store.providers.accounts import CheckStatus, Document, IdentityCheck, KycLevel, Refusal
+from store.providers.accounts import AccountDocument, CheckStatus, IdentityCheck, KycLevel, Refusal
 
-SOON = dt.timedelta(hours=1)
-SELDOM = dt.timedelta(days=7)
-"""How long until a partner is looked at again without a word from the provider: while something is open, and else."""
-OF_DOCUMENTS = {
+OPEN_CHECK_INTERVAL = dt.timedelta(hours=1)
+IDLE_CHECK_INTERVAL = dt.timedelta(days=7)
+"""Intervals between checks of a partner without a notification: while a verification is open, and otherwise."""
+DOCUMENT_STATUSES = {
     CheckStatus.CREATED: KycCheckStatus.CREATED,
     CheckStatus.PENDING: KycCheckStatus.VALIDATION_ASKED,
     CheckStatus.IN_REVIEW: KycCheckStatus.VALIDATION_ASKED,
@@ -35,113 +35,126 @@ OF_DOCUMENTS = {
     CheckStatus.OUTDATED: KycCheckStatus.OUT_OF_DATE,
     CheckStatus.UNKNOWN: KycCheckStatus.UNKNOWN,
 }
-OF_CHECKS = {
-    **OF_DOCUMENTS,
+IDENTITY_CHECK_STATUSES = {
+    **DOCUMENT_STATUSES,
     CheckStatus.CREATED: KycCheckStatus.PENDING,
     CheckStatus.PENDING: KycCheckStatus.PENDING,
     CheckStatus.IN_REVIEW: KycCheckStatus.REVIEW,
     CheckStatus.EXPIRED: KycCheckStatus.EXPIRED,
 }
-OPEN = frozenset({KycCheckStatus.PENDING, KycCheckStatus.VALIDATION_ASKED, KycCheckStatus.REVIEW})
+OPEN_STATUSES = frozenset({KycCheckStatus.PENDING, KycCheckStatus.VALIDATION_ASKED, KycCheckStatus.REVIEW})
 UNDECIDED = frozenset({KycCheckStatus.CREATED, KycCheckStatus.PENDING, KycCheckStatus.VALIDATION_ASKED})
-"""What is no outcome yet: nobody is told of it."""
+"""Statuses that are no outcome; no event is emitted for them."""
 
 
-Kept: TypeAlias = KycDocumentRow | IdentityCheckRow
+VerificationRow: TypeAlias = KycDocumentRow | IdentityCheckRow
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the provider says of an account."""
+class ProviderKyc:
+    """The KYC state of an account at the provider."""
 
     account_id: str
     level: KycLevel
-    documents: Sequence[Document]
+    documents: Sequence[AccountDocument]
     checks: Sequence[IdentityCheck]
 
     @staticmethod
-    def status_of(told: Document | IdentityCheck) -> KycCheckStatus:
-        """Where something stands, in our words."""
-        return (OF_DOCUMENTS if isinstance(told, Document) else OF_CHECKS)[told.status]
+    def status_of(subject: AccountDocument | IdentityCheck) -> KycCheckStatus:
+        """Our status of a document or identity check."""
+        return (DOCUMENT_STATUSES if isinstance(subject, AccountDocument) else IDENTITY_CHECK_STATUSES)[subject.status]
 
 
-async def write(db: AsyncSession, rows: KycRows, told: Told, now: dt.datetime) -> None:
-    """Keep what the provider says, and tell what has changed, in the session's transaction. The partner is locked."""
+async def save_kyc(db: AsyncSession, rows: KycRows, current: ProviderKyc, now: dt.datetime) -> None:
+    """Save the provider's state, and emit an event if anything changed, in the session's transaction. The PartnerKycRow
+    must be locked.
+    """
     kyc, partner = rows.kyc, rows.partner
     assert kyc is not None
     changed: list[Mapping[str, Any]] = []
-    before = rows.known.level if rows.known is not None else KycLevel.LIGHT
-    kyc.account_id, kyc.level = told.account_id, told.level
-    if before is not told.level:
-        changed.append(_level(told.level))
-    found: list[Kept] = [*_documents(db, rows, told.documents), *_checks(db, rows, told.checks)]
+    before = rows.current.level if rows.current is not None else KycLevel.LIGHT
+    kyc.account_id, kyc.level = current.account_id, current.level
+    if before is not current.level:
+        changed.append(_level_change(current.level))
+    found: list[VerificationRow] = [
+        *_save_documents(db, rows, current.documents),
+        *_save_checks(db, rows, current.checks),
+    ]
     await db.flush()
-    changed += map(_outcome, found)
+    changed += map(_check_change, found)
     kyc.version += 1
     kyc.checked_on = now
     await db.flush()
     seen = KycRows(partner, kyc, await documents_of(db, partner), await identity_checks_of(db, partner))
-    kyc.check_on = now + (SOON if is_open(seen, now) else SELDOM)
+    kyc.check_on = now + (OPEN_CHECK_INTERVAL if is_open(seen, now) else IDLE_CHECK_INTERVAL)
     if changed:
-        data = _data(view(seen), changed)
+        data = _event_data(kyc_summary(seen), changed)
         once = f"{partner.id}:{kyc.version}"
-        await emit(
-            db, EventType.PARTNER_KYC_CHANGED, partner_id=partner.id, subject=str(partner.id), data=data, once=once
+        await emit_event(
+            db,
+            EventType.PARTNER_KYC_CHANGED,
+            partner_id=partner.id,
+            subject=str(partner.id),
+            data=data,
+            unique_key=once,
         )
 
 
 def is_open(rows: KycRows, now: dt.datetime) -> bool:
-    """Whether the provider may say something any hour."""
-    waited_for: list[Kept] = [*rows.documents, *rows.checks]
+    """True while a document or a usable identity check is waiting for an outcome."""
+    waited_for: list[VerificationRow] = [*rows.documents, *rows.checks]
     return any(
-        row.status in OPEN and (row.status is not KycCheckStatus.PENDING or now - row.created_on < IDENTITY_LASTS)
+        row.status in OPEN_STATUSES
+        and (row.status is not KycCheckStatus.PENDING or now - row.created_on < IDENTITY_SESSION_LIFE)
         for row in waited_for
     )
 
 
-def _documents(db: AsyncSession, rows: KycRows, told: Iterable[Document]) -> Iterable[KycDocumentRow]:
-    """Write documents; yields those that have come to an outcome. Those never handed in are no news: ours knows better."""
+def _save_documents(db: AsyncSession, rows: KycRows, documents: Iterable[AccountDocument]) -> Iterable[KycDocumentRow]:
+    """Save documents; yields those with a new outcome. Documents that were created but never submitted are skipped."""
     known = {row.provider_id: row for row in rows.documents if row.provider_id}
-    for document in told:
-        status = Told.status_of(document)
+    for document in documents:
+        status = ProviderKyc.status_of(document)
         if status is KycCheckStatus.CREATED:
             continue
         row = known.get(document.id)
         if row is None:
             if document.type is None:
-                continue  # of a kind that we have no word for
-            row = _foreign(rows.partner, document, KycDocumentType(document.type.value))
+                continue  # a document type that we do not know
+            row = _external_document(rows.partner, document, KycDocumentType(document.type.value))
             db.add(row)
         elif row.status is status:
             continue
-        row.status, row.step = status, Step.SUBMITTED
+        row.status, row.step = status, DocumentStep.SUBMITTED
         row.processed_on, row.refusals = document.processed_at, _refusals(document.refusals)
         if status not in UNDECIDED:
             yield row
 
 
-def _foreign(partner: PartnerRow, document: Document, kind: KycDocumentType) -> KycDocumentRow:
-    """A document that was handed in elsewhere, at the provider's own dashboard."""
+def _external_document(partner: PartnerRow, document: AccountDocument, kind: KycDocumentType) -> KycDocumentRow:
+    """A document that was submitted elsewhere, such as on the provider's dashboard."""
     return KycDocumentRow(
         partner_id=partner.id,
         account_id=document.account_id,
         provider_id=document.id,
         document_type=kind,
-        step=Step.SUBMITTED,
+        step=DocumentStep.SUBMITTED,
         created_on=document.created_at,
     )
 
 
-def _checks(db: AsyncSession, rows: KycRows, told: Iterable[IdentityCheck]) -> Iterable[IdentityCheckRow]:
-    """Write identity checks; yields those that have come to an outcome. Unknown ones that are open are left to who opens."""
+def _save_checks(db: AsyncSession, rows: KycRows, checks: Iterable[IdentityCheck]) -> Iterable[IdentityCheckRow]:
+    """Save identity checks; yields those with a new outcome. Unknown pending ones are skipped: `find_or_open_check`
+    saves them.
+    """
     known = {row.provider_id: row for row in rows.checks if row.provider_id}
-    for check in told:
-        status = Told.status_of(check)
+    for check in checks:
+        status = ProviderKyc.status_of(check)
         row = known.get(check.id)
         if row is None:
             if status is KycCheckStatus.PENDING:
                 continue
-            row = _elsewhere(rows.partner, check)
+            row = _external_check(rows.partner, check)
             db.add(row)
         elif row.status is status:
             continue
@@ -150,25 +163,25 @@ def _checks(db: AsyncSession, rows: KycRows, told: Iterable[IdentityCheck]) -> I
             yield row
 
 
-def _elsewhere(partner: PartnerRow, check: IdentityCheck) -> IdentityCheckRow:
+def _external_check(partner: PartnerRow, check: IdentityCheck) -> IdentityCheckRow:
     return IdentityCheckRow(
         partner_id=partner.id, account_id=check.account_id, provider_id=check.id, created_on=check.created_at
     )
 
 
-def _refusals(told: Iterable[Refusal]) -> list[dict[str, str]]:
-    return [{"reason": found.reason.value, "code": found.code, "message": found.message} for found in told]
+def _refusals(refusals: Iterable[Refusal]) -> list[dict[str, str]]:
+    return [{"reason": found.reason.value, "code": found.code, "message": found.message} for found in refusals]
 
 
 # ---- the event
 
 
-def _level(level: KycLevel) -> Mapping[str, Any]:
+def _level_change(level: KycLevel) -> Mapping[str, Any]:
     status = "ok" if level is KycLevel.REGULAR else "error"
     return {"kind": "level", "id": None, "document_type": None, "status": status, "refused_reason": ""}
 
 
-def _outcome(row: Kept) -> Mapping[str, Any]:
+def _check_change(row: VerificationRow) -> Mapping[str, Any]:
     document = isinstance(row, KycDocumentRow)
     return {
         "kind": (KycCheckKind.DOCUMENT if document else KycCheckKind.IDENTITY_CHECK).value,
@@ -179,18 +192,18 @@ def _outcome(row: Kept) -> Mapping[str, Any]:
     }
 
 
-def _data(kyc: Kyc, changed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _event_data(kyc: Kyc, changed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {
         "id": kyc.partner_id,
         "uuid": str(kyc.partner_uuid),
         "status": kyc.status.value,
         "detail": kyc.detail,
         "changed": list(changed),
-        "errors": [_error(check) for check in kyc.errors],
+        "errors": [_error_data(check) for check in kyc.errors],
     }
 
 
-def _error(check: KycCheck) -> Mapping[str, Any]:
+def _error_data(check: KycCheck) -> Mapping[str, Any]:
     return {
         "kind": check.kind.value,
         "id": check.id,

@@ -1,95 +1,98 @@
-"""Passing documents on to the payment provider: each step is written down, so that a repetition goes on where one died."""
+"""Submission of documents to the payment provider. Each completed step is recorded, so that a retry continues where a
+failed request stopped.
+"""
 
 import datetime as dt
 from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.activation.steps import barred
-from resolvers.core.context import Services
-from resolvers.core.input_mapping import partner_if_named
+from resolvers.activation.steps import requires_sandbox
+from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import FAILURES, REFUSALS, asking
-from resolvers.core.scoping import find
-from resolvers.kyc.uploads import FileFacts, content_of, facts_of
+from resolvers.core.provider_calls import PROVIDER_ERRORS, REFUSALS, calling_provider
+from resolvers.core.scoping import find_visible
+from resolvers.core.services import Services
+from resolvers.kyc.uploads import FileInfo, content_of, inspect_file
 from schema.core.errors import ActivationRequired, InvalidInput, OnlyInSandbox, ProviderFailed
 from schema.core.permission import Permission
 from schema.kyc.document import KycDocument, PushKycDocument
 from schema.kyc.kyc import KycCheckStatus
 from store.kyc import (
-    KEYS_GOOD_FOR,
+    IDEMPOTENCY_KEY_LIFE,
     UNFINISHED,
+    DocumentStep,
     KycDocumentRow,
-    Step,
-    abandon,
+    abandon_document,
     documents_of,
-    kyc_of,
-    locked_document,
+    get_or_create_kyc,
+    lock_document,
 )
 from store.partner.partners import PartnerRow
 from store.providers.accounts import Content, DocumentType
-from store.providers.base import InvalidRequest, Key
+from store.providers.errors import InvalidRequest
+from store.providers.keys import IdempotencyKey
 
-PATIENCE = dt.timedelta(seconds=60)
-"""For a file of 7 MB."""
-LOOKED_AT = dt.timedelta(hours=1)
-ORDER = (*UNFINISHED, Step.SUBMITTED)
-DONE_WITH = frozenset({KycCheckStatus.REFUSED, KycCheckStatus.OUT_OF_DATE, KycCheckStatus.UNKNOWN})
-"""After which the same file may be handed in as another document."""
+UPLOAD_TIMEOUT = dt.timedelta(seconds=60)
+"""Enough for a file of 7 MB."""
+FIRST_CHECK_AFTER = dt.timedelta(hours=1)
+STEP_ORDER = (*UNFINISHED, DocumentStep.SUBMITTED)
+REPLACEABLE_STATUSES = frozenset({KycCheckStatus.REFUSED, KycCheckStatus.OUT_OF_DATE, KycCheckStatus.UNKNOWN})
+"""Statuses after which the same file may be submitted as a new document."""
 
 
-@operation(Permission.UPDATE_PARTNER, transaction=False, exists=partner_if_named, raises=FAILURES)
+@operation(Permission.UPDATE_PARTNER, transaction=False, exists=check_partner_uuid, raises=PROVIDER_ERRORS)
 async def push_kyc_document(call: Call, input: PushKycDocument) -> KycDocument:
-    """Pass a document on to the payment provider. Its file is not kept here.
+    """Submit a document to the payment provider. The file is not stored here.
 
-    When no answer comes, send the same file again: what was begun is finished, and no second document is made.
+    If no response arrives, send the same file again: the submission continues, and no second document is created.
     """
     async with call.services.db.sessions() as db:
-        partner = await find(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
-    file = await facts_of(input.file, "file")
+        partner = await find_visible(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
+    file = await inspect_file(input.file, "file")
     if not partner.provider_user_id:
         raise ActivationRequired
-    if barred(call.services, partner):
+    if requires_sandbox(call.services, partner):
         raise OnlyInSandbox
-    row = await _begin(call, partner, input, file)
-    async with asking("a document", partner_id=partner.id, patience=PATIENCE):
-        await _hand_in(call.services, partner, row, content_of(input.file))
+    row = await _begin_document(call, partner, input, file)
+    async with calling_provider("a document", partner_id=partner.id, time_limit=UPLOAD_TIMEOUT):
+        await _submit(call.services, partner, row, content_of(input.file))
     async with call.services.db.sessions() as db, db.begin():
         row = await db.get_one(KycDocumentRow, row.id)
-        call.concerns(row)
-        await call.keep(db, row)
+        call.add_audit_subject(row)
+        await call.store_response(db, row)
     return row
 
 
-# ---- what it is to become
+# ---- the document
 
 
-async def _begin(call: Call, partner: PartnerRow, input: PushKycDocument, file: FileFacts) -> KycDocumentRow:
-    """The document that this request makes: the one that it, or one like it, has begun or made already, else a new one."""
+async def _begin_document(call: Call, partner: PartnerRow, input: PushKycDocument, file: FileInfo) -> KycDocumentRow:
+    """The document of this request: an existing one from this request or with the same file, else a new one."""
     now = call.services.clock.now()
     async with call.services.db.sessions() as db, db.begin():
-        kyc = await kyc_of(db, partner.id, lock=True)
+        kyc = await get_or_create_kyc(db, partner.id, lock=True)
         for row in await documents_of(db, partner):
-            if row.step in UNFINISHED and now - row.created_on >= KEYS_GOOD_FOR:
-                abandon(row)  # nobody can say any more what its last call did
-            if _is_the_same(row, input, file, call.request):
+            if row.step in UNFINISHED and now - row.created_on >= IDEMPOTENCY_KEY_LIFE:
+                abandon_document(row)  # its idempotency keys have expired
+            if _is_the_same(row, input, file, call.request_uuid):
                 row.comment = input.comment
                 return row
         await db.flush()
-        kyc.check_on = now + LOOKED_AT
-        return await _new(db, partner, input, file, call.request)
+        kyc.check_on = now + FIRST_CHECK_AFTER
+        return await _create_document(db, partner, input, file, call.request_uuid)
 
 
-def _is_the_same(row: KycDocumentRow, input: PushKycDocument, file: FileFacts, request: UUID | None) -> bool:
-    if row.step is Step.ABANDONED or row.document_type is not input.document_type:
+def _is_the_same(row: KycDocumentRow, input: PushKycDocument, file: FileInfo, request: UUID | None) -> bool:
+    if row.step is DocumentStep.ABANDONED or row.document_type is not input.document_type:
         return False
     if request is not None and row.request == request:
         return True
-    return row.digest == file.digest and row.status not in DONE_WITH
+    return row.digest == file.digest and row.status not in REPLACEABLE_STATUSES
 
 
-async def _new(
-    db: AsyncSession, partner: PartnerRow, input: PushKycDocument, file: FileFacts, request: UUID | None
+async def _create_document(
+    db: AsyncSession, partner: PartnerRow, input: PushKycDocument, file: FileInfo, request: UUID | None
 ) -> KycDocumentRow:
     row = KycDocumentRow(
         partner_id=partner.id,
@@ -106,52 +109,56 @@ async def _new(
     return row
 
 
-# ---- the provider
+# ---- the calls to the provider
 
 
-async def _hand_in(services: Services, partner: PartnerRow, row: KycDocumentRow, content: Content) -> None:
-    """Make every call that is left, each noted when it is answered. What the provider refuses is given up."""
+async def _submit(services: Services, partner: PartnerRow, row: KycDocumentRow, content: Content) -> None:
+    """Run the remaining steps, and record each. A document that the provider refuses is abandoned."""
     try:
-        await _calls(services, partner, row, content)
+        await _run_remaining_steps(services, partner, row, content)
     except REFUSALS:
-        await _note(services, row.id, Step.ABANDONED)
+        await _record_step(services, row.id, DocumentStep.ABANDONED)
         raise
 
 
-async def _calls(services: Services, partner: PartnerRow, row: KycDocumentRow, content: Content) -> None:
+async def _run_remaining_steps(services: Services, partner: PartnerRow, row: KycDocumentRow, content: Content) -> None:
     provider, account = services.provider, partner.provider_user_id
-    if row.step is Step.BEGUN:
-        kind, key = DocumentType(row.document_type.value), Key(str(row.create_key))
+    if row.step is DocumentStep.BEGUN:
+        kind, key = DocumentType(row.document_type.value), IdempotencyKey(str(row.create_key))
         made = await provider.create_document(
             account, kind, reference=str(row.reference), key=key, sent_at=row.created_on
         )
-        row = await _note(services, row.id, Step.MADE, provider_id=made.id)
-    if row.step is Step.MADE:
-        key = Key(str(row.page_key))
+        row = await _record_step(services, row.id, DocumentStep.CREATED, provider_id=made.id)
+    if row.step is DocumentStep.CREATED:
+        key = IdempotencyKey(str(row.page_key))
         try:
             await provider.add_page(account, row.provider_id, content, key=key, sent_at=row.created_on)
         except InvalidRequest as error:
-            await _note(services, row.id, Step.ABANDONED)
+            await _record_step(services, row.id, DocumentStep.ABANDONED)
             raise InvalidInput.at("file", f"The payment provider does not take this file: {error}") from error
-        row = await _note(services, row.id, Step.FILED)
-    if row.step is Step.FILED:
+        row = await _record_step(services, row.id, DocumentStep.FILED)
+    if row.step is DocumentStep.FILED:
         await provider.submit_document(account, row.provider_id)
-        row = await _note(services, row.id, Step.SUBMITTED)
-    if row.step is Step.ABANDONED:  # by another request with the same file, which the provider has refused
+        row = await _record_step(services, row.id, DocumentStep.SUBMITTED)
+    if row.step is DocumentStep.ABANDONED:  # the provider refused it to a concurrent request with the same file
         raise ProviderFailed
 
 
-async def _note(services: Services, document_id: int, step: Step, provider_id: str = "") -> KycDocumentRow:
-    """Write down how far a document has come. Who is behind another request, or behind a notification, changes nothing."""
+async def _record_step(
+    services: Services, document_id: int, step: DocumentStep, provider_id: str = ""
+) -> KycDocumentRow:
+    """Record a completed step. A step behind the recorded one changes nothing: another request or a notification was
+    faster.
+    """
     async with services.db.sessions() as db, db.begin():
-        row = await locked_document(db, document_id)
+        row = await lock_document(db, document_id)
         if row.step not in UNFINISHED:
             return row
         row.provider_id = row.provider_id or provider_id
-        if step is Step.ABANDONED:
-            abandon(row)
-        elif ORDER.index(step) > ORDER.index(row.step):
+        if step is DocumentStep.ABANDONED:
+            abandon_document(row)
+        elif STEP_ORDER.index(step) > STEP_ORDER.index(row.step):
             row.step = step
-            if step is Step.SUBMITTED and row.status is KycCheckStatus.CREATED:
+            if step is DocumentStep.SUBMITTED and row.status is KycCheckStatus.CREATED:
                 row.status = KycCheckStatus.VALIDATION_ASKED
         return row

@@ -1,178 +1,186 @@
-"""Identity verification: one session at a time on the provider's page, used again while it is good."""
+"""Identity verification: one session at a time on the provider's page, reused while it is valid."""
 
 import datetime as dt
 from collections.abc import Collection, Sequence
 from uuid import uuid4
 
-from resolvers.activation.steps import barred
-from resolvers.core.context import Services
-from resolvers.core.input_mapping import partner_if_named
+from resolvers.activation.steps import requires_sandbox
+from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import FAILURES, REFUSALS, asking
-from resolvers.core.scoping import find
-from resolvers.kyc.changes import Told
+from resolvers.core.provider_calls import PROVIDER_ERRORS, REFUSALS, calling_provider
+from resolvers.core.scoping import find_visible
+from resolvers.core.services import Services
+from resolvers.kyc.changes import ProviderKyc
 from schema.core.errors import ActivationRequired, OnlyInSandbox, ProviderFailed
 from schema.core.permission import Permission
-from schema.kyc.kyc import IdentityVerification, KycCheckStatus, OpenIdentityVerification
-from store.kyc import IDENTITY_LASTS, IdentityCheckRow, begun_check, identity_checks_of, kyc_of
-from store.onboarding.return_paths import return_url
+from schema.kyc.identity import IdentityVerification, OpenIdentityVerification
+from schema.kyc.kyc import KycCheckStatus
+from store.core.return_paths import provider_return_url
+from store.kyc import (
+    IDENTITY_SESSION_LIFE,
+    IdentityCheckRow,
+    get_or_create_check,
+    get_or_create_kyc,
+    identity_checks_of,
+)
 from store.partner.partners import PartnerRow
 from store.providers.accounts import CheckStatus, IdentityCheck
-from store.providers.base import Key
-from store.providers.base import NotFound as UnknownToProvider
+from store.providers.errors import ProviderNotFound as UnknownToProvider
+from store.providers.keys import IdempotencyKey
 
-LOOKED_AT = dt.timedelta(hours=1)
+FIRST_CHECK_AFTER = dt.timedelta(hours=1)
 
 
-async def _known_to_provider(call: Call, input: OpenIdentityVerification) -> PartnerRow:
+async def _require_account(call: Call, input: OpenIdentityVerification) -> PartnerRow:
     async with call.services.db.sessions() as db:
-        partner = await find(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
+        partner = await find_visible(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
     if not partner.provider_user_id:
         raise ActivationRequired
-    if barred(call.services, partner):
+    if requires_sandbox(call.services, partner):
         raise OnlyInSandbox
     return partner
 
 
-async def open_already(call: Call, input: OpenIdentityVerification) -> IdentityVerification | None:
-    """The page of a session of ours that is open; None where one would be opened, or written down, first."""
-    partner = await _known_to_provider(call, input)
-    async with asking("which identity verification is open", partner_id=partner.id):
-        found = await _open_now(call.services, partner, await _seen(call.services, partner))
-    return None if found is None or found[1] is None else _page(found[0], found[1])
+async def find_open_verification(call: Call, input: OpenIdentityVerification) -> IdentityVerification | None:
+    """The verification that is open already; None if opening one would first have to create or save it."""
+    partner = await _require_account(call, input)
+    async with calling_provider("which identity verification is open", partner_id=partner.id):
+        found = await _find_open_check(call.services, partner, await _known_checks(call.services, partner))
+    return None if found is None or found[1] is None else _verification_of(found[0], found[1])
 
 
 @operation(
     Permission.UPDATE_PARTNER,
     transaction=False,
-    exists=partner_if_named,
-    raises=(*FAILURES, ActivationRequired, OnlyInSandbox),
-    foresees=open_already,
+    exists=check_partner_uuid,
+    raises=(*PROVIDER_ERRORS, ActivationRequired, OnlyInSandbox),
+    previews=find_open_verification,
 )
 async def open_identity_verification(call: Call, input: OpenIdentityVerification) -> IdentityVerification:
-    """A page of the payment provider on which the legal representative proves an identity.
+    """Open an identity verification: a page of the payment provider where the legal representative proves their
+    identity.
 
-    As long as one is open, that one is answered; it is good for seven days.
+    If a verification is open already, it is returned. A verification is valid for seven days.
     """
-    partner = await _known_to_provider(call, input)
-    call.concerns(partner)
-    async with asking("an identity verification", partner_id=partner.id):
-        check, row = await found_or_opened(call.services, partner)
-    answer = _page(check, row)
+    partner = await _require_account(call, input)
+    call.add_audit_subject(partner)
+    async with calling_provider("an identity verification", partner_id=partner.id):
+        check, row = await find_or_open_check(call.services, partner)
+    answer = _verification_of(check, row)
     async with call.services.db.sessions() as db, db.begin():
-        await call.keep(db, answer)
+        await call.store_response(db, answer)
     return answer
 
 
-Found = tuple[IdentityCheck, IdentityCheckRow]
+CheckWithRow = tuple[IdentityCheck, IdentityCheckRow]
 
 
-def _page(check: IdentityCheck, row: IdentityCheckRow) -> IdentityVerification:
+def _verification_of(check: IdentityCheck, row: IdentityCheckRow) -> IdentityVerification:
     if check.action is None:
         raise ProviderFailed
-    expires_on = check.created_at + IDENTITY_LASTS
+    expires_on = check.created_at + IDENTITY_SESSION_LIFE
     return IdentityVerification(id=row.id, status=row.status, redirect_url=check.action.url, expires_on=expires_on)
 
 
-async def found_or_opened(services: Services, partner: PartnerRow) -> Found:
-    """The newest session that is open at the provider, of ours or opened elsewhere; else a new one. Raises `Conflict`."""
-    if barred(services, partner):
+async def find_or_open_check(services: Services, partner: PartnerRow) -> CheckWithRow:
+    """The newest open session at the provider, opened here or elsewhere; else a new one. Raises `Conflict`."""
+    if requires_sandbox(services, partner):
         raise OnlyInSandbox
-    seen = await _seen(services, partner)
-    found = await _open_now(services, partner, seen)
+    seen = await _known_checks(services, partner)
+    found = await _find_open_check(services, partner, seen)
     if found is None:
-        return await _opened(services, partner, seen)
+        return await _open_check(services, partner, seen)
     check, row = found
-    return check, row or await _keep(services, partner, check)
+    return check, row or await _save_check(services, partner, check)
 
 
-async def _seen(services: Services, partner: PartnerRow) -> Sequence[IdentityCheckRow]:
+async def _known_checks(services: Services, partner: PartnerRow) -> Sequence[IdentityCheckRow]:
     async with services.db.sessions() as db:
         return await identity_checks_of(db, partner)
 
 
-async def _open_now(
+async def _find_open_check(
     services: Services, partner: PartnerRow, seen: Sequence[IdentityCheckRow]
 ) -> tuple[IdentityCheck, IdentityCheckRow | None] | None:
-    """The newest session that is open, without a row where it was opened elsewhere. It looks, and does nothing."""
+    """The newest open session, with its row; the row is None if the session was opened elsewhere. Only reads."""
     if not all(row.provider_id for row in seen):
-        return None  # an answer was lost: asking again with its key tells which it is
+        return None  # a response was lost: repeating the call with its key returns that session
     for row in seen:
-        if _may_be_open(services, row) and (check := await _still_open(services, row.provider_id)) is not None:
+        if _may_be_open(services, row) and (check := await _read_if_open(services, row.provider_id)) is not None:
             return check, row
     for listed in await services.provider.list_identity_checks(partner.provider_user_id):
-        if listed.status is CheckStatus.PENDING and (check := await _still_open(services, listed.id)) is not None:
+        if listed.status is CheckStatus.PENDING and (check := await _read_if_open(services, listed.id)) is not None:
             return check, None
     return None
 
 
 def _may_be_open(services: Services, row: IdentityCheckRow) -> bool:
-    return row.status is KycCheckStatus.PENDING and services.clock.now() - row.created_on < IDENTITY_LASTS
+    return row.status is KycCheckStatus.PENDING and services.clock.now() - row.created_on < IDENTITY_SESSION_LIFE
 
 
-async def _still_open(services: Services, id: str) -> IdentityCheck | None:
-    """A session as it is now, if somebody can go there. Only its own answer surely tells where that is."""
+async def _read_if_open(services: Services, id: str) -> IdentityCheck | None:
+    """The session if it is open and has a URL. Only the single session, not the list, reliably has the URL."""
     try:
         check = await services.provider.get_identity_check(id)
     except UnknownToProvider:
         return None
-    lasts = services.clock.now() - check.created_at < IDENTITY_LASTS
+    lasts = services.clock.now() - check.created_at < IDENTITY_SESSION_LIFE
     return check if lasts and check.status is CheckStatus.PENDING and check.action is not None else None
 
 
-async def _opened(services: Services, partner: PartnerRow, seen: Sequence[IdentityCheckRow]) -> Found:
-    """A new session, written down with its key first: of twenty who ask at once each asks for the same.
+async def _open_check(services: Services, partner: PartnerRow, seen: Sequence[IdentityCheckRow]) -> CheckWithRow:
+    """Open a session. Its row and idempotency key are saved first, so that concurrent calls open the same session.
 
-    One that was opened by another since they were `seen` is as good as a new one.
+    A session that another call opened since `seen` was read is used instead.
     """
-    row = await _begin(services, partner, {row.id for row in seen if row.provider_id})
+    row = await _begin_check(services, partner, {row.id for row in seen if row.provider_id})
     if row.provider_id:
         return await services.provider.get_identity_check(row.provider_id), row
     try:
         check = await services.provider.open_identity_check(
             partner.provider_user_id,
-            return_url=return_url(services.settings, row.path),
-            key=Key(str(row.key)),
+            return_url=provider_return_url(services.settings, row.path),
+            key=IdempotencyKey(str(row.key)),
             sent_at=row.created_on,
         )
     except REFUSALS:
-        await _forget_key(services, partner, row)
+        await _replace_key(services, partner, row)
         raise
-    return check, await _keep(services, partner, check, row.id)
+    return check, await _save_check(services, partner, check, row.id)
 
 
-async def _forget_key(services: Services, partner: PartnerRow, refused: IdentityCheckRow) -> None:
-    """Have the next try use another key: with a refused one the provider only repeats that it has refused."""
+async def _replace_key(services: Services, partner: PartnerRow, refused: IdentityCheckRow) -> None:
+    """Replace the idempotency key: with the old one the provider would only repeat its refusal."""
     async with services.db.sessions() as db, db.begin():
-        await kyc_of(db, partner.id, lock=True)
+        await get_or_create_kyc(db, partner.id, lock=True)
         row = await db.get_one(IdentityCheckRow, refused.id)
         if row.key == refused.key and not row.provider_id:
             row.key, row.created_on = uuid4(), services.clock.now()
 
 
-async def _begin(services: Services, partner: PartnerRow, seen: Collection[int]) -> IdentityCheckRow:
+async def _begin_check(services: Services, partner: PartnerRow, seen: Collection[int]) -> IdentityCheckRow:
     now = services.clock.now()
     async with services.db.sessions() as db, db.begin():
-        kyc = await kyc_of(db, partner.id, lock=True)
+        kyc = await get_or_create_kyc(db, partner.id, lock=True)
         for row in await identity_checks_of(db, partner):
             if row.provider_id and row.id not in seen and _may_be_open(services, row):
                 return row
-        kyc.check_on = now + LOOKED_AT
-        return await begun_check(db, partner, now)
+        kyc.check_on = now + FIRST_CHECK_AFTER
+        return await get_or_create_check(db, partner, now)
 
 
-async def _keep(
+async def _save_check(
     services: Services, partner: PartnerRow, check: IdentityCheck, begun_id: int | None = None
 ) -> IdentityCheckRow:
-    """Write down which session it is. Somebody else may have done so before."""
+    """Save the provider's session, unless a concurrent call did so already."""
     async with services.db.sessions() as db, db.begin():
-        await kyc_of(db, partner.id, lock=True)
+        await get_or_create_kyc(db, partner.id, lock=True)
         rows = await identity_checks_of(db, partner)
         row = next((row for row in rows if row.provider_id == check.id), None)
         if row is None:
             row = next((row for row in rows if row.id == begun_id and not row.provider_id), None)
             row = row or IdentityCheckRow(partner_id=partner.id, account_id=partner.provider_user_id)
-            row.provider_id, row.status, row.created_on = check.id, Told.status_of(check), check.created_at
+            row.provider_id, row.status, row.created_on = check.id, ProviderKyc.status_of(check), check.created_at
             db.add(row)
         await db.flush()
         return row

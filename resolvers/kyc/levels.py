@@ -1,4 +1,4 @@
-"""How far a partner is identified: asked of the provider, kept, told once for each change."""
+"""The KYC state of partners: read from the provider, stored, and one event for each change."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -9,135 +9,150 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.activation.steps import barred
+from resolvers.activation.steps import requires_sandbox
 from resolvers.core.computed_fields import computes
-from resolvers.core.context import Context, Services
+from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import FAILURES, asking
-from resolvers.core.scoping import find
-from resolvers.kyc.changes import Told, write
-from resolvers.kyc.view import KycRows, view
-from resolvers.onboarding.capability import standings
+from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.scoping import find_visible
+from resolvers.core.services import Services
+from resolvers.kyc.capability import load_onboarding_rows
+from resolvers.kyc.changes import ProviderKyc, save_kyc
+from resolvers.kyc.view import KycRows, kyc_summary
 from schema.core.errors import ProviderFailed, ProviderTimedOut
 from schema.core.permission import Permission
 from schema.kyc.kyc import Kyc
 from schema.partner.partner import Partner
-from store.job.jobs import Job, enqueue
-from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow, documents_of, due, identity_checks_of, kyc_of
+from store.job.jobs import JobKind, enqueue_job
+from store.kyc import (
+    IdentityCheckRow,
+    KycDocumentRow,
+    PartnerKycRow,
+    claim_due_partners,
+    documents_of,
+    get_or_create_kyc,
+    identity_checks_of,
+)
 from store.partner.partners import PartnerRow
-from store.providers.base import NotFound as UnknownToProvider
-from store.providers.base import ProviderError, Subject
+from store.providers.base import Subject
+from store.providers.errors import ProviderError
+from store.providers.errors import ProviderNotFound as UnknownToProvider
 
 log = structlog.get_logger(__name__)
-FRESH = dt.timedelta(minutes=1)
-"""How old what the provider said may be for somebody who asks; notifications keep it younger than that when it matters."""
-PATIENCE = dt.timedelta(seconds=10)
-EACH_SWEEP = 40
-"""Partners, every five minutes: at some four calls each a fifth of the 2 300 that the provider allows in a quarter of an hour,
-and all of ten thousand partners within a day. Customers pay over the same account."""
+MAX_AGE = dt.timedelta(minutes=1)
+"""Maximum age of the stored state for a query; notifications usually keep it fresher."""
+PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
+SWEEP_BATCH = 40
+"""Partners per sweep, every five minutes. At about four calls each this is a fifth of the 2,300 calls that the provider
+allows per 15 minutes, on the account that customers also pay through; ten thousand partners take less than a day.
+"""
 
 
-@operation(Permission.VIEW_PARTNER, transaction=False, raises=FAILURES)
+@operation(Permission.VIEW_PARTNER, transaction=False, raises=PROVIDER_ERRORS)
 async def kyc_level(call: Call, partner_uuid: UUID) -> Kyc:
-    """Whether a partner is identified, asked of the payment provider unless it has told within the last minute.
+    """The KYC state of a partner, read from the payment provider unless it was read within the last minute.
 
-    While the provider cannot be asked, what it said last is answered, and `detail` says so.
+    If the provider is unavailable, the last known state is returned, and `detail` says so.
     """
     async with call.services.db.sessions() as db:
-        partner = await find(db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
+        partner = await find_visible(db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
         rows = await kyc_rows(db, partner)
-    checked_on = None if rows.known is None else rows.known.checked_on
-    if not partner.provider_user_id or (checked_on is not None and call.services.clock.now() - checked_on < FRESH):
-        return view(rows)
+    checked_on = None if rows.current is None else rows.current.checked_on
+    if not partner.provider_user_id or (checked_on is not None and call.services.clock.now() - checked_on < MAX_AGE):
+        return kyc_summary(rows)
     try:
-        async with asking("how far a partner is identified", partner_id=partner.id, patience=PATIENCE):
+        async with calling_provider(
+            "how far a partner is identified", partner_id=partner.id, time_limit=PROVIDER_TIMEOUT
+        ):
             await refresh_kyc(call.services, partner.id)
     except (ProviderFailed, ProviderTimedOut):
         if checked_on is None:
             raise
-        return view(rows, f"The provider could not be asked now: this is of {checked_on:%Y-%m-%d %H:%M} UTC.")
+        return kyc_summary(rows, f"The provider could not be asked now: this is of {checked_on:%Y-%m-%d %H:%M} UTC.")
     async with call.services.db.sessions() as db:
-        return view(await kyc_rows(db, partner))
+        return kyc_summary(await kyc_rows(db, partner))
 
 
 @computes(Partner, "kyc")
 async def kyc_of_partners(context: Context, ids: Sequence[int]) -> Mapping[int, Kyc]:
-    """How far partners are identified, as the provider last said: nobody is asked."""
+    """The stored KYC state of partners. The provider is not called."""
     async with context.db.sessions() as db:
-        found = await standings(db, ids)
-    return {id: view(KycRows(s.partner, s.kyc, s.documents, s.checks)) for id, s in found.items()}
+        found = await load_onboarding_rows(db, ids)
+    return {id: kyc_summary(KycRows(s.partner, s.kyc, s.documents, s.checks)) for id, s in found.items()}
 
 
 async def kyc_rows(db: AsyncSession, partner: PartnerRow) -> KycRows:
-    """What is kept of a partner's identification."""
     kyc = await db.get(PartnerKycRow, partner.id)
     return KycRows(partner, kyc, await documents_of(db, partner), await identity_checks_of(db, partner))
 
 
-# ---- asking the provider
+# ---- reading from the provider
 
 
 @dataclass(frozen=True)
-class _Before:
-    """What was known before the provider was asked."""
+class _KnownVersion:
+    """The account and the version of the stored state before the provider was called."""
 
     account_id: str
     version: int
 
 
 async def refresh_kyc(services: Services, partner_id: int) -> None:
-    """Ask the provider how far a partner is identified, keep it, and tell what has changed.
+    """Read the KYC state from the provider, save it, and emit an event for changes.
 
-    What was asked before somebody else wrote is older than what stands: it is asked anew. When that happens twice, the one
-    who wrote last had asked after this began. Raises `ProviderError`.
+    If another process saved in the meantime, the state that was read may be older: it is discarded and read once more.
+    If that happens twice, the other process read after this call began, so its state is recent enough. Raises
+    `ProviderError`.
     """
     for _ in range(2):
-        before = await _before(services, partner_id)
+        before = await _known_version(services, partner_id)
         if before is None:
             return
-        told = await _ask(services, before.account_id)
+        told = await _fetch_kyc(services, before.account_id)
         async with services.db.sessions() as db, db.begin():
-            kyc = await kyc_of(db, partner_id, lock=True)
+            kyc = await get_or_create_kyc(db, partner_id, lock=True)
             if kyc.version == before.version:
                 partner = await db.get_one(PartnerRow, partner_id)
                 if partner.provider_user_id == before.account_id:
-                    await write(db, await kyc_rows(db, partner), told, services.clock.now())
+                    await save_kyc(db, await kyc_rows(db, partner), told, services.clock.now())
                 return
 
 
-async def _before(services: Services, partner_id: int) -> _Before | None:
-    """What is known of a partner; None for one of which the provider knows nothing, or must hear nothing."""
+async def _known_version(services: Services, partner_id: int) -> _KnownVersion | None:
+    """The stored version; None if the partner has no provider account or must not be sent to the provider."""
     async with services.db.sessions() as db, db.begin():
         partner = await db.get(PartnerRow, partner_id)
-        if partner is None or not partner.provider_user_id or barred(services, partner):
+        if partner is None or not partner.provider_user_id or requires_sandbox(services, partner):
             return None
-        kyc = await kyc_of(db, partner_id)
-        return _Before(partner.provider_user_id, kyc.version)
+        kyc = await get_or_create_kyc(db, partner_id)
+        return _KnownVersion(partner.provider_user_id, kyc.version)
 
 
-async def _ask(services: Services, account_id: str) -> Told:
+async def _fetch_kyc(services: Services, account_id: str) -> ProviderKyc:
     provider = services.provider
     documents = await provider.list_documents(account_id)
     checks = await provider.list_identity_checks(account_id)
-    account = await provider.get_account(account_id)  # last: it follows from the others
-    return Told(account_id, account.kyc_level, documents, checks)
+    account = await provider.get_account(account_id)  # last: the level depends on the documents and checks
+    return ProviderKyc(account_id, account.kyc_level, documents, checks)
 
 
-# ---- when it is asked
+# ---- triggers
 
 
-async def follow_kyc(services: Services, subject: Subject, id: str) -> None:
-    """The provider says that an account, a document or an identity check has changed: ask, unless it is known already."""
+async def handle_kyc_notification(services: Services, subject: Subject, id: str) -> None:
+    """Handle a notification about an account, document or identity check: read the KYC state unless the change is known
+    already.
+    """
     try:
-        partner_id = await _news_of(services, subject, id)
+        partner_id = await _changed_partner(services, subject, id)
     except UnknownToProvider:
         return
     if partner_id is not None:
         await refresh_kyc(services, partner_id)
 
 
-async def _news_of(services: Services, subject: Subject, id: str) -> int | None:
-    """The partner that a hint is about, if what the provider says now is not what is kept."""
+async def _changed_partner(services: Services, subject: Subject, id: str) -> int | None:
+    """The partner of a notification, if the provider's state differs from the stored one; else None."""
     provider = services.provider
     if subject is Subject.ACCOUNT:
         partner_id = await _partner_of(services, id)
@@ -152,7 +167,7 @@ async def _news_of(services: Services, subject: Subject, id: str) -> int | None:
     table = KycDocumentRow if subject is Subject.DOCUMENT else IdentityCheckRow
     async with services.db.sessions() as db:
         kept = (await db.exec(select(col(table.status)).where(col(table.provider_id) == id))).one_or_none()
-    return None if kept is Told.status_of(told) else await _partner_of(services, told.account_id)
+    return None if kept is ProviderKyc.status_of(told) else await _partner_of(services, told.account_id)
 
 
 async def _partner_of(services: Services, account_id: str) -> int | None:
@@ -162,7 +177,7 @@ async def _partner_of(services: Services, account_id: str) -> int | None:
 
 
 async def check_kyc(services: Services, partner_id: int) -> None:
-    """One look at one partner. A provider that cannot answer now is asked again by the next sweep."""
+    """Job: read the KYC state of one partner. If the provider is unavailable, the next sweep tries again."""
     try:
         await refresh_kyc(services, partner_id)
     except (ProviderError, TimeoutError) as error:
@@ -170,9 +185,9 @@ async def check_kyc(services: Services, partner_id: int) -> None:
 
 
 async def sweep_kyc(services: Services) -> int:
-    """Enqueue a look at every partner that is due; answers how many."""
+    """Enqueue a check of every partner that is due; returns their number."""
     async with services.db.sessions() as db, db.begin():
-        partners = await due(db, services.clock.now(), EACH_SWEEP)
+        partners = await claim_due_partners(db, services.clock.now(), SWEEP_BATCH)
         for partner_id in partners:
-            await enqueue(db, Job.CHECK_KYC, {"partner_id": partner_id}, once=str(partner_id))
+            await enqueue_job(db, JobKind.CHECK_KYC, {"partner_id": partner_id}, unique_key=str(partner_id))
         return len(partners)

@@ -1,4 +1,4 @@
-"""Uploaded files that are passed on: what they are, by their own first bytes, and how they are read in pieces."""
+"""Uploaded files: type detection by their first bytes, and reading in chunks."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -9,10 +9,10 @@ from starlette.datastructures import UploadFile
 from schema.core.errors import InvalidInput
 from store.providers.accounts import Content
 
-KIND_SHOWS_IN = 16
-PIECE = 64 * 1024
+SIGNATURE_LENGTH = 16
+CHUNK_SIZE = 64 * 1024
 SMALLEST, LARGEST = 1024, 7 * 1024 * 1024
-BEGINNINGS = {
+SIGNATURES = {
     b"%PDF-": "application/pdf",
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -22,8 +22,8 @@ BEGINNINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class FileFacts:
-    """All that is kept of a file."""
+class FileInfo:
+    """The stored facts about a file."""
 
     media_type: str
     size: int
@@ -31,29 +31,31 @@ class FileFacts:
     """SHA-256, in hexadecimal."""
 
 
-async def facts_of(file: UploadFile, field: str) -> FileFacts:
-    """What a document's file is. InvalidInput at `field` for what no provider takes, whatever its name and header say."""
+async def inspect_file(file: UploadFile, field: str) -> FileInfo:
+    """The media type, size and digest of a file; its name and Content-Type header are ignored. Raises InvalidInput at
+    `field` for a file that the provider does not accept.
+    """
     digest, size, first = hashlib.sha256(), 0, b""
     async for piece in content_of(file)():
-        first = first or piece[:KIND_SHOWS_IN]
+        first = first or piece[:SIGNATURE_LENGTH]
         size += len(piece)
         digest.update(piece)
     if size < SMALLEST:
-        raise InvalidInput.at(field, "This file is smaller than 1 kB: nothing can be read in it.")
+        raise InvalidInput.at(field, "This file is smaller than 1 kB.")
     if size > LARGEST:
         raise InvalidInput.at(field, "This file is larger than 7 MB.")
-    media_type = next((kind for beginning, kind in BEGINNINGS.items() if first.startswith(beginning)), None)
+    media_type = next((kind for beginning, kind in SIGNATURES.items() if first.startswith(beginning)), None)
     if media_type is None:
-        raise InvalidInput.at(field, "Send a PDF, PNG, JPEG or GIF: this file is something else.")
-    return FileFacts(media_type, size, digest.hexdigest())
+        raise InvalidInput.at(field, "Send a PDF, PNG, JPEG or GIF file.")
+    return FileInfo(media_type, size, digest.hexdigest())
 
 
 def content_of(file: UploadFile) -> Content:
-    """A file in pieces, from its beginning at each call."""
+    """Reads the file in chunks, from its beginning at each call."""
 
     async def read() -> AsyncIterator[bytes]:
         await file.seek(0)
-        while piece := await file.read(PIECE):
+        while piece := await file.read(CHUNK_SIZE):
             yield piece
 
     return read

@@ -1,13 +1,13 @@
-"""What is said of a partner's identification: made of the rows, without asking anybody."""
+"""The KYC summary of a partner, derived from the stored rows without calling the provider."""
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from schema.kyc.capability import Requirement, RequirementCode
 from schema.kyc.kyc import Kyc, KycCheck, KycCheckKind, KycCheckStatus, KycDocumentType, KycRefusal, KycStatus
-from schema.onboarding import Requirement, RequirementCode
 from schema.partner.parts import CompanyType
-from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow, Step
+from store.kyc import DocumentStep, IdentityCheckRow, KycDocumentRow, PartnerKycRow
 from store.partner.partners import PartnerRow
 from store.providers.accounts import KycLevel
 
@@ -19,16 +19,18 @@ REQUIRED = {
     CompanyType.SOLE_TRADER: (IDENTITY, REGISTRATION),
     CompanyType.INDIVIDUAL: (IDENTITY,),
 }
-"""What the provider wants to see of whom, unless an identity check on its own page has shown it."""
-WRONG = frozenset({KycCheckStatus.CREATED, KycCheckStatus.REFUSED, KycCheckStatus.OUT_OF_DATE, KycCheckStatus.UNKNOWN})
-"""What has to be handed in anew."""
-GOOD = frozenset({KycCheckStatus.VALIDATED, KycCheckStatus.REVIEW})
+"""Documents that the provider requires by company type, unless an identity check was accepted."""
+RESUBMIT_STATUSES = frozenset(
+    {KycCheckStatus.CREATED, KycCheckStatus.REFUSED, KycCheckStatus.OUT_OF_DATE, KycCheckStatus.UNKNOWN}
+)
+"""Statuses after which the document has to be submitted again."""
+ACCEPTED_STATUSES = frozenset({KycCheckStatus.VALIDATED, KycCheckStatus.REVIEW})
 MISSING = "DOCUMENT_MISSING"
 
 
 @dataclass(frozen=True)
 class KycRows:
-    """What is kept of one partner."""
+    """The stored KYC rows of one partner."""
 
     partner: PartnerRow
     kyc: PartnerKycRow | None
@@ -37,43 +39,42 @@ class KycRows:
 
     @property
     def validated(self) -> bool:
-        """Whether the provider has validated the partner."""
-        return self.known is not None and self.known.level is KycLevel.REGULAR
+        return self.current is not None and self.current.level is KycLevel.REGULAR
 
     @property
-    def known(self) -> PartnerKycRow | None:
-        """What the provider has said of the account that the partner has now; None: nothing yet."""
+    def current(self) -> PartnerKycRow | None:
+        """The state of the partner's current provider account; None if nothing was reported yet."""
         return self.kyc if self.kyc is not None and self.kyc.account_id == self.partner.provider_user_id else None
 
 
-def view(rows: KycRows, note: str = "") -> Kyc:
-    """How far a partner is identified, and what is in the way. `note` is added to the sentence."""
-    found = latest(rows)
-    wrong = [] if rows.validated else [*(c for c in found if _is_wrong(c)), *_missing(rows, found)]
+def kyc_summary(rows: KycRows, note: str = "") -> Kyc:
+    """The KYC summary of a partner. `note` is appended to the detail."""
+    found = latest_checks(rows)
+    wrong = [] if rows.validated else [*(c for c in found if _needs_resubmission(c)), *_missing(rows, found)]
     detail = _detail(rows, found, wrong)
     return Kyc(
         partner_id=rows.partner.id,
         partner_uuid=rows.partner.uuid,
         status=KycStatus.OK if rows.validated else KycStatus.ERROR,
         detail=f"{detail} {note}".rstrip(),
-        checked_on=None if rows.known is None else rows.known.checked_on,
+        checked_on=None if rows.current is None else rows.current.checked_on,
         errors=wrong,
         checks=found,
     )
 
 
-def latest(rows: KycRows) -> list[KycCheck]:
+def latest_checks(rows: KycRows) -> list[KycCheck]:
     """The latest document of each type, and the latest identity check."""
     by_type: dict[KycDocumentType, KycDocumentRow] = {}
-    for document in sorted(rows.documents, key=_moment, reverse=True):
-        if document.step is not Step.ABANDONED:
+    for document in sorted(rows.documents, key=_sort_key, reverse=True):
+        if document.step is not DocumentStep.ABANDONED:
             by_type.setdefault(document.document_type, document)
     checks = [_check(rows.partner, row, row.document_type) for row in by_type.values()]
-    known = sorted((row for row in rows.checks if row.provider_id), key=_moment, reverse=True)
+    known = sorted((row for row in rows.checks if row.provider_id), key=_sort_key, reverse=True)
     return [*checks, *(_check(rows.partner, row, IDENTITY) for row in known[:1])]
 
 
-def _moment(row: KycDocumentRow | IdentityCheckRow) -> tuple[dt.datetime, int]:
+def _sort_key(row: KycDocumentRow | IdentityCheckRow) -> tuple[dt.datetime, int]:
     return row.created_on, row.id
 
 
@@ -91,14 +92,16 @@ def _check(partner: PartnerRow, row: KycDocumentRow | IdentityCheckRow, proves: 
     )
 
 
-def _is_wrong(check: KycCheck) -> bool:
-    return check.status in WRONG
+def _needs_resubmission(check: KycCheck) -> bool:
+    return check.status in RESUBMIT_STATUSES
 
 
-def _missing(rows: KycRows, found: Iterable[KycCheck]) -> list[KycCheck]:
-    """What was never handed in, and no identity check stands for. Of whom the provider does not know, nothing can be."""
-    there = {check.document_type for check in found if check.kind is KycCheckKind.DOCUMENT}
-    shown = any(check.kind is KycCheckKind.IDENTITY_CHECK and check.status in GOOD for check in found)
+def _missing(rows: KycRows, missing: Iterable[KycCheck]) -> list[KycCheck]:
+    """Required documents that were never submitted and that no identity check replaces; empty without a provider
+    account.
+    """
+    there = {check.document_type for check in missing if check.kind is KycCheckKind.DOCUMENT}
+    shown = any(check.kind is KycCheckKind.IDENTITY_CHECK and check.status in ACCEPTED_STATUSES for check in missing)
     kind = rows.partner.company_type
     if shown or kind is None or not rows.partner.provider_user_id:
         return []
@@ -119,37 +122,37 @@ def _missing(rows: KycRows, found: Iterable[KycCheck]) -> list[KycCheck]:
     ]
 
 
-def _detail(rows: KycRows, found: Sequence[KycCheck], wrong: Sequence[KycCheck]) -> str:
+def _detail(rows: KycRows, missing: Sequence[KycCheck], wrong: Sequence[KycCheck]) -> str:
     if rows.validated:
         return "The payment provider has validated this partner."
     if not rows.partner.provider_user_id:
         return "The payment provider does not know this partner yet: activate its payments first."
     told = {
-        "Being examined": [c for c in found if c.status in {KycCheckStatus.VALIDATION_ASKED, KycCheckStatus.REVIEW}],
-        "Opened and not done yet": [c for c in found if c.status is KycCheckStatus.PENDING],
+        "Being examined": [c for c in missing if c.status in {KycCheckStatus.VALIDATION_ASKED, KycCheckStatus.REVIEW}],
+        "Opened and not done yet": [c for c in missing if c.status is KycCheckStatus.PENDING],
         "Refused": [c for c in wrong if c.status is KycCheckStatus.REFUSED],
         "To be renewed": [c for c in wrong if c.status is KycCheckStatus.OUT_OF_DATE],
         "Not accepted": [c for c in wrong if c.status is KycCheckStatus.UNKNOWN],
         "Not handed in completely, send it again": [c for c in wrong if c.status is KycCheckStatus.CREATED],
         "Missing": [c for c in wrong if c.status is None],
     }
-    parts = [f"{what}: {', '.join(map(_named, which))}." for what, which in told.items() if which]
+    parts = [f"{what}: {', '.join(map(_label_of, which))}." for what, which in told.items() if which]
     first = "The payment provider has not validated this partner yet."
-    way_out = "Hand in what is named, or open an identity verification." if wrong or not found else ""
+    way_out = "Hand in what is named, or open an identity verification." if wrong or not missing else ""
     return " ".join(filter(None, (first, *parts, way_out)))
 
 
-def _named(check: KycCheck) -> str:
+def _label_of(check: KycCheck) -> str:
     name = "identity verification" if check.kind is KycCheckKind.IDENTITY_CHECK else check.document_type.value
     return f"{name} ({check.refused_reason})" if check.refusals else name
 
 
 def kyc_requirements(rows: KycRows) -> list[Requirement]:
-    """What is needed of a partner for its identification; empty when that is validated, or the provider not told of it."""
+    """The KYC requirements of a partner; empty if it is validated or has no provider account."""
     if rows.validated or not rows.partner.provider_user_id:
         return []
     needed = []
-    for check in latest(rows):
+    for check in latest_checks(rows):
         action = "openIdentityVerification" if check.kind is KycCheckKind.IDENTITY_CHECK else "pushKycDocument"
         if check.status is KycCheckStatus.REFUSED:
             needed.append(Requirement(code=RequirementCode.DOCUMENT_REFUSED, action=action))

@@ -1,4 +1,4 @@
-"""How a message is sent: claimed by one worker, rendered, handed to the mail server, and tried again when that says so."""
+"""Delivery of a message: claimed by one worker, rendered, passed to the mail server, retried on temporary errors."""
 
 import datetime as dt
 import time
@@ -8,86 +8,94 @@ from prometheus_client import Counter, Histogram
 from sqlalchemy import delete, update
 from sqlmodel import col, select
 
-from resolvers.core.context import Services
+from resolvers.core.services import Services
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind, MailState
 from schema.partner.partner import Partner
-from store.core.mail_server import read_sender
+from store.core.brand_colours import build_brand
+from store.core.mail_server import parse_sender
 from store.core.settings import Settings
-from store.mail.attachments import brought_by
+from store.mail.attachments import load_documents
 from store.mail.content import OrderContent, content_of
-from store.mail.mailer import Deferred, Letter, MailError, Refused
-from store.mail.message import Envelope, letter
-from store.mail.outbox import prompt
-from store.mail.render import rendered
+from store.mail.mailer import MailDeferred, MailError, MailMessage, MailRefused
+from store.mail.message import Envelope, build_message
+from store.mail.outbox import schedule_delivery
+from store.mail.render import render_mail
 from store.mail.rows import MailRow
-from store.partner.brand import brand_of, branded
+from store.partner.brand import brand_of
 from store.partner.partners import PartnerRow
 
 log = structlog.get_logger(__name__)
 
-CLAIM = dt.timedelta(minutes=2)
-"""How long a message belongs to the worker that sends it: longer than any sending takes. Then the worker has died."""
-EARLY = dt.timedelta(seconds=5)
-"""How far the database's clock, which says when a job runs, may be ahead of ours."""
+CLAIM_DURATION = dt.timedelta(minutes=2)
+"""How long a worker owns a message. Longer than any delivery takes, so that it expires only if the worker has died."""
+CLOCK_TOLERANCE = dt.timedelta(seconds=5)
+"""How far the database's clock, which decides when a job runs, may be ahead of the worker's."""
 PAUSES = tuple(dt.timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 20, 40, 60, 120, 180, 240, 240, 240, 240))
-"""Between the tries: a little more than 23 hours in all."""
-SWEPT = 500
-"""Messages that one sweep has sent; the next is a minute later."""
-TAKEN = Counter("coffret_mails_total", "Messages by what the mail server said.", ["kind", "outcome"])
-SECONDS = Histogram("coffret_mail_seconds", "Time to hand a message over.")
+"""Pauses between attempts: slightly more than 23 hours in all."""
+SWEEP_BATCH = 500
+"""Messages per sweep; a sweep runs every minute."""
+MAILS = Counter("coffret_mails_total", "Messages, by outcome at the mail server.", ["kind", "outcome"])
+SECONDS = Histogram("coffret_mail_seconds", "Duration of passing a message to the mail server.")
 
 
 async def send(services: Services, mail_id: int) -> None:
-    """Hand a message over, unless it is sent, failed, or in another worker's hands.
+    """Send a message, unless it is sent, has failed, or belongs to another worker.
 
-    At least once: whoever dies between the server's answer and our note of it leaves the message to be sent again, with
-    the same Message-ID. Without a mail server it stays as it is.
+    Delivery is at least once: after a crash between the server's response and its record, the message is sent again
+    with the same Message-ID. Without a mail server the message stays queued.
     """
     if services.mailer is None:
         return
-    mail = await _claimed(services, mail_id)
+    mail = await _claim(services, mail_id)
     if mail is None:
         return
     begun = time.perf_counter()
     try:
-        ready = await _letter(services, mail)
+        ready = await _build_message(services, mail)
         await services.mailer.send(ready)
     except MailError as error:
-        await _not_taken(services, mail, error)
-    except Exception as error:  # a template or data that cannot be: told, and kept until it is repaired
+        await _record_failure(services, mail, error)
+    except Exception as error:  # a bug in a template or bad data: logged, and retried until it is fixed
         log.exception("a message could not be made", mail=mail.id, kind=mail.kind)
-        await _not_taken(services, mail, Deferred(f"It could not be made: {type(error).__name__}: {error}"))
+        await _record_failure(
+            services, mail, MailDeferred(f"It could not be rendered: {type(error).__name__}: {error}")
+        )
     else:
         SECONDS.observe(time.perf_counter() - begun)
-        await _taken(services, mail)
+        await _record_sent(services, mail)
 
 
-async def _claimed(services: Services, mail_id: int) -> MailRow | None:
-    """The message, if it is due and nobody has it: one statement, so that of two workers one gets it."""
+async def _claim(services: Services, mail_id: int) -> MailRow | None:
+    """Claim the message if it is due and unclaimed. One statement, so that only one of two workers gets it."""
     now = services.clock.now()
     claim = (
         update(MailRow)
-        .where(col(MailRow.id) == mail_id, col(MailRow.state) == MailState.QUEUED, col(MailRow.due_on) <= now + EARLY)
-        .values(due_on=now + CLAIM, tries=col(MailRow.tries) + 1)
+        .where(
+            col(MailRow.id) == mail_id,
+            col(MailRow.state) == MailState.QUEUED,
+            col(MailRow.due_on) <= now + CLOCK_TOLERANCE,
+        )
+        .values(due_on=now + CLAIM_DURATION, tries=col(MailRow.tries) + 1)
         .returning(MailRow)
     )
     async with services.db.sessions() as db, db.begin():
         return (await db.exec(claim)).scalar_one_or_none()
 
 
-async def _letter(services: Services, mail: MailRow) -> Letter:
-    """The message as it travels. Its Message-ID and subject are noted, the first time, before it leaves."""
+async def _build_message(services: Services, mail: MailRow) -> MailMessage:
+    """The message as sent. Its Message-ID and subject are saved before the first attempt."""
     settings = services.settings
-    own_name, sender = read_sender(settings.mail_from)
+    own_name, sender = parse_sender(settings.mail_from)
     about = content_of(mail.kind, mail.content)
-    brought = await brought_by(services.db, settings, services.files, mail.kind, about)
+    brought = await load_documents(services.db, settings, services.files, mail.kind, about)
     async with services.db.sessions() as db, db.begin():
         partner = None if mail.partner_id is None else await db.get_one(PartnerRow, mail.partner_id)
-        to_partner = mail.kind is MailKind.ENDPOINT_DISABLED  # which a shop would not write to itself
-        brand = house_brand(settings, own_name) if partner is None or to_partner else brand_of(partner)
-        addresses, attached = brought.addresses, brought.whole
-        message = rendered(mail.kind, about, mail.language, brand, settings.public_url, addresses, attached=attached)
+        # This mail is addressed to the partner, so it carries the brand of the service.
+        to_partner = mail.kind is MailKind.ENDPOINT_DISABLED
+        brand = service_brand(settings, own_name) if partner is None or to_partner else brand_of(partner)
+        addresses, attached = brought.addresses, brought.is_complete
+        message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, addresses, attached=attached)
         mail.message_id = mail.message_id or f"<{mail.uuid}@{sender.partition('@')[2]}>"
         mail.subject = message.subject
         noted = {"message_id": mail.message_id, "subject": mail.subject[:998]}
@@ -95,28 +103,30 @@ async def _letter(services: Services, mail: MailRow) -> Letter:
     answers = about.email if mail.kind is MailKind.NEW_ORDER and isinstance(about, OrderContent) else brand.email
     written_on = services.clock.now()
     envelope = Envelope(mail.message_id, sender, brand.name, answers, mail.recipient, mail.language, written_on)
-    return letter(envelope, message, brought.files)
+    return build_message(envelope, message, brought.files)
 
 
-def house_brand(settings: Settings, name: str) -> Brand:
-    """How the installation itself looks: its own name, no logo, the colour of a partner that has chosen none."""
+def service_brand(settings: Settings, name: str) -> Brand:
+    """The brand of the installation: its name, no logo, and the default accent colour of partners."""
     accent = str(Partner.model_fields["accent_colour"].default)
     shown = name or settings.service_name.replace("_", " ").title()
-    return branded(shown, accent)
+    return build_brand(shown, accent)
 
 
-async def _taken(services: Services, mail: MailRow) -> None:
+async def _record_sent(services: Services, mail: MailRow) -> None:
     sent = {"state": MailState.SENT, "sent_on": services.clock.now(), "due_on": None, "last_error": ""}
     async with services.db.sessions() as db, db.begin():
         await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(sent))
-    TAKEN.labels(mail.kind, "sent").inc()
+    MAILS.labels(mail.kind, "sent").inc()
     log.info("a message was sent", mail=mail.id, kind=mail.kind, tries=mail.tries)
 
 
-async def _not_taken(services: Services, mail: MailRow, error: MailError) -> None:
-    """Try again after a pause that grows, or keep it as failed. Nothing changes if somebody else has taken over."""
+async def _record_failure(services: Services, mail: MailRow, error: MailError) -> None:
+    """Schedule a retry after a growing pause, or mark the message as failed. No effect if another worker has taken
+    over.
+    """
     ours = (col(MailRow.id) == mail.id, col(MailRow.tries) == mail.tries, col(MailRow.state) == MailState.QUEUED)
-    given_up = isinstance(error, Refused) or mail.tries > len(PAUSES)
+    given_up = isinstance(error, MailRefused) or mail.tries > len(PAUSES)
     pause = None if given_up else PAUSES[mail.tries - 1]
     due_on = None if pause is None else services.clock.now() + pause
     state = MailState.FAILED if given_up else MailState.QUEUED
@@ -124,25 +134,25 @@ async def _not_taken(services: Services, mail: MailRow, error: MailError) -> Non
     async with services.db.sessions() as db, db.begin():
         changed = await db.exec(update(MailRow).where(*ours).values(noted))
         if pause is not None and changed.rowcount:
-            await prompt(db, mail.id, mail.tries, pause)
-    TAKEN.labels(mail.kind, "failed" if given_up else "deferred").inc()
+            await schedule_delivery(db, mail.id, mail.tries, pause)
+    MAILS.labels(mail.kind, "failed" if given_up else "deferred").inc()
     log.warning("a message was not sent", mail=mail.id, kind=mail.kind, tries=mail.tries, state=state, error=str(error))
 
 
 async def sweep(services: Services) -> None:
-    """Have messages sent whose job was lost, whose worker died, or that waited for a mail server to be set up."""
+    """Enqueue due messages whose job was lost, whose worker died, or that waited for a mail server to be configured."""
     if services.mailer is None:
         return
     due = select(MailRow.id, MailRow.tries).where(
         col(MailRow.state) == MailState.QUEUED, col(MailRow.due_on) <= services.clock.now()
     )
     async with services.db.sessions() as db, db.begin():
-        for mail_id, tries in (await db.exec(due.order_by(col(MailRow.due_on)).limit(SWEPT))).all():
-            await prompt(db, mail_id, tries, swept=True)
+        for mail_id, tries in (await db.exec(due.order_by(col(MailRow.due_on)).limit(SWEEP_BATCH))).all():
+            await schedule_delivery(db, mail_id, tries, swept=True)
 
 
 async def prune(services: Services) -> int:
-    """Delete messages, and with them the addresses, after `mail_days`. Answers how many."""
+    """Delete messages, with their addresses, after `mail_days`; returns their number."""
     oldest = services.clock.now() - dt.timedelta(days=services.settings.mail_days)
     async with services.db.sessions() as db, db.begin():
         return (await db.exec(delete(MailRow).where(col(MailRow.created_on) < oldest))).rowcount

@@ -1,4 +1,4 @@
-"""What is written to people, and the messages that were."""
+"""Messages sent by e-mail: list, resending, and the mails about orders and refunds."""
 
 import datetime as dt
 from typing import Annotated
@@ -8,104 +8,107 @@ from pydantic import Field
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.listing import Listing, Lookup, OfPartner, Where
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find
+from resolvers.core.scoping import find_visible
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, Fields, closed_set, writable_as
+from schema.core.resource import SchemaModel
 from schema.mail import Mail, MailKind, MailState
-from store.mail.content import RefundContent, lines_of, order_content
-from store.mail.outbox import post, prompt
+from store.mail.content import RefundContent, order_content, order_lines_of
+from store.mail.outbox import enqueue_mail, schedule_delivery
 from store.mail.rows import MailRow
 from store.order.orders import OrderRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment import AttemptRow
-from store.providers.base import MinorAmount
+from store.providers.money import MinorAmount
 
 
-@closed_set
-class MailSort(ClosedSet):
-    """How to order messages."""
+@graphql_enum
+class MailSort(DescribedEnum):
+    """Sort order of messages."""
 
     NEWEST = "-created_on", "The newest first."
     OLDEST = "created_on", "The oldest first."
 
 
-@writable_as(Mail)
+@graphql_input_for(Mail)
 class MailFilter(OfPartner):
-    """Which messages. Both ends of a period belong to it."""
+    """Filter for messages. Periods include both ends."""
 
     state: Annotated[MailState | None, Where("state")] = None
     kind: Annotated[MailKind | None, Where("kind")] = None
     recipient: Annotated[str | None, Where("recipient")] = None
     created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
-        default=None, description="Written at this time or later."
+        default=None, description="Only messages created at or after this time."
     )
     created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
-        default=None, description="Written at this time or earlier."
+        default=None, description="Only messages created at or before this time."
     )
 
 
-@writable_as(Mail)
-class ResendMail(Fields):
-    """A message to send again."""
+@graphql_input_for(Mail)
+class ResendMail(SchemaModel):
+    """Send a message again."""
 
     id: int
 
 
-mails = Listing(Mail, MailFilter, MailSort, Permission.VIEW_MAIL, "The messages you see, newest first.")
+mails = Listing(Mail, MailFilter, MailSort, Permission.VIEW_MAIL, "The messages visible to you, newest first.")
 mail = Lookup(Mail, "id", "mail", Permission.VIEW_MAIL, "A message by its id.")
 
 
 @operation(Permission.VIEW_MAIL)
 async def resend_mail(call: Call, input: ResendMail) -> Mail:
-    """Send a message again, sent or failed. One that waits is left alone: it is sent anyway."""
-    row = await find(call.db, call.caller, MailRow, "mail", lock=True, id=input.id)
+    """Send a message again that was sent or has failed. A message that is still queued stays unchanged."""
+    row = await find_visible(call.db, call.caller, MailRow, "mail", lock=True, id=input.id)
     if row.state is MailState.QUEUED:
         return row
-    if row.state is MailState.SENT:  # another letter: of two with one Message-ID mail programs show one
+    if row.state is MailState.SENT:  # a new Message-ID: mail programs show only one of two messages with the same id
         row.message_id = f"<{uuid4()}@{row.message_id.strip('>').partition('@')[2]}>"
     row.state, row.tries, row.last_error = MailState.QUEUED, 0, ""
     row.due_on, row.sent_on = call.services.clock.now(), None
     await call.db.flush()
-    await prompt(call.db, row.id, 0)
+    await schedule_delivery(call.db, row.id, 0)
     return row
 
 
-# ---- what is told when ------------------------------------------------------------------------------------------------
+# ---- mails about orders
 
 
-async def tell_of_order(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
-    """Confirm an order to its buyer, and tell the partner of it."""
+async def queue_order_mails(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
+    """Queue the order confirmation for the buyer and the new order mail for the partner."""
     partner, time_zone = await _partner(db, order.partner_id)
     about = order_content(order, attempt, time_zone).model_dump()
     buyer, once = (order.buyer_email, order.language), str(order.uuid)
     told = ((MailKind.ORDER_CONFIRMATION, *buyer), (MailKind.NEW_ORDER, partner.agency_email, partner.language))
     for kind, to, language in told:
-        await post(db, kind, to=to, language=language, partner_id=partner.id, about=about, once=once)
+        await enqueue_mail(db, kind, to=to, language=language, partner_id=partner.id, about=about, unique_key=once)
 
 
-async def tell_of_refund(db: AsyncSession, attempt: AttemptRow, charged: MinorAmount) -> None:
-    """Tell whoever paid that there is no order, and that the card gets all of it back."""
+async def queue_refund_mail(db: AsyncSession, attempt: AttemptRow, charged: MinorAmount) -> None:
+    """Queue the mail that informs the buyer that there is no order and that the card is refunded in full."""
     about = RefundContent(
         first_name=attempt.buyer["first_name"],
         amount=charged.decimal,
         currency=charged.currency,
-        lines=lines_of(attempt),
+        lines=order_lines_of(attempt),
     ).model_dump()
-    await post(
+    await enqueue_mail(
         db,
         MailKind.PAYMENT_REFUNDED,
         to=attempt.buyer["email"],
         language=attempt.language,
         partner_id=attempt.partner_id,
         about=about,
-        once=str(attempt.id),
+        unique_key=str(attempt.id),
     )
 
 
 async def _partner(db: AsyncSession, partner_id: int) -> tuple[PartnerRow, str]:
-    """A partner, and the time zone its customers live by."""
+    """The partner, and the time zone of its marketplace."""
     query = select(PartnerRow, MarketplaceRow.time_zone).join(
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
     )

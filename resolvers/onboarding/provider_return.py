@@ -1,65 +1,68 @@
-"""The short addresses that representatives come back to from the provider: how it stands, and trying it again."""
+"""The return pages after identity verification and bank account confirmation at the provider: status and retry."""
 
 import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.activation.steps import barred
-from resolvers.bank_account import check_bank_accounts, registered
-from resolvers.core.context import Caller, Services
+from resolvers.activation.steps import requires_sandbox
+from resolvers.bank_account import check_bank_accounts, ensure_registered
+from resolvers.core.caller import Caller
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import asking
-from resolvers.kyc.identity import found_or_opened
+from resolvers.core.provider_calls import calling_provider
+from resolvers.core.services import Services
+from resolvers.kyc.identity import find_or_open_check
 from resolvers.kyc.levels import refresh_kyc
 from schema.bank_account import BankAccountStatus
 from schema.core.errors import NotFound, ProviderFailed, ProviderTimedOut
-from schema.core.permission import Rule
-from schema.kyc.kyc import KycCheckStatus, Returned, ReturnedFrom, Stage, TryAgain
+from schema.core.permission import AccessRule
+from schema.kyc.kyc import KycCheckStatus
+from schema.onboarding import ProviderReturn, ProviderReturnPurpose, ProviderReturnRetry, ProviderReturnStatus
 from store.bank_account import BankAccountRow
-from store.kyc import IdentityCheckRow, is_path
+from store.core.return_paths import is_path
+from store.kyc import IdentityCheckRow
 from store.partner.partners import PartnerRow
-from store.providers.base import NotFound as UnknownToProvider
+from store.providers.errors import ProviderNotFound as UnknownToProvider
 
 log = structlog.get_logger(__name__)
 STAGES = {
-    KycCheckStatus.PENDING: Stage.OPEN,
-    KycCheckStatus.REVIEW: Stage.WAITING,
-    KycCheckStatus.UNKNOWN: Stage.WAITING,
-    KycCheckStatus.VALIDATED: Stage.DONE,
-    BankAccountStatus.PENDING: Stage.OPEN,
-    BankAccountStatus.UNKNOWN: Stage.WAITING,
-    BankAccountStatus.ACTIVE: Stage.DONE,
-    BankAccountStatus.DEACTIVATED: Stage.DONE,
+    KycCheckStatus.PENDING: ProviderReturnStatus.OPEN,
+    KycCheckStatus.REVIEW: ProviderReturnStatus.WAITING,
+    KycCheckStatus.UNKNOWN: ProviderReturnStatus.WAITING,
+    KycCheckStatus.VALIDATED: ProviderReturnStatus.DONE,
+    BankAccountStatus.PENDING: ProviderReturnStatus.OPEN,
+    BankAccountStatus.UNKNOWN: ProviderReturnStatus.WAITING,
+    BankAccountStatus.ACTIVE: ProviderReturnStatus.DONE,
+    BankAccountStatus.DEACTIVATED: ProviderReturnStatus.DONE,
 }
-"""Anything else has failed."""
+"""Any other status is FAILED."""
 
 
 async def representative_at(services: Services, path: str) -> Caller:
-    """Whoever holds a short address, as a caller for the operations below. Raises NotFound for one that leads nowhere."""
+    """The caller for a return URL: the partner's legal representative. Raises NotFound for an unknown path."""
     async with services.db.sessions() as db:
-        row = await _row(db, path)
+        row = await _find_row(db, path)
         partner = await db.get_one(PartnerRow, row.partner_id)
     return Caller.representative(partner.id, partner.marketplace_id)
 
 
-@operation(Rule.REPRESENTATIVE, transaction=False)
-async def returned(call: Call, path: str) -> Returned:
-    """How it stands with what a representative was sent to the provider for, asked of the provider now."""
-    row, partner = await _found(call, path)
+@operation(AccessRule.REPRESENTATIVE, transaction=False)
+async def returned(call: Call, path: str) -> ProviderReturn:
+    """The status of the identity verification or bank account at a return path, read from the provider now."""
+    row, partner = await _find_returned(call, path)
     try:
-        async with asking("what a representative comes back from", partner_id=partner.id):
-            await _look(call.services, row)
+        async with calling_provider("what a representative comes back from", partner_id=partner.id):
+            await _refresh(call.services, row)
     except (ProviderFailed, ProviderTimedOut):
         log.warning("somebody who comes back is told what was known before", partner_id=partner.id)
-    row, partner = await _found(call, path)
+    row, partner = await _find_returned(call, path)
     stage = _stage(row)
-    of = ReturnedFrom.IDENTITY if isinstance(row, IdentityCheckRow) else ReturnedFrom.BANK_ACCOUNT
-    goes_on = stage is Stage.OPEN and not barred(call.services, partner)
-    action = await _action(call.services, row) if goes_on else None
-    return Returned(
+    of = ProviderReturnPurpose.IDENTITY if isinstance(row, IdentityCheckRow) else ProviderReturnPurpose.BANK_ACCOUNT
+    goes_on = stage is ProviderReturnStatus.OPEN and not requires_sandbox(call.services, partner)
+    action = await _action_url(call.services, row) if goes_on else None
+    return ProviderReturn(
         path=path,
-        of=of,
-        stage=stage,
+        purpose=of,
+        status=stage,
         action_url=action,
         partner_name=partner.commercial_name,
         accent=partner.accent_colour,
@@ -68,53 +71,54 @@ async def returned(call: Call, path: str) -> Returned:
     )
 
 
-@operation(Rule.REPRESENTATIVE, transaction=False)
-async def try_again(call: Call, input: TryAgain) -> str:
-    """Begin anew what has failed, or find what was begun since; answers the end of the address of its page. What is done or
-    decided over stays."""
-    row, partner = await _found(call, input.path)
-    if _stage(row) in {Stage.WAITING, Stage.DONE}:
+@operation(AccessRule.REPRESENTATIVE, transaction=False)
+async def try_again(call: Call, input: ProviderReturnRetry) -> str:
+    """Start a failed task again, or find the one started since; returns the path of its return page. No effect on a
+    task that is done or being decided.
+    """
+    row, partner = await _find_returned(call, input.path)
+    if _stage(row) in {ProviderReturnStatus.WAITING, ProviderReturnStatus.DONE}:
         return input.path
-    call.concerns(partner)
-    async with asking("trying again", partner_id=partner.id):
+    call.add_audit_subject(partner)
+    async with calling_provider("trying again", partner_id=partner.id):
         if isinstance(row, IdentityCheckRow):
-            return (await found_or_opened(call.services, partner))[1].path
-        return (await registered(call.services, partner)).path
+            return (await find_or_open_check(call.services, partner))[1].path
+        return (await ensure_registered(call.services, partner)).path
 
 
-def _stage(row: IdentityCheckRow | BankAccountRow) -> Stage:
-    return STAGES.get(row.status, Stage.FAILED)
+def _stage(row: IdentityCheckRow | BankAccountRow) -> ProviderReturnStatus:
+    return STAGES.get(row.status, ProviderReturnStatus.FAILED)
 
 
-async def _look(services: Services, row: IdentityCheckRow | BankAccountRow) -> None:
+async def _refresh(services: Services, row: IdentityCheckRow | BankAccountRow) -> None:
     if isinstance(row, IdentityCheckRow):
         await refresh_kyc(services, row.partner_id)
     else:
         await check_bank_accounts(services, row.partner_id)
 
 
-async def _action(services: Services, row: IdentityCheckRow | BankAccountRow) -> str | None:
-    """Where to go on, if that can be told now."""
+async def _action_url(services: Services, row: IdentityCheckRow | BankAccountRow) -> str | None:
+    """The URL to continue at; None if it is unknown now."""
     if isinstance(row, BankAccountRow):
         good = row.redirect_expires_on is not None and services.clock.now() < row.redirect_expires_on
         return row.redirect_url if good else None
     try:
-        async with asking("an identity verification", partner_id=row.partner_id):
+        async with calling_provider("an identity verification", partner_id=row.partner_id):
             action = (await services.provider.get_identity_check(row.provider_id)).action
     except (ProviderFailed, ProviderTimedOut, UnknownToProvider):
         return None
     return None if action is None else action.url
 
 
-async def _found(call: Call, path: str) -> tuple[IdentityCheckRow | BankAccountRow, PartnerRow]:
+async def _find_returned(call: Call, path: str) -> tuple[IdentityCheckRow | BankAccountRow, PartnerRow]:
     async with call.services.db.sessions() as db:
-        row = await _row(db, path)
+        row = await _find_row(db, path)
         if row.partner_id != call.caller.partner_id:
             raise NotFound(thing="page")
         return row, await db.get_one(PartnerRow, row.partner_id)
 
 
-async def _row(db: AsyncSession, path: str) -> IdentityCheckRow | BankAccountRow:
+async def _find_row(db: AsyncSession, path: str) -> IdentityCheckRow | BankAccountRow:
     if not is_path(path):
         raise NotFound(thing="page")
     checks = select(IdentityCheckRow).where(col(IdentityCheckRow.path) == path, col(IdentityCheckRow.provider_id) != "")

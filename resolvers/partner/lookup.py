@@ -1,4 +1,4 @@
-"""Finding a partner by what its network calls it, where that may be several things, and of several partners."""
+"""Look-up of a partner by its source id, company number or commercial name."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
@@ -7,37 +7,40 @@ from sqlalchemy import ColumnElement, func, or_
 from sqlmodel import col, select
 
 from resolvers.core.operation import Call
-from resolvers.core.scoping import find, visible
+from resolvers.core.scoping import find_visible, visible_conditions
 from schema.core.errors import InvalidInput, NotFound, Problem
-from schema.core.message_names import Key, Words
+from schema.core.message_names import FieldName, TemplatedMessage
 from store.partner.checks import company_number
 from store.partner.partners import PartnerRow
 
-Test: TypeAlias = Callable[[str], ColumnElement[bool]]
+NameTest: TypeAlias = Callable[[str], ColumnElement[bool]]
 
-TESTS: Mapping[str, Test] = {
+TESTS: Mapping[str, NameTest] = {
     "source_id": lambda value: col(PartnerRow.source_id) == value,
     "siret_number": lambda value: col(PartnerRow.siret_number) == company_number(value),
     "commercial_name": lambda value: func.lower(col(PartnerRow.commercial_name)) == func.lower(value),
 }
-"""What a partner may be called, and when it is."""
+"""Identifier -> condition that matches it."""
 
 
-async def named(call: Call, given: Mapping[str, str | None], *, lock: bool = False) -> PartnerRow:
-    """The one partner the caller sees that all that is given names.
+async def find_named_partner(call: Call, identifiers: Mapping[str, str | None], *, lock: bool = False) -> PartnerRow:
+    """The one visible partner that matches all given identifiers.
 
-    Raises NotFound for none; InvalidInput for several, for names of different partners, and where nothing is given.
+    Raises NotFound if none matches; InvalidInput if several match, if the identifiers match different partners, or if
+    none is given.
     """
-    wanted = {name: value.strip() for name, value in given.items() if value and value.strip()}
+    wanted = {name: value.strip() for name, value in identifiers.items() if value and value.strip()}
     if not wanted:
-        raise InvalidInput.at((), Words("Send {names}.", names=[Key(name) for name in given]), "REQUIRED")
+        raise InvalidInput.at(
+            (), TemplatedMessage("Send {names}.", names=[FieldName(name) for name in identifiers]), "REQUIRED"
+        )
     tests = [TESTS[name](value) for name, value in wanted.items()]
-    query: Any = select(PartnerRow.id, *tests).where(*visible(call.caller, PartnerRow), or_(*tests))
+    query: Any = select(PartnerRow.id, *tests).where(*visible_conditions(call.caller, PartnerRow), or_(*tests))
     rows = (await call.db.exec(query)).all()
     if not rows:
-        raise NotFound(by=wanted, thing="partner")
+        raise NotFound(lookup=wanted, thing="partner")
     meant = [id for id, *matches in rows if all(matches)]
     if len(meant) != 1:
-        told = "Several partners are named so." if meant else "These do not name the same partner."
+        told = "Several partners match." if meant else "These values match different partners."
         raise InvalidInput(*(Problem((name,), "INVALID", told) for name in wanted))
-    return await find(call.db, call.caller, PartnerRow, "partner", lock=lock, id=meant[0])
+    return await find_visible(call.db, call.caller, PartnerRow, "partner", lock=lock, id=meant[0])

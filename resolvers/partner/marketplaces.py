@@ -1,4 +1,4 @@
-"""Marketplaces, and the domains that their partners' checkouts are found at."""
+"""Marketplaces, and the checkout domains of their partners."""
 
 import re
 from typing import Annotated
@@ -6,44 +6,51 @@ from typing import Annotated
 from pydantic import Field
 from sqlmodel import col, select
 
+from resolvers.core.filters import Filter, Where
 from resolvers.core.input_mapping import ById, apply
-from resolvers.core.listing import Filter, Listing, Lookup, Where
+from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find
-from schema.account.user_input import ChangeSiteDomain, CreateMarketplace, UpdateMarketplace
+from resolvers.core.scoping import find_visible
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import AlreadyTaken, InvalidInput
-from schema.core.input_errors import Findings
+from schema.core.input_errors import ProblemCollector
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
-from schema.partner.partner import Marketplace, Partner
+from schema.partner.marketplace import Marketplace
+from schema.partner.marketplace_input import ChangeSiteDomain, CreateMarketplace, UpdateMarketplace
+from schema.partner.partner import Partner
 from schema.validation.currencies import CURRENCIES
 from store.core.hosts import host_of
 from store.partner.partners import MarketplaceRow, PartnerRow
-from store.providers.base import exponent
+from store.providers.money import exponent
 
 CENTS = 2
 
 
-@closed_set
-class MarketplaceSort(ClosedSet):
-    """How to order marketplaces."""
+@graphql_enum
+class MarketplaceSort(DescribedEnum):
+    """Sort order of marketplaces."""
 
-    NAME = "name", "By name."
-    NAME_DESCENDING = "-name", "By name, backwards."
+    NAME = "name", "By name, from A to Z."
+    NAME_DESCENDING = "-name", "By name, from Z to A."
 
 
-@writable_as(Marketplace)
+@graphql_input_for(Marketplace)
 class MarketplaceFilter(Filter):
-    """Which marketplaces."""
+    """Filter for marketplaces."""
 
     name_contains: Annotated[str | None, Where("name", "contains")] = Field(
-        default=None, description="Whose name holds this, whatever the case and the accents."
+        default=None, description="Only marketplaces whose name contains this, ignoring case and accents."
     )
     currency: Annotated[str | None, Where("currency")] = None
 
 
 marketplaces = Listing(
-    Marketplace, MarketplaceFilter, MarketplaceSort, Permission.VIEW_PARTNER, "The marketplaces you see, by name."
+    Marketplace,
+    MarketplaceFilter,
+    MarketplaceSort,
+    Permission.VIEW_PARTNER,
+    "The marketplaces visible to you, by name.",
 )
 marketplace = Lookup(Marketplace, "id", "marketplace", Permission.VIEW_PARTNER, "A marketplace by its id or its uuid.")
 marketplace_with_uuid = Lookup(
@@ -53,14 +60,14 @@ marketplace_with_uuid = Lookup(
 
 @operation(Permission.MANAGE_MASTERADMIN)
 async def create_marketplace(call: Call, input: CreateMarketplace) -> Marketplace:
-    """Make a marketplace. Its currency cannot be changed later, so choose it with care."""
-    findings = Findings()
-    with findings.of_one():
+    """Create a marketplace. Its currency cannot be changed later."""
+    findings = ProblemCollector()
+    with findings.collect():
         if input.currency not in CURRENCIES or exponent(input.currency) != CENTS:
             raise InvalidInput.at("currency", "Send the ISO 4217 code of a currency with cents, such as EUR.")
-    with findings.of_one():
-        domain = _site(input.domain)
-    findings.tell()
+    with findings.collect():
+        domain = _parse_domain(input.domain)
+    findings.raise_problems()
     row = MarketplaceRow(name=input.name, domain=domain, currency=input.currency, time_zone=input.time_zone)
     call.db.add(row)
     await call.db.flush()
@@ -72,46 +79,46 @@ _marketplace = ById(MarketplaceRow, "marketplace")
 
 @operation(Permission.MANAGE_MARKETPLACE, exists=_marketplace)
 async def update_marketplace(call: Call, input: UpdateMarketplace) -> Marketplace:
-    """Change a marketplace. Times that were written without an offset keep the meaning they had when they came."""
+    """Update a marketplace. A new time zone does not affect times that were sent earlier without an offset."""
     row = await _marketplace.find(call, input.id, lock=True)
     apply(row, input)
-    row.domain = _site(row.domain)
+    row.domain = _parse_domain(row.domain)
     await call.db.flush()
     return row
 
 
-def _site(domain: str) -> str:
+def _parse_domain(domain: str) -> str:
     host = host_of(domain) if domain else ""
     if host is None:
-        raise InvalidInput.at("domain", "Send the name of a host, without a scheme or a path, such as network.example.")
+        raise InvalidInput.at("domain", "Send a host name without a scheme or a path, such as network.example.")
     return host
 
 
 @operation(Permission.UPDATE_PARTNER)
 async def change_site_domain(call: Call, input: ChangeSiteDomain) -> Partner:
-    """Move the checkout of a partner to another domain, which must lead to this service.
+    """Move the checkout of a partner to another domain, which must point to this service.
 
-    Links to the checkout that were handed out before stop working at once.
+    Existing links to the checkout stop working at once.
     """
-    row = await find(call.db, call.caller, PartnerRow, "partner", lock=True, uuid=input.partner_uuid)
+    row = await find_visible(call.db, call.caller, PartnerRow, "partner", lock=True, uuid=input.partner_uuid)
     host = host_of(input.site_domain, with_port=call.services.settings.development)
     if host is None:
         raise InvalidInput.at(
-            "site_domain", "Send the name of a host, without a scheme or a path, such as checkout.shop.example."
+            "site_domain", "Send a host name without a scheme or a path, such as checkout.shop.example."
         )
     if _reserved(call, host, row.id):
-        raise InvalidInput.at("site_domain", "This name is kept for something else: choose another.")
+        raise InvalidInput.at("site_domain", "This host name is reserved. Choose another one.")
     taken = select(PartnerRow.id).where(col(PartnerRow.site_domain) == host, col(PartnerRow.id) != row.id)
     if (await call.db.exec(taken)).first() is not None:
         raise AlreadyTaken("site_domain", what="site domain")
     row.site_domain = host
     await call.db.flush()
-    call.services.callers.forget(partner_id=row.id)
+    call.services.authenticator.invalidate(partner_id=row.id)
     return row
 
 
 def _reserved(call: Call, host: str, partner_id: int) -> bool:
-    """Whether a host is the API's own, or what another partner gets by default."""
+    """True if the host is one of the service itself, or the default host of another partner."""
     settings = call.services.settings
     default = re.fullmatch(rf"[a-z0-9-]*?-([0-9]+)\.{re.escape(settings.funnel_domain)}(:[0-9]+)?", host)
     return host in settings.own_hosts or (default is not None and int(default[1]) != partner_id)

@@ -1,10 +1,10 @@
-"""The secret that a partner's shop checks returning customers with."""
+"""The secret with which a partner's shop verifies signed return URLs."""
 
 import datetime as dt
 
 from resolvers.core.input_mapping import owner_of
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find
+from resolvers.core.scoping import find_visible
 from schema.core.permission import Permission
 from schema.partner.return_secret import IssuedReturnSecret, RotateReturnSecret
 from store.order.return_signatures import RETURN_SECRET, ReturnSecretRow
@@ -14,13 +14,13 @@ from store.partner.partners import PartnerRow
 
 @operation(Permission.MANAGE_WEBHOOK)
 async def rotate_return_secret(call: Call, input: RotateReturnSecret) -> IssuedReturnSecret:
-    """Give a partner a new secret for its returns, or its first one. It is answered here and never again.
+    """Issue a new return secret to a partner, or its first one. The secret is returned only here.
 
-    From then on the address that a customer comes back to has a `signature` beside the number of the `order`, if the partner
-    has `returnWithOrderNumber`. Unless told otherwise, returns are signed with the secret before as well for a day.
+    If the partner has `returnWithOrderNumber`, the URL that a customer returns to then has a `signature` parameter
+    besides `order`. For a day, returns are also signed with the previous secret, unless it is revoked.
     """
     partner = await owner_of(call, input.partner_uuid)
-    await find(call.db, call.caller, PartnerRow, "partner", lock=True, id=partner.id)
+    await find_visible(call.db, call.caller, PartnerRow, "partner", lock=True, id=partner.id)
     row = await call.db.get(ReturnSecretRow, partner.id)
     if row is None:
         row = ReturnSecretRow(partner_id=partner.id, secret_salt=new_salt())

@@ -1,8 +1,8 @@
-"""Whether a partner sells: asked where a cart is saved, a shop is opened, a payment begins, and where it is told."""
+"""Whether a partner may sell: checked when a cart is saved, a shop is opened and a payment starts."""
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.context import Services
+from resolvers.core.services import Services
 from schema.core.errors import PartnerInactive
 from schema.partner.partner import PartnerStatus
 from store.core.settings import ProviderName
@@ -10,13 +10,15 @@ from store.partner.partners import partner_status
 
 
 def may_sell(services: Services, status: PartnerStatus | None) -> bool:
-    """Whether a partner of this status sells: an active one, and a test partner where the sandbox takes the money."""
+    """True for an active partner, and for a test partner if payments go to the sandbox."""
     if status is PartnerStatus.TEST:
         return services.settings.provider is ProviderName.SANDBOX
     return status is PartnerStatus.ACTIVE
 
 
 async def require_selling(services: Services, db: AsyncSession, partner_id: int, *, lock: bool = False) -> None:
-    """Raise PartnerInactive where a partner does not sell; with `lock`, it stays so until the end of this transaction."""
+    """Raise PartnerInactive if the partner may not sell. With `lock`, its status cannot change until the end of the
+    transaction.
+    """
     if not may_sell(services, await partner_status(db, partner_id, lock=lock)):
         raise PartnerInactive

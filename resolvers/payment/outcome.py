@@ -1,4 +1,4 @@
-"""What a customer is told at the end of a payment."""
+"""The result of a payment, as shown to the customer."""
 
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -6,15 +6,23 @@ from urllib.parse import urlsplit
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.checkout.session import FAILURES
-from resolvers.core.context import Services
-from schema.checkout.checkout import AppliedCode, AttemptStatus, CodeKind, Notice, ShopKind, Totals, VatAmount
-from schema.checkout.outcome import Issued, OrderLine, Outcome
-from schema.core.resource import Text
+from resolvers.checkout.session import FAILURE_NOTICES
+from resolvers.core.services import Services
+from schema.checkout.checkout import (
+    AppliedCode,
+    CheckoutNotice,
+    CodeKind,
+    PaymentAttemptStatus,
+    ShopKind,
+    Totals,
+    VatAmount,
+)
+from schema.checkout.outcome import IssuedItem, OrderLine, PaymentResult
+from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
-from schema.delivery import DeliveryKind
-from store.cart.return_urls import allowed
-from store.core.codes import grouped
+from schema.delivery.delivery import DeliveryKind
+from store.cart.return_urls import is_allowed
+from store.core.codes import format_code
 from store.document.addresses import DocumentKind, document_path
 from store.gift_card.gift_cards import GiftCardRow
 from store.order.orders import OrderRow
@@ -25,37 +33,39 @@ from store.payment import AttemptRow, AttemptState
 from store.voucher.vouchers import VoucherRow
 
 STATUS = {
-    AttemptState.STARTING: AttemptStatus.WAITING,
-    AttemptState.OPEN: AttemptStatus.WAITING,
-    AttemptState.ABANDONED: AttemptStatus.WAITING,
-    AttemptState.COMPLETED: AttemptStatus.COMPLETED,
-    AttemptState.FAILED: AttemptStatus.FAILED,
-    AttemptState.REFUNDING: AttemptStatus.REFUNDED,
-    AttemptState.REFUNDED: AttemptStatus.REFUNDED,
+    AttemptState.STARTING: PaymentAttemptStatus.WAITING,
+    AttemptState.OPEN: PaymentAttemptStatus.WAITING,
+    AttemptState.ABANDONED: PaymentAttemptStatus.WAITING,
+    AttemptState.COMPLETED: PaymentAttemptStatus.COMPLETED,
+    AttemptState.FAILED: PaymentAttemptStatus.FAILED,
+    AttemptState.REFUNDING: PaymentAttemptStatus.REFUNDED,
+    AttemptState.REFUNDED: PaymentAttemptStatus.REFUNDED,
 }
 
 
-async def outcome_of(services: Services, attempt: AttemptRow) -> Outcome:
-    """How an attempt stands, with its order when there is one."""
+async def outcome_of(services: Services, attempt: AttemptRow) -> PaymentResult:
+    """The result of an attempt, with its order if there is one."""
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
         status, brand = STATUS[attempt.state], brand_of(partner)
-        if status is AttemptStatus.COMPLETED:
-            return await _ordered(services, db, attempt, partner)
+        if status is PaymentAttemptStatus.COMPLETED:
+            return await _completed_outcome(services, db, attempt, partner)
     notice = None
-    if status is AttemptStatus.FAILED:
-        notice = FAILURES.get(attempt.failure_reason, Notice.PAYMENT_DECLINED)
-    if status is AttemptStatus.REFUNDED:
-        notice = Notice.PAYMENT_REFUNDED
-    return Outcome(attempt.id, status, brand, notice, totals=_totals(attempt), kind=attempt.kind)
+    if status is PaymentAttemptStatus.FAILED:
+        notice = FAILURE_NOTICES.get(attempt.failure_reason, CheckoutNotice.PAYMENT_DECLINED)
+    if status is PaymentAttemptStatus.REFUNDED:
+        notice = CheckoutNotice.PAYMENT_REFUNDED
+    return PaymentResult(attempt.id, status, brand, notice, totals=_totals(attempt), kind=attempt.kind)
 
 
-async def _ordered(services: Services, db: AsyncSession, attempt: AttemptRow, partner: PartnerRow) -> Outcome:
+async def _completed_outcome(
+    services: Services, db: AsyncSession, attempt: AttemptRow, partner: PartnerRow
+) -> PaymentResult:
     order = (await db.exec(select(OrderRow).where(col(OrderRow.attempt_id) == attempt.id))).one()
-    issued = await issued_by(db, order, attempt)
-    return Outcome(
+    issued = await issued_items(db, order, attempt)
+    return PaymentResult(
         attempt_id=attempt.id,
-        status=AttemptStatus.COMPLETED,
+        status=PaymentAttemptStatus.COMPLETED,
         brand=brand_of(partner),
         return_url=await _return_url(services, db, attempt, partner, order),
         order_number=str(order.number),
@@ -74,24 +84,25 @@ async def _ordered(services: Services, db: AsyncSession, attempt: AttemptRow, pa
 async def _return_url(
     services: Services, db: AsyncSession, attempt: AttemptRow, partner: PartnerRow, order: OrderRow
 ) -> str:
-    """The shop's address, checked again now that it is used; with the order's number when the partner asked for that, and
-    with its signature when the partner has a secret.
+    """The return URL, checked again; empty if there is none or it is not allowed.
+
+    It includes the order number if the partner asked for that, and a signature if the partner has a return secret.
     """
     url = attempt.return_url
-    if not url or not allowed(url, partner.return_hosts):
+    if not url or not is_allowed(url, partner.return_hosts):
         return ""
     if not partner.return_with_order_number:
         return url
     parts = urlsplit(url)
-    added = f"order={order.number}"  # behind what the shop wrote, which stays as it is: it may be signed
+    added = f"order={order.number}"  # appended: the shop may have signed its own query, so that stays unchanged
     if (holder := await db.get(ReturnSecretRow, partner.id)) is not None:
         secrets = RETURN_SECRET.secrets_of(services.settings.secret, holder, services.clock.now())
         added += f"&signature={signature_of(secrets, attempt.cart_id, order.number)}"
     return parts._replace(query=f"{parts.query}&{added}" if parts.query else added).geturl()
 
 
-async def issued_by(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> list[Issued | None]:
-    """The vouchers and gift cards of an order, one for each line of its attempt; None for goods."""
+async def issued_items(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> list[IssuedItem | None]:
+    """The vouchers or gift cards of an order, one for each line of its attempt; None for goods."""
     if attempt.kind is ShopKind.PRODUCTS:
         return [None for _ in attempt.lines]
     vouchers = await db.exec(select(VoucherRow).where(col(VoucherRow.order_id) == order.id))
@@ -102,16 +113,16 @@ async def issued_by(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> l
     return [_issued(made[key, line[key]], attempt) for line in attempt.lines]
 
 
-def _issued(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> Issued:
+def _issued(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> IssuedItem:
     is_voucher = isinstance(row, VoucherRow)
-    return Issued(
+    return IssuedItem(
         kind=attempt.kind,
         id=row.id,
         code=row.code,
         value=row.total_price_amount if isinstance(row, VoucherRow) else row.value_amount,
         expires_on=row.expires_on,
         document_path=document_path(DocumentKind.VOUCHER if is_voucher else DocumentKind.GIFT_CARD, row.document_token),
-        sent_to=_sent_to(row, attempt),
+        recipient_email=_sent_to(row, attempt),
     )
 
 
@@ -121,7 +132,7 @@ def _sent_to(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> str:
     return by_mail.get(row.reception_mode, "")
 
 
-def _line(line: dict[str, object], issued: Issued | None) -> OrderLine:
+def _line(line: dict[str, object], issued: IssuedItem | None) -> OrderLine:
     details = [Text.model_validate(line[key]) for key in ("variant", "choices") if line[key]]
     return OrderLine(
         name=Text.model_validate(line["name"]),
@@ -130,7 +141,7 @@ def _line(line: dict[str, object], issued: Issued | None) -> OrderLine:
         unit_price=Decimal(str(line["unit_price"])),
         total=Decimal(str(line["total"])),
         picture_url=str(line["picture_url"]),
-        issued=issued,
+        issued_item=issued,
     )
 
 
@@ -155,5 +166,5 @@ def _codes(attempt: AttemptRow) -> tuple[AppliedCode, ...]:
         )
         for c in attempt.coupons
     ]
-    cards = [AppliedCode(grouped(c["code"]), CodeKind.GIFT_CARD, Decimal(c["amount"]), True) for c in attempt.cards]
+    cards = [AppliedCode(format_code(c["code"]), CodeKind.GIFT_CARD, Decimal(c["amount"]), True) for c in attempt.cards]
     return (*coupons, *cards)

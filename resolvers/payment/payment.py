@@ -1,4 +1,4 @@
-"""Paying in the checkout: start, come back, give up, see how it ended."""
+"""Payment in the checkout: start, return, cancel and result."""
 
 import asyncio
 import datetime as dt
@@ -7,101 +7,109 @@ import uuid
 import structlog
 from sqlmodel import col, select
 
-from resolvers.checkout.session import reached
-from resolvers.checkout.steps import desk_of, partner_of
-from resolvers.core.context import Services
+from resolvers.checkout.session import furthest_step
+from resolvers.checkout.steps import load_session, partner_of
 from resolvers.core.operation import Call, operation
+from resolvers.core.services import Services
 from resolvers.partner.selling import require_selling
-from resolvers.payment.completion import abandon, complete, fail, next_check, note_payin, read_attempt, settle
+from resolvers.payment.completion import abandon, complete, fail, next_check, read_attempt, record_payin, sync_attempt
 from resolvers.payment.outcome import outcome_of
-from schema.checkout.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Notice, PaymentStarted, Step
-from schema.checkout.outcome import Outcome
+from schema.checkout.checkout import (
+    AgreedTotals,
+    Checkout,
+    CheckoutKey,
+    CheckoutNotice,
+    CheckoutStep,
+    PaymentAttemptStatus,
+    StartedPayment,
+)
+from schema.checkout.outcome import PaymentResult
 from schema.core.errors import CheckoutChanged, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut
-from schema.core.permission import Rule
+from schema.core.permission import AccessRule
 from store.checkout.placement import new_attempt
-from store.checkout.reading import latest_attempt, locked_attempt, one_at_a_time, session_digest
-from store.checkout.reservations import lock, take
+from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
+from store.checkout.reservations import lock_rows, reserve
 from store.partner.partners import PartnerRow
 from store.payment import LIVE, AttemptRow, AttemptState
-from store.providers.base import (
-    Declined,
-    InvalidRequest,
-    Key,
-    MinorAmount,
-    NotAllowed,
-    PaymentRequest,
-    Person,
-    ProviderError,
-    Transaction,
-)
+from store.providers.errors import Declined, InvalidRequest, NotAllowed, ProviderError
+from store.providers.keys import IdempotencyKey
+from store.providers.money import MinorAmount
+from store.providers.transactions import Payer, PaymentRequest, Transaction
 
 log = structlog.get_logger(__name__)
-PATIENCE = dt.timedelta(seconds=10)
-"""How long a customer waits for one answer of the provider. A call given up so is like one whose answer is lost."""
+PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
+"""How long a customer waits for one call to the provider. A call that times out is treated like a lost response."""
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def start_payment(
-    call: Call, key: CheckoutKey, agreed: Agreed, language: str, return_base: str
-) -> PaymentStarted:
-    """Begin to pay exactly what was `agreed`. Pressing twice, or in two tabs, begins one payment.
+    call: Call, key: CheckoutKey, agreed: AgreedTotals, language: str, return_base: str
+) -> StartedPayment:
+    """Start a payment of exactly the `agreed` totals. Pressing the button twice, or in two tabs, starts one payment.
 
-    The attempt is written before the provider hears of it; the customer comes back to `return_base` + its id. Raises
-    CheckoutChanged when the amounts are no longer what the customer has seen, or something can't be had any more;
-    PartnerInactive when the partner does not sell (any more), for whatever is not under way already.
+    The attempt is saved before the provider is called. The customer returns to `return_base` followed by the attempt's
+    id.
+
+    Raises CheckoutChanged if the amounts differ from what the customer saw, or if something is no longer available;
+    PartnerInactive if the partner may not sell, unless the payment is already in progress.
     """
-    attempt = await _begin(call, key, agreed, language)
+    attempt = await _begin_attempt(call, key, agreed, language)
     if attempt.state is AttemptState.STARTING:
         if attempt.card_amount == 0:
             attempt = await complete(call.services, attempt.id, None)
         else:
-            attempt = await _send(call.services, attempt, f"{return_base}{attempt.id}/")
-    status = AttemptStatus.COMPLETED if attempt.state is AttemptState.COMPLETED else AttemptStatus.WAITING
-    return PaymentStarted(attempt.id, status, attempt.redirect_url or None)
+            attempt = await _submit_payment(call.services, attempt, f"{return_base}{attempt.id}/")
+    status = PaymentAttemptStatus.COMPLETED if attempt.state is AttemptState.COMPLETED else PaymentAttemptStatus.WAITING
+    return StartedPayment(attempt.id, status, attempt.redirect_url or None)
 
 
-async def _begin(call: Call, key: CheckoutKey, agreed: Agreed, language: str) -> AttemptRow:
-    """The attempt of this customer for exactly this checkout: the live one, the one that is ordered, or one written now."""
+async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, language: str) -> AttemptRow:
+    """The attempt of this customer for exactly this checkout: the live one, the ordered one, or a new one."""
     async with call.services.db.sessions() as db, db.begin():
-        await one_at_a_time(db, key.cart_id, session_digest(key.session_id))
-        desk = await desk_of(call, db, key, ordered=True)
-        if desk.order is not None:
-            return desk.order
-        quote, buyer = await desk.quote(call, db), desk.customer.buyer
-        if Notice.CART_REPLACED in desk.edits.notices or reached(desk, quote) is not Step.PAYMENT:
+        await lock_checkout(db, key.cart_id, session_digest(key.session_id))
+        session = await load_session(call, db, key, ordered=True)
+        if session.ordered_attempt is not None:
+            return session.ordered_attempt
+        quote, buyer = await session.quote(call, db), session.customer.buyer
+        if (
+            CheckoutNotice.CART_REPLACED in session.edits.notices
+            or furthest_step(session, quote) is not CheckoutStep.PAYMENT
+        ):
             raise CheckoutChanged
-        if buyer is None or Agreed.of(quote.totals) != agreed:
+        if buyer is None or AgreedTotals.of(quote.totals) != agreed:
             raise CheckoutChanged
-        attempt = new_attempt(desk.partner.id, key, desk.source, quote, buyer, language)
-        live = await latest_attempt(db, desk.partner.id, key, live=True, lock=True)
+        attempt = new_attempt(session.partner.id, key, session.source, quote, buyer, language)
+        live = await latest_attempt(db, session.partner.id, key, live=True, lock=True)
         now = call.services.clock.now()
         if live is not None:
             payable = live.link_expires_on is None or now < live.link_expires_on
             if live.fingerprint == attempt.fingerprint and payable:
                 return live
-            await lock(db, live, attempt)
+            await lock_rows(db, live, attempt)
             await abandon(db, live)
             await db.flush()
-        if attempt.card_amount and not _takes_cards(desk.partner):
+        if attempt.card_amount and not _takes_cards(session.partner):
             raise PaymentsNotActive
         attempt.created_on, attempt.check_on = now, next_check(attempt, now)
         db.add(attempt)
         await db.flush()
         await require_selling(call.services, db, attempt.partner_id, lock=True)
-        await take(db, attempt, now)
+        await reserve(db, attempt, now)
         return attempt
 
 
 def _takes_cards(partner: PartnerRow) -> bool:
-    """Whether a partner can be paid by card: once its payments are active."""
+    """True if the partner can receive card payments: its payments are active."""
     return partner.payments_active and bool(partner.provider_wallet_id)
 
 
-async def _send(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:
-    """Tell the provider. Whatever happens here, the attempt stands, and its keys make every call happen once."""
+async def _submit_payment(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:
+    """Create the payment at the provider. The attempt survives any failure, and idempotency keys make each call take
+    effect once.
+    """
     try:
-        async with asyncio.timeout(2 * PATIENCE.total_seconds()):
-            payin = await _ask(services, attempt, return_url)
+        async with asyncio.timeout(2 * PROVIDER_TIMEOUT.total_seconds()):
+            payin = await _create_payin(services, attempt, return_url)
     except Declined as declined:
         failure = declined.transaction.failure
         return await fail(services, attempt.id, declined.code, failure.reason if failure else "unknown")
@@ -113,22 +121,22 @@ async def _send(services: Services, attempt: AttemptRow, return_url: str) -> Att
         log.warning("a payment could not be started for now", attempt=str(attempt.id), error=repr(error))
         raise ProviderTimedOut from error
     async with services.db.sessions() as db, db.begin():
-        locked = await locked_attempt(db, attempt.id)
+        locked = await lock_attempt(db, attempt.id)
         assert locked is not None
         if locked.state in (AttemptState.STARTING, AttemptState.OPEN, AttemptState.FAILED, AttemptState.ABANDONED):
-            note_payin(locked, payin)
+            record_payin(locked, payin)
             locked.check_on = next_check(locked, services.clock.now())
     if locked.state is AttemptState.ABANDONED:
         raise ProviderTimedOut
     return locked
 
 
-async def _ask(services: Services, attempt: AttemptRow, return_url: str) -> Transaction:
+async def _create_payin(services: Services, attempt: AttemptRow, return_url: str) -> Transaction:
     provider, buyer = services.provider, attempt.buyer
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
-    person = Person(buyer["first_name"], buyer["last_name"], buyer["email"])
-    key, sent_at = Key(str(attempt.payer_key)), attempt.created_on
+    person = Payer(buyer["first_name"], buyer["last_name"], buyer["email"])
+    key, sent_at = IdempotencyKey(str(attempt.payer_key)), attempt.created_on
     payer_id = await provider.create_payer(person, str(attempt.id), key=key, sent_at=sent_at)
     request = PaymentRequest(
         reference=str(attempt.id),
@@ -139,16 +147,16 @@ async def _ask(services: Services, attempt: AttemptRow, return_url: str) -> Tran
         return_url=return_url,
         language=attempt.language,
     )
-    return await provider.create_payment(request, key=Key(str(attempt.payin_key)), sent_at=sent_at)
+    return await provider.create_payment(request, key=IdempotencyKey(str(attempt.payin_key)), sent_at=sent_at)
 
 
-@operation(Rule.CUSTOMER, transaction=False)
-async def settle_payment(call: Call, session_id: str, attempt_id: uuid.UUID) -> Outcome:
-    """How a payment stands, asked of the provider now. Only the browser that began it is told more than nothing."""
-    attempt = await _own(call, attempt_id)
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def settle_payment(call: Call, session_id: str, attempt_id: uuid.UUID) -> PaymentResult:
+    """The result of a payment, read from the provider now. Raises NotFound unless this browser started the payment."""
+    attempt = await _find_own_attempt(call, attempt_id)
     try:
-        attempt = await settle(call.services, attempt.id, patience=PATIENCE)
-    except ProviderError as error:  # the customer is told to wait, and the worker goes on asking
+        attempt = await sync_attempt(call.services, attempt.id, time_limit=PROVIDER_TIMEOUT)
+    except ProviderError as error:  # the page shows the payment as pending, and the worker checks again
         log.warning("a payment could not be settled for now", attempt=str(attempt_id), error=str(error))
         attempt = await read_attempt(call.services, attempt_id)
     if attempt.session_digest != session_digest(session_id):
@@ -156,16 +164,16 @@ async def settle_payment(call: Call, session_id: str, attempt_id: uuid.UUID) -> 
     return await outcome_of(call.services, attempt)
 
 
-async def _own(call: Call, attempt_id: uuid.UUID) -> AttemptRow:
+async def _find_own_attempt(call: Call, attempt_id: uuid.UUID) -> AttemptRow:
     attempt = await read_attempt(call.services, attempt_id)
     if attempt.partner_id != partner_of(call):
         raise NotFound(thing="payment")
     return attempt
 
 
-@operation(Rule.CUSTOMER, transaction=False)
-async def payment_outcome(call: Call, key: CheckoutKey) -> Outcome:
-    """How the last payment of this browser for this cart ended. NotFound when there was none."""
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def payment_outcome(call: Call, key: CheckoutKey) -> PaymentResult:
+    """The result of this browser's last payment for a cart or basket. Raises NotFound if there is none."""
     async with call.services.db.sessions() as db:
         attempt = await latest_attempt(db, partner_of(call), key)
     if attempt is None:
@@ -173,19 +181,19 @@ async def payment_outcome(call: Call, key: CheckoutKey) -> Outcome:
     return await outcome_of(call.services, attempt)
 
 
-@operation(Rule.CUSTOMER, transaction=False)
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def cancel_payment(call: Call, key: CheckoutKey) -> Checkout:
-    """Give up the payment that is open, to change something. If it turns out to be paid already, it stands."""
+    """Cancel the open payment, so that the customer can change the order. A payment that is paid already stands."""
     async with call.services.db.sessions() as db:
         live = await latest_attempt(db, partner_of(call), key, live=True)
     if live is not None:
         try:
-            await settle(call.services, live.id, patience=PATIENCE)
+            await sync_attempt(call.services, live.id, time_limit=PROVIDER_TIMEOUT)
         except ProviderError as error:
             log.warning("a payment is given up without the provider's word", attempt=str(live.id), error=str(error))
         async with call.services.db.sessions() as db, db.begin():
-            locked = await locked_attempt(db, live.id)
+            locked = await lock_attempt(db, live.id)
             if locked is not None and locked.state in LIVE:
                 await abandon(db, locked)
     async with call.services.db.sessions() as db:
-        return await (await desk_of(call, db, key)).view(call, db)
+        return await (await load_session(call, db, key)).view(call, db)

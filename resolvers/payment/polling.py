@@ -1,4 +1,6 @@
-"""Looks at checkout attempts that are not final: when one is due, when the provider says something, after a silence."""
+"""Checks payment attempts that are not final: periodically, on provider notifications, and from the provider's event
+list.
+"""
 
 import datetime as dt
 import uuid
@@ -6,51 +8,52 @@ import uuid
 import structlog
 from sqlmodel import col, select
 
-from resolvers.core.context import Services
-from resolvers.payment.completion import next_check, read_attempt, settle, wait
-from store.job.jobs import Job, enqueue
-from store.payment import WATCHED, AttemptRow, AttemptState
-from store.providers.base import NotFound as UnknownToProvider
-from store.providers.base import ProviderError, TransactionKind, TransactionStatus
+from resolvers.core.services import Services
+from resolvers.payment.completion import next_check, read_attempt, record_pending, sync_attempt
+from store.job.jobs import JobKind, enqueue_job
+from store.payment import POLLED, AttemptRow, AttemptState
+from store.providers.errors import ProviderError
+from store.providers.errors import ProviderNotFound as UnknownToProvider
+from store.providers.transactions import TransactionKind, TransactionStatus
 
 log = structlog.get_logger(__name__)
-EACH_SWEEP = 200
-CATCH_UP = dt.timedelta(hours=2)
+SWEEP_BATCH = 200
+CATCH_UP_WINDOW = dt.timedelta(hours=2)
 
 
-async def settle_attempt(services: Services, attempt_id: uuid.UUID) -> None:
-    """One look at one attempt. A provider that can't answer now is asked again later, ever more rarely."""
+async def poll_attempt(services: Services, attempt_id: uuid.UUID) -> None:
+    """Job: check one attempt. If the provider is unavailable, the next check follows after a growing pause."""
     try:
-        await settle(services, attempt_id)
+        await sync_attempt(services, attempt_id)
     except ProviderError as error:
         log.warning("the provider could not tell how an attempt stands", attempt=str(attempt_id), error=str(error))
-        await wait(services, attempt_id)
+        await record_pending(services, attempt_id)
 
 
-async def follow_hint(services: Services, kind: TransactionKind, transaction_id: str) -> None:
-    """Something happened at the provider: look at the attempt it belongs to, if it is one of ours."""
+async def handle_notification(services: Services, kind: TransactionKind, transaction_id: str) -> None:
+    """Handle a notification about a pay-in or refund: check its attempt, if it is one of ours."""
     column = AttemptRow.payin_id if kind is TransactionKind.PAYIN else AttemptRow.refund_id
     async with services.db.sessions() as db:
         known = (await db.exec(select(AttemptRow.id).where(col(column) == transaction_id))).first()
     if known is not None and kind is TransactionKind.PAYIN:
-        await _believe(services, known, transaction_id)
-    found = known or await _named(services, kind, transaction_id)
+        await _reopen_if_paid(services, known, transaction_id)
+    found = known or await _find_by_reference(services, kind, transaction_id)
     if found is not None:
-        await settle_attempt(services, found)
+        await poll_attempt(services, found)
 
 
-async def _believe(services: Services, attempt_id: uuid.UUID, payin_id: str) -> None:
-    """Take up an attempt again that we were told had failed, should its pay-in be paid after all."""
+async def _reopen_if_paid(services: Services, attempt_id: uuid.UUID, payin_id: str) -> None:
+    """Reopen a failed attempt whose pay-in has succeeded after all."""
     if (await read_attempt(services, attempt_id)).state is not AttemptState.FAILED:
         return
     payin = await services.provider.get_transaction(TransactionKind.PAYIN, payin_id)
     if payin.status is TransactionStatus.SUCCEEDED:
         log.error("a failed payment is paid after all", attempt=str(attempt_id), payin=payin_id)
-        await wait(services, attempt_id, payin)
+        await record_pending(services, attempt_id, payin)
 
 
-async def _named(services: Services, kind: TransactionKind, transaction_id: str) -> uuid.UUID | None:
-    """The attempt that a transaction refers to, for one whose id was lost with the answer that told it."""
+async def _find_by_reference(services: Services, kind: TransactionKind, transaction_id: str) -> uuid.UUID | None:
+    """The attempt named by the transaction's reference, for a transaction whose id was lost with the response."""
     try:
         transaction = await services.provider.get_transaction(kind, transaction_id)
         attempt_id = uuid.UUID(transaction.reference)
@@ -59,33 +62,33 @@ async def _named(services: Services, kind: TransactionKind, transaction_id: str)
     async with services.db.sessions() as db:
         known = await db.get(AttemptRow, attempt_id)
     if known is not None and kind is TransactionKind.PAYIN and not known.payin_id:
-        await wait(services, attempt_id, transaction)
+        await record_pending(services, attempt_id, transaction)
     return attempt_id if known else None
 
 
 async def sweep(services: Services) -> int:
-    """Enqueue a look at every attempt that is due; answers how many.
+    """Enqueue a check of every attempt that is due; returns their number.
 
-    Each has its next look set at once, so that some whose looks fail never keep the others waiting.
+    The next check is scheduled at once, so that failing checks do not block others.
     """
     now = services.clock.now()
     async with services.db.sessions() as db, db.begin():
         due = (
             select(AttemptRow)
-            .where(col(AttemptRow.state).in_(WATCHED), col(AttemptRow.check_on) <= now)
+            .where(col(AttemptRow.state).in_(POLLED), col(AttemptRow.check_on) <= now)
             .order_by(col(AttemptRow.check_on))
-            .limit(EACH_SWEEP)
+            .limit(SWEEP_BATCH)
             .with_for_update(skip_locked=True)
         )
         rows = (await db.exec(due)).all()
         for row in rows:
             row.check_on = next_check(row, now)
-            await enqueue(db, Job.SETTLE_ATTEMPT, {"id": row.id}, once=str(row.id))
+            await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": row.id}, unique_key=str(row.id))
         return len(rows)
 
 
-async def catch_up(services: Services) -> int:
-    """Read the provider's events of the last hours, for notifications that never came; answers how many there were."""
+async def enqueue_missed_events(services: Services) -> int:
+    """Enqueue the provider's events of the last two hours, in case notifications were lost; returns their number."""
     try:
         return await _read_events(services)
     except ProviderError as error:
@@ -95,9 +98,9 @@ async def catch_up(services: Services) -> int:
 
 async def _read_events(services: Services) -> int:
     count = 0
-    async for hint in services.provider.events_since(services.clock.now() - CATCH_UP):
+    async for hint in services.provider.events_since(services.clock.now() - CATCH_UP_WINDOW):
         count += 1
         async with services.db.sessions() as db, db.begin():
             payload = {"subject": hint.subject, "id": hint.resource_id}
-            await enqueue(db, Job.PROVIDER_HINT, payload, once=f"{hint.subject}:{hint.resource_id}")
+            await enqueue_job(db, JobKind.PROVIDER_HINT, payload, unique_key=f"{hint.subject}:{hint.resource_id}")
     return count

@@ -1,4 +1,4 @@
-"""Vouchers that another system issued, and that are used here from now on."""
+"""Import of vouchers that another system issued."""
 
 import datetime as dt
 from collections import Counter
@@ -9,172 +9,180 @@ from typing import NamedTuple
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from resolvers.core.brute_force import look_up
-from resolvers.core.input_mapping import owner_among, text_of
+from resolvers.core.brute_force import throttled_lookup
+from resolvers.core.input_mapping import collect_owner, text_of
 from resolvers.core.operation import Call, operation
 from resolvers.voucher.issuing import giftee_of, gifter_of
-from schema.core.errors import InvalidInput, Path, Problem
-from schema.core.input_errors import Findings, refuse
+from schema.core.errors import InvalidInput, Problem, ProblemPath
+from schema.core.input_errors import ProblemCollector, raise_if_problems
 from schema.core.permission import Permission
-from schema.validation.characters import in_one_line
+from schema.validation.characters import clean_line
 from schema.voucher.issue_input import ImportedVoucher, ImportVoucher, ImportVouchers
 from schema.voucher.voucher import Voucher, VoucherKind, VoucherState
 from store.catalogue.catalogue import VoucherPrototypeRow
-from store.core.codes import grouped, mistyped, normal
-from store.core.constraints import broken
+from store.core.codes import format_code, is_mistyped, normalize
 from store.customer import Person, customers_for
-from store.database.loaders import among
+from store.database.db import violated_constraint
+from store.database.loaders import is_any_of
 from store.partner.partners import PartnerRow
 from store.voucher.issuing import giftee_columns, gifter_columns, prototype_columns
 from store.voucher.vouchers import VoucherRow
 
 SHORTEST_CODE, LONGEST_CODE = 3, 40
-TAKEN = "There is a voucher with this code."
-ONE_IS_TAKEN = "There is a voucher with one of these codes, or with several. Send them one by one to learn with which."
+TAKEN = "A voucher with this code exists already."
+ONE_IS_TAKEN = "Vouchers with one or more of these codes exist already. Import them one by one to find out which."
 NEVER_PAID = (VoucherState.DRAFT, VoucherState.ERROR)
-AS_SENT = (
+COPIED_FIELDS = (
     *("state", "summary", "origin", "imported_from", "language", "nb_nights", "nb_adults", "nb_children", "nb_babies"),
     *("reception_mode", "self_gifted", "to_giftee", "from_gifter", "payment_type", "used_on", "expires_on"),
 )
-"""What an imported voucher and its row call by the same name."""
+"""Fields with the same name in the input and in the row."""
 
 
 @operation(Permission.UPDATE_VOUCHER)
 async def import_voucher(call: Call, input: ImportVoucher) -> Voucher:
-    """Take a voucher over from another system, with its code, dates, state and prices. Nobody is told of it."""
-    findings = Findings()
-    partner = await owner_among(findings, call, input)
-    with findings.of_one():
-        prototypes = await _checked(call, partner, [input], ())
-    findings.tell()
-    return (await _taken_over(call, partner, [input], prototypes, ()))[0]
+    """Import a voucher from another system, with its code, dates, state and prices. No mail is sent and no event is
+    emitted.
+    """
+    findings = ProblemCollector()
+    partner = await collect_owner(findings, call, input)
+    with findings.collect():
+        prototypes = await _validate(call, partner, [input], ())
+    findings.raise_problems()
+    return (await _import_rows(call, partner, [input], prototypes, ()))[0]
 
 
 @operation(Permission.UPDATE_VOUCHER)
 async def import_vouchers(call: Call, input: ImportVouchers) -> list[Voucher]:
-    """Take up to 500 vouchers over from another system: all of them, or none when something is wrong with one. Answers them in
-    the order in which they were sent. Codes that others have already are counted as guesses; which they are is told by
-    `importVoucher`, one by one.
+    """Import up to 500 vouchers from another system: all of them, or none if one is invalid. Returns them in the order
+    of the input.
+
+    If a voucher that you cannot see already has one of the codes, the request is refused and counts as a guess, and the
+    error does not name the code. Import the vouchers one by one with `importVoucher` to find it.
     """
-    findings, under = Findings(), ("vouchers",)
-    partner = await owner_among(findings, call, input)
-    with findings.of_one():
-        prototypes = await _checked(call, partner, input.vouchers, under)
-    findings.tell()
-    return list(await _taken_over(call, partner, input.vouchers, prototypes, under))
+    findings, under = ProblemCollector(), ("vouchers",)
+    partner = await collect_owner(findings, call, input)
+    with findings.collect():
+        prototypes = await _validate(call, partner, input.vouchers, under)
+    findings.raise_problems()
+    return list(await _import_rows(call, partner, input.vouchers, prototypes, under))
 
 
-async def _checked(
-    call: Call, partner: PartnerRow, sent: Sequence[ImportedVoucher], under: Path
+async def _validate(
+    call: Call, partner: PartnerRow, vouchers: Sequence[ImportedVoucher], under: ProblemPath
 ) -> Mapping[int, VoucherPrototypeRow]:
-    """The prototypes of new vouchers; InvalidInput with all that is wrong, each problem at its voucher's place."""
-    now, findings = call.services.clock.now(), Findings()
+    """Check the vouchers, and return their prototypes by id. Raises InvalidInput with all problems, each at the
+    position of its voucher.
+    """
+    now, findings = call.services.clock.now(), ProblemCollector()
     prototypes = None
-    with findings.of_one():
-        prototypes = await _prototypes(call, partner.id, sent)
-    times = Counter(normal(each.code) for each in sent)
-    taken = (await _found(call, list(times))).seen
-    with findings.of_one():
-        refuse(
+    with findings.collect():
+        prototypes = await _prototypes(call, partner.id, vouchers)
+    times = Counter(normalize(each.code) for each in vouchers)
+    taken = (await _find_codes(call, list(times))).visible
+    with findings.collect():
+        raise_if_problems(
             Problem((*under, at, *p.path) if under else p.path, p.code, p.message)
-            for at, each in enumerate(sent)
+            for at, each in enumerate(vouchers)
             for p in (*_code_problems(each, taken, times), *_problems(each, prototypes, now))
         )
-    findings.tell()
+    findings.raise_problems()
     assert prototypes is not None
     return prototypes
 
 
-async def _taken_over(
+async def _import_rows(
     call: Call,
     partner: PartnerRow,
-    sent: Sequence[ImportedVoucher],
+    vouchers: Sequence[ImportedVoucher],
     prototypes: Mapping[int, VoucherPrototypeRow],
-    under: Path,
+    under: ProblemPath,
 ) -> Sequence[VoucherRow]:
-    """The rows of new vouchers, which were checked.
+    """Insert the rows of checked vouchers.
 
-    Codes that others have are looked for only when nothing else is wrong: what is not meant to be taken over tells nothing.
+    Codes of other tenants are checked only here, when everything else is valid, so that invalid input reveals nothing
+    about them.
     """
     now = call.services.clock.now()
-    await _not_of_others(call, [normal(each.code) for each in sent], under)
-    people = await customers_for(call.db, partner.id, (who for each in sent for who in _people(each)))
-    rows = [_row(partner.id, each, prototypes[each.voucher_prototype_id], people, now) for each in sent]
+    await _check_hidden_codes(call, [normalize(each.code) for each in vouchers], under)
+    people = await customers_for(call.db, partner.id, (who for each in vouchers for who in _people(each)))
+    rows = [_row(partner.id, each, prototypes[each.voucher_prototype_id], people, now) for each in vouchers]
     await _add(call, rows, under)
     return rows
 
 
-async def _add(call: Call, rows: Sequence[VoucherRow], under: Path) -> None:
-    """Put the rows into the database, those with the first codes first: two who import the same in another order do not wait
-    for each other. InvalidInput at the place of each code that somebody else has taken since it was looked for.
+async def _add(call: Call, rows: Sequence[VoucherRow], under: ProblemPath) -> None:
+    """Insert the rows in the order of their codes, so that concurrent imports of the same codes cannot deadlock.
+
+    Raises InvalidInput at each code that was taken since it was checked.
     """
     try:
         async with call.db.begin_nested():
             call.db.add_all(sorted(rows, key=attrgetter("normal_code")))
     except IntegrityError as error:
-        if broken(error) != "voucher_code_key":
+        if violated_constraint(error) != "voucher_code_key":
             raise
         codes = [row.normal_code for row in rows]
-        taken = (await _found(call, codes)).seen
+        taken = (await _find_codes(call, codes)).visible
         lost = [(*under, at, "code") if under else ("code",) for at, code in enumerate(codes) if code in taken]
         if not lost:
-            await _not_of_others(call, codes, under)
+            await _check_hidden_codes(call, codes, under)
             raise
         raise InvalidInput(*(Problem(place, "ALREADY_TAKEN", TAKEN) for place in lost)) from error
 
 
 async def _prototypes(
-    call: Call, partner_id: int, sent: Sequence[ImportedVoucher]
+    call: Call, partner_id: int, vouchers: Sequence[ImportedVoucher]
 ) -> Mapping[int, VoucherPrototypeRow]:
     table = VoucherPrototypeRow
-    wanted = among(col(table.id), list({each.voucher_prototype_id for each in sent}))
+    wanted = is_any_of(col(table.id), list({each.voucher_prototype_id for each in vouchers}))
     found = (await call.db.exec(select(table).where(col(table.partner_id) == partner_id, wanted))).all()
     return {row.id: row for row in found}
 
 
-class _Found(NamedTuple):
-    """Which of some codes there are."""
+class _ExistingCodes(NamedTuple):
+    """Which of the codes belong to existing vouchers."""
 
-    seen: frozenset[str]
-    """Those of vouchers that the caller sees."""
-    of_others: bool
-    """Whether there are any that it does not see."""
+    visible: frozenset[str]
+    """Codes of vouchers visible to the caller."""
+    has_hidden: bool
+    """True if some belong to vouchers that the caller cannot see."""
 
 
-async def _found(call: Call, codes: Sequence[str]) -> _Found:
+async def _find_codes(call: Call, codes: Sequence[str]) -> _ExistingCodes:
     owner = col(PartnerRow.id) == col(VoucherRow.partner_id)
     query = select(VoucherRow.normal_code, PartnerRow.id, PartnerRow.marketplace_id).join(PartnerRow, owner)
-    found = (await call.db.exec(query.where(among(col(VoucherRow.normal_code), codes)))).all()
+    found = (await call.db.exec(query.where(is_any_of(col(VoucherRow.normal_code), codes)))).all()
     seen = frozenset(code for code, *owned in found if call.caller.sees(*owned))
-    return _Found(seen, len(seen) < len(found))
+    return _ExistingCodes(seen, len(seen) < len(found))
 
 
-async def _not_of_others(call: Call, codes: Sequence[str], under: Path) -> None:
-    """InvalidInput when somebody whom the caller does not see has one of the codes, which is a guess that is counted.
+async def _check_hidden_codes(call: Call, codes: Sequence[str], under: ProblemPath) -> None:
+    """Raise InvalidInput if a voucher of another tenant has one of the codes. The check counts as one guess.
 
-    Of several vouchers it is not told which: each refusal tells as much as the look-up of one code, and costs as much. While
-    something else is wrong nobody is told anything, and nothing is counted.
+    For several vouchers the error does not name the code, so that a refusal reveals no more than one look-up by code.
+    The check is skipped while the input has other problems (`dry_run`).
     """
-    if call.trial:
+    if call.dry_run:
         return
 
     async def none() -> bool:
-        return not (await _found(call, codes)).of_others
+        return not (await _find_codes(call, codes)).has_hidden
 
-    if not await look_up(call.context, "voucher", none):
+    if not await throttled_lookup(call.context, "voucher", none):
         place, message = (under, ONE_IS_TAKEN) if under else (("code",), TAKEN)
         raise InvalidInput(Problem(place, "ALREADY_TAKEN", message))
 
 
-def _code_problems(sent: ImportedVoucher, taken: frozenset[str], times: Mapping[str, int]) -> Sequence[Problem]:
-    code = normal(sent.code)
-    if "/" in sent.code or not sent.code.isprintable() or not in_one_line(sent.code):
-        return (Problem(("code",), "INVALID", "A code has no `/` and nothing that cannot be seen."),)
-    if not SHORTEST_CODE <= len(code) <= LONGEST_CODE or len(sent.code.strip()) > LONGEST_CODE:
+def _code_problems(voucher: ImportedVoucher, taken: frozenset[str], times: Mapping[str, int]) -> Sequence[Problem]:
+    code = normalize(voucher.code)
+    if "/" in voucher.code or not voucher.code.isprintable() or not clean_line(voucher.code):
+        return (Problem(("code",), "INVALID", "A code must not contain `/` or invisible characters."),)
+    if not SHORTEST_CODE <= len(code) <= LONGEST_CODE or len(voucher.code.strip()) > LONGEST_CODE:
         most = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
         return (Problem(("code",), "INVALID" if len(code) < SHORTEST_CODE else "TOO_LONG", most),)
-    if mistyped(code):
-        wrong = "This looks like a code of ours with a wrong character. Compare it with the voucher."
+    if is_mistyped(code):
+        wrong = "This looks like one of our codes with a wrong character. Compare it with the voucher."
         return (Problem(("code",), "INVALID", wrong),)
     if code in taken:
         return (Problem(("code",), "ALREADY_TAKEN", TAKEN),)
@@ -184,85 +192,79 @@ def _code_problems(sent: ImportedVoucher, taken: frozenset[str], times: Mapping[
 
 
 def _problems(
-    sent: ImportedVoucher, prototypes: Mapping[int, VoucherPrototypeRow] | None, now: dt.datetime
+    voucher: ImportedVoucher, prototypes: Mapping[int, VoucherPrototypeRow] | None, now: dt.datetime
 ) -> Sequence[Problem]:
-    """What cannot be of a voucher in its state. Of a partner that is not known, nobody knows the prototypes."""
-    created = sent.created_on or now
-    is_used, has_day = sent.state is VoucherState.USED, sent.used_on is not None
-    begins = sent.activated_on or created
-    never, wrong = sent.state in NEVER_PAID, "INVALID"
+    """Problems with the prototype, the state and the dates. `prototypes` is None if the partner is unknown; then the
+    prototype is not checked.
+    """
+    if prototypes is None or voucher.voucher_prototype_id in prototypes:
+        return _date_problems(voucher, now)
+    unknown = Problem(("voucher_prototype_id",), "INVALID", "No prototype of yours has this id.")
+    return [unknown, *_date_problems(voucher, now)]
+
+
+def _date_problems(voucher: ImportedVoucher, now: dt.datetime) -> Sequence[Problem]:
+    created, used, expires = voucher.created_on or now, voucher.used_on, voucher.expires_on
+    begins = voucher.activated_on or created
+    is_used, is_expired = voucher.state is VoucherState.USED, voucher.state is VoucherState.EXPIRED
+    never_paid = voucher.state in NEVER_PAID and voucher.activated_on is not None
+    past, early = "Send a time in the past.", "A voucher cannot be used before it was issued, at `createdOn`."
     checks = (
+        (created > now, "created_on", "INVALID", past),
+        (is_used and used is None, "used_on", "REQUIRED", "Say when it was used."),
+        (used and not is_used, "used_on", "INVALID", "Send this only for a voucher in state `USED`."),
+        (used and used > now, "used_on", "INVALID", past),
+        (used and used < created, "used_on", "INVALID", early),
+        (never_paid, "activated_on", "INVALID", "A voucher that was never paid has no activation time."),
         (
-            prototypes is not None and sent.voucher_prototype_id not in prototypes,
-            "voucher_prototype_id",
-            wrong,
-            "No prototype of yours has this id.",
-        ),
-        (created > now, "created_on", wrong, "It was issued in the past."),
-        (is_used and not has_day, "used_on", "REQUIRED", "Say when it was used."),
-        (has_day and not is_used, "used_on", wrong, "Only a voucher that is `USED` has such a day."),
-        (sent.used_on is not None and sent.used_on > now, "used_on", wrong, "It was used in the past."),
-        (
-            sent.used_on is not None and sent.used_on < created,
-            "used_on",
-            wrong,
-            "A voucher is used after it was issued: `createdOn` says when that was.",
-        ),
-        (never and sent.activated_on is not None, "activated_on", wrong, "One that is not paid does not work."),
-        (
-            sent.state is VoucherState.EXPIRED and (sent.expires_on is None or sent.expires_on > now),
+            is_expired and (expires is None or expires > now),
             "expires_on",
-            wrong,
-            "One that has expired has a day in the past on which it did.",
+            "INVALID",
+            "An expired voucher needs an expiry time in the past.",
         ),
-        (
-            sent.expires_on is not None and sent.expires_on <= begins,
-            "expires_on",
-            wrong,
-            "A voucher expires after it begins to work.",
-        ),
+        (expires and expires <= begins, "expires_on", "INVALID", "A voucher must expire after its activation."),
     )
     return [Problem((field,), code, message) for is_wrong, field, code, message in checks if is_wrong]
 
 
-def _people(sent: ImportedVoucher) -> tuple[Person, Person]:
-    """Who gives it, and who gets it: whoever keeps it gave it too."""
-    gifter, giftee = gifter_of(sent), giftee_of(sent)
+def _people(voucher: ImportedVoucher) -> tuple[Person, Person]:
+    """The gifter and the giftee. A self-gifted voucher has the gifter as giftee."""
+    gifter, giftee = gifter_of(voucher), giftee_of(voucher)
     gives = Person(gifter.first_name, gifter.last_name, gifter.email)
     gets = Person(giftee.first_name or "", giftee.last_name or "", giftee.email or "")
-    return gives, gives if sent.self_gifted else gets
+    return gives, gives if voucher.self_gifted else gets
 
 
 def _row(
     partner_id: int,
-    sent: ImportedVoucher,
+    voucher: ImportedVoucher,
     prototype: VoucherPrototypeRow,
     people: Mapping[Person, int | None],
     now: dt.datetime,
 ) -> VoucherRow:
-    gives, gets = _people(sent)
-    created = sent.created_on or now
-    paid = sent.total_price if sent.purchase_price is None else sent.purchase_price
+    gives, gets = _people(voucher)
+    created = voucher.created_on or now
+    paid = voucher.total_price if voucher.purchase_price is None else voucher.purchase_price
     known = prototype_columns(prototype)
-    if sent.prototype_name is not None:
-        known["prototype_name"] = text_of(sent.prototype_name)
+    if voucher.prototype_name is not None:
+        known["prototype_name"] = text_of(voucher.prototype_name)
     return VoucherRow(
         partner_id=partner_id,
         kind=VoucherKind.IMPORTED,
-        code=grouped(sent.code.strip()),
-        normal_code=normal(sent.code),
+        code=format_code(voucher.code.strip()),
+        normal_code=normalize(voucher.code),
         created_on=created,
-        activated_on=None if sent.state in NEVER_PAID else sent.activated_on or created,
-        message=sent.message or None,
+        activated_on=None if voucher.state in NEVER_PAID else voucher.activated_on or created,
+        message=voucher.message or None,
         gifter_id=people[gives],
         giftee_id=people[gets],
         currency=prototype.currency,
-        total_price_amount=sent.total_price,
+        total_price_amount=voucher.total_price,
         purchase_price_amount=paid,
-        rent_price_amount=sent.total_price,
+        rent_price_amount=voucher.total_price,
         bought_rent_price_amount=paid,
-        **{name: getattr(sent, name) for name in AS_SENT},
+        **{name: getattr(voucher, name) for name in COPIED_FIELDS},
         **known,
-        **gifter_columns(gifter_of(sent)),
-        **giftee_columns(giftee_of(sent)),
+        **gifter_columns(gifter_of(voucher)),
+        **giftee_columns(giftee_of(voucher)),
     )

@@ -1,4 +1,4 @@
-"""Vouchers that a partner issues by itself: on the telephone, at its desk, as a gesture."""
+"""Vouchers that a partner issues itself, without a checkout: by telephone, at a venue, or as a goodwill gesture."""
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
@@ -6,68 +6,68 @@ from decimal import ROUND_HALF_UP, Decimal
 from sqlmodel import col, select
 
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import visible
+from resolvers.core.scoping import visible_conditions
 from schema.checkout.basket import VoucherChoice
-from schema.core.errors import InvalidInput, Path, Problem
-from schema.core.input_errors import Findings, refuse, told_already
+from schema.core.errors import InvalidInput, Problem, ProblemPath
+from schema.core.input_errors import ProblemCollector, already_reported, raise_if_problems
 from schema.core.permission import Permission
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.countries import country_code
 from schema.validation.numbers import CENT, LARGEST_AMOUNT
-from schema.voucher.issue_input import Given, IssueVoucher
+from schema.voucher.issue_input import IssueVoucher, VoucherIssueFields
 from schema.voucher.voucher import Voucher, VoucherGiftee, VoucherGifter, VoucherState
 from store.catalogue.catalogue import VoucherPrototypeRow
-from store.catalogue.offers import SoldPrototype, load_prototypes
+from store.catalogue.offers import ShopPrototype, load_prototypes
 from store.catalogue.prices import nights_of, rent_price
 from store.checkout.basket_lines import chosen_options, party_of, voucher_problems
-from store.voucher.activation import zone_of
-from store.voucher.issuing import ChosenOption, NewVoucher, issue_vouchers
+from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_vouchers
+from store.voucher.payment import zone_of
 
-ISSUED = (VoucherState.PAID, VoucherState.DRAFT)
-PLACES = {"adults": "nb_adults", "children": "nb_children", "babies": "nb_babies", "nights": "nb_nights"}
-"""What the shop and the input call by different names."""
+ISSUABLE_STATES = (VoucherState.PAID, VoucherState.DRAFT)
+INPUT_FIELDS = {"adults": "nb_adults", "children": "nb_children", "babies": "nb_babies", "nights": "nb_nights"}
+"""Field of the shop's choice -> field of the input."""
 
 
 @operation(Permission.UPDATE_VOUCHER)
 async def issue_voucher(call: Call, input: IssueVoucher) -> Voucher:
-    """Issue a voucher as the shop would sell it, at the shop's price: only what is sold today, for as many persons and
-    nights, with such options as the shop would offer. What was really paid may be another amount.
+    """Issue a voucher on the terms of the shop: the prototype must be on sale, the persons, nights and options must be
+    allowed, and the price is the shop's price. The amount actually paid may differ.
     """
     now = call.services.clock.now()
-    findings, sold = Findings(), told_already(SoldPrototype)
-    with findings.of_one():
-        partner_id, sold = await _sold(call, input.voucher_prototype_id)
-    with findings.of_one():
+    findings, sold = ProblemCollector(), already_reported(ShopPrototype)
+    with findings.collect():
+        partner_id, sold = await _find_sold_prototype(call, input.voucher_prototype_id)
+    with findings.collect():
         _check_state(input)
-    with findings.of_one():
+    with findings.collect():
         _check_country(input)
-    with findings.of_one():
-        refuse(_choice_problems(input, sold))
-    with findings.of_one():
-        refuse(recipient_problems(input))
-    findings.tell()
-    return (await issue_vouchers(call.db, [_new(partner_id, sold, input)], now))[0]
+    with findings.collect():
+        raise_if_problems(_choice_problems(input, sold))
+    with findings.collect():
+        raise_if_problems(recipient_problems(input))
+    findings.raise_problems()
+    return (await issue_vouchers(call.db, [_new_voucher(partner_id, sold, input)], now))[0]
 
 
-async def _sold(call: Call, prototype_id: int) -> tuple[int, SoldPrototype]:
-    """The prototype, as the shop sells it today, and whose it is."""
+async def _find_sold_prototype(call: Call, prototype_id: int) -> tuple[int, ShopPrototype]:
+    """The id of the partner, and the prototype as sold today. Raises InvalidInput if it is unknown or not on sale."""
     query = select(VoucherPrototypeRow.partner_id).where(
-        *visible(call.caller, VoucherPrototypeRow), col(VoucherPrototypeRow.id) == prototype_id
+        *visible_conditions(call.caller, VoucherPrototypeRow), col(VoucherPrototypeRow.id) == prototype_id
     )
     partner_id = (await call.db.exec(query)).one_or_none()
     if partner_id is None:
         raise InvalidInput.at("voucher_prototype_id", "No prototype of yours has this id.")
     today = call.services.clock.now().astimezone(await zone_of(call.db, partner_id)).date()
     sold = (await load_prototypes(call.db, partner_id, today, [prototype_id]))[prototype_id]
-    if not sold.is_sold:
+    if not sold.is_on_sale:
         raise InvalidInput.at(
-            "voucher_prototype_id", "This prototype is not sold: it is inactive, or its last day is over."
+            "voucher_prototype_id", "This prototype is not on sale: it is inactive, or its last day of sale has passed."
         )
     return partner_id, sold
 
 
 def _choice(input: IssueVoucher) -> VoucherChoice:
-    """What was sent as a customer would have chosen it."""
+    """The input as a choice in the shop."""
     options = {option.option_id: option.count for option in input.options}
     return VoucherChoice(
         0, input.nb_adults, input.nb_children, input.nb_babies, nights=input.nb_nights, options=options
@@ -75,69 +75,71 @@ def _choice(input: IssueVoucher) -> VoucherChoice:
 
 
 def _check_state(input: IssueVoucher) -> None:
-    """Only another system may say any state of its vouchers."""
-    if input.state not in ISSUED:
+    """Imported vouchers may have any state; issued ones may not."""
+    if input.state not in ISSUABLE_STATES:
         raise InvalidInput.at("state", "A voucher is issued as `PAID` or as `DRAFT`.")
 
 
 def _check_country(input: IssueVoucher) -> None:
-    """Only another system may say a country as it wrote it."""
+    """Imported vouchers may have any text as country; issued ones may not."""
     country = gifter_of(input).country
     if country and country_code(country) is None:
         raise InvalidInput.at(("gifter_details", "country"), "Send a country: its ISO 3166 code, or its name.")
 
 
-def _choice_problems(input: IssueVoucher, sold: SoldPrototype) -> Sequence[Problem]:
-    """What the shop would refuse, told at the fields of the input."""
+def _choice_problems(input: IssueVoucher, sold: ShopPrototype) -> Sequence[Problem]:
+    """The problems that the shop reports for this choice, at the fields of the input."""
     ids = [option.option_id for option in input.options]
     twice = [
-        Problem(("options", at, "option_id"), "INVALID", "Send each option once, with how many of it.")
+        Problem(("options", at, "option_id"), "INVALID", "Send each option once, with its count.")
         for at, id in enumerate(ids)
         if id in ids[:at]
     ]
     if twice:
         return twice
 
-    def place(of_choice: Path) -> Path:
+    def place(of_choice: ProblemPath) -> ProblemPath:
         kind, *rest = of_choice
         if kind == "options":
             return ("options", ids.index(int(rest[0])), "option_id")
-        return ("options",) if kind == "categories" else (PLACES[str(kind)],)
+        return ("options",) if kind == "categories" else (INPUT_FIELDS[str(kind)],)
 
     return [Problem(place(p.path), p.code, p.message) for p in voucher_problems(_choice(input), sold)]
 
 
-def recipient_problems(input: Given) -> Sequence[Problem]:
-    """Whether a voucher can reach its recipient in the way that it is to."""
+def recipient_problems(input: VoucherIssueFields) -> Sequence[Problem]:
+    """Problems with the recipient: the e-mail or postal address that the reception mode needs is missing."""
     gifter, giftee = gifter_of(input), giftee_of(input)
     if input.self_gifted and input.giftee_details is not None:
-        return (Problem(("giftee_details",), "INVALID", "The buyer keeps it: it is for nobody else."),)
+        return (Problem(("giftee_details",), "INVALID", "A self-gifted voucher has no giftee."),)
     email = gifter.email if input.self_gifted else giftee.email
     address = gifter.address if input.self_gifted else giftee.address
     side = "gifter_details" if input.self_gifted else "giftee_details"
     match input.reception_mode:
         case ReceptionMode.GIFTEE_EMAIL if not email:
-            return (Problem((side, "email"), "REQUIRED", "It goes by e-mail: send the address."),)
+            return (Problem((side, "email"), "REQUIRED", "The voucher is sent by e-mail: send the address."),)
         case ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY if not address:
-            return (Problem((side, "address"), "REQUIRED", "It goes by post: send the address."),)
+            return (Problem((side, "address"), "REQUIRED", "The voucher is sent by post: send the address."),)
         case ReceptionMode.EXPEDITION if not gifter.address:
-            return (Problem(("gifter_details", "address"), "REQUIRED", "It goes by post: send the address."),)
+            return (
+                Problem(("gifter_details", "address"), "REQUIRED", "The voucher is sent by post: send the address."),
+            )
         case _:
             return ()
 
 
-def gifter_of(input: Given) -> VoucherGifter:
+def gifter_of(input: VoucherIssueFields) -> VoucherGifter:
     sent = input.gifter_details
     return VoucherGifter() if sent is None else VoucherGifter(**sent.model_dump())
 
 
-def giftee_of(input: Given) -> VoucherGiftee:
-    """Whom it is for; an empty text is nothing."""
+def giftee_of(input: VoucherIssueFields) -> VoucherGiftee:
+    """The giftee; empty texts become None."""
     sent = input.giftee_details
     return VoucherGiftee() if sent is None else VoucherGiftee(**{k: v or None for k, v in sent.model_dump().items()})
 
 
-def _new(partner_id: int, sold: SoldPrototype, input: IssueVoucher) -> NewVoucher:
+def _new_voucher(partner_id: int, sold: ShopPrototype, input: IssueVoucher) -> NewVoucher:
     choice = _choice(input)
     rent = rent_price(sold.offered, sold.rates, party_of(choice))
     options = chosen_options(choice, sold.offered.categories)
@@ -148,7 +150,7 @@ def _new(partner_id: int, sold: SoldPrototype, input: IssueVoucher) -> NewVouche
     return NewVoucher(
         partner_id=partner_id,
         prototype_id=input.voucher_prototype_id,
-        options=[ChosenOption(chosen.option.id, chosen.count, chosen.option.price) for chosen in options],
+        options=[NewVoucherOption(chosen.option.id, chosen.count, chosen.option.price) for chosen in options],
         nb_nights=nights_of(sold.offered, party_of(choice)),
         rent_price=rent,
         total_price=total,
@@ -171,5 +173,5 @@ def _new(partner_id: int, sold: SoldPrototype, input: IssueVoucher) -> NewVouche
 
 
 def rent_part(paid: Decimal, rent: Decimal, total: Decimal) -> Decimal:
-    """What of a payment is for the prototype: the part that it is of the price."""
+    """The part of the payment for the prototype without options, in proportion to the price, rounded to cents."""
     return (paid * rent / total).quantize(CENT, ROUND_HALF_UP) if total else paid

@@ -1,4 +1,4 @@
-"""Vouchers as they are read: lists of them, one by its code, and what follows from the time."""
+"""Vouchers: list, lookups and time-dependent fields."""
 
 import datetime as dt
 from decimal import Decimal
@@ -9,85 +9,99 @@ from pydantic import AfterValidator, Field
 
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
-from resolvers.core.listing import Listing, Lookup, OfPartner, Where
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.listing import Listing, Lookup
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
 from schema.voucher.voucher import Voucher, VoucherKind, VoucherState
-from store.core.codes import normal
+from store.core.codes import normalize
 from store.document.addresses import DocumentKind, document_url
-from store.document.source import NOT_PRINTED
+from store.document.source import UNPRINTABLE_STATES
 from store.voucher import rules
 from store.voucher.vouchers import VoucherRow  # noqa: F401 - the table of vouchers
 
 LONGEST_TERM = 200
-"""Of a text that is searched for, in characters."""
+"""Longest search text, in characters."""
 
 
-@closed_set
-class VoucherSort(ClosedSet):
-    """How to order vouchers."""
+@graphql_enum
+class VoucherSort(DescribedEnum):
+    """Sort order of vouchers."""
 
     NEWEST = "-created_on", "The newest first."
     OLDEST = "created_on", "The oldest first."
-    ENDING = "expires_on", "Those first that stop working first; those without an end last."
-    ENDING_DESCENDING = "-expires_on", "Those first that work longest; those without an end before them."
+    ENDING = "expires_on", "Earliest expiry first; those without expiry last."
+    ENDING_DESCENDING = "-expires_on", "Latest expiry first; those without expiry before all others."
 
 
-@writable_as(Voucher)
+@graphql_input_for(Voucher)
 class VoucherFilter(OfPartner):
-    """Which vouchers. Texts are found anywhere, whatever the case and the accents; both ends of a period belong to it."""
+    """Filter for vouchers. Texts match any part, ignoring case and accents. Periods include both ends."""
 
-    code: Annotated[str | None, AfterValidator(lambda sent: sent and normal(sent)), Where("normal_code")] = Field(
-        default=None, description="The code, however it is spaced."
+    code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("normal_code")] = Field(
+        default=None, description="Only the voucher with this code, in any spelling."
     )
     state: Annotated[VoucherState | None, Where("state")] = None
     states: Annotated[list[VoucherState] | None, Where("state", "in")] = Field(
-        default=None, description="In one of these states."
+        default=None, description="Only vouchers in one of these states."
     )
     kind: Annotated[VoucherKind | None, Where("kind")] = None
     voucher_prototype_id: Annotated[int | None, Where("voucher_prototype_id")] = None
     prototype_name: Annotated[str | None, Where("name_text", "search")] = Field(
-        default=None, max_length=LONGEST_TERM, description="In the prototype's name that day, in any language."
+        default=None,
+        max_length=LONGEST_TERM,
+        description="Only vouchers whose prototype name at the time of issue contains this, in any language.",
     )
     gifter: Annotated[str | None, Where("gifter_text", "search")] = Field(
-        default=None, max_length=LONGEST_TERM, description="In the name or the e-mail address of who gave it."
+        default=None,
+        max_length=LONGEST_TERM,
+        description="Only vouchers whose gifter's name or e-mail address contains this.",
     )
     giftee: Annotated[str | None, Where("giftee_text", "search")] = Field(
-        default=None, max_length=LONGEST_TERM, description="In the name or the e-mail address of whom it is for."
+        default=None,
+        max_length=LONGEST_TERM,
+        description="Only vouchers whose giftee's name or e-mail address contains this.",
     )
     origin: Annotated[str | None, Where("origin_text", "search")] = Field(
-        default=None, max_length=LONGEST_TERM, description="In where it was sold."
+        default=None, max_length=LONGEST_TERM, description="Only vouchers whose `origin` contains this."
     )
-    gifter_id: Annotated[int | None, Where("gifter_id")] = Field(default=None, description="The customer who gave it.")
-    giftee_id: Annotated[int | None, Where("giftee_id")] = Field(default=None, description="The customer it is for.")
+    gifter_id: Annotated[int | None, Where("gifter_id")] = Field(
+        default=None, description="Only vouchers whose gifter is the customer with this id."
+    )
+    giftee_id: Annotated[int | None, Where("giftee_id")] = Field(
+        default=None, description="Only vouchers whose giftee is the customer with this id."
+    )
     order_id: Annotated[int | None, Where("order_id")] = None
     created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
-        default=None, description="Made at this time or later."
+        default=None, description="Only vouchers issued at or after this time."
     )
     created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
-        default=None, description="Made at this time or earlier."
+        default=None, description="Only vouchers issued at or before this time."
     )
     expires_from: Annotated[dt.datetime | None, Where("expires_on", ">=")] = Field(
-        default=None, description="Stops working at this time or later."
+        default=None, description="Only vouchers that expire at or after this time."
     )
     expires_until: Annotated[dt.datetime | None, Where("expires_on", "<=")] = Field(
-        default=None, description="Stops working at this time or earlier."
+        default=None, description="Only vouchers that expire at or before this time."
     )
 
 
-vouchers = Listing(Voucher, VoucherFilter, VoucherSort, Permission.VIEW_VOUCHER, "The vouchers you see, newest first.")
+vouchers = Listing(
+    Voucher, VoucherFilter, VoucherSort, Permission.VIEW_VOUCHER, "The vouchers visible to you, newest first."
+)
 voucher = Lookup(
     Voucher,
     "normal_code",
     "voucher",
     Permission.VIEW_VOUCHER,
-    "A voucher by its code, however it is spaced, or by its id.",
+    "A voucher by its code, in any spelling, or by its id.",
 )
 voucher_with_id = Lookup(Voucher, "id", "voucher", Permission.VIEW_VOUCHER, "A voucher by its id.")
 
 
-class _Facts(NamedTuple):
-    """What the rules look at, made of columns."""
+class _VoucherColumns(NamedTuple):
+    """The columns that the voucher rules need."""
 
     state: VoucherState
     expires_on: dt.datetime | None
@@ -98,25 +112,25 @@ class _Facts(NamedTuple):
 
 @derives(Voucher, "is_usable")
 def _is_usable(context: Context, state: str, activated_on: Any, expires_on: Any) -> bool:
-    return rules.is_usable(_Facts(VoucherState(state), expires_on, activated_on), context.services.clock.now())
+    return rules.is_usable(_VoucherColumns(VoucherState(state), expires_on, activated_on), context.services.clock.now())
 
 
 @derives(Voucher, "is_extendable")
 def _is_extendable(context: Context, state: str, expires_on: Any) -> bool:
-    return rules.is_extendable(_Facts(VoucherState(state), expires_on), context.services.clock.now())
+    return rules.is_extendable(_VoucherColumns(VoucherState(state), expires_on), context.services.clock.now())
 
 
 @derives(Voucher, "is_refundable")
 def _is_refundable(context: Context, state: str, kind: str, expires_on: Any, paid: Decimal) -> bool:
-    facts = _Facts(VoucherState(state), expires_on, kind=VoucherKind(kind), purchase_price_amount=paid)
+    facts = _VoucherColumns(VoucherState(state), expires_on, kind=VoucherKind(kind), purchase_price_amount=paid)
     return rules.is_refundable(facts, context.services.clock.now())
 
 
 @derives(Voucher, "last_day")
 def _last_day(context: Context, expires_on: dt.datetime | None) -> dt.date | None:
-    return None if expires_on is None else expires_on.astimezone(ZoneInfo(context.asking.time_zone)).date()
+    return None if expires_on is None else expires_on.astimezone(ZoneInfo(context.required_caller.time_zone)).date()
 
 
 @derives(Voucher, "document_url")
 def _document_url(context: Context, state: str, token: str) -> str | None:
-    return None if state in NOT_PRINTED else document_url(context.services.settings, DocumentKind.VOUCHER, token)
+    return None if state in UNPRINTABLE_STATES else document_url(context.services.settings, DocumentKind.VOUCHER, token)

@@ -1,4 +1,6 @@
-"""What the worker does about webhooks: events are put in line, messages are sent, one after another for each endpoint."""
+"""Webhook jobs of the worker: events are fanned out to delivery queues, and each endpoint receives its messages in
+order.
+"""
 
 import datetime as dt
 import time
@@ -10,108 +12,123 @@ from sqlalchemy import delete, func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.context import Services
+from resolvers.core.services import Services
+from schema.account.user import UserRole
 from schema.mail import MailKind
-from schema.partner.partner import UserRole
 from schema.webhook.webhook import DeliveryState, DisabledReason
-from store.database.loaders import among
+from store.account.users import UserRow
+from store.database.loaders import is_any_of
 from store.event.events import EventRow
-from store.job.jobs import Job, enqueue
-from store.mail.outbox import post
-from store.partner.partners import PartnerRow, UserRow
-from store.webhook.fan_out import sort_events
-from store.webhook.queue import PAUSES, Busy, Noted, Taken, due, note, take
+from store.job.jobs import JobKind, enqueue_job
+from store.mail.outbox import enqueue_mail
+from store.partner.partners import PartnerRow
+from store.webhook.fan_out import fan_out_events
+from store.webhook.queue import (
+    RETRY_PAUSES,
+    ClaimedDelivery,
+    DeliveryUpdate,
+    NoCapacity,
+    claim_next,
+    due_endpoints,
+    record_attempt,
+)
 from store.webhook.rows import WebhookDeliveryRow, WebhookEndpointRow
-from store.webhook.sender import Answer
-from store.webhook.signing import WEBHOOK_SECRET, headers_of
+from store.webhook.sender import SendResult
+from store.webhook.signing import WEBHOOK_SECRET, signed_headers
 
 log = structlog.get_logger(__name__)
 
-TURN = dt.timedelta(seconds=30)
-"""How long one job sends to one endpoint; then the others have their turn."""
+ENDPOINT_TIME_SLICE = dt.timedelta(seconds=30)
+"""How long one job sends to one endpoint before other jobs get their turn."""
 BUSY_PAUSE = dt.timedelta(seconds=1)
-SWEPT = 500
-FORGOTTEN_AT_ONCE = 1_000
-SENT = Counter("coffret_webhook_tries_total", "Tries to deliver webhooks, by how they ended.", ["outcome"])
-SECONDS = Histogram("coffret_webhook_seconds", "Time of a try to deliver a webhook.")
-DISABLED = Counter("coffret_webhook_endpoints_disabled_total", "Endpoints that we have disabled.", ["reason"])
+SWEEP_BATCH = 500
+PRUNE_BATCH = 1_000
+TRIES = Counter("coffret_webhook_tries_total", "Attempts to deliver webhooks, by outcome.", ["outcome"])
+SECONDS = Histogram("coffret_webhook_seconds", "Duration of an attempt to deliver a webhook.")
+DISABLED = Counter("coffret_webhook_endpoints_disabled_total", "Endpoints disabled by the service.", ["reason"])
 WAITING = Gauge(
     "coffret_webhook_waiting",
-    "Messages of active endpoints in line, counted each minute by one worker.",
+    "Queued messages of active endpoints, counted every minute by one worker.",
     multiprocess_mode="mostrecent",
 )
-WAITING_SECONDS = Gauge("coffret_webhook_waiting_seconds", "Age of the oldest of them.", multiprocess_mode="mostrecent")
+WAITING_SECONDS = Gauge(
+    "coffret_webhook_waiting_seconds",
+    "Age of the oldest queued message of an active endpoint.",
+    multiprocess_mode="mostrecent",
+)
 
 
-async def wake(
+async def enqueue_deliveries(
     db: AsyncSession, endpoint_ids: Iterable[int], after: dt.timedelta | None = None, once: str | None = None
 ) -> None:
-    """Have a worker look at what is in line for these endpoints, once the session's transaction is committed."""
+    """Enqueue delivery jobs for these endpoints; they run once the session's transaction is committed."""
     for endpoint_id in endpoint_ids:
-        await enqueue(db, Job.DELIVER_WEBHOOKS, {"id": endpoint_id}, after=after, once=once and f"{once}:{endpoint_id}")
+        await enqueue_job(
+            db, JobKind.DELIVER_WEBHOOKS, {"id": endpoint_id}, after=after, unique_key=once and f"{once}:{endpoint_id}"
+        )
 
 
-async def sort(services: Services, event_id: int) -> None:
-    """Put an event in line for the endpoints that want it, and every event before it."""
+async def fan_out(services: Services, event_id: int) -> None:
+    """Job: add an event, and all earlier events, to the delivery queues of the subscribed endpoints."""
     async with services.db.sessions() as db:
         done = (await db.exec(select(EventRow.is_sorted).where(EventRow.id == event_id))).first()
-    if done is False:  # it was not sorted with another, nor deleted
-        await _sort_all(services)
+    if done is False:  # neither fanned out with another event nor deleted
+        await _fan_out_all(services)
 
 
-async def _sort_all(services: Services) -> None:
+async def _fan_out_all(services: Services) -> None:
     found = 1
     while found:
         async with services.db.sessions() as db, db.begin():
-            found, told = await sort_events(db)
-            await wake(db, told)
+            found, told = await fan_out_events(db)
+            await enqueue_deliveries(db, told)
 
 
 async def deliver(services: Services, endpoint_id: int) -> None:
-    """Send an endpoint what is due, in order, until it fails, nothing is left, or others want their turn.
+    """Job: send the due messages of an endpoint in order, until one fails, none is left, or the time slice ends.
 
-    At least once: whoever dies between the answer and our note of it leaves the message to be sent again, under the same
-    `webhook-id`. What has been put in line by the time another worker finds the endpoint taken is sent by the one who has it.
+    Delivery is at least once: after a crash between the response and its record, the message is sent again with the
+    same `webhook-id`. If another worker holds the endpoint, that worker also sends the messages queued meanwhile.
     """
-    ends = time.monotonic() + TURN.total_seconds()
+    ends = time.monotonic() + ENDPOINT_TIME_SLICE.total_seconds()
     while time.monotonic() < ends:
-        taken = await _take(services, endpoint_id)
+        taken = await _claim_delivery(services, endpoint_id)
         if taken is None:
             return
-        noted = await _note(services, taken, await _send(services, taken))
+        noted = await _record_answer(services, taken, await _send(services, taken))
         if noted is None or noted.pause is not None or noted.disabled is not None:
             return
     async with services.db.sessions() as db, db.begin():
-        await wake(db, [endpoint_id])
+        await enqueue_deliveries(db, [endpoint_id])
 
 
-async def _take(services: Services, endpoint_id: int) -> Taken | None:
+async def _claim_delivery(services: Services, endpoint_id: int) -> ClaimedDelivery | None:
     now = services.clock.now()
     async with services.db.sessions() as db, db.begin():
-        taken = Busy() if services.webhooks.is_full else await take(db, endpoint_id, now)
-        if isinstance(taken, Busy):
-            # Each event has a job of its own: those that find no room become one, or they would look again every second
-            # for all that happens meanwhile. The job that runs has the name of an earlier second, if any.
-            await wake(db, [endpoint_id], after=BUSY_PAUSE, once=f"busy {now:%H:%M:%S}")
+        taken = NoCapacity() if services.webhook_sender.is_full else await claim_next(db, endpoint_id, now)
+        if isinstance(taken, NoCapacity):
+            # Each event has its own job. Jobs without capacity merge into one by their unique key, or all of them would
+            # retry every second. The key contains the second, so it differs from that of the running job.
+            await enqueue_deliveries(db, [endpoint_id], after=BUSY_PAUSE, once=f"busy {now:%H:%M:%S}")
             return None
         return taken
 
 
-async def _send(services: Services, taken: Taken) -> Answer:
+async def _send(services: Services, taken: ClaimedDelivery) -> SendResult:
     now = services.clock.now()
     secrets = WEBHOOK_SECRET.secrets_of(services.settings.secret, taken.endpoint, now)
-    headers = headers_of(taken.delivery.key, taken.body, now, secrets)
-    answer = await services.webhooks.send(taken.endpoint.url, headers, taken.body)
-    SENT.labels(answer.outcome.value).inc()
+    headers = signed_headers(taken.delivery.key, taken.body, now, secrets)
+    answer = await services.webhook_sender.send(taken.endpoint.url, headers, taken.body)
+    TRIES.labels(answer.outcome.value).inc()
     SECONDS.observe(answer.duration.total_seconds())
     return answer
 
 
-async def _note(services: Services, taken: Taken, answer: Answer) -> Noted | None:
+async def _record_answer(services: Services, taken: ClaimedDelivery, answer: SendResult) -> DeliveryUpdate | None:
     async with services.db.sessions() as db, db.begin():
-        noted = await note(db, taken, answer, services.clock.now())
+        noted = await record_attempt(db, taken, answer, services.clock.now())
         if noted is not None and noted.pause is not None:
-            await wake(db, [taken.endpoint.id], after=noted.pause)
+            await enqueue_deliveries(db, [taken.endpoint.id], after=noted.pause)
         if noted is not None and noted.disabled is not None:
             await _tell_owner(db, taken.endpoint, noted.disabled)
     told = log.bind(endpoint=taken.endpoint.id, message=taken.delivery.key, outcome=answer.outcome.value)
@@ -126,12 +143,12 @@ async def _note(services: Services, taken: Taken, answer: Answer) -> Noted | Non
 
 
 async def _tell_owner(db: AsyncSession, endpoint: WebhookEndpointRow, reason: DisabledReason) -> None:
-    """Write to the partner, or to everybody who works for the marketplace."""
-    failing = round(sum(PAUSES, dt.timedelta()) / dt.timedelta(days=1))
+    """Notify the partner by mail, or all active users of the marketplace."""
+    failing = round(sum(RETRY_PAUSES, dt.timedelta()) / dt.timedelta(days=1))
     days = 0 if reason is DisabledReason.GONE else failing
     about = {"url": endpoint.url, "endpoint_id": endpoint.id, "days": days}
     for to, language in await _owners(db, endpoint):
-        await post(
+        await enqueue_mail(
             db,
             MailKind.ENDPOINT_DISABLED,
             to=to,
@@ -156,12 +173,12 @@ async def _owners(db: AsyncSession, endpoint: WebhookEndpointRow) -> Sequence[tu
 
 
 async def sweep(services: Services) -> int:
-    """Do what a job that was lost had to do, and measure what waits; answers how many endpoints are sent to again."""
-    await _sort_all(services)
+    """Restart deliveries whose job was lost, and update the gauges; returns the number of endpoints."""
+    await _fan_out_all(services)
     now = services.clock.now()
     async with services.db.sessions() as db, db.begin():
-        found = await due(db, now, SWEPT)
-        await wake(db, found, once="swept")
+        found = await due_endpoints(db, now, SWEEP_BATCH)
+        await enqueue_deliveries(db, found, once="swept")
         waiting, since = await _waiting(db)
     WAITING.set(waiting)
     WAITING_SECONDS.set(max(now - since, dt.timedelta()).total_seconds() if since else 0)
@@ -178,15 +195,15 @@ async def _waiting(db: AsyncSession) -> tuple[int, dt.datetime | None]:
     return (await db.exec(query)).one()
 
 
-async def forget(services: Services) -> int:
-    """Delete the events that are older than the setting says, with all that was sent of them; answers how many."""
+async def prune_events(services: Services) -> int:
+    """Delete events older than `event_days`, with their messages; returns their number."""
     before = services.clock.now() - dt.timedelta(days=services.settings.event_days)
-    old = select(EventRow.id).where(col(EventRow.occurred_on) < before).limit(FORGOTTEN_AT_ONCE)
+    old = select(EventRow.id).where(col(EventRow.occurred_on) < before).limit(PRUNE_BATCH)
     deleted = 0
     while True:
         async with services.db.sessions() as db, db.begin():
             ids = (await db.exec(old)).all()
-            await db.exec(delete(EventRow).where(among(col(EventRow.id), ids)))
+            await db.exec(delete(EventRow).where(is_any_of(col(EventRow.id), ids)))
         if not ids:
             return deleted
         deleted += len(ids)

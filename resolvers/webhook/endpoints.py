@@ -1,4 +1,4 @@
-"""Who is told of events, what they were told, and telling it again."""
+"""Webhook endpoints, their message log, replay and tests."""
 
 import datetime as dt
 import socket
@@ -9,17 +9,19 @@ from pydantic import Field
 from sqlalchemy import func
 from sqlmodel import col, select
 
-from resolvers.core.context import Role
+from resolvers.core.caller import Role
+from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import ById, apply, marketplace_of, owner_of
-from resolvers.core.listing import Listing, Lookup, OfPartner, Where
+from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find
-from resolvers.webhook.delivery import wake
+from resolvers.core.scoping import find_visible
+from resolvers.webhook.delivery import enqueue_deliveries
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
-from schema.core.input_errors import Findings
+from schema.core.input_errors import ProblemCollector
+from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, closed_set, writable_as
-from schema.event import EXAMPLES, EventType
+from schema.event import EVENT_EXAMPLES, EventType
 from schema.webhook.input import (
     CreateWebhookEndpoint,
     DeleteWebhookEndpoint,
@@ -34,26 +36,26 @@ from schema.webhook.input import (
 from schema.webhook.webhook import DeliveryState, IssuedWebhookEndpoint, WebhookDelivery, WebhookEndpoint
 from store.order.signing_secrets import new_salt, rotate
 from store.partner.partners import PartnerRow
-from store.webhook.addresses import BadUrl, ForbiddenAddress
-from store.webhook.queue import forget_failures, replay
+from store.webhook.addresses import ForbiddenAddress, InvalidUrl
+from store.webhook.queue import replay_events, reset_retries
 from store.webhook.rows import WebhookEndpointRow
-from store.webhook.sender import Answer
-from store.webhook.signing import WEBHOOK_SECRET, body_of, headers_of
+from store.webhook.sender import SendResult
+from store.webhook.signing import WEBHOOK_SECRET, signed_headers, webhook_body
 
 MOST_ENDPOINTS = 20
-"""Of one owner: each event is sent so often."""
+"""Maximum number of endpoints per owner; each event is sent to all of them."""
 
 
-@closed_set
-class WebhookEndpointSort(ClosedSet):
-    """How to order endpoints."""
+@graphql_enum
+class WebhookEndpointSort(DescribedEnum):
+    """Sort order of endpoints."""
 
     NEWEST = "-id", "The newest first."
 
 
-@writable_as(WebhookEndpoint)
+@graphql_input_for(WebhookEndpoint)
 class WebhookEndpointFilter(OfPartner):
-    """Which endpoints."""
+    """Filter for endpoints."""
 
     is_active: Annotated[bool | None, Where("is_active")] = None
 
@@ -63,37 +65,41 @@ webhook_endpoints = Listing(
     WebhookEndpointFilter,
     WebhookEndpointSort,
     Permission.MANAGE_WEBHOOK,
-    "The addresses that are told of events, newest first.",
+    "The webhook endpoints visible to you, newest first.",
 )
 webhook_endpoint = Lookup(
     WebhookEndpoint, "id", "webhook endpoint", Permission.MANAGE_WEBHOOK, "An endpoint by its id."
 )
 
 
-@closed_set
-class WebhookDeliverySort(ClosedSet):
-    """How to order messages."""
+@graphql_enum
+class WebhookDeliverySort(DescribedEnum):
+    """Sort order of messages."""
 
-    NEWEST = "-id", "Those that were first put in line last."
+    NEWEST = "-id", "Newest first, by when the message was first queued."
 
 
-@writable_as(WebhookDelivery)
+@graphql_input_for(WebhookDelivery)
 class WebhookDeliveryFilter(OfPartner):
-    """Which messages."""
+    """Filter for messages. Periods include both ends."""
 
-    ids: Annotated[list[str] | None, Where("key", "in")] = Field(default=None, description="With one of these ids.")
-    endpoint_id: Annotated[int | None, Where("endpoint_id")] = Field(default=None, description="To this endpoint.")
+    ids: Annotated[list[str] | None, Where("key", "in")] = Field(
+        default=None, description="Only messages with one of these ids."
+    )
+    endpoint_id: Annotated[int | None, Where("endpoint_id")] = Field(
+        default=None, description="Only messages to the endpoint with this id."
+    )
     states: Annotated[list[DeliveryState] | None, Where("state", "in")] = Field(
-        default=None, description="In one of these states."
+        default=None, description="Only messages in one of these states."
     )
     event_types: Annotated[list[EventType] | None, Where("event_type", "in")] = Field(
-        default=None, description="Of events of one of these types."
+        default=None, description="Only messages about events of one of these types."
     )
     created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
-        default=None, description="First put in line from this time on."
+        default=None, description="Only messages first queued at or after this time."
     )
     created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
-        default=None, description="First put in line to this time."
+        default=None, description="Only messages first queued at or before this time."
     )
 
 
@@ -102,7 +108,7 @@ webhook_deliveries = Listing(
     WebhookDeliveryFilter,
     WebhookDeliverySort,
     Permission.MANAGE_WEBHOOK,
-    "The log of messages to your endpoints, newest first.",
+    "The messages to the endpoints visible to you, newest first.",
 )
 
 
@@ -111,16 +117,16 @@ _endpoint = ById(WebhookEndpointRow, "webhook endpoint")
 
 @operation(Permission.MANAGE_WEBHOOK)
 async def create_webhook_endpoint(call: Call, input: CreateWebhookEndpoint) -> IssuedWebhookEndpoint:
-    """Have an address told of events from now on. Its secret is answered here and never again."""
-    findings = Findings()
-    with findings.of_one():
+    """Create a webhook endpoint: a URL that receives events from now on. Its secret is returned only here."""
+    findings = ProblemCollector()
+    with findings.collect():
         partner_id, marketplace_id = await _owner(call, input)
-        await _not_too_many(call, partner_id, marketplace_id)
-    with findings.of_one():
-        _subscribable(input.event_types)
-    with findings.of_one():
-        host = await _reachable(call, input.url)
-    findings.tell()
+        await _check_endpoint_limit(call, partner_id, marketplace_id)
+    with findings.collect():
+        _check_event_types(input.event_types)
+    with findings.collect():
+        host = await _check_reachable(call, input.url)
+    findings.raise_problems()
     row = WebhookEndpointRow(
         partner_id=partner_id,
         marketplace_id=marketplace_id,
@@ -137,17 +143,17 @@ async def create_webhook_endpoint(call: Call, input: CreateWebhookEndpoint) -> I
 
 @operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
 async def update_webhook_endpoint(call: Call, input: UpdateWebhookEndpoint) -> WebhookEndpoint:
-    """Change an endpoint. Its secret stays."""
+    """Update an endpoint. Its secret stays unchanged."""
     row = await _endpoint.find(call, input.id)
-    findings = Findings()
-    with findings.of_one():
+    findings = ProblemCollector()
+    with findings.collect():
         if input.event_types is not None:
-            _subscribable(input.event_types.value)
+            _check_event_types(input.event_types.value)
     host = None
-    with findings.of_one():
+    with findings.collect():
         if input.url is not None:
-            host = await _reachable(call, input.url.value)
-    findings.tell()
+            host = await _check_reachable(call, input.url.value)
+    findings.raise_problems()
     row = await _endpoint.find(call, input.id, lock=True)
     apply(row, input)
     if input.is_active is not None:
@@ -156,20 +162,22 @@ async def update_webhook_endpoint(call: Call, input: UpdateWebhookEndpoint) -> W
         row.host = host
     await call.db.flush()
     if row.is_active and (input.url is not None or input.is_active is not None):
-        await forget_failures(call.db, row.id)
-        await wake(call.db, [row.id])
+        await reset_retries(call.db, row.id)
+        await enqueue_deliveries(call.db, [row.id])
     return row
 
 
 @operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
 async def delete_webhook_endpoint(call: Call, input: DeleteWebhookEndpoint) -> None:
-    """Delete an endpoint, with what waits for it and with its log."""
+    """Delete an endpoint, with its queued messages and its log."""
     await call.db.delete(await _endpoint.find(call, input.id, lock=True))
 
 
 @operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
 async def rotate_webhook_secret(call: Call, input: RotateWebhookSecret) -> IssuedWebhookEndpoint:
-    """Give an endpoint a new secret. Unless told otherwise, messages are signed with both for a day."""
+    """Issue a new secret to an endpoint. For a day, messages are also signed with the previous secret, unless it is
+    revoked.
+    """
     row = await _endpoint.find(call, input.id, lock=True)
     overlap = dt.timedelta(hours=call.services.settings.webhook_secret_hours)
     rotate(row, call.services.clock.now(), overlap, revoke=input.revoke_previous)
@@ -179,33 +187,35 @@ async def rotate_webhook_secret(call: Call, input: RotateWebhookSecret) -> Issue
 
 @operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
 async def replay_webhooks(call: Call, input: ReplayWebhooks) -> int:
-    """Put messages in line for an endpoint again: at most 10,000, the oldest first; answers how many.
+    """Queue messages for an endpoint again: at most 10,000, oldest first. Returns their number.
 
-    Each keeps its `webhook-id`. Events that the endpoint was never told of, from before it was made for example, are
-    told as well; what waits already waits on.
+    Each message keeps its `webhook-id`. Events that were never sent to the endpoint, for example from before it was
+    created, are included. Messages already waiting are not queued twice.
     """
     row = await _endpoint.find(call, input.id, lock=True)
-    call.concerns(row)
-    findings = Findings()
-    with findings.of_one():
+    call.add_audit_subject(row)
+    findings = ProblemCollector()
+    with findings.collect():
         if (input.event_ids is None) is (input.since is None):
             raise InvalidInput.at("since", "Send `eventIds` or `since`.")
-    with findings.of_one():
+    with findings.collect():
         if input.until is not None and (input.since is None or input.until < input.since):
-            raise InvalidInput.at("until", "A time to end at comes after `since`.")
-    findings.tell()
-    count = await replay(call.db, row.id, keys=input.event_ids, since=input.since, until=input.until)
+            raise InvalidInput.at("until", "Send `until` only with `since`, and not before it.")
+    findings.raise_problems()
+    count = await replay_events(call.db, row.id, keys=input.event_ids, since=input.since, until=input.until)
     if count:
-        await wake(call.db, [row.id])
+        await enqueue_deliveries(call.db, [row.id])
     return count
 
 
 @operation(Permission.MANAGE_WEBHOOK, transaction=False)
 async def test_webhook_endpoint(call: Call, input: TestWebhookEndpoint) -> WebhookTest:
-    """Send an endpoint an example, or show what would be sent. It is no event, stands in no line and in no log."""
+    """Send an example message to an endpoint, or show what would be sent. It is not an event, and is neither queued nor
+    logged.
+    """
     async with call.services.db.sessions() as db:
-        row = await find(db, call.caller, WebhookEndpointRow, "webhook endpoint", id=input.id)
-        call.concerns(row)
+        row = await find_visible(db, call.caller, WebhookEndpointRow, "webhook endpoint", id=input.id)
+        call.add_audit_subject(row)
         of = (
             PartnerRow.marketplace_id == row.marketplace_id
             if row.partner_id is None
@@ -214,33 +224,33 @@ async def test_webhook_endpoint(call: Call, input: TestWebhookEndpoint) -> Webho
         first = select(PartnerRow.id, PartnerRow.uuid).where(of).order_by(col(PartnerRow.id)).limit(1)
         partner = (await db.exec(first)).first() or (0, UUID(int=0))
     now = call.services.clock.now()
-    body = body_of(
+    body = webhook_body(
         key=f"evt_{uuid4().hex}",
         type=input.type.value,
         occurred_on=now,
         subject="test",
-        data=EXAMPLES[input.type],
+        data=EVENT_EXAMPLES[input.type],
         partner=partner,
     )
-    headers = headers_of(
+    headers = signed_headers(
         f"msg_{uuid4().hex}", body, now, WEBHOOK_SECRET.secrets_of(call.services.settings.secret, row, now)
     )
-    answer = await call.services.webhooks.send(row.url, headers, body) if input.send else None
+    answer = await call.services.webhook_sender.send(row.url, headers, body) if input.send else None
     return WebhookTest(
         url=row.url,
         headers=[HttpHeader(name=name, value=value) for name, value in headers.items()],
         body=body.decode(),
-        answer=None if answer is None else _told(answer),
+        answer=None if answer is None else _webhook_answer_of(answer),
     )
 
 
-def _told(answer: Answer) -> WebhookAnswer:
+def _webhook_answer_of(answer: SendResult) -> WebhookAnswer:
     return WebhookAnswer(
         outcome=answer.outcome,
         status=answer.status,
         duration_ms=answer.duration // dt.timedelta(milliseconds=1),
         error=answer.error,
-        body=answer.beginning,
+        body=answer.body_excerpt,
     )
 
 
@@ -251,36 +261,38 @@ def _issued(call: Call, row: WebhookEndpointRow) -> IssuedWebhookEndpoint:
 
 
 async def _owner(call: Call, input: CreateWebhookEndpoint) -> tuple[int | None, int]:
-    """The partner whose events are told, if it is one, and the marketplace."""
+    """The partner id, if the endpoint is for one partner, and the marketplace id."""
     if input.partner_uuid is not None or call.caller.role is Role.PARTNER:
         if input.marketplace_uuid is not None:
-            raise InvalidInput.at("marketplace_uuid", "An endpoint is told of one partner, or of all of a marketplace.")
+            raise InvalidInput.at(
+                "marketplace_uuid", "An endpoint receives the events of one partner or of one marketplace, not both."
+            )
         partner = await owner_of(call, input.partner_uuid)
         return partner.id, partner.marketplace_id
     return None, (await marketplace_of(call, input.marketplace_uuid)).id
 
 
-async def _not_too_many(call: Call, partner_id: int | None, marketplace_id: int) -> None:
+async def _check_endpoint_limit(call: Call, partner_id: int | None, marketplace_id: int) -> None:
     own = select(func.count()).where(
         col(WebhookEndpointRow.marketplace_id) == marketplace_id,
         col(WebhookEndpointRow.partner_id).is_not_distinct_from(partner_id),
     )
     if (await call.db.exec(own)).one() >= MOST_ENDPOINTS:
-        raise InvalidInput.at((), f"There are {MOST_ENDPOINTS} endpoints already: delete one first.", "TOO_MANY")
+        raise InvalidInput.at((), f"There are {MOST_ENDPOINTS} endpoints already. Delete one first.", "TOO_MANY")
 
 
-def _subscribable(types: list[EventType]) -> None:
+def _check_event_types(types: list[EventType]) -> None:
     if EventType.WEBHOOK_TEST in types:
-        raise InvalidInput.at("event_types", "A test is sent when you ask for it, and no event.")
+        raise InvalidInput.at("event_types", "Test messages are not events, so an endpoint cannot subscribe to them.")
 
 
-async def _reachable(call: Call, url: str) -> str:
-    """The host of a URL that messages may be sent to."""
+async def _check_reachable(call: Call, url: str) -> str:
+    """The host of a URL. Raises InvalidInput if messages cannot be sent there."""
     try:
-        target = call.services.webhooks.target(url)
-        await call.services.webhooks.check(target)
-    except (BadUrl, ForbiddenAddress) as error:
+        target = call.services.webhook_sender.target(url)
+        await call.services.webhook_sender.check(target)
+    except (InvalidUrl, ForbiddenAddress) as error:
         raise InvalidInput.at("url", str(error)) from error
     except (socket.gaierror, TimeoutError) as error:
-        raise InvalidInput.at("url", "The name of the host cannot be found.") from error
+        raise InvalidInput.at("url", "The host name cannot be resolved.") from error
     return target.host

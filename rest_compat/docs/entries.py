@@ -1,4 +1,4 @@
-"""The operations as the pages show them: tables of keys and examples, read from the OpenAPI description."""
+"""Operations as the pages show them: tables of keys, and examples, from the OpenAPI description."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from functools import cached_property
 from typing import Any
 
 from rest_compat.docs.samples import curl, pretty
-from rest_compat.http.route import Route
+from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import Reference
 from rest_compat.openapi.schemas import Json
 from schema.validation.languages import LANGUAGES
 
 
 @dataclass(frozen=True)
-class Row:
-    """A key or a parameter; a text has one for each language."""
+class KeyRow:
+    """A row of a table: a key or a parameter. A translated text has one name per language."""
 
     names: tuple[str, ...]
     kind: str
@@ -24,8 +24,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A success or an error, with an example."""
+class ExampleResponse:
+    """A successful response or an error, with an example."""
 
     status: str
     meaning: str
@@ -33,8 +33,8 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One route: all its methods, of which the first one is the documented one."""
+class OperationEntry:
+    """One route with all its methods. The first method is the documented one."""
 
     reference: Reference
     methods: Sequence[str]
@@ -42,45 +42,44 @@ class Entry:
     text: str
     deprecated: bool
     public: bool
-    parameters: Sequence[Row]
-    request: Sequence[Row]
+    parameters: Sequence[KeyRow]
+    request: Sequence[KeyRow]
     media_types: Sequence[str]
     example: Any
-    answer: Sequence[Row]
-    successes: Sequence[Shown]
-    errors: Sequence[Shown]
+    answer: Sequence[KeyRow]
+    successes: Sequence[ExampleResponse]
+    errors: Sequence[ExampleResponse]
     path_example: str
 
     @property
     def id(self) -> str:
-        """Its anchor."""
+        """The anchor on the page."""
         return self.reference.id
 
     @property
     def title(self) -> str:
-        """Its title."""
         return self.reference.title
 
     def request_to(self, base: str) -> str:
-        """The request as a command to paste."""
+        """The request as a curl command."""
         query = f"?{self.reference.query}" if self.reference.query else ""
         form = list(self.media_types) == ["multipart/form-data"]
         return curl(self.methods[0], f"{base}{self.path_example}{query}", self.example, public=self.public, form=form)
 
     @cached_property
-    def words(self) -> str:
-        """All that a search looks at, in small letters."""
+    def search_text(self) -> str:
+        """The text that a search matches, case-folded."""
         keys = [name for row in (*self.parameters, *self.request, *self.answer) for name in row.names]
         about = (self.id, self.title, *self.methods, self.path, self.text, self.reference.field, *keys)
         return " ".join(about).casefold()
 
-    def found_by(self, asked: str) -> bool:
-        """Whether all words of a search are there."""
-        return all(word in self.words for word in asked.casefold().split())
+    def matches(self, asked: str) -> bool:
+        """Whether the text contains all words of a search."""
+        return all(word in self.search_text for word in asked.casefold().split())
 
 
-def entry_of(document: Json, route: Route, reference: Reference) -> Entry:
-    """A route, as the document describes it."""
+def entry_of(document: Json, route: RestRoute, reference: Reference) -> OperationEntry:
+    """The entry of a route, from the OpenAPI document."""
     described = [document["paths"][route.path][verb.lower()] for verb in route.verbs]
     operation = described[0]
     body = operation.get("requestBody", {}).get("content", {})
@@ -88,7 +87,7 @@ def entry_of(document: Json, route: Route, reference: Reference) -> Entry:
     good = {status: response for status, response in responses.items() if status < "300"}
     answer = next(iter(good.values()))["content"]["application/json"]["schema"]
     parameters = operation["parameters"]
-    return Entry(
+    return OperationEntry(
         reference=reference,
         methods=route.verbs,
         path=route.path,
@@ -99,15 +98,15 @@ def entry_of(document: Json, route: Route, reference: Reference) -> Entry:
         request=_request(document, route.verbs, described),
         media_types=list(body),
         example=_first(body).get("example"),
-        answer=[*_by_text([*_rows(document, answer)])],
-        successes=[_shown(status, response) for status, response in good.items()],
-        errors=[_shown(status, response) for status, response in responses.items() if status >= "300"],
-        path_example=_filled(route.path, [p for p in parameters if p["in"] == "path"]),
+        answer=[*_merge_languages([*_rows(document, answer)])],
+        successes=[_example_response(status, response) for status, response in good.items()],
+        errors=[_example_response(status, response) for status, response in responses.items() if status >= "300"],
+        path_example=_example_path(route.path, [p for p in parameters if p["in"] == "path"]),
     )
 
 
-def _request(document: Json, verbs: Sequence[str], described: Sequence[Json]) -> list[Row]:
-    """The keys of the body. What only a PUT must send says so."""
+def _request(document: Json, verbs: Sequence[str], described: Sequence[Json]) -> list[KeyRow]:
+    """The keys of the body. Keys that only PUT requires are marked so."""
     of_verb = []
     for operation in described:
         content = operation.get("requestBody", {}).get("content", {})
@@ -117,23 +116,25 @@ def _request(document: Json, verbs: Sequence[str], described: Sequence[Json]) ->
     by = next((verb for verb, names in zip(verbs, required, strict=True) if names - everywhere), "")
     told = {**dict.fromkeys(anywhere, f"required by {by}"), **dict.fromkeys(everywhere, "required")}
     longest = max(of_verb, key=len)
-    return [*_by_text([Row(row.names, row.kind, told.get(row.names, ""), row.description) for row in longest])]
+    return [
+        *_merge_languages([KeyRow(row.names, row.kind, told.get(row.names, ""), row.description) for row in longest])
+    ]
 
 
 def _first(contents: Mapping[str, Json]) -> Json:
-    """What a body is, whichever of its media types it has; nothing where there is no body."""
+    """The content of the first media type; empty if there is no body."""
     return next(iter(contents.values()), Json())
 
 
-def _shown(status: str, response: Json) -> Shown:
-    return Shown(status, response["description"], pretty(response["content"]["application/json"]["example"]))
+def _example_response(status: str, response: Json) -> ExampleResponse:
+    return ExampleResponse(status, response["description"], pretty(response["content"]["application/json"]["example"]))
 
 
 EXAMPLES: Mapping[str, str] = {"code": "7K3M-9QWX-2PLR", "partner_uuid": "dd783a87-8351-4578-ad2a-16c698e86acb"}
 
 
-def _filled(path: str, parameters: Sequence[Json]) -> str:
-    """A path with something in the place of its parameters."""
+def _example_path(path: str, parameters: Sequence[Json]) -> str:
+    """The path with example values for its parameters."""
     for parameter in parameters:
         name = parameter["name"]
         number = parameter["schema"].get("type") == "integer"
@@ -146,7 +147,7 @@ def _filled(path: str, parameters: Sequence[Json]) -> str:
 
 
 def _resolved(document: Json, thing: Mapping[str, Any]) -> Json:
-    """What a reference refers to, or the thing itself."""
+    """The target of a `$ref`, or the object itself."""
     found: Any = thing
     while "$ref" in found:
         kind, name = found["$ref"].split("/")[-2:]
@@ -154,8 +155,8 @@ def _resolved(document: Json, thing: Mapping[str, Any]) -> Json:
     return dict(found)
 
 
-def _rows(document: Json, schema: Mapping[str, Any], before: str = "") -> Iterator[Row]:
-    """The keys of an object, those of the objects in it included: `items[].product_id`."""
+def _rows(document: Json, schema: Mapping[str, Any], before: str = "") -> Iterator[KeyRow]:
+    """The keys of an object and of the objects in it: `items[].product_id`."""
     schema = _resolved(document, schema)
     if schema.get("type") == "array":
         yield from _rows(document, schema["items"], f"{before}[]")
@@ -166,15 +167,15 @@ def _rows(document: Json, schema: Mapping[str, Any], before: str = "") -> Iterat
         yield from _rows(document, _object_in(document, inner), name)
 
 
-def _by_text(rows: Sequence[Row]) -> Iterator[Row]:
-    """The rows, with a text in all languages as one."""
+def _merge_languages(rows: Sequence[KeyRow]) -> Iterator[KeyRow]:
+    """Merge the rows of a translated text into one row."""
     at = 0
     while at < len(rows):
         name = rows[at].names[0].removesuffix(f"_{LANGUAGES[0]}")
         family = [f"{name}_{language}" for language in LANGUAGES]
         found = rows[at : at + len(family)]
         if [row.names[0] for row in found] == family:
-            yield Row(tuple(family), found[0].kind, found[0].required, found[0].description)
+            yield KeyRow(tuple(family), found[0].kind, found[0].required, found[0].description)
             at += len(family)
         else:
             yield rows[at]
@@ -187,14 +188,14 @@ def _object_in(document: Json, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((a for a in alternatives if "properties" in a), found)
 
 
-def _row(document: Json, name: str, schema: Mapping[str, Any], about: Mapping[str, Any]) -> Row:
+def _row(document: Json, name: str, schema: Mapping[str, Any], about: Mapping[str, Any]) -> KeyRow:
     found = _resolved(document, schema)
     description = about.get("description") or schema.get("description") or found.get("description", "")
-    return Row((name,), _kind(document, schema), "required" if about.get("required") else "", description)
+    return KeyRow((name,), _kind(document, schema), "required" if about.get("required") else "", description)
 
 
 def _kind(document: Json, schema: Mapping[str, Any]) -> str:
-    """The type of a value, in words."""
+    """The type of a value as text."""
     found = _resolved(document, schema)
     if "anyOf" in found:
         return " or ".join(dict.fromkeys(_kind(document, inner) for inner in found["anyOf"]))

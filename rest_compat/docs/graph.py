@@ -1,4 +1,4 @@
-"""The schema of the graph as a page: its definitions as they are written, with a link from each name to what it names."""
+"""The GraphQL schema as a page: its definitions in SDL, with links between the names."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from graphql import (
 from graphql.language import Token
 from markupsafe import Markup
 
-Named: TypeAlias = TypeDefinitionNode | DirectiveDefinitionNode
-"""What has a name that others refer to."""
+NamedNode: TypeAlias = TypeDefinitionNode | DirectiveDefinitionNode
+"""Definitions whose names others refer to."""
 ROOTS: Mapping[str, str] = {"Query": "Queries", "Mutation": "Mutations"}
 KINDS: Mapping[type[TypeDefinitionNode], str] = {
     ObjectTypeDefinitionNode: "Types",
@@ -35,7 +35,7 @@ _TEXT = Markup('<span class="c">{}</span>')
 
 @dataclass(frozen=True)
 class Definition:
-    """A type, as the schema writes it."""
+    """A definition of the schema as HTML."""
 
     name: str
     section: str
@@ -51,8 +51,8 @@ class Section:
 
 
 def sections(sdl: str) -> Sequence[Section]:
-    """What a schema defines, by kind: what can be asked and changed first."""
-    defined = [node for node in parse(sdl).definitions if isinstance(node, Named)]
+    """The definitions of a schema by kind; queries and mutations come first."""
+    defined = [node for node in parse(sdl).definitions if isinstance(node, NamedNode)]
     names = frozenset(node.name.value for node in defined)
     made = [Definition(node.name.value, _section(node), _code(sdl, node, names)) for node in defined]
     found = [Section(title, [each for each in made if each.section == title]) for title in _titles()]
@@ -63,19 +63,19 @@ def _titles() -> Sequence[str]:
     return [*ROOTS.values(), *KINDS.values(), OTHERS]
 
 
-def _section(node: Named) -> str:
+def _section(node: NamedNode) -> str:
     return ROOTS.get(node.name.value) or next(
         (title for kind, title in KINDS.items() if isinstance(node, kind)), OTHERS
     )
 
 
-def _code(sdl: str, node: Named, names: frozenset[str]) -> Markup:
-    """A definition with its descriptions marked; in an enum no word names anything else."""
+def _code(sdl: str, node: NamedNode, names: frozenset[str]) -> Markup:
+    """A definition with its descriptions marked. The members of an enum are not linked."""
     own = frozenset([node.name.value]) if not isinstance(node, EnumTypeDefinitionNode) else names
-    return Markup("").join(_marked(sdl, node, names - own))
+    return Markup("").join(_mark_up(sdl, node, names - own))
 
 
-def _marked(sdl: str, node: Named, names: frozenset[str]) -> Iterator[str]:
+def _mark_up(sdl: str, node: NamedNode, names: frozenset[str]) -> Iterator[str]:
     assert node.loc is not None
     at, end = node.loc.start, node.loc.end
     token: Token | None = node.loc.start_token

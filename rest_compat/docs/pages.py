@@ -1,4 +1,4 @@
-"""The pages: an overview that can be searched, and one page for each group of operations."""
+"""The pages: an overview with a search, and one page per group of operations."""
 
 import pathlib
 import re
@@ -10,11 +10,11 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from rest_compat.docs.entries import Entry, entry_of
+from rest_compat.docs.entries import OperationEntry, entry_of
 from rest_compat.docs.graph import sections
 from rest_compat.docs.guide import guide
-from rest_compat.docs.samples import coloured
-from rest_compat.http.route import Route
+from rest_compat.docs.samples import highlighted
+from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import ReferenceOf
 from rest_compat.openapi.schemas import Json
 
@@ -24,25 +24,25 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True)
-class Group:
-    """A page: operations that belong together."""
+class DocsGroup:
+    """A page with a group of operations."""
 
     name: str
-    entries: Sequence[Entry]
+    entries: Sequence[OperationEntry]
 
     @property
     def path(self) -> str:
-        """Where it is."""
+        """The URL path of the page."""
         return f"/docs/{re.sub(r'[^a-z0-9]+', '-', self.name.lower()).strip('-')}/"
 
 
-class Pages:
-    """The pages of a document, and what they are made with."""
+class DocsPages:
+    """Renders the pages of an OpenAPI document."""
 
     def __init__(
         self,
         document: Json,
-        groups: Mapping[str, Sequence[Route]],
+        groups: Mapping[str, Sequence[RestRoute]],
         reference_of: ReferenceOf,
         files: Mapping[str, str],
         schema: Mapping[str, str] = MappingProxyType({}),
@@ -50,34 +50,33 @@ class Pages:
         self.info, self.files = document["info"], files
         self.at = {"ide": "", "page": "", "file": ""} | dict(schema)
         self.groups = [
-            Group(name, [entry_of(document, route, reference_of(route)) for route in routes])
+            DocsGroup(name, [entry_of(document, route, reference_of(route)) for route in routes])
             for name, routes in groups.items()
         ]
         self.environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
         )
-        self.environment.filters.update(prose=prose, inline=inline, coloured=coloured, breakable=breakable)
+        self.environment.filters.update(prose=prose, inline=inline, coloured=highlighted, breakable=breakable)
 
     def overview(self, base: str, asked: str = "") -> str:
-        """The first page: how to begin, and every operation, or those that were searched for."""
-        found = [(group, [entry for entry in group.entries if entry.found_by(asked)]) for group in self.groups]
-        return self._rendered("overview.html", base, asked=asked, found=[pair for pair in found if pair[1]])
+        """The first page: the introduction, and all operations or those that match a search."""
+        found = [(group, [entry for entry in group.entries if entry.matches(asked)]) for group in self.groups]
+        return self._render("overview.html", base, asked=asked, found=[pair for pair in found if pair[1]])
 
     def group(self, base: str, path: str) -> str:
-        """The page of a group."""
-        return self._rendered("group.html", base, group=next(group for group in self.groups if group.path == path))
+        return self._render("group.html", base, group=next(group for group in self.groups if group.path == path))
 
     def guide(self, base: str) -> str:
-        """The guide that goes from a token to a paid order."""
-        return self._rendered("guide.html", base, text=guide(base), is_guide=True)
+        """The guide from a token to a paid order."""
+        return self._render("guide.html", base, text=guide(base), is_guide=True)
 
     def schema(self, base: str, sdl: str) -> str:
-        """The schema of the graph, where it is shown."""
-        return self._rendered("schema.html", base, sections=sections(sdl), is_schema=True)
+        """The page of the GraphQL schema."""
+        return self._render("schema.html", base, sections=sections(sdl), is_schema=True)
 
-    def _rendered(self, template: str, base: str, **given: Any) -> str:
+    def _render(self, template: str, base: str, **values: Any) -> str:
         shared = {"info": self.info, "groups": self.groups, "base": base, "files": self.files, "schema": self.at}
-        return self.environment.get_template(template).render(shared, **given)
+        return self.environment.get_template(template).render(shared, **values)
 
 
 def prose(text: str) -> Markup:
@@ -91,5 +90,5 @@ def inline(text: str) -> Markup:
 
 
 def breakable(name: str) -> Markup:
-    """A path or a key that may go on in the next line behind its signs."""
+    """A path or a key that may wrap after `/`, `_` and `.`."""
     return Markup(re.sub(r"([/_.])", r"\1<wbr>", str(escape(name))))  # noqa: S704 - escaped

@@ -1,4 +1,4 @@
-"""What a client sent: its size, its media type, its JSON or form, in the order in which each is refused."""
+"""Reads request bodies: checks the size, then the media type, then the JSON or form syntax."""
 
 import enum
 import json
@@ -13,9 +13,9 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
-from rest_compat.http.storable import storable
+from rest_compat.http.storable import drop_unstorable
 from schema.core.errors import MalformedBody, Problem, TooLarge, UnsupportedMediaType
-from schema.validation.charset import is_utf8
+from schema.validation.characters import is_utf8
 from store.core.multipart import read_multipart
 
 MEBIBYTE = 1024 * 1024
@@ -27,7 +27,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
 class Accepts(enum.Enum):
-    """What a route's body may be."""
+    """The media types that a route accepts."""
 
     JSON = "application/json"
     FORM = "application/json, application/x-www-form-urlencoded or multipart/form-data"
@@ -35,38 +35,40 @@ class Accepts(enum.Enum):
 
     @property
     def media_types(self) -> list[str]:
-        """Each of them."""
         return self.value.replace(" or ", ", ").split(", ")
 
     @property
     def limit(self) -> int:
-        """How large a body may be, in bytes."""
+        """Maximum size of the body in bytes."""
         return UPLOAD_LIMIT if self is Accepts.UPLOAD else BODY_LIMIT
 
 
 @dataclass(slots=True)
-class Sent:
-    """A body that could be read."""
+class RequestBody:
+    """A parsed request body."""
 
     data: Any
-    """Whatever JSON it is, or the fields and files of a form as a dict, with texts that can be stored only."""
+    """Any JSON value, or the fields and files of a form as a dict; without texts that cannot be stored."""
     problems: tuple[Problem, ...] = ()
-    """Texts that no database takes, which stand in it no more."""
+    """One problem for each text or key that cannot be stored."""
 
     async def close(self) -> None:
-        """Let go of uploaded files."""
+        """Close uploaded files."""
         if isinstance(self.data, dict):
             for value in self.data.values():
                 if isinstance(value, UploadFile):
                     await value.close()
 
 
-async def sent_body(request: Request, accepts: Accepts) -> Sent:
-    """The body of a request; an empty one is `{}`, one without `Content-Type` is JSON."""
+async def read_body(request: Request, accepts: Accepts) -> RequestBody:
+    """Read the body of a request. An empty body is `{}`; a body without `Content-Type` is read as JSON.
+
+    Raises TooLarge, UnsupportedMediaType and MalformedBody.
+    """
     headers: dict[bytes, bytes] = dict(request.scope["headers"])
     raw = await _read(request, headers.get(b"content-length", b""), accepts.limit)
     if not raw:
-        return Sent({})
+        return RequestBody({})
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         raise UnsupportedMediaType(wanted="the body without Content-Encoding")
     kind, _, options = headers.get(b"content-type", b"").decode("latin-1").partition(";")
@@ -74,17 +76,19 @@ async def sent_body(request: Request, accepts: Accepts) -> Sent:
     if not kind or kind == "application/json":
         if accepts is Accepts.UPLOAD or (options and not is_utf8(options)):
             raise UnsupportedMediaType(wanted=accepts.value)
-        data = parsed(raw)
-        return Sent(*storable(data)) if _may_hold_unstorable(raw) else Sent(data)
+        data = parse_json(raw)
+        return RequestBody(*drop_unstorable(data)) if _may_hold_unstorable(raw) else RequestBody(data)
     if accepts is not Accepts.JSON and kind == "multipart/form-data":
-        return Sent(*storable(await _multipart(request, raw)))
+        return RequestBody(*drop_unstorable(await _multipart(request, raw)))
     if accepts is Accepts.FORM and kind == "application/x-www-form-urlencoded":
-        return Sent(*storable(_urlencoded(raw)))
+        return RequestBody(*drop_unstorable(_urlencoded(raw)))
     raise UnsupportedMediaType(wanted=accepts.value)
 
 
-def parsed(raw: bytes) -> Any:
-    """JSON. Of a key sent twice the last one counts; NaN, infinities and nesting beyond 1024 levels are no JSON."""
+def parse_json(raw: bytes) -> Any:
+    """Parse JSON. The last of duplicate keys wins. Raises MalformedBody, also for NaN, infinities and nesting beyond
+    1024 levels.
+    """
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -94,7 +98,7 @@ def parsed(raw: bytes) -> Any:
 
 
 def _may_hold_unstorable(raw: bytes) -> bool:
-    """Whether it is worth looking: both are written as escapes, as neither can stand in UTF-8 JSON as it is."""
+    """True if a text may be unstorable. UTF-8 JSON can hold NUL and lone surrogates only as escapes."""
     return b"\\u" in raw and (b"\\u0000" in raw or _SURROGATE.search(raw) is not None)
 
 
@@ -127,7 +131,7 @@ def _readable(limit: int) -> str:
 
 
 def _with_lone_surrogates(raw: bytes) -> Any:
-    """JSON that orjson refuses for half a surrogate pair, read so that the field it stands in can be named."""
+    """Parse JSON that orjson refuses because of a lone surrogate, so that the problem can name its field."""
 
     def refuse(constant: str) -> NoReturn:
         raise ValueError(f"{constant} is no JSON")

@@ -1,4 +1,4 @@
-"""What every route does with a request, in the order in which requests are refused."""
+"""The base class of endpoints. It checks a request in the order in which it can be refused."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -8,15 +8,16 @@ import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from resolvers.core.context import Context, Transport
-from resolvers.core.idempotency import Answered, key_of
-from rest_compat.http.errors import refusal, snake_case, unexpected
+from resolvers.core.caller import Transport
+from resolvers.core.context import Context
+from resolvers.core.idempotency import ResponseReady, key_of
+from rest_compat.http.errors import error_response, internal_error_response, snake_case_path
 from rest_compat.http.path_values import PathValues
-from rest_compat.http.responses import Answer, Header, Streamed
-from rest_compat.http.route import Route
-from rest_compat.http.storable import storable
-from schema.core.errors import AppError, InvalidInput, Path, Problem, Unauthenticated
-from schema.core.permission import Rule
+from rest_compat.http.responses import Header, RestResponse, StreamingRestResponse
+from rest_compat.http.route import RestRoute
+from rest_compat.http.storable import drop_unstorable
+from schema.core.errors import AppError, InvalidInput, Problem, ProblemPath, Unauthenticated
+from schema.core.permission import AccessRule
 
 ContextOf: TypeAlias = Callable[[Request], Awaitable[Context]]
 
@@ -27,29 +28,31 @@ REPLAYED: Header = (b"idempotent-replayed", b"true")
 
 
 class Endpoint(ABC):
-    """Answers the requests of one route. All that can be known of the route is worked out when the program starts."""
+    """Handles the requests of one route. Everything that depends only on the route is computed at start."""
 
-    def __init__(self, route: Route, context_of: ContextOf, values: PathValues) -> None:
+    def __init__(self, route: RestRoute, context_of: ContextOf, values: PathValues) -> None:
         self.route = route
         self.context_of = context_of
         self.values = values
-        self.public = route.operation.permission is Rule.PUBLIC
+        self.public = route.operation.permission is AccessRule.PUBLIC
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send, given: Sequence[str]) -> None:
-        """Answer a request; `given` are the parameters of its path."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send, path_parameters: Sequence[str]) -> None:
+        """Answer a request with these values of its path parameters."""
         try:
-            answer = await self._answer(scope, receive, given)
+            answer = await self._answer(scope, receive, path_parameters)
         except ClientDisconnect:
             return
         except AppError as error:
-            answer = refusal(error, self.names)
+            answer = error_response(error, self.key_path_of)
         except Exception:
             log.exception("a request failed", method=scope["method"], route=self.route.path)
-            answer = unexpected(scope.get("state", {}).get("request_id", ""))
+            answer = internal_error_response(scope.get("state", {}).get("request_id", ""))
         await answer.send(send, head=scope["method"] == "HEAD")
 
-    async def _answer(self, scope: Scope, receive: Receive, given: Sequence[str]) -> Answer | Streamed:
-        if self.public:  # asks for no token, so a stale one is no reason to refuse
+    async def _answer(
+        self, scope: Scope, receive: Receive, path_parameters: Sequence[str]
+    ) -> RestResponse | StreamingRestResponse:
+        if self.public:  # a public route ignores tokens: an expired one must not fail
             headers = [header for header in scope["headers"] if header[0] != b"authorization"]
             scope = {**scope, "headers": headers}
         request = Request(scope, receive)
@@ -58,50 +61,52 @@ class Endpoint(ABC):
         if context.caller is None and not self.public:
             raise Unauthenticated
         try:
-            answer = await self.answer(request, context, given)
-        except Answered as kept:
-            answer = _kept(kept)
+            answer = await self.answer(request, context, path_parameters)
+        except ResponseReady as kept:
+            answer = _replayed_response(kept)
         if self.route.deprecated is not None:
-            answer.headers.extend(self.values.deprecation(self.route.deprecated, request, given))
+            answer.headers.extend(self.values.deprecation(self.route.deprecated, request, path_parameters))
         return answer
 
     @abstractmethod
-    async def answer(self, request: Request, context: Context, given: Sequence[str]) -> Answer | Streamed:
-        """The answer to a request whose caller is known."""
+    async def answer(
+        self, request: Request, context: Context, path_parameters: Sequence[str]
+    ) -> RestResponse | StreamingRestResponse:
+        """Build the response. Unless the route is public, the caller is authenticated."""
 
-    def names(self, path: Path) -> Path:
-        """From the path of a field to that of the key that was sent."""
-        return snake_case(path)
+    def key_path_of(self, path: ProblemPath) -> ProblemPath:
+        """Convert the path of an input field to the path of its REST key."""
+        return snake_case_path(path)
 
-    def path_values(self, context: Context, given: Sequence[str]) -> Mapping[str, Any]:
-        """The parameters of the path by name; those that can be no id of anything are a row there is not."""
-        if not given:
+    def path_values(self, context: Context, parameters: Sequence[str]) -> Mapping[str, Any]:
+        """The path parameters by name. Raises the route's not-found error for a value that cannot be an identifier."""
+        if not parameters:
             return {}
-        read = self.values.read(given)
+        read = self.values.read(parameters)
         if read is None:
-            context.require(self.route.operation.permission)  # told before
+            context.require(self.route.operation.permission)  # a missing permission is reported before a missing row
             raise self.route.missing()
         return read
 
 
 def query_of(request: Request, known: Iterable[str]) -> tuple[dict[str, str], tuple[Problem, ...]]:
-    """The known parameters of a query, and those among them that no database takes."""
+    """The known query parameters, and a problem for each whose value cannot be stored."""
     if not request.scope["query_string"]:
         return {}, ()
     sent = request.query_params
-    query, wrong = storable({name: sent[name] for name in known if name in sent})
+    query, wrong = drop_unstorable({name: sent[name] for name in known if name in sent})
     return {name: text for name, text in query.items() if text is not None}, wrong
 
 
-def _kept(answered: Answered) -> Answer:
-    """An answer that was kept, to the letter."""
-    found = answered.answer
+def _replayed_response(answered: ResponseReady) -> RestResponse:
+    """The stored response, byte for byte."""
+    found = answered.response
     headers = [(name.encode(), value.encode()) for name, value in found.headers]
-    return Answer(found.body, found.status, [*headers, REPLAYED] if answered.replayed else headers)
+    return RestResponse(found.body, found.status, [*headers, REPLAYED] if answered.replayed else headers)
 
 
 def idempotency_key(request: Request) -> tuple[str | None, tuple[Problem, ...]]:
-    """The `Idempotency-Key` of a request, if it has one; what is wrong with it, if anything."""
+    """The `Idempotency-Key` of a request, or None; and the problems of an invalid key."""
     try:
         return key_of(request.scope["headers"]), ()
     except InvalidInput as error:

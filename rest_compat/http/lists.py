@@ -1,4 +1,4 @@
-"""Routes that answer a list: numbered pages, or whole arrays written while they are read."""
+"""Endpoints of lists: numbered pages, or whole arrays that are streamed."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,55 +8,63 @@ import orjson
 from pydantic import ValidationError
 from starlette.requests import Request
 
+from resolvers.core.connection import Connection
 from resolvers.core.context import Context
-from resolvers.core.listing import Connection, Filter, Listing, Rows, Window
+from resolvers.core.filters import Filter
+from resolvers.core.listing import Listing, PageArguments
+from resolvers.core.page_query import PageQuery
 from resolvers.core.time_zone import UTC, time_zone
 from rest_compat.http.endpoint import ContextOf, Endpoint, query_of
-from rest_compat.http.page import LARGEST_PAGE, PARAMETERS, Page, Wanted, wanted
+from rest_compat.http.page import LARGEST_PAGE_SIZE, PARAMETERS, Page, RequestedPage, read_requested_page
 from rest_compat.http.parameters import Parameters
 from rest_compat.http.path_values import PathValues
-from rest_compat.http.responses import JSON, Answer, Streamed
-from rest_compat.http.route import Envelope, Route
-from rest_compat.shapes.shape import Shape
-from schema.core.errors import NotFound, Path, Problem
-from schema.core.messages import problems as told
-from schema.core.resource import Invalid
+from rest_compat.http.responses import JSON, RestResponse, StreamingRestResponse
+from rest_compat.http.route import ResponseEnvelope, RestRoute
+from rest_compat.shapes.shape import ResourceShape
+from schema.core.errors import NotFound, Problem, ProblemPath
+from schema.core.inputs import RejectedInput
+from schema.core.messages import problems_of as told
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a request asks of a list."""
+class ListQuery:
+    """The parsed query of a list request."""
 
-    filter: Filter | Invalid
+    filter: Filter | RejectedInput
     order: str | None
-    page: Wanted
+    page: RequestedPage
 
 
 class ListEndpoint(Endpoint):
-    """Answers a listing: filtered, ordered, and cut where it is cut."""
+    """Serves a listing: filter, order, and a page or the whole array."""
 
-    def __init__(self, route: Route, context_of: ContextOf, names: Sequence[str]) -> None:
+    def __init__(self, route: RestRoute, context_of: ContextOf, names: Sequence[str]) -> None:
         assert isinstance(route.operation, Listing)
         self.listing: Listing[Any] = route.operation
         self.parameters = Parameters(*route.query)
         self.orders = {str(order): order for order in self.listing.order}
-        self.known = (*PARAMETERS, "ordering", *self.parameters.all)
-        self.cut = route.envelope is Envelope.PAGE
+        self.known_parameters = (*PARAMETERS, "ordering", *self.parameters.all)
+        self.is_paged = route.envelope is ResponseEnvelope.PAGE
         _check(route, self.listing, names)
         super().__init__(route, context_of, PathValues((), {}))
 
-    async def answer(self, request: Request, context: Context, given: Sequence[str]) -> Answer | Streamed:  # noqa: ARG002
-        """A page, or the whole array."""
-        query, wrong = query_of(request, self.known)
-        asked = await self.asked(query, wrong, context)
-        if self.cut or "page_size" in query:
+    async def answer(
+        self,
+        request: Request,
+        context: Context,
+        path_parameters: Sequence[str],  # noqa: ARG002
+    ) -> RestResponse | StreamingRestResponse:
+        """A page if the route is paged or `page_size` is sent; otherwise the whole array."""
+        query, wrong = query_of(request, self.known_parameters)
+        asked = await self.read_query(query, wrong, context)
+        if self.is_paged or "page_size" in query:
             return await self.page(request, context, asked)
         return await self.array(context, asked)
 
-    async def asked(self, query: Mapping[str, str], wrong: tuple[Problem, ...], context: Context) -> Asked:
-        """Read the query. What is wrong with it is told by the list, after the permission."""
-        context.require(self.listing.permission)  # reading a date may take a look at the marketplace
-        page, of_page = wanted(query)
+    async def read_query(self, query: Mapping[str, str], wrong: tuple[Problem, ...], context: Context) -> ListQuery:
+        """Parse the query. Its problems become a `RejectedInput`, which the listing raises."""
+        context.require(self.listing.permission)  # parsing a date may read the marketplace's time zone
+        page, of_page = read_requested_page(query)
         zone = await time_zone(context) if self.parameters.zoned(query) else UTC
         given = self.parameters.read(query, zone)
         problems = [*wrong, *of_page, *given.problems]
@@ -66,73 +74,73 @@ class ListEndpoint(Endpoint):
                 order = self.route.ordering.read(query.get("ordering", ""), self.orders)
             except ValueError as error:
                 problems.append(Problem(("ordering",), "INVALID", str(error)))
-        filter: Filter | Invalid
+        filter: Filter | RejectedInput
         try:
             filter = self.listing.filter.model_validate(given.fields)
         except ValidationError as error:
-            problems += [Problem(self.parameters.names(p.path), p.code, p.message) for p in told(error)]
+            problems += [Problem(self.parameters.key_path_of(p.path), p.code, p.message) for p in told(error)]
         if problems:
-            filter = Invalid(tuple(problems), query)
-        return Asked(filter, order, page)
+            filter = RejectedInput(tuple(problems), query)
+        return ListQuery(filter, order, page)
 
-    async def page(self, request: Request, context: Context, asked: Asked) -> Answer:
-        """One numbered page."""
+    async def page(self, request: Request, context: Context, asked: ListQuery) -> RestResponse:
+        """One numbered page. Raises NotFound beyond the last page."""
         number, size = asked.page.number, asked.page.size
-        found = await self.listing(context, Window(first=size, page=number), asked.filter, asked.order)
-        rows = await _fetched(found, self.route.shape, context)
+        found = await self.listing(context, PageArguments(first=size, page=number), asked.filter, asked.order)
+        rows = await _fetch(found, self.route.shape, context)
         if number > 1 and not rows.results:
             raise NotFound(thing="page")
         seen = asked.page.offset + len(rows.results)
-        count = await found.rows.count() if rows.more else seen  # the last page tells it
+        count = await found.rows.count() if rows.more else seen  # the last page gives the count without a query
         page = Page(request.url, number, size, count)
-        data = page.envelope(rows.results) if self.cut else rows.results
-        return Answer(orjson.dumps(data), 200, [JSON, page.link()])
+        data = page.envelope(rows.results) if self.is_paged else rows.results
+        return RestResponse(orjson.dumps(data), 200, [JSON, page.link()])
 
-    async def array(self, context: Context, asked: Asked) -> Answer | Streamed:
-        """Everything: at once where it is little, else written while it is read."""
-        first = await self._from(context, asked, None)
+    async def array(self, context: Context, asked: ListQuery) -> RestResponse | StreamingRestResponse:
+        """The whole list. More than 100 rows are streamed."""
+        first = await self._fetch_after(context, asked, None)
         if not first.more:
-            return Answer(orjson.dumps(first.results))
-        return Streamed(self._chunks(context, asked, first))
+            return RestResponse(orjson.dumps(first.results))
+        return StreamingRestResponse(self._chunks(context, asked, first))
 
-    async def _from(self, context: Context, asked: Asked, after: str | None) -> "Results":
-        window = Window(first=LARGEST_PAGE, after=after)
+    async def _fetch_after(self, context: Context, asked: ListQuery, after: str | None) -> "Results":
+        window = PageArguments(first=LARGEST_PAGE_SIZE, after=after)
         found = await self.listing(context, window, asked.filter, asked.order)
-        return await _fetched(found, self.route.shape, context)
+        return await _fetch(found, self.route.shape, context)
 
-    async def _chunks(self, context: Context, asked: Asked, part: "Results") -> AsyncIterator[bytes]:
+    async def _chunks(self, context: Context, asked: ListQuery, part: "Results") -> AsyncIterator[bytes]:
         yield orjson.dumps(part.results)[:-1]
         while part.more:
-            part = await self._from(context, asked, part.cursor)
+            part = await self._fetch_after(context, asked, part.cursor)
             if part.results:
                 yield b"," + orjson.dumps(part.results)[1:-1]
         yield b"]"
 
-    def names(self, path: Path) -> Path:
-        """What the list itself tells of is named as here."""
+    def key_path_of(self, path: ProblemPath) -> ProblemPath:
+        """Unchanged: a listing reports problems in the names of REST."""
         return path
 
 
 @dataclass(frozen=True)
 class Results:
-    """Some rows of a list, ready for JSON, with the place to go on after them."""
+    """Rows of a list as JSON data, and the cursor after them."""
 
     results: list[dict[str, Any]]
     more: bool
     cursor: str | None
 
 
-async def _fetched(found: Connection[Any], shape: Shape, context: Context) -> Results:
-    rows: Rows[Any] = found.rows
-    assert shape.columns is not None  # checked at start
-    cut = await rows.cut(shape.columns)
-    results = await shape.render(cut.rows, context.load.level, columns=True)
-    cursor = rows.order.cursor(cut.rows[-1][0], cut.rows[-1][1]) if cut.more else None
-    return Results(results, cut.more, cursor)
+async def _fetch(connection: Connection[Any], shape: ResourceShape, context: Context) -> Results:
+    rows: PageQuery[Any] = connection.rows
+    assert shape.columns is not None  # `_check` ensures it at start
+    cut = await rows.fetch_slice(shape.columns)
+    results = await shape.render(cut.rows, context.loaders.load, columns=True)
+    cursor = rows.order.cursor(cut.rows[-1][0], cut.rows[-1][1]) if cut.has_more else None
+    return Results(results, cut.has_more, cursor)
 
 
-def _check(route: Route, listing: Listing[Any], names: Sequence[str]) -> None:
-    """Refuse, at start, a route whose names the list does not have."""
+def _check(route: RestRoute, listing: Listing[Any], names: Sequence[str]) -> None:
+    """Check a route at start. Raises TypeError or LookupError if it does not fit its listing."""
     if names:
         raise TypeError(f"{route.path} is a list, which takes no parameters of the path.")
     if route.shape.columns is None:

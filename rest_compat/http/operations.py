@@ -1,4 +1,4 @@
-"""Routes that run an operation, or look one row up."""
+"""Endpoints of operations, and of look-ups of one row."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -10,165 +10,170 @@ from pydantic import BaseModel, create_model
 from starlette.requests import Request
 
 from resolvers.core.context import Context
-from resolvers.core.idempotency import Once, Rendered, fingerprint
+from resolvers.core.idempotency import IdempotentRequest, StoredResponse, fingerprint
 from resolvers.core.listing import Lookup
 from resolvers.core.operation import Operation
-from rest_compat.http.body import Sent, sent_body
+from rest_compat.http.body import RequestBody, read_body
 from rest_compat.http.endpoint import WRITES, ContextOf, Endpoint, idempotency_key, query_of
-from rest_compat.http.errors import refusal, snake_case
+from rest_compat.http.errors import error_response, snake_case_path
 from rest_compat.http.inputs import InputReader
-from rest_compat.http.page import PARAMETERS, Page, wanted
+from rest_compat.http.page import PARAMETERS, Page, read_requested_page
 from rest_compat.http.path_values import PathValues
-from rest_compat.http.responses import JSON, Answer
-from rest_compat.http.route import Envelope, Route, Status
-from rest_compat.shapes.keys import Nested
-from rest_compat.shapes.shape import Shape
-from schema.core.errors import AppError, InvalidInput, NotFound, Path, Problem
-from schema.core.resource import Invalid
+from rest_compat.http.responses import JSON, RestResponse
+from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
+from rest_compat.shapes.shape import Nested, ResourceShape
+from schema.core.errors import AppError, InvalidInput, NotFound, Problem, ProblemPath
+from schema.core.inputs import RejectedInput
 
 
 class OperationEndpoint(Endpoint):
     """Runs an operation.
 
-    The body (of a GET: the query) and the path together make its `input`, or else its single arguments.
+    The body (of a GET: the query) and the path parameters become its `input` or its single arguments.
     """
 
-    def __init__(self, route: Route, context_of: ContextOf, names: Sequence[str]) -> None:
+    def __init__(self, route: RestRoute, context_of: ContextOf, names: Sequence[str]) -> None:
         operation = route.operation
         assert isinstance(operation, Operation)
         kinds = arguments_of(operation)
         self.operation = operation
         self.takes_input = "input" in kinds
         model = (route.body or kinds["input"]) if self.takes_input else _model_of(operation, kinds, names)
-        self.reader = InputReader(model, route.renamed, route.required, route.keyless)
+        self.reader = InputReader(model, route.renamed, route.required, route.graphql_only)
         self.path_only = not self.takes_input and not model.model_fields
         in_path = {name: _kind_in_path(route, name, kinds, model, takes_input=self.takes_input) for name in names}
         super().__init__(route, context_of, PathValues(names, in_path))
 
-    async def answer(self, request: Request, context: Context, given: Sequence[str]) -> Answer:
-        """Read, run, write."""
+    async def answer(self, request: Request, context: Context, path_parameters: Sequence[str]) -> RestResponse:
         if self.path_only and request.method not in WRITES:
-            return await self.written(await self.operation(context, **self.path_values(context, given)), context)
+            return await self.build_response(
+                await self.operation(context, **self.path_values(context, path_parameters)), context
+            )
         if request.method not in WRITES:
             query, wrong = query_of(request, self.reader.keys)
             if request.method == "HEAD" and self.takes_input:
-                return await self.foreseen(context, query, wrong, given)
-            return await self.run(context, query, wrong, given, whole=False)
-        sent = await sent_body(request, self.route.accepts)
+                return await self.preview(context, query, wrong, path_parameters)
+            return await self.run(context, query, wrong, path_parameters, whole=False)
+        sent = await read_body(request, self.route.accepts)
         try:
             wrong = sent.problems
-            if self.operation.repeatable:
-                wrong += await self.once(request, context, sent)
-            return await self.run(context, sent.data, wrong, given, whole=request.method != "PATCH")
+            if self.operation.supports_idempotency:
+                wrong += await self.prepare_idempotency(request, context, sent)
+            return await self.run(context, sent.data, wrong, path_parameters, whole=request.method != "PATCH")
         finally:
             await sent.close()
 
-    def named(self, path: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters of the path as fields of the input."""
+    def path_fields(self, path: Mapping[str, Any]) -> dict[str, Any]:
+        """The path parameters by input field."""
         return {self.route.renamed.get(name, name): path[name] for name in path}
 
-    async def once(self, request: Request, context: Context, sent: Sent) -> tuple[Problem, ...]:
-        """See to it that a request with an `Idempotency-Key` is done once; what is wrong with the key, if anything."""
+    async def prepare_idempotency(self, request: Request, context: Context, body: RequestBody) -> tuple[Problem, ...]:
+        """Prepare the context to run a request with an `Idempotency-Key` once. Returns the problems of an invalid key."""
         key, wrong = idempotency_key(request)
         if key is not None:
-            said = await fingerprint(request.method, request.scope["path"].rstrip("/"), sent.data)
-            context.once = Once(context, key, said, partial(self.rendered, context))
+            said = await fingerprint(request.method, request.scope["path"].rstrip("/"), body.data)
+            context.idempotency = IdempotentRequest(context, key, said, partial(self.render_outcome, context))
         return wrong
 
-    async def rendered(self, context: Context, outcome: Any) -> Rendered:
-        """The answer that a result or an error of the operation becomes, to be kept."""
+    async def render_outcome(self, context: Context, outcome: Any) -> StoredResponse:
+        """The response to store for a result or an `AppError` of the operation."""
         refused = isinstance(outcome, AppError)
-        answer = refusal(outcome, self.names) if refused else await self.written(outcome, context)
+        answer = error_response(outcome, self.key_path_of) if refused else await self.build_response(outcome, context)
         headers = tuple((name.decode(), value.decode()) for name, value in answer.headers)
-        return Rendered(answer.body, answer.status, headers)
+        return StoredResponse(answer.body, answer.status, headers)
 
-    async def run(self, context: Context, sent: Any, wrong: Any, given: Sequence[str], *, whole: bool) -> Answer:
-        """Run the operation on what was sent."""
-        path = self.path_values(context, given)
+    async def run(
+        self, context: Context, body: Any, wrong: Any, path_parameters: Sequence[str], *, whole: bool
+    ) -> RestResponse:
+        """Validate what was sent and run the operation."""
+        path = self.path_values(context, path_parameters)
         if self.takes_input:
-            made = self.reader.read(sent, self.named(path), wrong, whole=whole)
-            return await self.written(await self.operation(context, input=made), context)
-        made = self.reader.read(sent, {}, wrong)
-        if isinstance(made, Invalid):
-            invalid = Invalid(made.problems, {**path, **(made.given or {})})
-            return await self.written(await self.operation(context, invalid), context)
+            made = self.reader.read(body, self.path_fields(path), wrong, whole=whole)
+            return await self.build_response(await self.operation(context, input=made), context)
+        made = self.reader.read(body, {}, wrong)
+        if isinstance(made, RejectedInput):
+            invalid = RejectedInput(made.problems, {**path, **(made.raw or {})})
+            return await self.build_response(await self.operation(context, invalid), context)
         arguments = {name: getattr(made, name) for name in type(made).model_fields}
-        return await self.written(await self.operation(context, **path, **arguments), context)
+        return await self.build_response(await self.operation(context, **path, **arguments), context)
 
-    async def foreseen(self, context: Context, query: Any, wrong: Any, given: Sequence[str]) -> Answer:
-        """What a GET would answer; nothing is done."""
-        made = self.reader.read(query, self.named(self.path_values(context, given)), wrong)
-        found = await self.operation.foresee(context, made)
-        return Answer(b"", sized=False) if found is None else await self.written(found, context)
+    async def preview(self, context: Context, query: Any, wrong: Any, path_parameters: Sequence[str]) -> RestResponse:
+        """The response that a GET would have, without its effects."""
+        made = self.reader.read(query, self.path_fields(self.path_values(context, path_parameters)), wrong)
+        found = await self.operation.preview(context, made)
+        return (
+            RestResponse(b"", has_content_length=False) if found is None else await self.build_response(found, context)
+        )
 
-    async def written(self, result: Any, context: Context) -> Answer:
-        """The answer, in the documented shape and envelope."""
+    async def build_response(self, result: Any, context: Context) -> RestResponse:
+        """The result in the documented shape and envelope."""
         route = self.route
-        several = route.envelope is Envelope.ARRAY
-        rows = await route.shape.render(result if several else [result], context.load.level)
-        data = rows if several or route.envelope is Envelope.ARRAY_OF_ONE else rows[0]
-        status = route.status.choose(result) if isinstance(route.status, Status) else route.status
-        return Answer(orjson.dumps(data), status, [JSON])
+        several = route.envelope is ResponseEnvelope.ARRAY
+        rows = await route.shape.render(result if several else [result], context.loaders.load)
+        data = rows if several or route.envelope is ResponseEnvelope.ARRAY_OF_ONE else rows[0]
+        status = route.status.choose(result) if isinstance(route.status, ConditionalStatus) else route.status
+        return RestResponse(orjson.dumps(data), status, [JSON])
 
-    def names(self, path: Path) -> Path:
-        """Operations tell of the fields of their input; the keys of REST have other names."""
-        return self.reader.names(snake_case(path))
+    def key_path_of(self, path: ProblemPath) -> ProblemPath:
+        """Convert the field paths of the operation to REST keys."""
+        return self.reader.key_path_of(snake_case_path(path))
 
 
 class LookupEndpoint(Endpoint):
-    """Looks one row up, by the one parameter of its path; selects only the columns that the shape wants.
+    """Looks up one row by the single parameter of its path, and selects only the columns of the shape.
 
-    Answers it, or what is found through a relation of it: all of that, unless the caller asks for a page.
+    Answers the row, or the resources of its relation `through`: all of them, unless the request asks for a page.
     """
 
-    def __init__(self, route: Route, context_of: ContextOf, names: Sequence[str]) -> None:
+    def __init__(self, route: RestRoute, context_of: ContextOf, names: Sequence[str]) -> None:
         assert isinstance(route.operation, Lookup)
         self.lookup = route.operation
         if len(names) != 1:
             raise TypeError(f"{route.path} looks one row up, so it has one parameter.")
-        if bool(route.through) is not (route.envelope is Envelope.ARRAY):
+        if bool(route.through) is not (route.envelope is ResponseEnvelope.ARRAY):
             raise TypeError(f"{route.path}: one row is an object, and what is found through a relation an array.")
         self.shape = route.shape
         if route.through:
             nested = {route.through: Nested(route.through, route.shape)}
-            self.shape = Shape(f"{route.shape.name} of {self.lookup.thing}", self.lookup.resource, nested)
+            self.shape = ResourceShape(f"{route.shape.name} of {self.lookup.thing}", self.lookup.resource, nested)
         kind = self.lookup.table.model_fields[self.lookup.by].annotation
         super().__init__(route, context_of, PathValues(names, {names[0]: kind}))
 
-    async def answer(self, request: Request, context: Context, given: Sequence[str]) -> Answer:
-        """Find and write."""
-        (value,) = self.path_values(context, given).values()
+    async def answer(self, request: Request, context: Context, path_parameters: Sequence[str]) -> RestResponse:
+        (value,) = self.path_values(context, path_parameters).values()
         found, columns = await self.lookup(context, value), self.shape.columns
         row = await (found.object() if columns is None else found.page(columns))
-        (written,) = await self.shape.render([row], context.load.level, columns=columns is not None)
+        (written,) = await self.shape.render([row], context.loaders.load, columns=columns is not None)
         return (
-            self.several(request, written[self.route.through]) if self.route.through else Answer(orjson.dumps(written))
+            self.list_response(request, written[self.route.through])
+            if self.route.through
+            else RestResponse(orjson.dumps(written))
         )
 
-    def several(self, request: Request, everything: Sequence[Any]) -> Answer:
-        """The whole array, or the page of it that is asked for."""
+    def list_response(self, request: Request, everything: Sequence[Any]) -> RestResponse:
+        """The whole array, or the requested page of it."""
         query, wrong = query_of(request, PARAMETERS)
-        asked, of_page = wanted(query)
+        asked, of_page = read_requested_page(query)
         if wrong or of_page:
             raise InvalidInput(*wrong, *of_page)
         if "page_size" not in query:
-            return Answer(orjson.dumps(everything))
+            return RestResponse(orjson.dumps(everything))
         rows = everything[asked.offset : asked.offset + asked.size]
         if asked.number > 1 and not rows:
             raise NotFound(thing="page")
         page = Page(request.url, asked.number, asked.size, len(everything))
-        return Answer(orjson.dumps(rows), 200, [JSON, page.link()])
+        return RestResponse(orjson.dumps(rows), 200, [JSON, page.link()])
 
 
 def arguments_of(operation: Operation[Any, Any]) -> dict[str, Any]:
-    """What an operation takes besides the call: name -> type."""
+    """The arguments of an operation after the call: name -> type."""
     function: Callable[..., Any] = operation.function
     hints = get_type_hints(function, include_extras=True)
     return {name: hints[name] for name in list(inspect.signature(function).parameters)[1:]}
 
 
 def _model_of(operation: Operation[Any, Any], kinds: Mapping[str, Any], in_path: Sequence[str]) -> type[BaseModel]:
-    """The arguments that come from the query or the body, as one model."""
+    """A model of the arguments that come from the query or the body."""
     parameters = inspect.signature(operation.function).parameters
     fields: dict[str, Any] = {
         name: (kind, ... if parameters[name].default is inspect.Parameter.empty else parameters[name].default)
@@ -180,7 +185,7 @@ def _model_of(operation: Operation[Any, Any], kinds: Mapping[str, Any], in_path:
 
 
 def _kind_in_path(
-    route: Route, name: str, kinds: Mapping[str, Any], model: type[BaseModel], *, takes_input: bool
+    route: RestRoute, name: str, kinds: Mapping[str, Any], model: type[BaseModel], *, takes_input: bool
 ) -> Any:
     field = route.renamed.get(name, name)
     if takes_input and field in model.model_fields:

@@ -1,4 +1,4 @@
-"""Query parameters of lists: from the names and forms that shops send to the fields of a filter."""
+"""Query parameters of lists: maps their names and formats to the fields of a filter."""
 
 import datetime as dt
 import re
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from schema.core.errors import Path, Problem
+from schema.core.errors import Problem, ProblemPath
 
 Read = Callable[[str, ZoneInfo], tuple[Any, ...]]
-"""From the text of a parameter to a value for each of its fields; raises ValueError with a sentence."""
+"""Parses the text of a parameter into one value per field. Raises ValueError with a sentence for the client."""
 Narrow = Callable[[Any, Any], Any]
-"""Of two values for one field the one that lets less through: what is sent holds together."""
+"""Of two values for one field, the more restrictive one: all parameters must hold."""
 
 _LOST_PLUS = re.compile(r"(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -22,27 +22,27 @@ WHEN = {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "form
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its name, the fields of the filter it fills, how its text is read, how OpenAPI shows it."""
+    """A query parameter: its name, the filter fields that it fills, its parser and its documentation."""
 
     name: str
     fields: tuple[str, ...]
     read: Read
     description: str
     schema: Mapping[str, Any] | None = None
-    """None: that of the filter's field."""
+    """JSON schema; None: the schema of the filter field."""
     zoned: bool = False
-    """Whether a time without an offset is meant in the marketplace's zone."""
+    """True if a time without an offset is in the marketplace's time zone."""
     narrow: tuple[Narrow, ...] = ()
-    """For each field; none where no other parameter fills it."""
+    """One function per field; empty if no other parameter fills these fields."""
 
 
 def exactly(name: str, field: str, description: str) -> Parameter:
-    """A value that the filter's field checks by its own type."""
+    """A value that the type of the filter field validates."""
     return Parameter(name, (field,), lambda text, _: (text,), description)
 
 
 def since(name: str, field: str, description: str) -> Parameter:
-    """A first moment; a date alone means from its midnight on."""
+    """Earliest time, included. A date alone means its midnight."""
 
     def read(text: str, zone: ZoneInfo) -> tuple[Any, ...]:
         return (first_moment(text, zone),)
@@ -51,7 +51,7 @@ def since(name: str, field: str, description: str) -> Parameter:
 
 
 def until(name: str, field: str, description: str) -> Parameter:
-    """A last moment; a date alone includes that whole day."""
+    """Latest time, included. A date alone includes the whole day."""
 
     def read(text: str, zone: ZoneInfo) -> tuple[Any, ...]:
         return (last_moment(text, zone),)
@@ -60,7 +60,7 @@ def until(name: str, field: str, description: str) -> Parameter:
 
 
 def between(name: str, first: str, last: str, description: str) -> Parameter:
-    """Two moments separated by a comma, both included."""
+    """Two times separated by a comma, both included."""
 
     def read(text: str, zone: ZoneInfo) -> tuple[Any, ...]:
         start, comma, end = text.partition(",")
@@ -73,17 +73,17 @@ def between(name: str, first: str, last: str, description: str) -> Parameter:
 
 
 def first_moment(text: str, zone: ZoneInfo) -> dt.datetime:
-    """The moment a text names, in UTC: of a date alone its midnight in the zone."""
+    """The time in UTC; a date alone is its midnight in the zone. Raises ValueError."""
     return _moment(text, zone, dt.time.min)
 
 
 def last_moment(text: str, zone: ZoneInfo) -> dt.datetime:
-    """The moment a text names, in UTC: of a date alone the last microsecond of that day in the zone."""
+    """The time in UTC; a date alone is the last microsecond of its day in the zone. Raises ValueError."""
     return _moment(text, zone, dt.time.max)
 
 
 def _moment(text: str, zone: ZoneInfo, of_day: dt.time) -> dt.datetime:
-    text = _LOST_PLUS.sub(r"\1+\2", text.strip())  # an offset's + that was not escaped arrives as a space
+    text = _LOST_PLUS.sub(r"\1+\2", text.strip())  # an unescaped + of an offset arrives as a space
     try:
         if _DATE.fullmatch(text):
             moment = dt.datetime.combine(dt.date.fromisoformat(text), of_day)
@@ -95,15 +95,15 @@ def _moment(text: str, zone: ZoneInfo, of_day: dt.time) -> dt.datetime:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What the parameters of a request say."""
+class ParsedParameters:
+    """The filter fields and the problems of a request's parameters."""
 
     fields: Mapping[str, Any]
     problems: tuple[Problem, ...]
 
 
 class Parameters:
-    """All parameters of a list, and the way back from a field of the filter to the parameter that filled it."""
+    """All parameters of a list, with the map from filter fields back to parameters."""
 
     def __init__(self, *parameters: Parameter) -> None:
         self.all = {p.name: p for p in parameters}
@@ -116,11 +116,13 @@ class Parameters:
                     raise TypeError(f"{' and '.join(sources)} both fill {field}, and nothing says how both can hold.")
 
     def zoned(self, query: Mapping[str, str]) -> bool:
-        """Whether reading these needs the marketplace's zone."""
+        """Whether parsing the query needs the marketplace's time zone."""
         return any(p.zoned and query.get(p.name) for p in self.all.values())
 
-    def read(self, query: Mapping[str, str], zone: ZoneInfo) -> Given:
-        """The fields that were given. Unknown and empty parameters are left out; two for one field both hold."""
+    def read(self, query: Mapping[str, str], zone: ZoneInfo) -> ParsedParameters:
+        """Parse a query. Unknown and empty parameters are ignored; of two values for one field the narrower one
+        applies.
+        """
         fields: dict[str, Any] = {}
         problems = []
         for name, parameter in self.all.items():
@@ -134,22 +136,22 @@ class Parameters:
                 continue
             for at, (field, value) in enumerate(zip(parameter.fields, values, strict=True)):
                 fields[field] = parameter.narrow[at](fields[field], value) if field in fields else value
-        return Given(fields, tuple(problems))
+        return ParsedParameters(fields, tuple(problems))
 
-    def names(self, path: Path) -> Path:
-        """From a field of the filter to the parameter; values of one list are one parameter."""
+    def key_path_of(self, path: ProblemPath) -> ProblemPath:
+        """Convert a filter field to its parameter. All values of a list belong to one parameter."""
         sources = self._sources.get(str(path[0])) if path else None
         return (sources[0],) if sources else path[:1]
 
 
 @dataclass(frozen=True)
 class Ordering:
-    """The `ordering` of a list: names that shops send -> columns of the list's order."""
+    """The `ordering` parameter of a list: REST name -> column of the list's order."""
 
     columns: Mapping[str, str]
 
     def read(self, text: str, allowed: Mapping[str, Any]) -> str | None:
-        """The list's order that a text names, None for an empty one. Raises ValueError for one there is not."""
+        """The list's order for a text; None for an empty text. Raises ValueError for an unknown order."""
         if not text:
             return None
         sign, name = ("-", text[1:]) if text.startswith("-") else ("", text)
@@ -159,7 +161,7 @@ class Ordering:
         return order
 
     def choices(self, allowed: Mapping[str, Any]) -> list[str]:
-        """All that may be sent."""
+        """All accepted values."""
         signs = ("", "-")
         return [
             f"{sign}{name}" for name, column in self.columns.items() for sign in signs if f"{sign}{column}" in allowed

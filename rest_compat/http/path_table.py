@@ -1,4 +1,4 @@
-"""From a method and a path to what answers it: one walk over the path's segments, however many routes there are."""
+"""Finds the target of a method and a path in one walk over the path's segments, whatever the number of routes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,30 +8,37 @@ T = TypeVar("T")
 
 
 @dataclass
-class Branch(Generic[T]):
-    """What may follow a beginning of a path."""
+class PathNode(Generic[T]):
+    """A node of the path tree: the segments that may follow, and the targets that end here."""
 
-    fixed: "dict[str, Branch[T]]" = field(default_factory=dict)
-    open: "Branch[T] | None" = None
+    static: "dict[str, PathNode[T]]" = field(default_factory=dict)
+    parameter: "PathNode[T] | None" = None
     methods: dict[str, T] = field(default_factory=dict)
-    """Method -> what answers."""
+    """Method -> target."""
 
-    def next(self, segment: str) -> "Branch[T]":
-        """The branch for one more segment of a route's path, made where there is none."""
+    def next(self, segment: str) -> "PathNode[T]":
+        """The node of the next segment of a route's path; created if missing."""
         if not segment.startswith("{"):
-            return self.fixed.setdefault(segment, Branch())
-        self.open = self.open or Branch()
-        return self.open
+            return self.static.setdefault(segment, PathNode())
+        self.parameter = self.parameter or PathNode()
+        return self.parameter
 
 
 class PathTable(Generic[T]):
-    """Routes by path. `/a/b` and `/a/b/` are one path; a fixed segment goes before a parameter; HEAD goes where GET does."""
+    """Targets by path.
+
+    `/a/b` and `/a/b/` are the same path. A fixed segment takes precedence over a parameter. HEAD uses the target of
+    GET.
+    """
 
     def __init__(self) -> None:
-        self._root: Branch[T] = Branch()
+        self._root: PathNode[T] = PathNode()
 
     def add(self, methods: Iterable[str], path: str, target: T) -> None:
-        """Let `target` answer a path, whose parameters stand in braces: `/api/vouchers/{code}/`."""
+        """Register a target for methods and a path with parameters in braces: `/api/vouchers/{code}/`.
+
+        Raises ValueError if a method of the path is already registered.
+        """
         branch = self._root
         segments = path.strip("/").split("/")
         for segment in segments:
@@ -44,31 +51,31 @@ class PathTable(Generic[T]):
             branch.methods.setdefault("HEAD", branch.methods["GET"])
 
     def find(self, path: str) -> tuple[Mapping[str, T], list[str]] | None:
-        """What answers a path, by method, and the values of its parameters; None when no route has it."""
+        """The targets of a path by method, and the values of its parameters; None if no route has the path."""
         segments = path[1:-1].split("/") if path.endswith("/") else path[1:].split("/")
         values: list[str] = []
         branch = _walk(self._root, segments, 0, values)
         return None if branch is None else (branch.methods, values)
 
 
-def _walk(branch: Branch[T], segments: list[str], at: int, values: list[str]) -> Branch[T] | None:
-    while branch.open is None and at < len(segments):  # there is one way only: nothing to come back to
-        following = branch.fixed.get(segments[at])
+def _walk(branch: PathNode[T], segments: list[str], at: int, values: list[str]) -> PathNode[T] | None:
+    while branch.parameter is None and at < len(segments):  # without a parameter there is nothing to backtrack to
+        following = branch.static.get(segments[at])
         if following is None:
             return None
         branch, at = following, at + 1
     if at == len(segments):
         return branch if branch.methods else None
     segment = segments[at]
-    fixed = branch.fixed.get(segment)
+    fixed = branch.static.get(segment)
     if fixed is not None:
         found = _walk(fixed, segments, at + 1, values)
         if found is not None:
             return found
-    if branch.open is None or not segment:
+    if branch.parameter is None or not segment:
         return None
     values.append(segment)
-    found = _walk(branch.open, segments, at + 1, values)
+    found = _walk(branch.parameter, segments, at + 1, values)
     if found is None:
         values.pop()
     return found

@@ -1,4 +1,4 @@
-"""The parameters of a path: of the type that whoever takes them expects."""
+"""Path parameters, converted to the types that the operation expects."""
 
 import datetime as dt
 import re
@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from starlette.requests import Request
 
 from rest_compat.http.responses import Header
-from rest_compat.http.route import Deprecated
+from rest_compat.http.route import Deprecation
 from schema.validation.characters import UNSTORABLE
 from schema.validation.numbers import RowId
 
@@ -18,7 +18,7 @@ _ID = re.compile(r"[1-9]\d{0,9}", re.ASCII)
 
 
 def _written_plainly(text: str) -> str:
-    """A row has one address: in bodies `01`, `+1` and `1.0` are one, too."""
+    """Accept only the canonical form of an id, so that a row has one URL. Bodies also accept `01`, `+1` and `1.0`."""
     if not _ID.fullmatch(text):
         raise ValueError
     return text
@@ -28,16 +28,16 @@ PathId = Annotated[RowId, BeforeValidator(_written_plainly)]
 
 
 class PathValues:
-    """Reads the parameters of one path, in their order."""
+    """Parses the parameters of one path, in their order."""
 
     def __init__(self, names: Sequence[str], kinds: Mapping[str, Any]) -> None:
         self.names = tuple(names)
         self.adapters = tuple(_adapter(kinds[name]) for name in names)
 
-    def read(self, given: Sequence[str]) -> Mapping[str, Any] | None:
-        """By name; None when one of them can be the id of nothing."""
+    def read(self, raw: Sequence[str]) -> Mapping[str, Any] | None:
+        """The values by name; None if one of them cannot be an identifier."""
         values: dict[str, Any] = {}
-        for name, adapter, text in zip(self.names, self.adapters, given, strict=True):
+        for name, adapter, text in zip(self.names, self.adapters, raw, strict=True):
             if adapter is None:
                 if UNSTORABLE.search(text):
                     return None
@@ -49,9 +49,9 @@ class PathValues:
                 return None
         return values
 
-    def deprecation(self, deprecated: Deprecated, request: Request, given: Sequence[str]) -> list[Header]:
-        """The headers that tell of a better form of this address."""
-        path = deprecated.successor.format(**dict(zip(self.names, map(quote, given), strict=True)))
+    def deprecation(self, deprecated: Deprecation, request: Request, path_parameters: Sequence[str]) -> list[Header]:
+        """The `Deprecation` and `Link` headers that point to the successor of this URL."""
+        path = deprecated.successor.format(**dict(zip(self.names, map(quote, path_parameters), strict=True)))
         successor = request.url.replace(path=path, query="")
         since = dt.datetime.combine(deprecated.since, dt.time.min, dt.UTC)
         return [

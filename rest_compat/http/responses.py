@@ -1,4 +1,4 @@
-"""An answer on its way out: bytes and headers, straight to the server."""
+"""Responses as bytes and headers, sent straight to the ASGI server."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -10,45 +10,44 @@ from starlette.types import Send
 Header = tuple[bytes, bytes]
 
 JSON = (b"content-type", b"application/json")
-NOT_KEPT = (b"cache-control", b"no-store")
-"""Goes with every answer: it belongs to the token that asked."""
+NO_STORE = (b"cache-control", b"no-store")
+"""Sent with every response: it belongs to the token of the request."""
 
 
 @dataclass(slots=True)
-class Answer:
-    """A whole answer."""
+class RestResponse:
+    """A response with its complete body."""
 
     body: bytes
     status: int = 200
     headers: list[Header] = field(default_factory=lambda: [JSON])
-    sized: bool = True
-    """Whether the body is all there is of it; to a HEAD it may be what nobody has made yet."""
+    has_content_length: bool = True
+    """False for a HEAD whose body is not computed, so that its length is unknown."""
 
     async def send(self, send: Send, *, head: bool = False) -> None:
-        """Send it; `head` leaves the body out and says how long it would be."""
-        size = [(b"content-length", str(len(self.body)).encode())] if self.sized else []
-        headers = [*self.headers, NOT_KEPT, *size]
+        """Send the response. With `head`, send the headers alone, including the length of the body."""
+        size = [(b"content-length", str(len(self.body)).encode())] if self.has_content_length else []
+        headers = [*self.headers, NO_STORE, *size]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if head else self.body})
 
 
 @dataclass(slots=True)
-class Streamed:
-    """An answer written while it is read from the database."""
+class StreamingRestResponse:
+    """A response that is sent while its rows are read from the database."""
 
     chunks: AsyncIterator[bytes]
     status: int = 200
     headers: list[Header] = field(default_factory=lambda: [JSON])
 
     async def send(self, send: Send, *, head: bool = False) -> None:
-        """Send it chunk by chunk."""
-        await send({"type": "http.response.start", "status": self.status, "headers": [*self.headers, NOT_KEPT]})
+        await send({"type": "http.response.start", "status": self.status, "headers": [*self.headers, NO_STORE]})
         if not head:
             async for chunk in self.chunks:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
 
 
-def as_json(data: Any, status: int = 200, *headers: Header) -> Answer:
-    """Data that orjson can write, as an answer."""
-    return Answer(orjson.dumps(data), status, [JSON, *headers])
+def json_response(data: Any, status: int = 200, *headers: Header) -> RestResponse:
+    """A response with data serialized by orjson."""
+    return RestResponse(orjson.dumps(data), status, [JSON, *headers])

@@ -1,4 +1,4 @@
-"""A route, on one line: what answers a path, in which shape and envelope, with which names."""
+"""The declaration of a route: methods, path, operation, shape, envelope and names."""
 
 import datetime as dt
 import enum
@@ -12,33 +12,33 @@ from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Operation
 from rest_compat.http.body import Accepts
 from rest_compat.http.parameters import Ordering, Parameter
-from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.shape import ResourceShape
 from schema.core.errors import AppError, NotFound
 
 
-class Envelope(enum.Enum):
-    """What stands around the resources of an answer."""
+class ResponseEnvelope(enum.Enum):
+    """How a response wraps its resources."""
 
     OBJECT = "object"
     PAGE = "page"
-    """The seven documented keys."""
+    """A page with the seven documented keys."""
     ARRAY = "array"
-    """All of them; cut, with a `Link`, only for a caller that sends `page_size`."""
+    """The whole list. Only a request with `page_size` gets a page, with a `Link` header."""
     ARRAY_OF_ONE = "array of one"
 
 
 @dataclass(frozen=True)
-class Status:
-    """The status of a success, where it depends on the result: that of the first test that holds, else the last one."""
+class ConditionalStatus:
+    """The success status of a route whose status depends on the result."""
 
     choose: Callable[[Any], int]
     documented: tuple[tuple[int, str], ...]
-    """Each status with what it means."""
+    """Each possible status with its description."""
 
 
 @dataclass(frozen=True)
-class Deprecated:
-    """An old form of a route: since when there is a better one, and where."""
+class Deprecation:
+    """A deprecated form of a route: the date since which its successor exists, and the successor's path."""
 
     since: dt.date
     successor: str
@@ -49,38 +49,38 @@ def _no_such_row() -> AppError:
 
 
 @dataclass(frozen=True)
-class Route:
+class RestRoute:
     """One line of the route table.
 
-    `body` is the REST form of the operation's input where it is not the input itself. `required` are the fields whose keys a
-    POST or a PUT must send even where the input lets them be left out, a text in every language; a PATCH need not. `keyless`
-    are those that REST has no key for: one of that name is unknown, and without effect. `missing` is the answer to a parameter
-    of the path that cannot be the id of anything. `through` is the relation of the row that is looked up whose resources are
-    answered, all of them, in its stead.
+    `body` is the REST form of the operation's input, if they differ. `required` are fields whose keys a POST or a PUT
+    must send even if the input makes them optional, a translated text in every language; a PATCH may omit them.
+    `graphql_only` are fields without a REST key: keys with their names are ignored like unknown keys. `missing` builds
+    the error for a path parameter that cannot be an identifier. `through` is a relation of the row: the route answers
+    all related resources instead of the row.
     """
 
     methods: str
     path: str
     operation: Operation[..., Any] | Listing[Any] | Lookup[Any]
-    shape: Shape
-    envelope: Envelope = Envelope.OBJECT
-    status: int | Status = 200
+    shape: ResourceShape
+    envelope: ResponseEnvelope = ResponseEnvelope.OBJECT
+    status: int | ConditionalStatus = 200
     body: type[BaseModel] | None = None
     accepts: Accepts = Accepts.JSON
     renamed: Mapping[str, str] = field(default_factory=dict)
     required: tuple[str, ...] = ()
-    keyless: tuple[str, ...] = ()
+    graphql_only: tuple[str, ...] = ()
     through: str = ""
     query: tuple[Parameter, ...] = ()
     ordering: Ordering | None = None
     missing: Callable[[], AppError] = _no_such_row
-    deprecated: Deprecated | None = None
+    deprecated: Deprecation | None = None
     example: Mapping[str, Any] | None = None
-    """A request to show in the documentation."""
+    """An example request for the documentation."""
 
     @property
     def verbs(self) -> list[str]:
-        """The methods, in order; the first is the documented one."""
+        """The methods in order; the first one is the documented one."""
         return self.methods.split("|")
 
     @property
@@ -90,5 +90,5 @@ class Route:
 
     @property
     def repeatable(self) -> bool:
-        """Whether requests take an `Idempotency-Key`."""
-        return self.writes and isinstance(self.operation, Operation) and self.operation.repeatable
+        """Whether requests accept an `Idempotency-Key`."""
+        return self.writes and isinstance(self.operation, Operation) and self.operation.supports_idempotency

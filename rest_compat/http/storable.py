@@ -1,19 +1,20 @@
-"""The guard of all texts of a request: what no database takes goes no further than here."""
+"""Removes texts that the database cannot store from request data."""
 
 from typing import Any
 
-from schema.core.errors import Path, Problem
+from schema.core.errors import Problem, ProblemPath
 from schema.validation.characters import UNSTORABLE
 
 
-def storable(data: Any) -> tuple[Any, tuple[Problem, ...]]:
-    """Data without the texts that cannot be stored (NUL, half a surrogate pair), and a problem at the path of each.
+def drop_unstorable(data: Any) -> tuple[Any, tuple[Problem, ...]]:
+    """The data without texts that cannot be stored (NUL, lone surrogates), and a problem at the path of each.
 
-    A bad text becomes None, in place. A bad key is left out with its value; its problem stands at the object that has it.
+    An invalid text becomes None, in place. An invalid key is removed with its value; its problem has the path of the
+    object.
     """
     whole = [data]
-    bad: list[Path] = []
-    todo: list[tuple[Path, Any]] = [((), whole)]
+    bad: list[ProblemPath] = []
+    todo: list[tuple[ProblemPath, Any]] = [((), whole)]
     while todo:
         path, holder = todo.pop()
         for key in _bad_keys(holder):

@@ -1,4 +1,4 @@
-"""The OpenAPI description of the REST interface, made of the routes, shapes and inputs themselves."""
+"""Builds the OpenAPI description of the REST interface from its routes, shapes and inputs."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,44 +10,45 @@ from resolvers.core.listing import Listing
 from resolvers.core.operation import Operation
 from rest_compat.http.endpoint import Endpoint
 from rest_compat.http.operations import OperationEndpoint
-from rest_compat.http.page import LARGEST_PAGE, PAGE_SIZE
-from rest_compat.http.route import Envelope, Route, Status
-from rest_compat.openapi.errors import ERRORS, HEADERS, TOLD, error_response, error_schemas, headers
+from rest_compat.http.page import LARGEST_PAGE_SIZE, PAGE_SIZE
+from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
+from rest_compat.openapi.errors import COMMON_HEADERS, ERRORS, HEADERS, error_response, error_schemas, header_refs
 from rest_compat.openapi.reference import Reference, ReferenceOf
 from rest_compat.openapi.schemas import Components, Json
-from schema.core.permission import Permission, Required, Rule
+from schema.core.permission import AccessRule, Permission, RequiredAccess
 
 VERSION = "1.0.0"
 INTRODUCTION = """\
-The REST interface of Coffret, for shops that were built against it. New integrations should use GraphQL at `/graphql/`, \
-which offers more.
+The REST interface of Coffret, for shops that were built against it. New integrations should use GraphQL at \
+`/graphql/`, which offers more.
 
-Send `Authorization: Token <token>` with every request (`Bearer <token>` works too); `POST /api-token-auth/` answers a token. \
-A path works with and without its trailing slash, and `HEAD` wherever `GET` does. Unknown keys and parameters are ignored. Times \
-are UTC, amounts are exact.
+Send `Authorization: Token <token>` with every request; `Bearer <token>` also works. `POST /api-token-auth/` returns a \
+token. Paths work with and without the trailing slash. `HEAD` works wherever `GET` does. Unknown keys and parameters are \
+ignored. Times are in UTC. Amounts are exact.
 
-Every `POST`, `PUT` and `PATCH` except the log-in accepts an `Idempotency-Key`: the same request with the same key gets the \
-first answer again. Every answer has an `X-Request-Id`; name it when you report a problem."""
+Every `POST`, `PUT` and `PATCH` except the log-in accepts an `Idempotency-Key`: the same request with the same key gets \
+the first response again. Every response has an `X-Request-Id`; quote it when you report a problem."""
 
 
 REQUEST_ID: Json = {
     "name": "X-Request-Id",
     "in": "header",
-    "description": "Your own name for the request; without it, or with one of other characters, it gets one of ours.",
+    "description": "Your own id for the request. The service generates one if it is missing or has other characters "
+    "than letters, digits and `._:+/=-`.",
     "schema": {"type": "string", "maxLength": 128},
 }
 
 _PARAMETER = re.compile(r"{(\w+)}")
 
 
-def document(groups: Mapping[str, Sequence[tuple[Route, Endpoint]]], reference_of: ReferenceOf) -> Json:
-    """The whole description: routes by group, each with what answers it and the words for it."""
+def openapi_document(groups: Mapping[str, Sequence[tuple[RestRoute, Endpoint]]], reference_of: ReferenceOf) -> Json:
+    """The OpenAPI document: routes by group, each with its endpoint and its reference text."""
     components = Components()
     paths: Json = {}
     for group, routes in groups.items():
         for route, target in routes:
             for verb in route.verbs:
-                described = _Operation(route, target, verb, components, reference_of(route)).described(group)
+                described = _Operation(route, target, verb, components, reference_of(route)).describe(group)
                 paths.setdefault(route.path, {})[verb.lower()] = described
     made = {
         "openapi": "3.1.0",
@@ -69,11 +70,11 @@ def document(groups: Mapping[str, Sequence[tuple[Route, Endpoint]]], reference_o
     return _without_unused(made)
 
 
-def needs(permission: Required) -> str:
-    """What a caller must be or have, in a sentence."""
-    if permission is Rule.PUBLIC:
+def permission_text(permission: RequiredAccess) -> str:
+    """The required access as a sentence."""
+    if permission is AccessRule.PUBLIC:
         return "Needs no token."
-    if permission is Rule.PARTNER:
+    if permission is AccessRule.PARTNER:
         return "Needs a token that belongs to a partner."
     return (
         f"Needs the permission `permissions.{permission}`." if isinstance(permission, Permission) else "Needs a token."
@@ -83,27 +84,29 @@ def needs(permission: Required) -> str:
 class _Operation:
     """One method of one route."""
 
-    def __init__(self, route: Route, target: Endpoint, verb: str, components: Components, reference: Reference) -> None:
+    def __init__(
+        self, route: RestRoute, target: Endpoint, verb: str, components: Components, reference: Reference
+    ) -> None:
         self.route, self.target, self.verb, self.components = route, target, verb, components
         self.reference = reference
         self.operation = route.operation
         self.in_path = _PARAMETER.findall(route.path)
         self.reader = target.reader if isinstance(target, OperationEndpoint) else None
 
-    def described(self, group: str) -> Json:
-        """As OpenAPI has it."""
+    def describe(self, group: str) -> Json:
+        """The operation object of OpenAPI."""
         reference, permission = self.reference, self.operation.permission
         made: Json = {
             "tags": [group],
             "operationId": reference.id_of(self.route, self.verb),
             "summary": reference.title,
-            "description": f"{reference.text}\n\n{needs(permission)}",
+            "description": f"{reference.text}\n\n{permission_text(permission)}",
             "parameters": [*self._path_parameters(), *self._query_parameters(), *self._header_parameters()],
             "responses": {**self._successes(), **self._errors()},
         }
         if self.verb != "GET" and self.reader is not None and self._has_body():
             made["requestBody"] = self._body()
-        if permission is Rule.PUBLIC:
+        if permission is AccessRule.PUBLIC:
             made["security"] = []
         if self.route.deprecated is not None:
             made["deprecated"] = True
@@ -113,7 +116,7 @@ class _Operation:
         assert self.reader is not None
         return bool(self.reader.keys - set(self.in_path))
 
-    # ---- what is sent
+    # ---- request
 
     def _path_parameters(self) -> list[Json]:
         return [
@@ -151,8 +154,8 @@ class _Operation:
 
     def _page_parameters(self) -> list[Json]:
         page = {"type": "integer", "minimum": 1, "default": 1}
-        size: Json = {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}
-        if self.route.envelope is Envelope.PAGE:
+        size: Json = {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE_SIZE}
+        if self.route.envelope is ResponseEnvelope.PAGE:
             size["default"] = PAGE_SIZE
         return [
             {"name": "page", "in": "query", "schema": page},
@@ -167,7 +170,7 @@ class _Operation:
             {
                 "name": "Idempotency-Key",
                 "in": "header",
-                "description": "Repeating the request with the same key, within 24 hours, answers the first answer again.",
+                "description": "Repeating the request with this key within 24 hours returns the first response again.",
                 "schema": {"type": "string", "minLength": 1, "maxLength": 255},
             },
         ]
@@ -182,20 +185,20 @@ class _Operation:
             "content": dict.fromkeys(self.route.accepts.media_types, content),
         }
 
-    # ---- what is answered
+    # ---- response
 
     def _successes(self) -> Json:
         status = self.route.status
-        documented = status.documented if isinstance(status, Status) else ((status, "Done."),)
+        documented = status.documented if isinstance(status, ConditionalStatus) else ((status, "Success."),)
         schema, example = self._answer()
-        told = headers(*TOLD, *self._own_headers())
+        told = header_refs(*COMMON_HEADERS, *self._own_headers())
         content = {"application/json": {"schema": schema, "example": example}}
         return {str(number): {"description": text, "headers": told, "content": content} for number, text in documented}
 
     def _own_headers(self) -> Iterator[str]:
         if self.verb != "GET" and self.route.repeatable:
             yield "Idempotent-Replayed"
-        if self.route.envelope in {Envelope.PAGE, Envelope.ARRAY} or self.route.deprecated is not None:
+        if self.route.envelope in {ResponseEnvelope.PAGE, ResponseEnvelope.ARRAY} or self.route.deprecated is not None:
             yield "Link"
         if self.route.deprecated is not None:
             yield "Deprecation"
@@ -204,17 +207,17 @@ class _Operation:
         shape = self.route.shape
         one, example = self.components.shape(shape), self.components.example(shape)
         match self.route.envelope:
-            case Envelope.OBJECT:
+            case ResponseEnvelope.OBJECT:
                 return one, example
-            case Envelope.ARRAY_OF_ONE:
+            case ResponseEnvelope.ARRAY_OF_ONE:
                 return {"type": "array", "items": one, "minItems": 1, "maxItems": 1}, [example]
-            case Envelope.ARRAY:
+            case ResponseEnvelope.ARRAY:
                 return {"type": "array", "items": one}, [example]
-            case Envelope.PAGE:
+            case ResponseEnvelope.PAGE:
                 return self.components.page(shape.name, _page(one)), _PAGE_EXAMPLE | {"results": [example]}
 
-    def _finds(self) -> bool:
-        """Whether it is about a row that the query or the body names."""
+    def _names_row(self) -> bool:
+        """Whether the query or the body identifies a row."""
         operation = self.operation
         if not isinstance(operation, Operation):
             return False
@@ -225,9 +228,9 @@ class _Operation:
         raised = {error.status for error in self.operation.raises} if isinstance(self.operation, Operation) else set()
         statuses = {
             400: writes or self._has_query(),
-            401: named is not Rule.PUBLIC,
-            403: named not in {Rule.PUBLIC, Rule.AUTHENTICATED},
-            404: bool(self.in_path) or isinstance(self.operation, Listing) or self._finds(),
+            401: named is not AccessRule.PUBLIC,
+            403: named not in {AccessRule.PUBLIC, AccessRule.AUTHENTICATED},
+            404: bool(self.in_path) or isinstance(self.operation, Listing) or self._names_row(),
             409: writes and self.route.repeatable,
             413: writes,
             415: writes,
@@ -270,7 +273,7 @@ def _page(results: Json) -> Json:
 
 
 def _plain(schemas: Mapping[str, Any], field: str) -> Json:
-    """A field of a filter, without the null that stands for not asking."""
+    """The schema of a filter field without null, which means no filter."""
     schema = schemas["properties"][field]
     one = next((s for s in schema.get("anyOf", ()) if s.get("type") != "null"), schema)
     name = str(one.get("$ref", "")).rpartition("/")[2]
@@ -278,14 +281,14 @@ def _plain(schemas: Mapping[str, Any], field: str) -> Json:
     return {key: value for key, value in found.items() if key not in {"title", "default", "description"}}
 
 
-def _without_unused(made: Json) -> Json:
-    """The document without schemas and responses that nothing refers to."""
-    named = made["components"]
+def _without_unused(document: Json) -> Json:
+    """The document without the schemas and responses that nothing refers to."""
+    named = document["components"]
     while True:
-        referred = set(re.findall(r"#/components/(\w+)/(\w+)", orjson.dumps(made).decode()))
+        referred = set(re.findall(r"#/components/(\w+)/(\w+)", orjson.dumps(document).decode()))
         kept = {
             kind: {n: s for n, s in named[kind].items() if (kind, n) in referred} for kind in ("schemas", "responses")
         }
         if all(kept[kind] == named[kind] for kind in kept):
-            return made
+            return document
         named.update(kept)

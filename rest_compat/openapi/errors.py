@@ -1,4 +1,4 @@
-"""What the description says of errors and of headers."""
+"""The errors and headers of the OpenAPI document."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from rest_compat.openapi.schemas import Json
 
 @dataclass(frozen=True)
 class Error:
-    """A kind of error: its name among the components, what it means, an example, the schemas that its body may have."""
+    """A kind of error: its component name, description, example, and the schemas of its body."""
 
     name: str
     meaning: str
@@ -19,17 +19,17 @@ class Error:
 ERRORS: Mapping[int, Error] = {
     400: Error(
         "BadRequest",
-        "What was sent cannot be used: every problem stands under its key. What cannot be read at all has a `detail`.",
+        "The request is invalid. Each problem is listed under its key; a body that cannot be parsed has a `detail`.",
         {"items": [{}, {"quantity": ["Send a whole number."]}]},
         ("Problems", "Detail"),
     ),
-    401: Error(
-        "Unauthorized", "There is no token, or not a good one.", {"detail": "Send `Authorization: Token <token>`."}
-    ),
+    401: Error("Unauthorized", "The token is missing or invalid.", {"detail": "Send `Authorization: Token <token>`."}),
     403: Error(
         "Forbidden", "The caller lacks the permission.", {"detail": "This needs a token that belongs to a partner."}
     ),
-    404: Error("NotFound", "There is no such thing for this caller.", {"detail": "Cart not found"}),
+    404: Error(
+        "NotFound", "The resource does not exist or is not visible to the caller.", {"detail": "Cart not found"}
+    ),
     402: Error(
         "PaymentDeclined",
         "The payment was declined. Nothing was charged.",
@@ -38,40 +38,43 @@ ERRORS: Mapping[int, Error] = {
     ),
     409: Error(
         "Conflict",
-        "The state of things does not allow this; or the `Idempotency-Key` belongs to another request, or to this one while "
-        "it is still running (then `Retry-After` says how many seconds to wait).",
+        "The current state does not allow the request. Or the `Idempotency-Key` belongs to another request, or to this "
+        "request while it is still running: `Retry-After` then gives the seconds to wait.",
         {"detail": "Use a new key for a new request.", "code": "idempotency_mismatch"},
         ("Coded",),
     ),
     413: Error("TooLarge", "The body is too large.", {"detail": "The request is larger than 1 MiB."}),
-    415: Error("UnsupportedMediaType", "The body is of another media type.", {"detail": "Send application/json."}),
+    415: Error(
+        "UnsupportedMediaType", "The media type of the body is not supported.", {"detail": "Send application/json."}
+    ),
     429: Error(
         "TooManyRequests",
-        "Too many requests, or attempts; `Retry-After` says how many seconds to wait.",
+        "Too many requests or attempts. `Retry-After` gives the seconds to wait.",
         {"detail": "Too many attempts. Try again in 30 seconds."},
     ),
     500: Error(
         "Failure",
-        "A bug of ours.",
+        "An unexpected error of the service.",
         {"detail": "Something went wrong on our side.", "request_id": "0b0d2cf4-6f0f-4c3c-9a51-3f4f0c6a7c11"},
         ("Failure",),
     ),
     502: Error(
         "ProviderFailed",
-        "The payment provider failed. Nothing was done twice: send the same request again, with its `Idempotency-Key`.",
+        "The payment provider failed. Nothing was done twice. Send the same request again with its `Idempotency-Key`.",
         {"detail": "The payment provider failed. Nothing was charged twice; try again.", "code": "provider_failed"},
         ("Coded",),
     ),
     503: Error(
         "Unavailable",
-        "Something that we need cannot be reached; `Retry-After` says how many seconds to wait. After the code "
-        "`outcome_unknown` look first, or send the same `Idempotency-Key` again.",
+        "The database or another dependency cannot be reached. `Retry-After` gives the seconds to wait. After the code "
+        "`outcome_unknown`, read the current state first, or send the request again with the same `Idempotency-Key`.",
         {"detail": "The database cannot be reached at the moment. Try again shortly.", "code": "unavailable"},
         ("Coded",),
     ),
     504: Error(
         "ProviderTimedOut",
-        "The payment provider did not answer in time. The same request, with its `Idempotency-Key`, is done, or answered, once.",
+        "The payment provider did not answer in time. Send the same request again with its `Idempotency-Key`: it is executed "
+        "at most once.",
         {
             "detail": "The payment provider did not answer in time. The outcome is being looked up; nothing is charged twice.",
             "code": "provider_timed_out",
@@ -82,72 +85,72 @@ ERRORS: Mapping[int, Error] = {
 
 HEADERS: Mapping[str, Json] = {
     "X-Request-Id": {
-        "description": "Names the request, in our logs too.",
+        "description": "Id of the request, also in the logs of the service.",
         "required": True,
         "schema": {"type": "string", "minLength": 1},
     },
     "Cache-Control": {
-        "description": "What is answered belongs to its token: nobody keeps it.",
+        "description": "Responses belong to their token and must not be cached.",
         "required": True,
         "schema": {"type": "string", "const": "no-store"},
     },
     "RateLimit": {
-        "description": "How many more requests there may be (`r`) in how many seconds (`t`), for the token, or the address.",
+        "description": "Remaining requests (`r`) in the next seconds (`t`), for the token or the address.",
         "schema": {"type": "string"},
         "example": '"token";r=5987;t=31',
     },
     "RateLimit-Policy": {
-        "description": "How many requests there may be (`q`) in a window of so many seconds (`w`).",
+        "description": "Allowed requests (`q`) per window in seconds (`w`).",
         "schema": {"type": "string"},
         "example": '"token";q=6000;w=60',
     },
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}},
     "WWW-Authenticate": {
-        "description": "How to say who asks.",
+        "description": "The authentication scheme.",
         "required": True,
         "schema": {"type": "string", "const": "Token"},
     },
     "Idempotent-Replayed": {
-        "description": "This is the answer that an earlier request with the same `Idempotency-Key` had.",
+        "description": "The stored response of an earlier request with the same `Idempotency-Key`.",
         "schema": {"type": "string", "const": "true"},
     },
     "Link": {
-        "description": "Addresses of pages of this list: `first`, `last`, `prev` and `next`, where they are.",
+        "description": "URLs of pages of this list: `first` and `last`; `prev` and `next` if they exist.",
         "schema": {"type": "string"},
         "example": '<https://shop.example/api/vouchers/?page=2>; rel="next"',
     },
     "Deprecation": {
-        "description": "Since when there is a better form of this address, in seconds since 1970; `Link` names it.",
+        "description": "Time since which this URL has a successor, in seconds since 1970; `Link` gives the successor.",
         "required": True,
         "schema": {"type": "string"},
         "example": "@1893456000",
     },
 }
-TOLD = ("X-Request-Id", "Cache-Control", "RateLimit", "RateLimit-Policy")
-"""Headers of every answer that is counted."""
-HEADERS_OF: Mapping[int, tuple[str, ...]] = {
-    401: (*TOLD, "WWW-Authenticate"),
-    409: (*TOLD, "Retry-After"),
-    429: (*TOLD, "Retry-After"),
-    503: (*TOLD, "Retry-After"),
+COMMON_HEADERS = ("X-Request-Id", "Cache-Control", "RateLimit", "RateLimit-Policy")
+"""Headers of every response that counts towards the rate limit."""
+HEADERS_BY_STATUS: Mapping[int, tuple[str, ...]] = {
+    401: (*COMMON_HEADERS, "WWW-Authenticate"),
+    409: (*COMMON_HEADERS, "Retry-After"),
+    429: (*COMMON_HEADERS, "Retry-After"),
+    503: (*COMMON_HEADERS, "Retry-After"),
 }
-"""Those of an error, where it has others."""
+"""The headers of errors that have more than the common ones."""
 
 
 def error_schemas() -> Json:
-    """The bodies of errors."""
+    """The schemas of error bodies."""
     text, detail = {"type": "string"}, {"detail": {"type": "string"}}
     problems = {"$ref": "#/components/schemas/Problems"}
     return {
         "Problems": {
             "type": "object",
-            "description": "Messages by key. Objects nest; a list is aligned with its items, `{}` for a good one.",
+            "description": "Messages by key. Objects nest; a list is aligned with its items, `{}` for a valid item.",
             "additionalProperties": {"anyOf": [{"type": "array", "items": {"anyOf": [text, problems]}}, problems]},
         },
         "Detail": {"type": "object", "properties": detail, "required": ["detail"]},
         "Coded": {
             "type": "object",
-            "description": "An error that a program acts on, by its code.",
+            "description": "An error with a code for programs.",
             "properties": {**detail, "code": text},
             "required": ["detail", "code"],
         },
@@ -160,17 +163,16 @@ def error_schemas() -> Json:
 
 
 def error_response(status: int) -> Json:
-    """What an error answers."""
+    """The response of an error status."""
     error = ERRORS[status]
     schemas = [{"$ref": f"#/components/schemas/{name}"} for name in error.schemas]
     schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
     return {
         "description": error.meaning,
-        "headers": headers(*HEADERS_OF.get(status, TOLD)),
+        "headers": header_refs(*HEADERS_BY_STATUS.get(status, COMMON_HEADERS)),
         "content": {"application/json": {"schema": schema, "example": error.example}},
     }
 
 
-def headers(*names: str) -> Json:
-    """References to headers."""
+def header_refs(*names: str) -> Json:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}

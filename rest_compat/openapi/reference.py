@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rest_compat.http.route import Route
+from rest_compat.http.route import RestRoute
 
 OPERATIONS = pathlib.Path(__file__).parents[1] / "operations.csv"
 TEXTS = pathlib.Path(__file__).parents[1] / "operations.toml"
@@ -32,12 +32,12 @@ class Reference:
     query: str = ""
     """An example of the parameters, for a GET that needs some."""
 
-    def id_of(self, route: Route, verb: str) -> str:
+    def id_of(self, route: RestRoute, verb: str) -> str:
         """The `operationId` of one method: the first one has the documented name."""
         return self.id if verb == route.verbs[0] else f"{self.id}_{verb.lower()}"
 
 
-ReferenceOf: TypeAlias = Callable[[Route], Reference]
+ReferenceOf: TypeAlias = Callable[[RestRoute], Reference]
 
 
 @functools.cache
@@ -55,7 +55,7 @@ def _references() -> Mapping[tuple[str, str], Reference]:
     return found
 
 
-def reference_of(route: Route) -> Reference:
+def reference_of(route: RestRoute) -> Reference:
     """The words for a route. TypeError for a route without."""
     found = _references().get((route.methods, route.path))
     if found is None:

@@ -1,4 +1,4 @@
-"""JSON schemas of what is sent and answered, from the inputs and shapes themselves; and values to show for them."""
+"""JSON schemas of requests and responses, generated from inputs and shapes; and sample values for them."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from pydantic_core import core_schema
 
 from rest_compat.http.inputs import InputReader
 from rest_compat.shapes.names import in_snake_case
-from rest_compat.shapes.shape import Inner, Shape
+from rest_compat.shapes.shape import InnerShape, ResourceShape
 from schema.validation.languages import LANGUAGES
 
 Json = dict[str, Any]
@@ -25,26 +25,26 @@ _CODE = re.compile(r"`[a-z][A-Za-z0-9.]*`")
 
 
 def rest_words(description: str) -> str:
-    """A description written for the graph, with the names of REST: `funnelUrl` is `funnel_url` here."""
+    """A description of GraphQL with the names of REST: `funnelUrl` becomes `funnel_url`."""
     return _CODE.sub(lambda code: in_snake_case(code[0]), description)
 
 
 class _Schemas(GenerateJsonSchema):
-    """Uploaded files are the only objects that are not data."""
+    """Describes uploaded files as binary strings; they are the only values that are not JSON."""
 
     def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:  # noqa: ARG002
         return {"type": "string", "format": "binary"}
 
 
 class Components:
-    """The named schemas of the document, each there once."""
+    """The named schemas of the document, each defined once."""
 
     def __init__(self) -> None:
         self.schemas: Json = {}
-        self._shapes: dict[str, Shape] = {}
+        self._shapes: dict[str, ResourceShape] = {}
 
-    def shape(self, shape: Shape) -> Json:
-        """A reference to what a shape writes."""
+    def shape(self, shape: ResourceShape) -> Json:
+        """A reference to the schema of a shape. Raises ValueError if two shapes have the same name."""
         known = self._shapes.setdefault(shape.name, shape)
         if known is not shape:
             raise ValueError(f"Two shapes are named {shape.name}.")
@@ -57,12 +57,12 @@ class Components:
         return {"$ref": f"#/components/schemas/{shape.name}"}
 
     def page(self, name: str, schema: Json) -> Json:
-        """A reference to a page of what a shape writes."""
+        """A reference to the schema of a page."""
         self.schemas.setdefault(f"{name}Page", schema)
         return {"$ref": f"#/components/schemas/{name}Page"}
 
-    def _property(self, written: Mapping[str, Any] | Inner) -> Json:
-        if isinstance(written, Inner):
+    def _property(self, written: Mapping[str, Any] | InnerShape) -> Json:
+        if isinstance(written, InnerShape):
             one = self.shape(written.shape)
             if written.many:
                 return {"type": "array", "items": one}
@@ -72,13 +72,13 @@ class Components:
             shown["description"] = rest_words(shown["description"])
         return shown
 
-    def example(self, shape: Shape) -> Json:
-        """One of what a shape writes."""
+    def example(self, shape: ResourceShape) -> Json:
+        """An example of a shape."""
         shown: Json = {}
         for key, written in shape.properties.items():
             if key in shape.example:
                 shown[key] = shape.example[key]
-            elif isinstance(written, Inner):
+            elif isinstance(written, InnerShape):
                 one = self.example(written.shape)
                 shown[key] = [one] if written.many else one
             else:
@@ -86,27 +86,29 @@ class Components:
         return {key: shown[key] for key in shape.keys}
 
     def input(self, reader: InputReader, left_out: frozenset[str] = frozenset(), *, whole: bool = False) -> Json:
-        """The schema of what an input is sent as, without what the path gives; what is `whole` has all keys wanted."""
+        """The schema of a request body without the keys `left_out`, which the path has. A `whole` one requires all
+        required keys.
+        """
         made = reader.model.model_json_schema(
             ref_template="#/components/schemas/{model}", schema_generator=_Schemas, mode="validation"
         )
         for name, schema in made.pop("$defs", {}).items():
             self.schemas.setdefault(name, _untitled(schema))
-        sent = self._as_sent(reader, _untitled(made), left_out)
-        wanted = [key for key in reader.wanted if whole and key not in sent["required"]]
+        sent = self._input_schema(reader, _untitled(made), left_out)
+        wanted = [key for key in reader.required_keys if whole and key not in sent["required"]]
         return {**sent, "required": [*sent["required"], *wanted]}
 
-    def _as_sent(self, reader: InputReader, made: Json, left_out: frozenset[str]) -> Json:
-        required, properties = set(made.get("required", ())), Json()
+    def _input_schema(self, reader: InputReader, built: Json, left_out: frozenset[str]) -> Json:
+        required, properties = set(built.get("required", ())), Json()
         needed: list[str] = []
-        for field, schema in made["properties"].items():
+        for field, schema in built["properties"].items():
             if field in reader.groups:
                 inner, wanted = self._group(reader, field)
                 properties |= inner
                 needed += wanted
                 continue
             key = reader.key_of(field)
-            if key in left_out or field in reader.keyless:
+            if key in left_out or field in reader.graphql_only:
                 continue
             if field in reader.texts:
                 text = {"type": ["string", "null"]} if field not in required else {"type": "string"}
@@ -115,11 +117,11 @@ class Components:
             nested = reader.nested.get(field)
             properties[key] = schema if nested is None else self._nested(nested, schema)
         spread = {*reader.texts, *reader.groups}
-        needed += [reader.key_of(field) for field in made.get("required", ()) if field not in spread]
-        return {**made, "properties": properties, "required": [key for key in needed if key not in left_out]}
+        needed += [reader.key_of(field) for field in built.get("required", ()) if field not in spread]
+        return {**built, "properties": properties, "required": [key for key in needed if key not in left_out]}
 
     def _group(self, reader: InputReader, name: str) -> tuple[Json, list[str]]:
-        """The keys of a group: their schemas, and those that are required."""
+        """The schemas of a group's keys, and the required ones among them."""
         group = reader.groups[name]
         made = self.input(InputReader(group.model))
         keys = {field: key for (of, field), key in reader.grouped.items() if of == name}
@@ -131,14 +133,14 @@ class Components:
         inner = self.input(reader)
         return {**schema, "items": inner} if schema.get("type") == "array" else {"anyOf": [inner, {"type": "null"}]}
 
-    def resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A schema, found where it is a reference."""
+    def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A schema; the target if it is a reference."""
         name = str(schema.get("$ref", "")).rpartition("/")[2]
         return self.schemas[name] if name else schema
 
     def sample(self, schema: Mapping[str, Any]) -> Any:
-        """A value that fits a schema, references followed."""
-        schema = self.resolved(schema)
+        """A value that fits a schema. Follows references."""
+        schema = self.resolve(schema)
         if "examples" not in schema and "anyOf" in schema:
             return self.sample(schema["anyOf"][0])
         if "examples" not in schema and schema.get("type") == "object" and "properties" in schema:
@@ -149,7 +151,7 @@ class Components:
 
 
 def sample(schema: Mapping[str, Any]) -> Any:
-    """A value that fits a simple schema."""
+    """A value that fits a schema without references."""
     if "examples" in schema:
         return schema["examples"][0]
     if schema.get("enum"):
@@ -168,7 +170,7 @@ def sample(schema: Mapping[str, Any]) -> Any:
 
 
 def _untitled(schema: Any) -> Any:
-    """Without the titles that pydantic makes of names, and with descriptions in the words of REST."""
+    """Remove the titles that pydantic generates, and convert descriptions to the names of REST."""
     if isinstance(schema, list):
         return [_untitled(inner) for inner in schema]
     if not isinstance(schema, dict):

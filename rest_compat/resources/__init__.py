@@ -1,1 +1,1 @@
-"""The documented shapes, a module a family of resources."""
+"""The documented shapes: one module per family of resources."""

@@ -1,37 +1,37 @@
 """Tokens and permissions."""
 
-from rest_compat.shapes.keys import Key, Nested
-from rest_compat.shapes.shape import Shape
-from rest_compat.shapes.writers import Writer
+from rest_compat.shapes.keys import FieldKey
+from rest_compat.shapes.shape import Nested, ResourceShape
+from rest_compat.shapes.writers import ValueWriter
 from schema.account.token import IssuedToken, Viewer
+from schema.account.user import User
 from schema.core.permission import Permission
-from schema.partner.partner import User
 
-PERMISSION_NAME = Writer(
+PERMISSION_NAME = ValueWriter(
     "permission name",
     (Permission,),
     {"type": "string", "examples": ["permissions.use_voucher"]},
     "permissions.{}".format,
 )
 
-USER = Shape(
+USER = ResourceShape(
     "User",
     User,
     {"id": "id", "first_name": "first_name", "username": "username", "email": "email"},
     example={"id": 12, "first_name": "Ada", "username": "ada@shop.example", "email": "ada@shop.example"},
 )
-TOKEN = Shape(
+TOKEN = ResourceShape(
     "Token",
     IssuedToken,
     {"token": "token", "uuid": "uuid", "user": Nested("user", USER)},
     example={"token": "coffret_kXp4…"},
 )
-PERMISSIONS = Shape(
+PERMISSIONS = ResourceShape(
     "Permissions",
     Viewer,
-    {"permissions": Key("permissions", PERMISSION_NAME)},
+    {"permissions": FieldKey("permissions", PERMISSION_NAME)},
     example={"permissions": ["permissions.use_voucher", "permissions.view_voucher"]},
 )
 
 LOG_IN = {"username": "ada@shop.example", "password": "correct horse battery staple"}
-"""A request to show."""
+"""An example request for the documentation."""

@@ -1,15 +1,15 @@
-"""The cart that a shop hands over."""
+"""The cart of a shop."""
 
 from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from rest_compat.shapes.keys import Key, Nested
-from rest_compat.shapes.shape import Shape
-from rest_compat.shapes.writers import MILLISECONDS, Writer
+from rest_compat.shapes.keys import FieldKey
+from rest_compat.shapes.shape import Nested, ResourceShape
+from rest_compat.shapes.writers import MILLISECONDS, ValueWriter
 from schema.cart.ecommerce_cart import AttributeChoice, EcommerceCart, EcommerceCartItem
-from schema.cart.input import LARGEST_CART, CartItemInput, SaveEcommerceCart
+from schema.cart.input import MOST_ITEMS, CartItemInput, SaveEcommerceCart
 from schema.validation.numbers import RowId
 
 
@@ -17,7 +17,7 @@ def _by_attribute(choices: Sequence[AttributeChoice]) -> dict[str, str]:
     return {str(choice.attribute_id): choice.value for choice in choices}
 
 
-BY_ATTRIBUTE = Writer(
+BY_ATTRIBUTE = ValueWriter(
     "values by attribute",
     (AttributeChoice,),
     {"type": "object", "additionalProperties": {"type": "string"}, "examples": [{"3": "red"}]},
@@ -27,26 +27,30 @@ BY_ATTRIBUTE = Writer(
 
 CART_ID = "0b0d2cf4-6f0f-4c3c-9a51-3f4f0c6a7c11"
 
-CART_ITEM = Shape(
+CART_ITEM = ResourceShape(
     "CartItem",
     EcommerceCartItem,
     {
         "product_id": "product_id",
         "quantity": "quantity",
         "variant_id": "variant_id",
-        "attribute_values": Key("attribute_values", BY_ATTRIBUTE),
+        "attribute_values": FieldKey("attribute_values", BY_ATTRIBUTE),
     },
     example={"product_id": 7, "quantity": 2, "variant_id": 31, "attribute_values": {"3": "red"}},
 )
-CART = Shape(
+CART = ResourceShape(
     "Cart",
     EcommerceCart,
     {
         "id": "id",
         "items": Nested("items", CART_ITEM),
-        "return_url": Key("return_url", description="Where the customer is sent after the order; empty: nowhere."),
+        "return_url": FieldKey(
+            "return_url", description="URL that the customer is sent to after the order; empty if none."
+        ),
         "funnel_url": "funnel_url",
-        "last_modified": Key("last_modified", MILLISECONDS, description="Its last write, in milliseconds since 1970."),
+        "last_modified": FieldKey(
+            "last_modified", MILLISECONDS, description="Time of the last write, in milliseconds since 1970."
+        ),
     },
     example={
         "id": CART_ID,
@@ -57,25 +61,25 @@ CART = Shape(
 )
 
 
-def _left_out(value: object) -> object:
+def _empty_if_null(value: object) -> object:
     return {} if value is None else value
 
 
 class CartItemBody(CartItemInput):
-    """A line of a cart as REST knows it: the chosen values are an object, by attribute."""
+    """A cart item in REST: the chosen values are an object, keyed by attribute id."""
 
-    attribute_values: Annotated[dict[RowId, str], BeforeValidator(_left_out)] = Field(
+    attribute_values: Annotated[dict[RowId, str], BeforeValidator(_empty_if_null)] = Field(
         default_factory=dict,
-        description="The chosen value by the id of the attribute; null and left out mean none.",
+        description="The chosen value by attribute id. Null or a missing key means none.",
         examples=[{"3": "red"}],
     )
 
 
 class CartBody(SaveEcommerceCart):
-    """A cart to save: a new one, or, with the id of a live cart of yours, in its place."""
+    """A cart to create, or to replace by sending its `id`."""
 
     items: list[CartItemBody] = Field(  # type: ignore[assignment]  # narrower than in GraphQL, and never written to
-        max_length=LARGEST_CART, description="At most 200 lines; may be empty."
+        max_length=MOST_ITEMS, description="At most 200 items; may be empty."
     )
 
 
@@ -83,4 +87,4 @@ NEW_CART = {
     "items": [{"product_id": 7, "quantity": 2, "variant_id": 31, "attribute_values": {"3": "red"}}],
     "return_url": "https://shop.example/thanks",
 }
-"""A request to show."""
+"""An example request for the documentation."""

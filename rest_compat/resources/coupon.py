@@ -1,29 +1,29 @@
-"""The coupon that something was bought with."""
+"""The coupon of a purchase."""
 
 from collections.abc import Mapping
 from decimal import Decimal
 
-import resolvers.coupon  # noqa: F401 - whether a coupon is running
-from rest_compat.shapes.keys import Key, Spec, Worked, decimal_string
-from rest_compat.shapes.shape import Shape
+import resolvers.coupon  # noqa: F401 - registers the computed fields
+from rest_compat.shapes.keys import ComputedKey, FieldKey, decimal_string
+from rest_compat.shapes.shape import ResourceShape, Spec
 from schema.coupon.coupon import Coupon, CouponTarget, ReceptionMode
 
 FLAG = {"type": "boolean"}
 DISCOUNT = ("discount.percentage", "discount.amount.amount", "discount.amount.currency")
 
 
-def _activated(target: CouponTarget) -> Worked:
-    return Worked(
-        ("targets",), lambda targets: target in targets, FLAG, f"Whether it works on this: {target.description}"
+def _applies_to_target(target: CouponTarget) -> ComputedKey:
+    return ComputedKey(
+        ("targets",), lambda targets: target in targets, FLAG, f"True if the coupon applies to: {target.description}"
     )
 
 
-def _received(mode: ReceptionMode) -> Worked:
-    return Worked(
+def _applies_to_reception_mode(mode: ReceptionMode) -> ComputedKey:
+    return ComputedKey(
         ("limited_to.reception_modes",),
         lambda modes: not modes or mode in modes,
         FLAG,
-        f"Whether it works where what is bought is received so: {mode.description}",
+        f"True if the coupon applies to this reception mode: {mode.description}",
     )
 
 
@@ -39,11 +39,11 @@ def _discount_text(percentage: Decimal | None, amount: Decimal | None, currency:
     return f"{amount:.2f} {currency}" if percentage is None else f"{percentage.normalize():f} %"
 
 
-def discount_text(path: str = "") -> Worked:
-    """What a coupon takes off, in words; `path` leads to the coupon."""
+def discount_text(path: str = "") -> ComputedKey:
+    """The discount of a coupon as text; `path` leads to the coupon."""
     paths = tuple(f"{path}{each}" for each in DISCOUNT)
     schema = {"type": "string", "examples": ["10 %"]}
-    return Worked(paths, _discount_text, schema, "What it takes off, in words; empty without a coupon.")
+    return ComputedKey(paths, _discount_text, schema, "The discount as text; empty without a coupon.")
 
 
 COUPON_KEYS: Mapping[str, Spec] = {
@@ -56,16 +56,19 @@ COUPON_KEYS: Mapping[str, Spec] = {
     "is_activated": "is_active",
     "code": "code",
     "type": "type",
-    "start": Key("starts_on", description="When it begins to work; empty: at once."),
-    "end": Key("ends_on", description="When it stops working; empty: never."),
-    "discount": Worked(
-        DISCOUNT, _discount, {"type": "string", "examples": ["10.00"]}, "What it takes off: per cent, or an amount."
+    "start": FieldKey("starts_on", description="Start of validity; empty: immediately."),
+    "end": FieldKey("ends_on", description="End of validity; empty: never."),
+    "discount": ComputedKey(
+        DISCOUNT,
+        _discount,
+        {"type": "string", "examples": ["10.00"]},
+        "The discount: a percentage or an amount, see `discount_type`.",
     ),
-    "discount_type": Worked(
+    "discount_type": ComputedKey(
         DISCOUNT,
         _discount_type,
         {"type": "string", "enum": ["percentage", "amount"]},
-        "Which of the two `discount` is.",
+        "Whether `discount` is a percentage or an amount.",
     ),
     "is_value_increased": "increases_value",
     "is_value_increased_multiple_times": "increases_value_repeatedly",
@@ -84,7 +87,7 @@ COUPON_KEYS: Mapping[str, Spec] = {
     "price_condition_min_amount": decimal_string("conditions.minimum_basket.amount"),
     "product_condition_min_amount": decimal_string("conditions.minimum_product_price.amount"),
     **{
-        f"activate_for_{target.value}": _activated(target)
+        f"activate_for_{target.value}": _applies_to_target(target)
         for target in (
             CouponTarget.VOUCHERS,
             CouponTarget.GIFT_CARDS,
@@ -100,14 +103,14 @@ COUPON_KEYS: Mapping[str, Spec] = {
         )
     },
     "offer_delivery_cost_clickandcollect": "free_click_and_collect",
-    "print_at_home_reception_mode": _received(ReceptionMode.PRINT_AT_HOME),
-    "expedition_reception_mode": _received(ReceptionMode.EXPEDITION),
-    "giftee_email_reception_mode": _received(ReceptionMode.GIFTEE_EMAIL),
-    "postal_mail_to_beneficiary_reception_mode": _received(ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY),
-    "on_site_expedition_mode": _received(ReceptionMode.ON_SITE),
+    "print_at_home_reception_mode": _applies_to_reception_mode(ReceptionMode.PRINT_AT_HOME),
+    "expedition_reception_mode": _applies_to_reception_mode(ReceptionMode.EXPEDITION),
+    "giftee_email_reception_mode": _applies_to_reception_mode(ReceptionMode.GIFTEE_EMAIL),
+    "postal_mail_to_beneficiary_reception_mode": _applies_to_reception_mode(ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY),
+    "on_site_expedition_mode": _applies_to_reception_mode(ReceptionMode.ON_SITE),
     "partner": "partner.id",
 }
-COUPON = Shape(
+COUPON = ResourceShape(
     "Coupon",
     Coupon,
     COUPON_KEYS,

@@ -1,12 +1,12 @@
-"""Gift cards, as older shops read them."""
+"""Gift cards."""
 
-import resolvers.gift_card.gift_cards  # noqa: F401 - whether a gift card can be spent
+import resolvers.gift_card.gift_cards  # noqa: F401 - registers the computed fields
 from rest_compat.http.parameters import Ordering, between, since, until
-from rest_compat.shapes.keys import Key, decimal_string
-from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.keys import FieldKey, decimal_string
+from rest_compat.shapes.shape import ResourceShape
 from schema.gift_card.gift_card import GiftCard
 
-GIFT_CARD = Shape(
+GIFT_CARD = ResourceShape(
     "GiftCard",
     GiftCard,
     {
@@ -14,7 +14,7 @@ GIFT_CARD = Shape(
         "code": "code",
         "status": "status",
         "created_on": "created_on",
-        "expires_on": Key("expires_on", description="When it stops working; empty: never."),
+        "expires_on": FieldKey("expires_on", description="When the gift card expires; empty: never."),
         "value": decimal_string("value.amount"),
         "remaining_value": decimal_string("remaining_value.amount"),
         "gifter_first_name": "gifter_details.first_name",

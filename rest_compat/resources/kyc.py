@@ -1,13 +1,14 @@
-"""Documents that identify a partner, how far it is identified, and the page on which an identity is proven."""
+"""KYC documents of a partner, its KYC level, and the page for identity verification."""
 
-from rest_compat.shapes.keys import Key, Nested
-from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.keys import FieldKey
+from rest_compat.shapes.shape import Nested, ResourceShape
 from schema.kyc.document import KycDocument
-from schema.kyc.kyc import IdentityVerification, Kyc, KycCheck
+from schema.kyc.identity import IdentityVerification
+from schema.kyc.kyc import Kyc, KycCheck
 
 PARTNER_UUID = "dd783a87-8351-4578-ad2a-16c698e86acb"
 
-KYC_DOCUMENT = Shape(
+KYC_DOCUMENT = ResourceShape(
     "KycDocument",
     KycDocument,
     {
@@ -19,7 +20,7 @@ KYC_DOCUMENT = Shape(
     },
     example={"id": 12, "partner": 41, "partner_uuid": PARTNER_UUID, "comment": "Passport of the director"},
 )
-KYC_CHECK = Shape(
+KYC_CHECK = ResourceShape(
     "KycCheck",
     KycCheck,
     {
@@ -28,7 +29,7 @@ KYC_CHECK = Shape(
         "partner_uuid": "partner_uuid",
         "refused_reason": "refused_reason",
         "document_type": "document_type",
-        "status": Key("status", description="Where it stands; empty: it is missing."),
+        "status": FieldKey("status", description="Status of the document; empty if it is missing."),
     },
     example={
         "id": 12,
@@ -38,7 +39,7 @@ KYC_CHECK = Shape(
         "status": "REFUSED",
     },
 )
-KYC_LEVEL = Shape(
+KYC_LEVEL = ResourceShape(
     "KycLevel",
     Kyc,
     {
@@ -56,7 +57,7 @@ KYC_LEVEL = Shape(
         "partner_uuid": PARTNER_UUID,
     },
 )
-IDENTITY_VERIFICATION = Shape(
+IDENTITY_VERIFICATION = ResourceShape(
     "IdentityVerification",
     IdentityVerification,
     {"redirect_url": "redirect_url"},

@@ -1,10 +1,10 @@
 """Pictures of a partner's catalogue."""
 
 from rest_compat.shapes.keys import or_null
-from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.shape import ResourceShape
 from schema.media import Media
 
-MEDIA = Shape(
+MEDIA = ResourceShape(
     "Media",
     Media,
     {"id": "id", "uuid": "uuid", "name": "name", "created_on": "created_on", "archived_on": or_null("archived_on")},
@@ -15,5 +15,5 @@ MEDIA = Shape(
         "archived_on": None,
     },
 )
-RENAMED = {"name": "The terrace at night"}
-"""A request to change one, for the documentation."""
+MEDIA_CHANGE = {"name": "The terrace at night"}
+"""An example update for the documentation."""

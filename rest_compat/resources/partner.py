@@ -1,4 +1,4 @@
-"""Partners, and partners that their network lists."""
+"""Partners, and partners of a network."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -6,16 +6,16 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from rest_compat.shapes.keys import Key, Spec, or_null, path_of
-from rest_compat.shapes.shape import Shape
-from rest_compat.shapes.writers import DATE_AS_MOMENT, Writer
-from schema.core.resource import Fields
-from schema.onboarding import PaymentActivation
+from rest_compat.shapes.keys import FieldKey, or_null
+from rest_compat.shapes.shape import ResourceShape, Spec, path_of
+from rest_compat.shapes.writers import DATE_AS_MOMENT, ValueWriter
+from schema.activation import PaymentActivation
+from schema.core.resource import SchemaModel
 from schema.partner.input import Tag
 from schema.partner.network_input import CreateNetworkPartner
 from schema.partner.partner import Partner
 
-ACTIVATION_URI = Writer(
+ACTIVATION_URI = ValueWriter(
     "activation address",
     (UUID,),
     {
@@ -24,13 +24,15 @@ ACTIVATION_URI = Writer(
     },
     "/api/payment_hub/partner/{}/activate-payments/".format,
 )
-ACTIVATION_METHOD = Writer("activation method", (UUID,), {"type": "string", "enum": ["POST"]}, lambda _uuid: "POST")
+ACTIVATION_METHOD = ValueWriter(
+    "activation method", (UUID,), {"type": "string", "enum": ["POST"]}, lambda _uuid: "POST"
+)
 
 REPRESENTATIVE: Mapping[str, Spec] = {
     "legal_representative_first_name": "legal_representative.first_name",
     "legal_representative_last_name": "legal_representative.last_name",
-    "legal_representative_birthday": Key(
-        "legal_representative.birthday", DATE_AS_MOMENT, description="Day of birth; empty: not known."
+    "legal_representative_birthday": FieldKey(
+        "legal_representative.birthday", DATE_AS_MOMENT, description="Date of birth; empty if unknown."
     ),
     "legal_representative_email": "legal_representative.email",
 }
@@ -45,7 +47,7 @@ COMPANY: Mapping[str, Spec] = {
     "name": "name",
     "commercial_name": "commercial_name",
     "short_name": "short_name",
-    "company_type": Key("company_type", description="What it is before the law; empty: not known."),
+    "company_type": FieldKey("company_type", description="Legal form; empty if unknown."),
     "siret_number": "registration.siret_number",
     **REPRESENTATIVE,
     **HEAD_OFFICE,
@@ -56,9 +58,9 @@ COMPANY: Mapping[str, Spec] = {
     "agency_phone": "agency_phone",
     "website": "website",
 }
-"""What partners of both kinds have."""
+"""Keys of partners and of network partners."""
 PAYOUT: Mapping[str, Spec] = {
-    "payout_frequency": Key("payout_settings.frequency", description="How often; empty: not settled."),
+    "payout_frequency": FieldKey("payout_settings.frequency", description="Frequency of payouts; empty if not set."),
     "auto_validate_payout": "payout_settings.auto_validate",
     "freeze_payout": "payout_settings.may_freeze",
     "block_payout_validation": "payout_settings.block_validation",
@@ -109,20 +111,22 @@ PARTNER_EXAMPLE = {
 }
 
 PARTNER_KEYS: Mapping[str, Spec] = {"id": "id", "uuid": "uuid", "status": "status", **COMPANY, **PAYOUT, **SETTINGS}
-PARTNER = Shape("Partner", Partner, PARTNER_KEYS, example=PARTNER_EXAMPLE)
-CREATED_PARTNER = Shape(
+PARTNER = ResourceShape("Partner", Partner, PARTNER_KEYS, example=PARTNER_EXAMPLE)
+CREATED_PARTNER = ResourceShape(
     "CreatedPartner",
     Partner,
     {
         **PARTNER_KEYS,
-        "pending_payment_activation_uri": Key(
-            "uuid", ACTIVATION_URI, description="Where to ask for the activation of its payments."
+        "pending_payment_activation_uri": FieldKey(
+            "uuid", ACTIVATION_URI, description="Path of the request that activates the partner's payments."
         ),
-        "pending_payment_activation_method": Key("uuid", ACTIVATION_METHOD, description="And with which method."),
+        "pending_payment_activation_method": FieldKey(
+            "uuid", ACTIVATION_METHOD, description="HTTP method of the request that activates the partner's payments."
+        ),
     },
     example=PARTNER_EXAMPLE,
 )
-UPDATED_PARTNER = Shape(
+UPDATED_PARTNER = ResourceShape(
     "UpdatedPartner",
     Partner,
     {
@@ -140,7 +144,7 @@ UPDATED_PARTNER = Shape(
         "legal_representative_email": "ada@shop.example",
     },
 )
-NETWORK_PARTNER = Shape(
+NETWORK_PARTNER = ResourceShape(
     "NetworkPartner",
     Partner,
     {
@@ -156,7 +160,7 @@ NETWORK_PARTNER = Shape(
     },
     example={**COMPANY_EXAMPLE, "status": "n", "source_id": "57", "partner_tags": ["south", "spa"]},
 )
-UPDATED_NETWORK_PARTNER = Shape(
+UPDATED_NETWORK_PARTNER = ResourceShape(
     "UpdatedNetworkPartner",
     Partner,
     {
@@ -169,46 +173,46 @@ UPDATED_NETWORK_PARTNER = Shape(
     },
     example={"id": 57, "status": "n", "hide_from_stats": False, "referrer": None, "name": "La Tisane SARL"},
 )
-FOUND_PARTNER = Shape("FoundPartner", Partner, {"id": "id"}, example={"id": 57})
+FOUND_PARTNER = ResourceShape("FoundPartner", Partner, {"id": "id"}, example={"id": 57})
 
 
-def _sent(keys: Mapping[str, Spec]) -> dict[str, str]:
-    """The keys that stand within groups, as they are sent: those that they are answered under."""
+def _nested_keys(keys: Mapping[str, Spec]) -> dict[str, str]:
+    """REST key -> field path, for the fields inside groups."""
     paths = {key: path_of(spec) for key, spec in keys.items()}
     return {key: path for key, path in paths.items() if "." in path}
 
 
-SENT_PARTNER = {
-    **_sent({**COMPANY, **PAYOUT}),
+RENAMED_PARTNER_KEYS = {
+    **_nested_keys({**COMPANY, **PAYOUT}),
     "legal_representative_nationality": "legal_representative.nationality",
     "legal_representative_country_of_residence": "legal_representative.country_of_residence",
     "hq_region": "head_office.region",
 }
-KEYLESS = ("accent_colour", "language", "return_hosts", "return_with_order_number", "tags")
-"""What GraphQL takes of a partner, and REST has no key for."""
-SENT_NETWORK_PARTNER = {
-    **_sent(COMPANY),
+GRAPHQL_ONLY = ("accent_colour", "language", "return_hosts", "return_with_order_number", "tags")
+"""Input fields of a partner that have no REST key."""
+RENAMED_NETWORK_PARTNER_KEYS = {
+    **_nested_keys(COMPANY),
     "link_to_nv_settings": "network_links.vouchers",
     "link_to_ngc_settings": "network_links.gift_cards",
     "partner_tags": "tags",
 }
-SENT_LINKS = {
+RENAMED_LINK_KEYS = {
     "link_to_nv_settings": "network_links.vouchers",
     "link_to_ngc_settings": "network_links.gift_cards",
 }
 
 
-class TagBody(Fields):
-    """A word that a network sorts partners by."""
+class TagBody(SchemaModel):
+    """A tag that a network gives a partner."""
 
     tag: Tag
 
 
 class NetworkPartnerBody(CreateNetworkPartner):
-    """A partner to list. It begins as `n`."""
+    """A network partner to create. Its first status is `n`."""
 
     tags: Annotated[list[TagBody], AfterValidator(lambda sent: [each.tag for each in sent])] = Field(  # type: ignore[assignment]
-        default_factory=list, max_length=100, description="Words its network sorts partners by."
+        default_factory=list, max_length=100, description="Tags by which the network groups its partners."
     )
 
 
@@ -219,7 +223,7 @@ NEW_PARTNER = {
     "legal_representative_email": "ada@shop.example",
     "agency_email": "bonjour@shop.example",
 }
-"""A request to show."""
+"""An example request for the documentation."""
 CHANGE = {"block_payout_validation": True, "legal_representative_birthday": "1980-04-12"}
 NEW_NETWORK_PARTNER = {
     key: value
@@ -232,7 +236,7 @@ NEW_NETWORK_PARTNER = {
 }
 NETWORK_CHANGE = {"source_id": "57", "status": "i", "link_to_nv_settings": True}
 
-PAYMENT_ACTIVATION = Shape(
+PAYMENT_ACTIVATION = ResourceShape(
     "PaymentActivation",
     PaymentActivation,
     {"status": "status", "id": "id", "pending_user_action": or_null("pending_user_action")},

@@ -1,25 +1,25 @@
-"""Vouchers, with all that older shops read of them."""
+"""Vouchers, their rentals and their options."""
 
 from collections.abc import Mapping
 
-import resolvers.voucher.vouchers  # noqa: F401 - whether a voucher is usable
+import resolvers.voucher.vouchers  # noqa: F401 - registers the computed fields
 from rest_compat.http.parameters import Ordering, between, exactly, since, until
 from rest_compat.resources.coupon import COUPON, discount_text
 from rest_compat.resources.voucher_option import ORDERED_OPTION
-from rest_compat.shapes.keys import Key, Nested, Spec, Worked, decimal_string, number, or_null, per_language
-from rest_compat.shapes.shape import Shape
-from rest_compat.shapes.writers import DIGITS, Writer, codes
+from rest_compat.shapes.keys import ComputedKey, FieldKey, decimal_string, number, or_null, per_language
+from rest_compat.shapes.shape import Nested, ResourceShape, Spec
+from rest_compat.shapes.writers import DIGITS, ValueWriter, enum_codes
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.languages import LANGUAGES
 from schema.voucher.voucher import Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherKind, VoucherRental
 
 API_VERSION = 1
-TYPES = codes(
+TYPES = enum_codes(
     VoucherPrototypeType,
     {VoucherPrototypeType.STAY: 1, VoucherPrototypeType.STANDARD: 2, VoucherPrototypeType.FIXED_STAY: 3},
 )
-KINDS = codes(VoucherKind, {VoucherKind.SOLD: 1, VoucherKind.IMPORTED: 2})
+KINDS = enum_codes(VoucherKind, {VoucherKind.SOLD: 1, VoucherKind.IMPORTED: 2})
 RECEPTION: Mapping[ReceptionMode, tuple[int, str]] = {
     ReceptionMode.PRINT_AT_HOME: (1, "Print at home"),
     ReceptionMode.EXPEDITION: (2, "Expedition to the buyer"),
@@ -27,42 +27,42 @@ RECEPTION: Mapping[ReceptionMode, tuple[int, str]] = {
     ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY: (4, "Post to the beneficiary"),
     ReceptionMode.ON_SITE: (5, "On site"),
 }
-"""The documented number of each mode, and what it is called."""
-RECEPTION_NUMBER = codes(ReceptionMode, {mode: code for mode, (code, _) in RECEPTION.items()})
-RECEPTION_NAME = Writer(
+"""The documented number and name of each reception mode."""
+RECEPTION_NUMBER = enum_codes(ReceptionMode, {mode: code for mode, (code, _) in RECEPTION.items()})
+RECEPTION_NAME = ValueWriter(
     "name of a reception mode",
     (ReceptionMode,),
     {"type": "string", "enum": [name for _, name in RECEPTION.values()]},
     {mode: name for mode, (_, name) in RECEPTION.items()}.__getitem__,
 )
-ALWAYS_ONE = Writer("API version", (int,), {"type": "integer", "enum": [API_VERSION]}, lambda _id: API_VERSION)
+ALWAYS_ONE = ValueWriter("API version", (int,), {"type": "integer", "enum": [API_VERSION]}, lambda _id: API_VERSION)
 
 
 def _in_language(language: str, *texts: str | None) -> str:
-    """A text in a language, else in English, else in whichever there is."""
+    """The text in a language; else in English, else in any language that has one."""
     said = dict(zip(LANGUAGES, texts, strict=True))
     return said.get(language) or said["en"] or next(filter(None, texts), "")
 
 
-CHOSEN_OPTION = Shape(
+CHOSEN_OPTION = ResourceShape(
     "VoucherChosenOption",
     VoucherChosenOption,
     {"option": Nested("option", ORDERED_OPTION), "count": "count", "total_price": number("total_price.amount")},
     example={"count": 2, "total_price": 180.0},
 )
-INCLUDED_OPTION_ITSELF = Shape(
+INCLUDED_OPTION_ITSELF = ResourceShape(
     "IncludedOption",
     VoucherIncludedOption,
     {**per_language("name"), "source_id": "source_id"},
     example={"name_en": "Breakfast", "name_fr": "Petit-déjeuner", "source_id": "BRK"},
 )
-INCLUDED_OPTION = Shape(
+INCLUDED_OPTION = ResourceShape(
     "VoucherIncludedOption",
     VoucherIncludedOption,
     {"option": Nested("", INCLUDED_OPTION_ITSELF), "count": "count"},
     example={"count": 2},
 )
-RENTAL = Shape(
+RENTAL = ResourceShape(
     "VoucherRental",
     VoucherRental,
     {
@@ -84,16 +84,16 @@ RENTAL = Shape(
 )
 EXPERIENCE: Mapping[str, Spec] = {
     "voucher_prototype": "voucher_prototype_id",
-    "voucher_prototype_name": Worked(
+    "voucher_prototype_name": ComputedKey(
         ("language", *(f"prototype_name.{at}" for at in LANGUAGES)),
         _in_language,
         {"type": "string"},
-        "The prototype's name that day, in the language of the purchase.",
+        "The prototype's name at the time of the purchase, in the language of the purchase.",
     ),
     **per_language("voucher_prototype_name", "prototype_name", nullable=True),
     **per_language("voucher_prototype_description", "prototype_description", nullable=True),
     **per_language("voucher_prototype_rent_conditions", "prototype_rent_conditions", nullable=True),
-    "voucher_prototype_type": Key("prototype_type", TYPES),
+    "voucher_prototype_type": FieldKey("prototype_type", TYPES),
     "nb_nights": "nb_nights",
     "nb_babies": "nb_babies",
     "nb_children": "nb_children",
@@ -102,12 +102,12 @@ EXPERIENCE: Mapping[str, Spec] = {
     "voucher_prototype_included_options": Nested("included_options", INCLUDED_OPTION),
 }
 PEOPLE: Mapping[str, Spec] = {
-    "reception_mode": Key("reception_mode", RECEPTION_NUMBER),
-    "reception_mode_display": Key("reception_mode", RECEPTION_NAME, description="The same in words."),
+    "reception_mode": FieldKey("reception_mode", RECEPTION_NUMBER),
+    "reception_mode_display": FieldKey("reception_mode", RECEPTION_NAME, description="Name of the reception mode."),
     "gifter_civility": "gifter_details.civility",
     "gifter_first_name": "gifter_details.first_name",
     "gifter_last_name": "gifter_details.last_name",
-    "gifter_fullname": Worked(
+    "gifter_fullname": ComputedKey(
         ("gifter_details.first_name", "gifter_details.last_name"),
         lambda first, last: f"{first} {last}".strip(),
         {"type": "string"},
@@ -117,8 +117,8 @@ PEOPLE: Mapping[str, Spec] = {
     "gifter_email": "gifter_details.email",
     "gifter_city": "gifter_details.city",
     "gifter_country": "gifter_details.country",
-    "gifter_zipcode": Key(
-        "gifter_details.postal_code", DIGITS, description="Postal code, where it is made of digits; else null."
+    "gifter_zipcode": FieldKey(
+        "gifter_details.postal_code", DIGITS, description="Postal code if it consists of digits; otherwise null."
     ),
     "gifter_wired_phone": or_null("gifter_details.wired_phone"),
     "gifter_mobile_phone": or_null("gifter_details.mobile_phone"),
@@ -136,14 +136,15 @@ PRICES_AND_TIMES: Mapping[str, Spec] = {
     "rent_price": decimal_string("rent_price.amount"),
     "bought_rent_price": decimal_string("bought_rent_price.amount"),
     "creation_date": "created_on",
-    "activation_date": Key("activated_on", description="From when on it can be used; empty: not paid."),
-    "usage_date": Key("used_on", description="When it was used; empty: it was not."),
-    "expiration_date": Key("expires_on", description="When it stops working; empty: never."),
-    "expiration_date_display": Key(
-        "last_day", description="The last day on which it works, in the marketplace's time zone; empty: no end."
+    "activation_date": FieldKey("activated_on", description="Start of validity; empty if not paid."),
+    "usage_date": FieldKey("used_on", description="When the voucher was used; empty if unused."),
+    "expiration_date": FieldKey("expires_on", description="When the voucher expires; empty: never."),
+    "expiration_date_display": FieldKey(
+        "last_day",
+        description="Last day of validity, in the marketplace's time zone; empty if the voucher never expires.",
     ),
 }
-VOUCHER = Shape(
+VOUCHER = ResourceShape(
     "Voucher",
     Voucher,
     {
@@ -154,22 +155,22 @@ VOUCHER = Shape(
         **EXPERIENCE,
         **PEOPLE,
         **PRICES_AND_TIMES,
-        "gifter": Key("gifter.id", description="The customer who gave it; null: not known."),
-        "giftee": Key("giftee.id", description="The customer it is for; null: not known."),
+        "gifter": FieldKey("gifter.id", description="Id of the gifter's customer; null if unknown."),
+        "giftee": FieldKey("giftee.id", description="Id of the giftee's customer; null if unknown."),
         "state": "state",
         "rentals": Nested("rentals", RENTAL),
-        "printable_pdf_file": Key(
-            "document_url", description="The address of its printable document; empty where there is none yet."
+        "printable_pdf_file": FieldKey(
+            "document_url", description="URL of the printable document; empty if there is none yet."
         ),
-        "coupon": Key("coupon.code", description="The code of the coupon it was bought with; empty: none."),
+        "coupon": FieldKey("coupon.code", description="Code of the coupon used for the purchase; empty if none."),
         "coupon_details": discount_text("coupon."),
         "coupon_for_email_details": Nested("coupon", COUPON),
-        "api_version": Key("id", ALWAYS_ONE, description="The version of this shape."),
-        "type": Key("kind", KINDS),
+        "api_version": FieldKey("id", ALWAYS_ONE, description="Version of this format."),
+        "type": FieldKey("kind", KINDS),
         "to_giftee": "to_giftee",
         "from_gifter": "from_gifter",
         "expedition_status": "expedition.status",
-        "expedition_date": Key("expedition.sent_on", description="When it was sent; empty: it was not."),
+        "expedition_date": FieldKey("expedition.sent_on", description="When the voucher was sent; empty if not sent."),
         "cover_letter_url": "expedition.cover_letter_url",
         "language": "language",
         "is_group_payment": "is_group_payment",
@@ -240,16 +241,16 @@ VOUCHER = Shape(
     },
 )
 CHANGE = {"state": "used"}
-"""A request to show."""
+"""An example request for the documentation."""
 
 QUERY = (
-    exactly("code", "code", "The code, however it is spaced."),
-    exactly("voucher_prototype_name", "prototype_name", "Part of the prototype's name, in any language."),
-    exactly("gifter", "gifter", "Part of the name or of the e-mail address of who gave it."),
-    exactly("giftee", "giftee", "Part of the name or of the e-mail address of whom it is for."),
-    exactly("origin_url", "origin", "Part of where it was sold."),
-    since("creation_date__gte", "created_from", "Made at this time or later."),
-    until("creation_date__lte", "created_until", "Made at this time or earlier."),
-    between("creation_date__range", "created_from", "created_until", "Made within this period."),
+    exactly("code", "code", "The code, with or without spaces and hyphens."),
+    exactly("voucher_prototype_name", "prototype_name", "Part of the prototype's name in any language."),
+    exactly("gifter", "gifter", "Part of the gifter's name or e-mail address."),
+    exactly("giftee", "giftee", "Part of the giftee's name or e-mail address."),
+    exactly("origin_url", "origin", "Part of `origin`, which says where the voucher was sold."),
+    since("creation_date__gte", "created_from", "Created at this time or later."),
+    until("creation_date__lte", "created_until", "Created at this time or earlier."),
+    between("creation_date__range", "created_from", "created_until", "Created within this period."),
 )
 ORDERING = Ordering({"creation_date": "created_on", "expiration_date": "expires_on"})

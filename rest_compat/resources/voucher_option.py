@@ -1,4 +1,4 @@
-"""Options, their categories, and how they are linked to prototypes."""
+"""Options, their categories, and their links to prototypes."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -8,9 +8,9 @@ import strawberry
 from pydantic import Field
 
 from rest_compat.http.inputs import Renamed
-from rest_compat.shapes.keys import Key, Nested, Plucked, Spec, number, per_language
-from rest_compat.shapes.shape import Shape
-from rest_compat.shapes.writers import KEPT_NUMBER
+from rest_compat.shapes.keys import FieldKey, ScalarList, number, per_language
+from rest_compat.shapes.shape import Nested, ResourceShape, Spec
+from rest_compat.shapes.writers import STORED_NUMBER
 from schema.catalogue.option import OptionService, VoucherOption, VoucherOptionCategory, VoucherOptionLink
 from schema.catalogue.option_input import (
     CreateVoucherOptionCategory,
@@ -67,8 +67,8 @@ OPTION_KEYS: Mapping[str, Spec] = {
     "is_global": "is_global",
     "ranking": "ranking",
     **PARTNER,
-    "voucher_prototypes_ids": Plucked(
-        "prototype_links.voucher_prototype_id", description="The ids of the prototypes that it goes with."
+    "voucher_prototypes_ids": ScalarList(
+        "prototype_links.voucher_prototype_id", description="Ids of the prototypes that offer the option."
     ),
     "category_id": "category_id",
 }
@@ -83,28 +83,28 @@ NEW_OPTION = {
     "voucher_prototypes_ids": [7, 9],
     "category_id": 3,
 }
-"""A request to show."""
-SENT_OPTION: Renamed = {"voucher_prototypes_ids": "voucher_prototype_ids"}
-OPTION = Shape("VoucherOption", VoucherOption, OPTION_KEYS, example={"id": 18, **NEW_OPTION, "partner": 41})
+"""An example request for the documentation."""
+RENAMED_OPTION_KEYS: Renamed = {"voucher_prototypes_ids": "voucher_prototype_ids"}
+OPTION = ResourceShape("VoucherOption", VoucherOption, OPTION_KEYS, example={"id": 18, **NEW_OPTION, "partner": 41})
 
-SERVICE = Shape(
+SERVICE = ResourceShape(
     "OptionService",
     OptionService,
     {
-        "service_cost": Key("cost.amount", KEPT_NUMBER),
-        "service_buying_vat": Key("buying_vat", KEPT_NUMBER),
-        "service_selling_vat": Key("selling_vat", KEPT_NUMBER),
-        "service_price": Key("price.amount", KEPT_NUMBER),
+        "service_cost": FieldKey("cost.amount", STORED_NUMBER),
+        "service_buying_vat": FieldKey("buying_vat", STORED_NUMBER),
+        "service_selling_vat": FieldKey("selling_vat", STORED_NUMBER),
+        "service_price": FieldKey("price.amount", STORED_NUMBER),
     },
     example={"service_cost": 40.0, "service_buying_vat": 20.0, "service_selling_vat": 10.0, "service_price": 90.0},
 )
-OPTION_PROTOTYPE = Shape(
+OPTION_PROTOTYPE = ResourceShape(
     "PrototypeOfOption",
     VoucherOptionLink,
     {"id": "voucher_prototype_id", **per_language("name", "prototype.name")},
     example={"id": 7, "name_en": "A night by the sea", "name_fr": "Une nuit au bord de la mer"},
 )
-ORDERED_OPTION = Shape(
+ORDERED_OPTION = ResourceShape(
     "OrderedVoucherOption",
     VoucherOption,
     {
@@ -117,9 +117,9 @@ ORDERED_OPTION = Shape(
     },
     example={**OPTION.example, "has_been_ordered": True, "price": 90.0, "category": 3},
 )
-"""An option as it stands within a voucher."""
+"""An option inside a voucher."""
 
-LINK = Shape(
+LINK = ResourceShape(
     "VoucherOptionLink",
     VoucherOptionLink,
     {"id": "id", "count": "count", "included": "included", "option": Nested("option", OPTION)},
@@ -133,8 +133,8 @@ NEW_CATEGORY = {
     "max_number_options": 2,
     "partner_uuid": PARTNER_UUID,
 }
-"""A request to show."""
-CATEGORY = Shape(
+"""An example request for the documentation."""
+CATEGORY = ResourceShape(
     "VoucherOptionCategory",
     VoucherOptionCategory,
     {
@@ -157,22 +157,22 @@ REQUIRED_CATEGORY = ("name", "description", "partner_uuid")
 
 
 class CategoryBody(CreateVoucherOptionCategory):
-    """A group of options, and whose it is."""
+    """A category of options of a partner."""
 
-    partner_uuid: UUID = Field(description="For which partner.")
+    partner_uuid: UUID = Field(description="UUID of the partner.")
 
 
 class OptionBody(VoucherOptionChangesInput):
-    """What is changed of an option."""
+    """Changes of an option."""
 
-    renamed: ClassVar[Renamed] = SENT_OPTION
+    renamed: ClassVar[Renamed] = RENAMED_OPTION_KEYS
 
 
 class LinkBody(UpdateVoucherOptionLink):
-    """How an option goes with a prototype, and the option itself, which is changed for all prototypes."""
+    """Changes of the link between an option and a prototype. Changes of the option itself apply to all prototypes."""
 
-    option: strawberry.Maybe[OptionBody]  # type: ignore[assignment]  # what it is read from
+    option: strawberry.Maybe[OptionBody]  # type: ignore[assignment]  # narrower than in GraphQL
 
 
 LINK_CHANGE = {"count": 2, "included": True, "option": {key: NEW_OPTION[key] for key in ("name_en", "selling_price")}}
-"""A request to show."""
+"""An example request for the documentation."""

@@ -1,14 +1,14 @@
-"""Prototypes: what vouchers are made from."""
+"""Voucher prototypes."""
 
 from collections.abc import Mapping
 
 from rest_compat.resources.voucher_option import PARTNER_UUID
-from rest_compat.shapes.keys import Key, Plucked, Spec, number, per_language
-from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.keys import FieldKey, ScalarList, number, per_language
+from rest_compat.shapes.shape import ResourceShape, Spec
 from schema.catalogue.prototype import VoucherPrototype
 
-SENT = {"universe": "universe_id", "environment": "environment_id", "images": "image_ids"}
-"""Keys that are sent, where GraphQL has other names."""
+RENAMED_KEYS = {"universe": "universe_id", "environment": "environment_id", "images": "image_ids"}
+"""REST key -> input field, where they differ."""
 REQUIRED = ("name", "type", "stay_price", "description", "long_description", "universe_id")
 
 TEXTS: Mapping[str, Mapping[str, str]] = {
@@ -74,7 +74,7 @@ NEW_PROTOTYPE = {
     "images": [12, 15],
     "cover_image": 1,
 }
-"""A request to show."""
+"""An example request for the documentation."""
 
 PROTOTYPE_KEYS: Mapping[str, Spec] = {
     "id": "id",
@@ -98,13 +98,13 @@ PROTOTYPE_KEYS: Mapping[str, Spec] = {
     "partner_uuid": "partner.uuid",
     "universe": "universe_id",
     "environment": "environment_id",
-    "last_active_day": Key("last_active_day", nullable=True),
+    "last_active_day": FieldKey("last_active_day", nullable=True),
     "ranking": "ranking",
-    "images": Plucked("images.media_id", description="The ids of its pictures, in their order."),
+    "images": ScalarList("images.media_id", description="Ids of the pictures, in order."),
     "cover_image": "cover_image",
     "nb_orders": "nb_orders",
 }
-PROTOTYPE = Shape(
+PROTOTYPE = ResourceShape(
     "VoucherPrototype",
     VoucherPrototype,
     PROTOTYPE_KEYS,

@@ -1,4 +1,4 @@
-"""What a published type offers to read: where a field is kept and what it holds, found when the program starts."""
+"""Inspects published types at start: the readable fields, where each is stored, and its type."""
 
 import collections.abc
 import dataclasses
@@ -15,78 +15,80 @@ from strawberry.types.enum import StrawberryEnumDefinition
 from strawberry.types.lazy_type import LazyType
 
 from schema.core.derived import Derived
-from schema.core.field_source import Computed, Inline, Itself, Relation
+from schema.core.field_source import Computed, EmbeddedValue, Relation, RowItself
 from store.database.loaders import find_table
-from store.database.projection import access
+from store.database.projection import field_access
 
 _SEQUENCES = (list, tuple, collections.abc.Sequence)
 
 
 @dataclass(frozen=True)
-class Holds:
-    """The type of a field, taken apart."""
+class FieldType:
+    """The parts of a field's type."""
 
     type: Any
     nullable: bool = False
     many: bool = False
     key: Any = None
-    """The type of the keys, where it is a dict."""
+    """The type of the keys of a dict; None for other types."""
 
 
 @dataclass(frozen=True)
-class Source:
-    """A field: where it is kept, and what it holds."""
+class FieldSource:
+    """A field: where it is stored, its type and its description."""
 
-    where: str | Inline | Relation | Itself | Computed | Derived
-    holds: Holds
+    location: str | EmbeddedValue | Relation | RowItself | Computed | Derived
+    field_type: FieldType
     description: str = ""
 
 
 def field_names(kind: Any) -> list[str]:
-    """The fields that can be read of a published type or a dataclass."""
+    """The readable fields of a published type or a dataclass; empty for other types."""
     definition = get_object_definition(kind)
     if definition is not None:
         return [field.python_name for field in definition.fields]
     return [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else []
 
 
-def source(kind: Any, name: str) -> Source | None:
-    """A field of a published type, or of a dataclass that is not published; None when there is no such field."""
+def field_source(kind: Any, name: str) -> FieldSource | None:
+    """A field of a published type or of another dataclass; None if it does not exist."""
     if name not in field_names(kind):
         return None
     definition = get_object_definition(kind)
     if definition is None:
-        return Source(name, holds(get_type_hints(kind, include_extras=True)[name]))
+        return FieldSource(name, field_type(get_type_hints(kind, include_extras=True)[name]))
     field = next(f for f in definition.fields if f.python_name == name)
-    return Source(access(field), holds(field.resolve_type(type_definition=definition)), field.description or "")
+    return FieldSource(
+        field_access(field), field_type(field.resolve_type(type_definition=definition)), field.description or ""
+    )
 
 
-def holds(annotation: Any) -> Holds:
-    """Take a type apart: `list[int] | None` is many ints, perhaps null."""
+def field_type(annotation: Any) -> FieldType:
+    """Split a type annotation: `list[int] | None` is many ints, nullable."""
     if isinstance(annotation, StrawberryOptional):
-        return dataclasses.replace(holds(annotation.of_type), nullable=True)
+        return dataclasses.replace(field_type(annotation.of_type), nullable=True)
     if isinstance(annotation, StrawberryList):
-        return Holds(holds(annotation.of_type).type, many=True)
+        return FieldType(field_type(annotation.of_type).type, many=True)
     if isinstance(annotation, LazyType):
-        return Holds(annotation.resolve_type())
+        return FieldType(annotation.resolve_type())
     if isinstance(annotation, StrawberryEnumDefinition):
-        return Holds(annotation.wrapped_cls)
+        return FieldType(annotation.wrapped_cls)
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return holds(arguments[0])
+        return field_type(arguments[0])
     if origin in {Union, types.UnionType}:
         inner = [a for a in arguments if a is not type(None)]
-        found = holds(inner[0]) if len(inner) == 1 else Holds(annotation)
+        found = field_type(inner[0]) if len(inner) == 1 else FieldType(annotation)
         return dataclasses.replace(found, nullable=len(inner) < len(arguments))
     if origin in _SEQUENCES:
-        return Holds(holds(arguments[0]).type, many=True)
+        return FieldType(field_type(arguments[0]).type, many=True)
     if origin in {dict, collections.abc.Mapping}:
-        return Holds(dict, key=arguments[0])
-    return Holds(annotation)
+        return FieldType(dict, key=arguments[0])
+    return FieldType(annotation)
 
 
 def is_json(kind: Any, path: str) -> bool:
-    """Whether a published type keeps this in a JSON column, which rows have too."""
+    """Whether a path of a published type is a JSON column, which rows contain too."""
     table = find_table(kind)
     column = None if table is None else table.__table__.c.get(path)
     stored = None if column is None else column.type
@@ -94,5 +96,4 @@ def is_json(kind: Any, path: str) -> bool:
 
 
 def is_enum(kind: Any) -> bool:
-    """Whether a type is a closed set."""
     return isinstance(kind, type) and issubclass(kind, enum.Enum)

@@ -1,32 +1,65 @@
-"""The documented keys of a resource, in order, each with the path it is read from; checked when the program starts."""
+"""Shapes: the documented keys of a resource, in order, each with the path it is read from. Checked at start."""
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from rest_compat.shapes import writers
-from rest_compat.shapes.fields import Source, field_names, is_enum, is_json, source
-from rest_compat.shapes.keys import Key, Nested, Plucked, ShapeError, Spec, Worked, path_of, with_path
-from rest_compat.shapes.writers import Schema, Writer
+from rest_compat.shapes.fields import FieldSource, field_names, field_source, is_enum, is_json
+from rest_compat.shapes.keys import ComputedKey, FieldKey, ScalarList, ShapeError
+from rest_compat.shapes.writers import Schema, ValueWriter
 from schema.core.derived import Derived
-from schema.core.field_source import Inline, Relation
+from schema.core.field_source import EmbeddedValue, Relation
 from store.database.projection import Projection
-from store.database.projection_fields import Each, Leaf, Link, Load, Made, Part, Same, Wanted
+from store.database.projection_fields import (
+    ComputedField,
+    ConstantField,
+    ListField,
+    LoadFunction,
+    ObjectField,
+    RelationField,
+    ScalarField,
+    SelectedField,
+)
 
 
 @dataclass(frozen=True)
-class Inner:
-    """What a key holds that has a shape of its own: an object, or `many`."""
+class Nested:
+    """A documented object, or array of objects, with its own shape. An empty path reads fields of the same resource."""
 
-    shape: "Shape"
+    path: str
+    shape: "ResourceShape"
+
+
+Spec: TypeAlias = str | FieldKey | Nested | ScalarList | ComputedKey
+
+
+def path_of(spec: Spec) -> str:
+    return spec if isinstance(spec, str) else spec.path
+
+
+def with_path(spec: Spec, path: str) -> Spec:
+    """The same key with another path."""
+    if isinstance(spec, ComputedKey):
+        begun = len(spec.path) - len(path)
+        return dataclasses.replace(spec, paths=tuple(each[begun:] for each in spec.paths))
+    return path if isinstance(spec, str) else dataclasses.replace(spec, path=path)
+
+
+@dataclass(frozen=True)
+class InnerShape:
+    """The value of a key with its own shape: an object, or an array if `many`."""
+
+    shape: "ResourceShape"
     many: bool = False
     nullable: bool = False
 
 
-class Shape:
+class ResourceShape:
     """The documented keys of a resource, in order. Keys read through one relation share one load.
 
-    Raises `ShapeError` when a key cannot be read from the type as it is, or not written the way it is documented.
+    Raises `ShapeError` if a key cannot be read from the type, or not written as documented.
     """
 
     def __init__(
@@ -34,32 +67,32 @@ class Shape:
     ) -> None:
         self.name, self.kind, self.keys = name, kind, keys
         self.example = example or {}
-        """For the documentation: values of keys that say more than one made up from their types."""
-        self.properties: dict[str, Schema | Inner] = {}
-        """How OpenAPI shows each key."""
+        """Example values for the documentation. Other keys show a sample of their type."""
+        self.properties: dict[str, Schema | InnerShape] = {}
+        """The OpenAPI schema of each key."""
         self.texts: list[str] = []
-        self.inner: list[tuple[str, Shape]] = []
+        self.inner: list[tuple[str, ResourceShape]] = []
         self.guarded: list[str] = []
-        """Keys of what is not shown to everybody: for answers of operations that are about the row itself."""
-        self.wanted = tuple(self._read())
-        self.projection = Projection(self.wanted)
+        """Keys with a field-level permission. Only operations about the row itself may answer them."""
+        self.selection = tuple(self._read())
+        self.projection = Projection(self.selection)
         unknown = set(self.example) - set(keys)
         if unknown:
             raise ShapeError(f"The example of {name} has keys that it does not: {_list(sorted(unknown))}.")
 
     @property
     def columns(self) -> list[str] | None:
-        """The columns to select for `render`; None: it wants whole objects."""
+        """The columns to select for `render`; None: it needs objects."""
         return None if self.projection.rows is None else self.projection.rows.columns
 
-    async def render(self, rows: Sequence[Any], load: Load, *, columns: bool = False) -> list[dict[str, Any]]:
-        """Objects, or (`columns`) tuples of the wanted columns, as data ready for JSON."""
-        return self.finished(await self.projection.render(rows, load, columns))
+    async def render(self, rows: Sequence[Any], load: LoadFunction, *, columns: bool = False) -> list[dict[str, Any]]:
+        """Objects, or with `columns` tuples of the selected columns, as JSON data."""
+        return self.fill_empty_texts(await self.projection.render(rows, load, columns))
 
-    # ---- writing what is not there --------------------------------------------------------------------------------------
+    # ---- empty texts
 
-    def finished(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The rows with "" where a string is documented and there is nothing."""
+    def fill_empty_texts(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Replace None by "" for keys documented as a string, in place."""
         for key in self.texts:
             for row in rows:
                 if row[key] is None:
@@ -68,157 +101,167 @@ class Shape:
             if shape.texts or shape.inner:
                 for row in rows:
                     inner = row[key]
-                    shape.finished(inner if isinstance(inner, list) else [inner] if inner is not None else [])
+                    shape.fill_empty_texts(inner if isinstance(inner, list) else [inner] if inner is not None else [])
         return rows
 
-    # ---- reading the types, at start ------------------------------------------------------------------------------------
+    # ---- compilation, at start
 
-    def _read(self) -> Iterator[Wanted]:
+    def _read(self) -> Iterator[SelectedField]:
         through: dict[str, dict[str, Spec]] = {}
-        """Relation -> the keys read through it, with what is left of their paths."""
+        """Relation -> the keys read through it, with the rest of their paths."""
         for key, spec in self.keys.items():
             step, _, rest = path_of(spec).partition(".")
-            if rest and isinstance(where := self._source(key, step).where, Relation) and not _apart(spec, where, rest):
+            if (
+                rest
+                and isinstance(where := self._source(key, step).location, Relation)
+                and not _is_separate(spec, where, rest)
+            ):
                 through.setdefault(step, {})[key] = with_path(spec, rest)
         for key, spec in self.keys.items():
             step, _, rest = path_of(spec).partition(".")
             if key not in through.get(step, ()):
-                yield self._one(key, spec, step, rest)
+                yield self._read_key(key, spec, step, rest)
             elif key == next(iter(through[step])):
                 yield self._link(key, step, through[step])
             else:
-                yield Same(key, None)  # written with the first key through this relation
+                yield ConstantField(key, None)  # written with the first key through this relation
 
-    def _link(self, key: str, step: str, keys: Mapping[str, Spec]) -> Link:
+    def _link(self, key: str, step: str, keys: Mapping[str, Spec]) -> RelationField:
         found = self._source(key, step)
-        relation = found.where
+        relation = found.location
         assert isinstance(relation, Relation)
         if relation.many:
             raise ShapeError(f"{self._named(key)} reads one value of many: {step!r} is a list. Nest a shape there.")
-        related = Shape(self.name, relation.to, keys)
-        self._check_reached(related)
+        related = ResourceShape(self.name, relation.target, keys)
+        self._refuse_guarded(related)
         self.inner.extend(related.inner)
         self.texts.extend(texts := [k for k, spec in keys.items() if related.is_text(k, spec)])
         for name, schema in related.properties.items():
-            self.properties[name] = _perhaps(schema, text=name in texts) if found.holds.nullable else schema
-        return Link(key, relation, related.projection, spread=True)
+            self.properties[name] = _optional(schema, text=name in texts) if found.field_type.nullable else schema
+        return RelationField(key, relation, related.projection, merge_keys=True)
 
     def is_text(self, key: str, spec: Spec) -> bool:
         """Whether a key is documented as a string that is never null."""
         schema = self.properties[key]
-        nullable = isinstance(spec, Key) and spec.nullable
+        nullable = isinstance(spec, FieldKey) and spec.nullable
         return isinstance(schema, Mapping) and _is_string(schema) and not nullable
 
-    def _one(self, key: str, spec: Spec, step: str, rest: str) -> Wanted:
-        if isinstance(spec, Worked):
-            return self._worked(key, spec)
+    def _read_key(self, key: str, spec: Spec, step: str, rest: str) -> SelectedField:
+        if isinstance(spec, ComputedKey):
+            return self._computed(key, spec)
         if isinstance(spec, Nested) and not spec.path:
             self.inner.append((key, spec.shape))
-            self.properties[key] = Inner(spec.shape)
-            return Part(key, None, spec.shape.wanted)
+            self.properties[key] = InnerShape(spec.shape)
+            return ObjectField(key, None, spec.shape.selection)
         found = self._source(key, step)
         if isinstance(spec, Nested):
             return self._nested(key, spec, found, rest)
-        if isinstance(spec, Plucked):
-            return self._plucked(key, spec, found, rest)
-        return self._single(key, Key(spec) if isinstance(spec, str) else spec, found, rest)
+        if isinstance(spec, ScalarList):
+            return self._scalar_list(key, spec, found, rest)
+        return self._read_single(key, FieldKey(spec) if isinstance(spec, str) else spec, found, rest)
 
-    def _single(self, key: str, spec: Key, found: Source, rest: str) -> Leaf | Made:
+    def _read_single(self, key: str, spec: FieldKey, source: FieldSource, rest: str) -> ScalarField | ComputedField:
         step = spec.path.partition(".")[0]
-        if isinstance(found.where, Inline):
-            column = self._kept(key, spec.path)
-            inner = self._inside(key, found, rest)
-            return self._leaf(key, spec, inner, column, nullable=inner.holds.nullable)
-        if isinstance(found.where, Derived):
-            leaf = self._leaf(key, spec, found, step, nullable=found.holds.nullable)
-            return Made(key, found.where.columns, found.where.made_by, leaf.write, asks=True)
-        if isinstance(found.where, Relation) and rest == "id" and not found.where.many:
-            return self._leaf(key, spec, self._inside(key, found, rest), found.where.by, nullable=found.holds.nullable)
-        if not isinstance(found.where, str):
+        if isinstance(source.location, EmbeddedValue):
+            column = self._stored_path(key, spec.path)
+            inner = self._inside(key, source, rest)
+            return self._leaf(key, spec, inner, column, nullable=inner.field_type.nullable)
+        if isinstance(source.location, Derived):
+            leaf = self._leaf(key, spec, source, step, nullable=source.field_type.nullable)
+            return ComputedField(
+                key, source.location.columns, source.location.required_rule, leaf.serialize, needs_context=True
+            )
+        if isinstance(source.location, Relation) and rest == "id" and not source.location.many:
+            return self._leaf(
+                key, spec, self._inside(key, source, rest), source.location.by, nullable=source.field_type.nullable
+            )
+        if not isinstance(source.location, str):
             raise ShapeError(f"{self._named(key)} reads {step!r}, which is a resource of its own. Nest a shape there.")
         if not rest:
-            return self._leaf(key, spec, found, found.where, nullable=found.holds.nullable)
-        inner = self._inside(key, found, rest)
-        return self._leaf(key, spec, inner, f"{found.where}.{rest}", nullable=inner.holds.nullable)
+            return self._leaf(key, spec, source, source.location, nullable=source.field_type.nullable)
+        inner = self._inside(key, source, rest)
+        return self._leaf(key, spec, inner, f"{source.location}.{rest}", nullable=inner.field_type.nullable)
 
-    def _leaf(self, key: str, spec: Key, found: Source, path: str, *, nullable: bool) -> Leaf:
-        writer = self._writer(key, spec, found)
+    def _leaf(self, key: str, spec: FieldKey, source: FieldSource, path: str, *, nullable: bool) -> ScalarField:
+        writer = self._writer(key, spec, source)
         schema = writer.schema
-        each = found.holds.many and not writer.many
+        each = source.field_type.many and not writer.many
         if each:
             schema = {"type": "array", "items": schema}
-        elif nullable and (spec.nullable or not writer.text):
+        elif nullable and (spec.nullable or not writer.is_text):
             schema = _or_null(schema)
         elif nullable:
             self.texts.append(key)
             schema = _or_empty(schema)
-        description = spec.description or found.description
+        description = spec.description or source.description
         self.properties[key] = {**schema, "description": description} if description else schema
         write = writer.write
         if each and write is not None:
-            write = _each(write)
-        return Leaf(key, path, write)
+            write = _each_with(write)
+        return ScalarField(key, path, write)
 
-    def _worked(self, key: str, spec: Worked) -> Made:
+    def _computed(self, key: str, spec: ComputedKey) -> ComputedField:
         self.properties[key] = {**spec.schema, "description": spec.description}
-        return Made(key, tuple(self._kept(key, path) for path in spec.paths), spec.make)
+        return ComputedField(key, tuple(self._stored_path(key, path) for path in spec.paths), spec.compute)
 
-    def _kept(self, key: str, path: str) -> str:
-        """Where a field is kept, which must be in the resource itself."""
+    def _stored_path(self, key: str, path: str) -> str:
+        """The stored path of a field, which must be in the resource itself."""
         step, _, rest = path.partition(".")
         found = self._source(key, step)
-        if isinstance(found.where, Inline):
-            if found.where.guard is not None:
+        if isinstance(found.location, EmbeddedValue):
+            if found.location.field_permission is not None:
                 self.guarded.append(key)
-            return self._column(key, step, found.where, rest)
-        if not isinstance(found.where, str):
+            return self._column(key, step, found.location, rest)
+        if not isinstance(found.location, str):
             raise ShapeError(
-                f"{self._named(key)} is worked out of {path!r}, which is not kept in {self.kind.__name__}."
+                f"{self._named(key)} is computed from {path!r}, which is not stored in {self.kind.__name__}."
             )
         if rest:
             self._inside(key, found, rest)
         return path
 
-    def _nested(self, key: str, spec: Nested, found: Source, rest: str) -> Wanted:
+    def _nested(self, key: str, spec: Nested, source: FieldSource, rest: str) -> SelectedField:
         if rest:
             raise ShapeError(f"{self._named(key)} nests a shape under {spec.path!r}: nest it where the resource is.")
-        if isinstance(found.where, Relation):
-            self._check_reached(spec.shape)
+        if isinstance(source.location, Relation):
+            self._refuse_guarded(spec.shape)
             self.inner.append((key, spec.shape))
-            many = found.where.many
-            self.properties[key] = Inner(spec.shape, many, found.holds.nullable and not many)
-            return Link(key, found.where, spec.shape.projection)
-        if not isinstance(found.where, str) or not field_names(found.holds.type):
+            many = source.location.many
+            self.properties[key] = InnerShape(spec.shape, many, source.field_type.nullable and not many)
+            return RelationField(key, source.location, spec.shape.projection)
+        if not isinstance(source.location, str) or not field_names(source.field_type.type):
             raise ShapeError(f"{self._named(key)} nests a shape in {spec.path!r}, which is not an object.")
         self.inner.append((key, spec.shape))
-        if found.holds.many:
-            self.properties[key] = Inner(spec.shape, many=True)
-            return Each(key, found.where, spec.shape.wanted, in_rows=is_json(self.kind, found.where))
-        self.properties[key] = Inner(spec.shape, nullable=found.holds.nullable)
-        return Part(key, found.where, spec.shape.wanted)
+        if source.field_type.many:
+            self.properties[key] = InnerShape(spec.shape, many=True)
+            return ListField(key, source.location, spec.shape.selection, in_rows=is_json(self.kind, source.location))
+        self.properties[key] = InnerShape(spec.shape, nullable=source.field_type.nullable)
+        return ObjectField(key, source.location, spec.shape.selection)
 
-    def _plucked(self, key: str, spec: Plucked, found: Source, rest: str) -> Link:
-        relation = found.where
+    def _scalar_list(self, key: str, spec: ScalarList, source: FieldSource, rest: str) -> RelationField:
+        relation = source.location
         if not isinstance(relation, Relation) or not relation.many:
-            raise ShapeError(f"{self._named(key)} plucks {spec.path!r}, which is no list of resources.")
-        related = Shape(self.name, relation.to, {key: rest})
-        self._check_reached(related)
-        (wanted,) = related.wanted
-        if not isinstance(wanted, Leaf) or related.texts:
-            raise ShapeError(f"{self._named(key)} plucks {spec.path!r}, which is not one value that is always there.")
+            raise ShapeError(f"{self._named(key)} lists values of {spec.path!r}, which is not a list of resources.")
+        related = ResourceShape(self.name, relation.target, {key: rest})
+        self._refuse_guarded(related)
+        (wanted,) = related.selection
+        if not isinstance(wanted, ScalarField) or related.texts:
+            raise ShapeError(f"{self._named(key)} lists values of {spec.path!r}, which is not a single non-null value.")
         written = related.properties[key]
         assert isinstance(written, Mapping)  # of a leaf
         items = {name: value for name, value in written.items() if name != "description"}
-        self.properties[key] = {"type": "array", "items": items, "description": spec.description or found.description}
-        return Link(key, relation, Projection([wanted], bare=True))
+        self.properties[key] = {"type": "array", "items": items, "description": spec.description or source.description}
+        return RelationField(key, relation, Projection([wanted], bare=True))
 
-    def _check_reached(self, related: "Shape") -> None:
-        """Refuse to show through a relation, which asks for no permission, what is not shown to everybody."""
+    def _refuse_guarded(self, related: "ResourceShape") -> None:
+        """Raise ShapeError for a relation to fields with a field-level permission: relations check no permission."""
         if related.guarded:
-            raise ShapeError(f"{self.name} reads {_list(related.guarded)} through a relation, and they are guarded.")
+            raise ShapeError(
+                f"{self.name} reads {_list(related.guarded)} through a relation, but they need a permission."
+            )
 
-    def _source(self, key: str, step: str) -> Source:
-        found = source(self.kind, step)
+    def _source(self, key: str, step: str) -> FieldSource:
+        found = field_source(self.kind, step)
         if found is None:
             raise ShapeError(
                 f"{self._named(key)} reads {step!r}, which {self.kind.__name__} does not publish; "
@@ -226,29 +269,31 @@ class Shape:
             )
         return found
 
-    def _column(self, key: str, name: str, value: Inline, path: str) -> str:
-        """The column, or the path within one, that a part of an embedded value is kept in."""
+    def _column(self, key: str, name: str, value: EmbeddedValue, path: str) -> str:
+        """The column, or the path within one, of a part of an embedded value."""
         step, _, rest = path.partition(".")
         at = value.columns.get(step)
         if at is None:
             raise ShapeError(f"{self._named(key)} reads {step!r} of {name}, which has {_list(value.columns)}.")
-        return self._column(key, step, at, rest) if isinstance(at, Inline) else ".".join(filter(None, (at, rest)))
+        return (
+            self._column(key, step, at, rest) if isinstance(at, EmbeddedValue) else ".".join(filter(None, (at, rest)))
+        )
 
-    def _inside(self, key: str, found: Source, rest: str) -> Source:
-        """What a dotted path ends at, inside a value; perhaps null where anything on the way is."""
-        nullable = found.holds.nullable
+    def _inside(self, key: str, source: FieldSource, rest: str) -> FieldSource:
+        """The field at the end of a dotted path inside a value; nullable if any step of the path is."""
+        nullable = source.field_type.nullable
         for step in rest.split("."):
-            inner = source(found.holds.type, step)
+            inner = field_source(source.field_type.type, step)
             if inner is None:
-                offers = _list(field_names(found.holds.type))
+                offers = _list(field_names(source.field_type.type))
                 raise ShapeError(
-                    f"{self._named(key)} reads {step!r} of {found.holds.type.__name__}, which has {offers}."
+                    f"{self._named(key)} reads {step!r} of {source.field_type.type.__name__}, which has {offers}."
                 )
-            found, nullable = inner, nullable or inner.holds.nullable
-        return replace(found, holds=replace(found.holds, nullable=nullable))
+            source, nullable = inner, nullable or inner.field_type.nullable
+        return replace(source, field_type=replace(source.field_type, nullable=nullable))
 
-    def _writer(self, key: str, spec: Key, found: Source) -> Writer:
-        kind = found.holds.type
+    def _writer(self, key: str, spec: FieldKey, source: FieldSource) -> ValueWriter:
+        kind = source.field_type.type
         if spec.writer is not None:
             if kind not in spec.writer.reads:
                 raise ShapeError(
@@ -258,7 +303,7 @@ class Shape:
             return spec.writer
         if is_enum(kind):
             return writers.of_enum(kind)
-        if kind is dict and found.holds.key is int:
+        if kind is dict and source.field_type.key is int:
             return writers.BY_ID
         try:
             return writers.BY_TYPE[kind]
@@ -270,14 +315,16 @@ class Shape:
         return f"The documented key {key!r} of {self.name}"
 
 
-def _apart(spec: Spec, relation: Relation, rest: str) -> bool:
-    """Whether a key is not read with the others behind a relation: single values of many, or the id, which we hold ourselves."""
-    return relation.many if isinstance(spec, Plucked) else rest == "id" and not relation.many
+def _is_separate(spec: Spec, relation: Relation, rest: str) -> bool:
+    """True if a key is not loaded with others of its relation: a list of scalars, or the id, which the row itself
+    stores.
+    """
+    return relation.many if isinstance(spec, ScalarList) else rest == "id" and not relation.many
 
 
-def _perhaps(schema: Schema | Inner, *, text: bool) -> Schema | Inner:
-    """What is written of something that may not be there."""
-    if isinstance(schema, Inner):
+def _optional(schema: Schema | InnerShape, *, text: bool) -> Schema | InnerShape:
+    """The schema of a value behind a nullable relation."""
+    if isinstance(schema, InnerShape):
         return replace(schema, nullable=not schema.many)
     return _or_empty(schema) if text else _or_null(schema)
 
@@ -287,7 +334,7 @@ def _is_string(schema: Schema) -> bool:
 
 
 def _or_empty(schema: Schema) -> Schema:
-    """A string, or the empty one: that is no date, no UUID and no member of a closed set."""
+    """The schema of a string that may be empty, which no date, UUID or enum allows by itself."""
     if "enum" in schema:
         return {**schema, "enum": list(dict.fromkeys([*schema["enum"], ""]))}
     if "format" in schema:
@@ -309,7 +356,7 @@ def _types(schema: Schema) -> list[str]:
     return [given] if isinstance(given, str) else [t for t in given if t != "null"]
 
 
-def _each(write: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _each_with(write: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda values: [write(value) for value in values]
 
 

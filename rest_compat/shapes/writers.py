@@ -1,4 +1,4 @@
-"""How values are written in REST: the forms that are documented, each with what it reads and how OpenAPI shows it."""
+"""Serializes values in the documented formats. Each format has the types that it accepts and its OpenAPI schema."""
 
 import datetime as dt
 import enum
@@ -16,19 +16,19 @@ EPOCH, MILLISECOND = dt.datetime(1970, 1, 1, tzinfo=dt.UTC), dt.timedelta(millis
 
 
 @dataclass(frozen=True)
-class Writer:
-    """A form: its name, the types it can write, what it makes of a value (None: orjson writes it as it is)."""
+class ValueWriter:
+    """A format: its name, the types that it accepts, its schema, and its function (None: orjson writes the value)."""
 
     name: str
     reads: tuple[type, ...]
     schema: Schema
     write: Callable[[Any], Any] | None = None
     many: bool = False
-    """Whether it writes a whole list of these at once."""
+    """True if it writes a whole list at once."""
 
     @property
-    def text(self) -> bool:
-        """Whether it is documented as a string, which is empty rather than null."""
+    def is_text(self) -> bool:
+        """True if it is documented as a string, which is empty instead of null."""
         return self.schema.get("type") == "string"
 
 
@@ -50,54 +50,59 @@ def _whole_digits(value: str) -> int | None:
     return int(value) if value.isascii() and value.isdigit() else None
 
 
-TEXT = Writer("text", (str,), {"type": "string"})
-INTEGER = Writer("integer", (int,), {"type": "integer"})
-BOOLEAN = Writer("boolean", (bool,), {"type": "boolean"})
-FLOAT = Writer("float", (float, int), {"type": "number"})
-UUID = Writer("uuid", (uuid.UUID,), {"type": "string", "format": "uuid"}, str)
-DATE = Writer("date", (dt.date,), {"type": "string", "format": "date"})
-MOMENT = Writer("moment", (dt.datetime,), {"type": "string", "format": "date-time"}, _utc)
-DECIMAL_STRING = Writer(
+TEXT = ValueWriter("text", (str,), {"type": "string"})
+INTEGER = ValueWriter("integer", (int,), {"type": "integer"})
+BOOLEAN = ValueWriter("boolean", (bool,), {"type": "boolean"})
+FLOAT = ValueWriter("float", (float, int), {"type": "number"})
+UUID = ValueWriter("uuid", (uuid.UUID,), {"type": "string", "format": "uuid"}, str)
+DATE = ValueWriter("date", (dt.date,), {"type": "string", "format": "date"})
+MOMENT = ValueWriter("moment", (dt.datetime,), {"type": "string", "format": "date-time"}, _utc)
+DECIMAL_STRING = ValueWriter(
     "decimal string",
     (Decimal,),
     {"type": "string", "pattern": r"^-?\d+\.\d{2}$", "examples": ["10.00"]},
     "{:.2f}".format,
 )
-NUMBER = Writer(
+NUMBER = ValueWriter(
     "number", (Decimal,), {"type": "number", "examples": [10.0]}, lambda value: orjson.Fragment(f"{value:.2f}".encode())
 )
-KEPT_NUMBER = Writer(
-    "number kept as text",
+STORED_NUMBER = ValueWriter(
+    "number stored as text",
     (Decimal,),
     {"type": "number", "examples": [10.0]},
     lambda value: orjson.Fragment(str(value).encode()),
 )
-"""For amounts in JSON columns, where rows hold them as the text that an object's `Decimal` makes too."""
-DATE_AS_MOMENT = Writer(
+"""For amounts in JSON columns. Rows hold them as text, in the form that an object's `Decimal` prints."""
+DATE_AS_MOMENT = ValueWriter(
     "date as moment", (dt.date,), {"type": "string", "format": "date-time"}, "{:%Y-%m-%d}T00:00:00.000000Z".format
 )
-MILLISECONDS = Writer("milliseconds", (dt.datetime,), {"type": "integer"}, _milliseconds)
-DIGITS = Writer("digits", (str,), {"type": ["integer", "null"]}, _whole_digits)
-BY_ID = Writer("by id", (dict,), {"type": "object", "additionalProperties": {"type": "string"}}, _by_id)
-OBJECT = Writer("object", (dict,), {"type": "object"})
+MILLISECONDS = ValueWriter("milliseconds", (dt.datetime,), {"type": "integer"}, _milliseconds)
+DIGITS = ValueWriter("digits", (str,), {"type": ["integer", "null"]}, _whole_digits)
+BY_ID = ValueWriter("by id", (dict,), {"type": "object", "additionalProperties": {"type": "string"}}, _by_id)
+OBJECT = ValueWriter("object", (dict,), {"type": "object"})
 
-BY_TYPE: Mapping[type, Writer] = {w.reads[0]: w for w in (TEXT, INTEGER, BOOLEAN, FLOAT, UUID, DATE, MOMENT, OBJECT)}
-"""How a value is written where a shape does not say. A Decimal always needs saying: it is documented in two forms."""
-
-
-def of_enum(kind: type[enum.Enum]) -> Writer:
-    """A closed set, by its values."""
-    return Writer(kind.__name__, (kind,), {"type": "string", "enum": [member.value for member in kind]})
+BY_TYPE: Mapping[type, ValueWriter] = {
+    w.reads[0]: w for w in (TEXT, INTEGER, BOOLEAN, FLOAT, UUID, DATE, MOMENT, OBJECT)
+}
+"""The default writer of each type. A Decimal has none: it is documented in two formats."""
 
 
-def codes(kind: type[enum.Enum], numbers: Mapping[Any, int]) -> Writer:
-    """A closed set, by the documented number of each member. Lists read the value stored, so the members must equal it."""
+def of_enum(kind: type[enum.Enum]) -> ValueWriter:
+    """Writes an enum as its values."""
+    return ValueWriter(kind.__name__, (kind,), {"type": "string", "enum": [member.value for member in kind]})
+
+
+def enum_codes(kind: type[enum.Enum], numbers: Mapping[Any, int]) -> ValueWriter:
+    """Writes an enum as the documented number of each member. Raises LookupError if a member has none.
+
+    Lists read stored values, so members must equal them. Raises TypeError for other enums.
+    """
     if not issubclass(kind, str | int):
         raise TypeError(f"{kind.__name__} must be a StrEnum or an IntEnum.")
     left_out = [member.name for member in kind if member not in numbers]
     if left_out:
         raise LookupError(f"{kind.__name__} has members without a documented number: {', '.join(left_out)}.")
-    return Writer(
+    return ValueWriter(
         f"codes of {kind.__name__}",
         (kind,),
         {"type": "integer", "enum": sorted(set(numbers.values()))},

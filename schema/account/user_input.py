@@ -1,105 +1,69 @@
-"""What is sent to manage marketplaces, users and the domains of partners."""
+"""Inputs that create and update users."""
 
-import zoneinfo
 from typing import Annotated
 from uuid import UUID
 
 import strawberry
-from pydantic import AfterValidator, Field, StringConstraints
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
+from schema.account.user import User, UserRole
+from schema.core.inputs import graphql_input, graphql_input_for
 from schema.core.permission import Permission
-from schema.core.resource import Fields, writable, writable_as
-from schema.partner.partner import Marketplace, User, UserRole
-from schema.validation.characters import up_to
+from schema.core.resource import SchemaModel
+from schema.validation.characters import line_up_to
 from schema.validation.contact import Email
 
 SHORTEST_PASSWORD = 12
 
 
-def _time_zone(value: str) -> str:
-    """The IANA name of a time zone."""
-    if value not in zoneinfo.available_timezones():
-        raise PydanticCustomError("time_zone", "Send the IANA name of a time zone, such as Europe/Paris.")
-    return value
-
-
 Password = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=1024)]
-Username = Annotated[str, up_to(254, least=1, lower=True)]
-FirstName = Annotated[str, up_to(80)]
-Name = Annotated[str, up_to(120, least=1)]
-Domain = Annotated[str, up_to(253, lower=True)]
-TimeZone = Annotated[str, AfterValidator(_time_zone)]
+Username = Annotated[str, line_up_to(254, min_length=1, to_lower=True)]
+FirstName = Annotated[str, line_up_to(80)]
 Permissions = Annotated[list[Permission], Field(max_length=len(Permission))]
-GRANTED = "What the user may do; null: what the role may do by default. Nobody grants what they may not do themselves."
+PERMISSIONS_DESCRIPTION = (
+    "The user's permissions; null for the defaults of the role. You can only grant permissions that you have."
+)
 
 
-@writable_as(User)
-class CreateUser(Fields):
-    """Somebody, or some program, that is to log in."""
+@graphql_input_for(User)
+class CreateUser(SchemaModel):
+    """Create a user: a person or program that logs in."""
 
     username: Username
     password: Password = Field(description="At least 12 characters.")
     role: UserRole
     partner_uuid: UUID | None = Field(
-        default=None, description="Of which partner, for the role PARTNER; a partner's own users may leave it out."
+        default=None, description="The uuid of the partner, for the role PARTNER; a partner's own users may omit it."
     )
     marketplace_uuid: UUID | None = Field(
         default=None,
-        description="Of which marketplace, for the role MARKETPLACE; a marketplace's own users may leave it out.",
+        description="The uuid of the marketplace, for the role MARKETPLACE; a marketplace's own users may omit it.",
     )
     first_name: FirstName = ""
     email: Email = ""
-    permissions: Permissions | None = Field(default=None, description=GRANTED)
+    permissions: Permissions | None = Field(default=None, description=PERMISSIONS_DESCRIPTION)
 
 
-@writable_as(User)
-class UpdateUser(Fields):
-    """What is left out stays as it is. Whoever may do more than you can't be changed by you."""
+@graphql_input_for(User)
+class UpdateUser(SchemaModel):
+    """Update a user. Omitted fields stay unchanged. You cannot change a user who has permissions that you do not
+    have.
+    """
 
     id: int
     first_name: strawberry.Maybe[FirstName]
     email: strawberry.Maybe[Email]
     password: strawberry.Maybe[Password] = Field(
-        description="A new one, of at least 12 characters. It ends all log-ins of the user but yours, if it is you."
+        description="The new password, at least 12 characters. It ends all of the user's log-ins; if the user is "
+        "you, all but the current one."
     )
-    permissions: strawberry.Maybe[Permissions | None] = Field(description=GRANTED)
+    permissions: strawberry.Maybe[Permissions | None] = Field(description=PERMISSIONS_DESCRIPTION)
     is_active: strawberry.Maybe[bool]
 
 
-@writable
-class ChangePassword(Fields):
-    """A new password for yourself. Your other tokens stop working, and so do log-ins on the venue page."""
+@graphql_input
+class ChangePassword(SchemaModel):
+    """Change your own password. Your other tokens and your log-ins on the venue page stop working."""
 
-    current_password: str = Field(description="The one that you log in with now.")
+    current_password: str = Field(description="Your current password.")
     new_password: Password = Field(description="At least 12 characters.")
-
-
-@writable_as(Marketplace)
-class CreateMarketplace(Fields):
-    """A new network of partners. Its currency cannot be changed later."""
-
-    name: Name
-    domain: Domain = ""
-    currency: Annotated[str, StringConstraints(strip_whitespace=True, to_upper=True)] = "EUR"
-    time_zone: TimeZone = "Europe/Paris"
-
-
-@writable_as(Marketplace)
-class UpdateMarketplace(Fields):
-    """What is left out stays as it is."""
-
-    id: int
-    name: strawberry.Maybe[Name]
-    domain: strawberry.Maybe[Domain]
-    time_zone: strawberry.Maybe[TimeZone]
-
-
-@writable
-class ChangeSiteDomain(Fields):
-    """Where the checkout of a partner is to be found."""
-
-    partner_uuid: UUID = Field(description="The partner.")
-    site_domain: Annotated[str, up_to(253, least=1, lower=True)] = Field(
-        description="A host name that leads to this service, without a scheme: `checkout.shop.example`."
-    )

@@ -1,4 +1,4 @@
-"""The cart that a shop hands over, as plain data, and the bytes it is kept as."""
+"""The cart as stored, and its serialization."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import orjson
 
 @dataclass(frozen=True, slots=True)
 class CartItem:
-    """One line of a cart. Numbers fit 64 bits; attribute ids stand with the value chosen."""
+    """One line of a cart. Numbers fit 64 bits; `attribute_values` maps attribute ids to chosen values."""
 
     product_id: int
     quantity: int
@@ -19,18 +19,18 @@ class CartItem:
 
 @dataclass(frozen=True, slots=True)
 class Cart:
-    """What a customer is about to buy. `return_url` is "" where there is none."""
+    """A customer's cart. `return_url` is empty if there is none."""
 
     id: UUID
     partner_id: int
     items: tuple[CartItem, ...]
     return_url: str
     last_modified: int
-    """Milliseconds since 1970; higher with each write."""
+    """Milliseconds since 1970; increases with each write."""
 
 
 def encode_content(items: Sequence[CartItem], return_url: str) -> bytes:
-    """What a shop said of a cart, as compact JSON. Raises TypeError for a number beyond 64 bits or a lone surrogate."""
+    """Serialize a cart's content as compact JSON. Raises TypeError for a number beyond 64 bits or a lone surrogate."""
     lines = [
         (item.product_id, item.quantity, item.variant_id, {str(id): text for id, text in item.attribute_values.items()})
         for item in items
@@ -39,7 +39,7 @@ def encode_content(items: Sequence[CartItem], return_url: str) -> bytes:
 
 
 def decode_content(value: bytes) -> tuple[tuple[CartItem, ...], str]:
-    """The items and `return_url` that `encode_content` wrote."""
+    """The items and the `return_url` that `encode_content` serialized."""
     return_url, lines = orjson.loads(value)
     items = [
         CartItem(product, quantity, variant, {int(id): text for id, text in chosen.items()} if chosen else {})

@@ -1,4 +1,4 @@
-"""The cart as clients see it."""
+"""The cart as published in the API."""
 
 import datetime as dt
 from uuid import UUID
@@ -9,62 +9,55 @@ from schema.cart.cart import Cart
 from schema.core.resource import relation
 from schema.product.product import Product, ProductVariant
 
-CART_LIFE = dt.timedelta(hours=2)
+CART_LIFETIME = dt.timedelta(hours=2)
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-@strawberry.type(description="The choice made for one attribute of a product.")
+@strawberry.type(description="The value chosen for one attribute of a product.")
 class AttributeChoice:
-    """The choice made for one attribute of a product."""
-
-    attribute_id: int = strawberry.field(description="The attribute.")
+    attribute_id: int = strawberry.field(description="The attribute's id.")
     value: str = strawberry.field(description="The chosen value.")
 
 
-@strawberry.type(description="A product, or a variant of one, that the customer has chosen.")
+@strawberry.type(description="A line of a cart: a product, or a variant of one.")
 class EcommerceCartItem:
-    """A line of a cart."""
-
-    product_id: int = strawberry.field(description="The product.")
-    quantity: int = strawberry.field(description="How many; 0 is a line the customer may still fill in.")
-    variant_id: int | None = strawberry.field(description="The variant; null for a product without variants.")
-    attribute_values: list[AttributeChoice] = strawberry.field(description="What was chosen for its attributes.")
+    product_id: int = strawberry.field(description="The product's id.")
+    quantity: int = strawberry.field(description="The quantity; 0 if the customer has not set it yet.")
+    variant_id: int | None = strawberry.field(description="The variant's id; null for a product without variants.")
+    attribute_values: list[AttributeChoice] = strawberry.field(description="The values chosen for its attributes.")
     partner_id: strawberry.Private[int]
     product = relation(
         Product,
         "product_id",
-        "The product; null where the shop has none with this id.",
+        "The product; null if the shop has none with this id.",
         nullable=True,
-        within="partner_id",
+        scope_column="partner_id",
         field=strawberry.field,
     )
     variant = relation(
         ProductVariant,
         "variant_id",
-        "The variant; null where none is chosen, and where the shop has none with this id.",
+        "The variant; null if none is chosen, or if the shop has none with this id.",
         nullable=True,
-        within="partner_id",
+        scope_column="partner_id",
         field=strawberry.field,
     )
 
 
-@strawberry.type(
-    description="What a customer is about to buy, handed over by a shop. It lives two hours from its last write."
-)
+@strawberry.type(description="A customer's cart, created by a shop. It expires two hours after its last write.")
 class EcommerceCart:
-    """What a customer is about to buy."""
-
-    id: UUID = strawberry.field(description="Its id, which stays when it is replaced.")
-    items: list[EcommerceCartItem] = strawberry.field(description="Its lines, as they were sent.")
-    return_url: str | None = strawberry.field(description="Where the customer is sent after the order; null: nowhere.")
-    funnel_url: str = strawberry.field(description="Where the customer goes to check out: send the browser there.")
+    id: UUID = strawberry.field(description="The cart's id, which stays the same when it is replaced.")
+    items: list[EcommerceCartItem] = strawberry.field(description="The cart's lines, as they were sent.")
+    return_url: str | None = strawberry.field(
+        description="Where the customer is redirected after the order; null if nowhere."
+    )
+    funnel_url: str = strawberry.field(description="The URL of the checkout: redirect the customer's browser there.")
     last_modified: dt.datetime = strawberry.field(description="When it was last written, to the millisecond.")
-    expires_on: dt.datetime = strawberry.field(description="When it is forgotten unless it is written again.")
+    expires_on: dt.datetime = strawberry.field(description="When it expires unless it is written again.")
     created: strawberry.Private[bool] = False
 
 
-def published(cart: Cart, funnel_url: str, *, created: bool = False) -> EcommerceCart:
-    """A cart as clients see it."""
+def ecommerce_cart_of(cart: Cart, funnel_url: str, *, created: bool = False) -> EcommerceCart:
     last_modified = EPOCH + dt.timedelta(milliseconds=cart.last_modified)
     return EcommerceCart(
         id=cart.id,
@@ -81,6 +74,6 @@ def published(cart: Cart, funnel_url: str, *, created: bool = False) -> Ecommerc
         return_url=cart.return_url or None,
         funnel_url=funnel_url,
         last_modified=last_modified,
-        expires_on=last_modified + CART_LIFE,
+        expires_on=last_modified + CART_LIFETIME,
         created=created,
     )

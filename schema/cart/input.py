@@ -1,4 +1,4 @@
-"""What a shop sends to save a cart."""
+"""The input that saves a cart."""
 
 import re
 from typing import Annotated, Any
@@ -8,15 +8,15 @@ import strawberry
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from schema.core.resource import writable
-from schema.validation.characters import up_to
-from schema.validation.numbers import RowId, Whole
+from schema.core.inputs import graphql_input
+from schema.validation.characters import line_up_to
+from schema.validation.numbers import RowId, WholeNumberRule
 
-LARGEST_CART = 200
+MOST_ITEMS = 200
 LONGEST_URL = 2048
 
-Quantity = Annotated[int, Whole(ge=0, le=9_999)]
-"""How many of a product: 0 to 9,999. None of it is a line that the customer may still fill in."""
+Quantity = Annotated[int, WholeNumberRule(ge=0, le=9_999)]
+"""The quantity of a product: 0 to 9,999. With 0 the customer can still set it."""
 
 LONGEST_NAME = 64
 
@@ -28,7 +28,7 @@ _AUTHORITY = re.compile(r"https?://([^/?#\\]*)", re.IGNORECASE)
 
 
 def web_address(value: str) -> str:
-    """An http or https address, or nothing; its edges trimmed, otherwise as it was sent."""
+    """An http or https URL, or an empty text. Only surrounding whitespace is removed."""
     address = value.strip()
     if not address or _WEB_ADDRESS.fullmatch(address):
         return address
@@ -40,26 +40,28 @@ def web_address(value: str) -> str:
     raise PydanticCustomError("address", "Send a complete web address, such as https://shop.example/thanks.")
 
 
-def _nothing(value: object) -> object:
+def _none_to_empty(value: object) -> object:
     return "" if value is None else value
 
 
-Name = Annotated[str, up_to(LONGEST_NAME), BeforeValidator(_nothing), strawberry.field(graphql_type=str | None)]
-"""What a shop itself calls a product; null and blank name nothing."""
-ReturnUrl = Annotated[str, Field(max_length=LONGEST_URL), AfterValidator(web_address), BeforeValidator(_nothing)]
-"""Where the customer goes when the order is finished; null, blank and left out mean nowhere."""
+OptionalProductReference = Annotated[
+    str, line_up_to(LONGEST_NAME), BeforeValidator(_none_to_empty), strawberry.field(graphql_type=str | None)
+]
+"""The shop's own reference to a product; null and blank mean none."""
+ReturnUrl = Annotated[str, Field(max_length=LONGEST_URL), AfterValidator(web_address), BeforeValidator(_none_to_empty)]
+"""Where the customer is redirected after the order; null, blank and omitted mean nowhere."""
 
 
-@strawberry.pydantic.input(description="The choice made for one attribute of a product.")
+@strawberry.pydantic.input(description="The value chosen for one attribute of a product.")
 class AttributeChoiceInput(BaseModel):
-    """The choice made for one attribute of a product."""
+    """The value chosen for one attribute of a product."""
 
-    attribute_id: RowId = Field(description="The attribute.")
-    value: str = Field(description="The chosen value, one of those the attribute offers.")
+    attribute_id: RowId = Field(description="The attribute's id.")
+    value: str = Field(description="The chosen value, one of the attribute's values.")
 
 
-def _by_attribute(value: object) -> object:
-    """GraphQL has no maps: there the choices are a list, here they are kept by attribute."""
+def _choices_by_attribute(value: object) -> object:
+    """Turn the list that GraphQL sends into a mapping by attribute id."""
     if value is None:
         return {}
     if not isinstance(value, list):
@@ -72,39 +74,45 @@ def _by_attribute(value: object) -> object:
     return chosen
 
 
-@strawberry.pydantic.input(description="A product, or a variant of one, that the customer has chosen.")
+@strawberry.pydantic.input(description="A line of a cart: a product, or a variant of one.")
 class CartItemInput(BaseModel):
-    """A product, or a variant of one, that the customer has chosen."""
+    """A line of a cart: a product, or a variant of one."""
 
-    sku: Name = Field("", description="The SKU of the product or of the variant, where that names it.")
-    source_id: Name = Field("", description="The source id of the product or of the variant, where that names it.")
-    product_id: RowId | None = Field(
-        None, validate_default=True, description="The product; needed where neither `sku` nor `sourceId` names it."
+    sku: OptionalProductReference = Field("", description="The SKU of the product or variant, instead of its id.")
+    source_id: OptionalProductReference = Field(
+        "", description="The source id of the product or variant, instead of its id."
     )
-    quantity: Quantity = Field(description="How many, from 0 to 9999.")
-    variant_id: RowId | None = Field(None, description="The variant; null for a product without variants.")
+    product_id: RowId | None = Field(
+        None,
+        validate_default=True,
+        description="The product's id; required unless `sku` or `sourceId` identifies the product.",
+    )
+    quantity: Quantity = Field(description="The quantity, from 0 to 9999.")
+    variant_id: RowId | None = Field(None, description="The variant's id; null for a product without variants.")
     attribute_values: Annotated[
         dict[RowId, str],
         strawberry.field(graphql_type=list[AttributeChoiceInput] | None),
-        BeforeValidator(_by_attribute),
-    ] = Field(default_factory=dict, description="What was chosen for its attributes.")
+        BeforeValidator(_choices_by_attribute),
+    ] = Field(default_factory=dict, description="The values chosen for its attributes.")
 
     @field_validator("product_id")
     @classmethod
-    def _is_named(cls, sent: int | None, others: ValidationInfo) -> int | None:
-        """A line names its product in one way at least. A name that cannot be one is told itself."""
-        if sent is None and not any(others.data.get(name, "wrong") for name in ("sku", "source_id")):
+    def _require_product(cls, product_id: int | None, others: ValidationInfo) -> int | None:
+        """Require `product_id`, `sku` or `source_id`. An invalid reference is reported by its own field."""
+        if product_id is None and not any(others.data.get(name, "wrong") for name in ("sku", "source_id")):
             raise PydanticCustomError("missing", "This field is required.")
-        return sent
+        return product_id
 
 
-@writable
+@graphql_input
 class SaveEcommerceCart(BaseModel):
-    """A cart to save. With the id of a cart of yours it replaces that cart; without one it makes a new cart."""
+    """Create a cart, or replace one of your carts by sending its id."""
 
-    id: UUID | None = Field(None, description="The cart to replace; null for a new one.")
-    items: list[CartItemInput] = Field(max_length=LARGEST_CART, description="At most 200; may be empty.")
+    id: UUID | None = Field(None, description="The id of the cart to replace; null to create a cart.")
+    items: list[CartItemInput] = Field(
+        max_length=MOST_ITEMS, description="The cart's lines; at most 200, may be empty."
+    )
     return_url: Annotated[ReturnUrl, strawberry.field(graphql_type=str | None)] = Field(
         "",
-        description="Where the customer is sent after the order; http or https, at most 2048 characters.",
+        description="Where the customer is redirected after the order; http or https, at most 2048 characters.",
     )

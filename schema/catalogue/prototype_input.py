@@ -1,4 +1,4 @@
-"""What is sent to make and to change prototypes."""
+"""Inputs that create and update prototypes."""
 
 from typing import Annotated
 from uuid import UUID
@@ -7,53 +7,60 @@ import strawberry
 from pydantic import Field
 
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
-from schema.core.ownership import FOR_WHOM, STAYS
-from schema.core.resource import Fields, TextInput, writable_as
-from schema.core.text_input import html_up_to_each, line_up_to_each, up_to_each
+from schema.core.inputs import graphql_input_for
+from schema.core.ownership import FIXED_PARTNER_DESCRIPTION, PARTNER_DESCRIPTION
+from schema.core.resource import SchemaModel
+from schema.core.text import TextInput
+from schema.core.text_input import html_per_language, line_per_language, text_per_language
 from schema.product.input import STANDARD_VAT, VatRate
-from schema.validation.contact import EmptyIsNothing
-from schema.validation.dates import MaybeDay
-from schema.validation.numbers import MoneyAmount, Ranking, RowId, Whole
+from schema.validation.contact import EmptyToNone
+from schema.validation.dates import OptionalDay
+from schema.validation.numbers import MoneyAmount, Ranking, RowId, WholeNumberRule
 
 MOST_PERSONS, MOST_NIGHTS, MOST_MONTHS, MOST_IMAGES = 999, 365, 120, 30
 LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_TEXT, LONGEST_PDF_DESCRIPTION = 200, 2000, 10_000, 300
-IMAGES = "Its pictures, in their order: ids of media of its partner, each once."
-COVER = "Which of its pictures is its cover, by position from 1. When there are fewer, the first is, unless told."
-NIGHTS = "All of a fixed stay, the fewest of a stay: 1 unless told. What is standard has none."
+IMAGES_DESCRIPTION = "The ids of its pictures, in order; media of the same partner, without duplicates."
+COVER_DESCRIPTION = (
+    "The position of the cover among its pictures, from 1. If there are fewer pictures and no "
+    "cover is sent, it becomes the first."
+)
+NIGHTS_DESCRIPTION = (
+    "The number of nights: exact for a fixed stay, the minimum for a stay; 1 by default. `STANDARD` has 0."
+)
 
 
-Name = Annotated[TextInput, line_up_to_each(LONGEST_NAME)]
-Description = Annotated[TextInput, up_to_each(LONGEST_DESCRIPTION)]
-LongText = Annotated[TextInput, up_to_each(LONGEST_TEXT)]
-Html = Annotated[TextInput, html_up_to_each(LONGEST_TEXT)]
-PdfDescription = Annotated[TextInput, up_to_each(LONGEST_PDF_DESCRIPTION)]
-SomePersons = Annotated[int, Whole(ge=1, le=MOST_PERSONS)]
-Persons = Annotated[int, Whole(ge=0, le=MOST_PERSONS)]
-Nights = Annotated[int, Whole(ge=0, le=MOST_NIGHTS)]
-Months = Annotated[int, Whole(ge=1, le=MOST_MONTHS)]
-Position = Annotated[int, Whole(ge=1, le=MOST_IMAGES)]
-Images = Annotated[list[RowId], Field(max_length=MOST_IMAGES)]
-MaybePrice = Annotated[MoneyAmount | None, EmptyIsNothing]
-MaybeId = Annotated[RowId | None, EmptyIsNothing]
+Name = Annotated[TextInput, line_per_language(LONGEST_NAME)]
+Description = Annotated[TextInput, text_per_language(LONGEST_DESCRIPTION)]
+LongText = Annotated[TextInput, text_per_language(LONGEST_TEXT)]
+Html = Annotated[TextInput, html_per_language(LONGEST_TEXT)]
+PdfDescription = Annotated[TextInput, text_per_language(LONGEST_PDF_DESCRIPTION)]
+PositivePersons = Annotated[int, WholeNumberRule(ge=1, le=MOST_PERSONS)]
+Persons = Annotated[int, WholeNumberRule(ge=0, le=MOST_PERSONS)]
+Nights = Annotated[int, WholeNumberRule(ge=0, le=MOST_NIGHTS)]
+Months = Annotated[int, WholeNumberRule(ge=1, le=MOST_MONTHS)]
+Position = Annotated[int, WholeNumberRule(ge=1, le=MOST_IMAGES)]
+ImageIds = Annotated[list[RowId], Field(max_length=MOST_IMAGES)]
+OptionalPrice = Annotated[MoneyAmount | None, EmptyToNone]
+OptionalId = Annotated[RowId | None, EmptyToNone]
 
 
-@writable_as(VoucherPrototype)
-class CreateVoucherPrototype(Fields):
-    """An experience to sell. Name, description and long description are said in at least one language."""
+@graphql_input_for(VoucherPrototype)
+class CreateVoucherPrototype(SchemaModel):
+    """Create a prototype. Name, description and long description need at least one language."""
 
-    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
+    partner_uuid: UUID | None = Field(default=None, description=PARTNER_DESCRIPTION)
     name: Name
     is_active: bool = False
     type: VoucherPrototypeType
     is_highlight: bool = False
-    price_scope: SomePersons = 1
+    price_scope: PositivePersons = 1
     max_capacity: Persons = 0
     min_capacity: Persons = 1
-    nb_nights: Nights | None = Field(default=None, description=NIGHTS)
+    nb_nights: Nights | None = Field(default=None, description=NIGHTS_DESCRIPTION)
     stay_price: MoneyAmount
-    adults_price: MaybePrice = None
-    children_price: MaybePrice = None
-    baby_price: MaybePrice = None
+    adults_price: OptionalPrice = None
+    children_price: OptionalPrice = None
+    baby_price: OptionalPrice = None
     vat_rate: VatRate = STANDARD_VAT
     description: Description
     long_description: LongText
@@ -61,32 +68,32 @@ class CreateVoucherPrototype(Fields):
     how_to_book_html: Html | None = None
     pdf_description: PdfDescription | None = None
     universe_id: RowId
-    environment_id: MaybeId = None
+    environment_id: OptionalId = None
     validity_months: Months = 12
-    last_active_day: MaybeDay = None
+    last_active_day: OptionalDay = None
     ranking: Ranking = 1
-    image_ids: Images = Field(default_factory=list, description=IMAGES)
-    cover_image: Position = Field(default=1, description=COVER)
+    image_ids: ImageIds = Field(default_factory=list, description=IMAGES_DESCRIPTION)
+    cover_image: Position = Field(default=1, description=COVER_DESCRIPTION)
 
 
-@writable_as(VoucherPrototype)
-class UpdateVoucherPrototype(Fields):
-    """What is left out stays as it is; null clears. Vouchers that were sold keep what was said of it on their day."""
+@graphql_input_for(VoucherPrototype)
+class UpdateVoucherPrototype(SchemaModel):
+    """Update a prototype. Omitted fields stay unchanged; null clears. Sold vouchers keep their texts."""
 
     id: int
-    partner_uuid: strawberry.Maybe[UUID] = Field(description=STAYS)
+    partner_uuid: strawberry.Maybe[UUID] = Field(description=FIXED_PARTNER_DESCRIPTION)
     name: strawberry.Maybe[Name]
     is_active: strawberry.Maybe[bool]
     type: strawberry.Maybe[VoucherPrototypeType]
     is_highlight: strawberry.Maybe[bool]
-    price_scope: strawberry.Maybe[SomePersons]
+    price_scope: strawberry.Maybe[PositivePersons]
     max_capacity: strawberry.Maybe[Persons]
     min_capacity: strawberry.Maybe[Persons]
-    nb_nights: strawberry.Maybe[Nights] = Field(description=NIGHTS)
+    nb_nights: strawberry.Maybe[Nights] = Field(description=NIGHTS_DESCRIPTION)
     stay_price: strawberry.Maybe[MoneyAmount]
-    adults_price: strawberry.Maybe[MaybePrice]
-    children_price: strawberry.Maybe[MaybePrice]
-    baby_price: strawberry.Maybe[MaybePrice]
+    adults_price: strawberry.Maybe[OptionalPrice]
+    children_price: strawberry.Maybe[OptionalPrice]
+    baby_price: strawberry.Maybe[OptionalPrice]
     vat_rate: strawberry.Maybe[VatRate]
     description: strawberry.Maybe[Description]
     long_description: strawberry.Maybe[LongText]
@@ -94,9 +101,9 @@ class UpdateVoucherPrototype(Fields):
     how_to_book_html: strawberry.Maybe[Html]
     pdf_description: strawberry.Maybe[PdfDescription]
     universe_id: strawberry.Maybe[RowId]
-    environment_id: strawberry.Maybe[MaybeId]
+    environment_id: strawberry.Maybe[OptionalId]
     validity_months: strawberry.Maybe[Months]
-    last_active_day: strawberry.Maybe[MaybeDay]
+    last_active_day: strawberry.Maybe[OptionalDay]
     ranking: strawberry.Maybe[Ranking]
-    image_ids: strawberry.Maybe[Images] = Field(description=IMAGES)
-    cover_image: strawberry.Maybe[Position] = Field(description=COVER)
+    image_ids: strawberry.Maybe[ImageIds] = Field(description=IMAGES_DESCRIPTION)
+    cover_image: strawberry.Maybe[Position] = Field(description=COVER_DESCRIPTION)

@@ -1,46 +1,40 @@
-"""How a marketplace sorts what its partners sell: universes, environments, price ranges."""
+"""The taxonomy of a marketplace: universes, environments and price ranges."""
 
 import strawberry
 from sqlmodel import Field
 
-from schema.core.ownership import of_marketplace
-from schema.core.resource import Fields, Text, money, text
+from schema.core.money import money
+from schema.core.ownership import marketplace_relation
+from schema.core.resource import SchemaModel
+from schema.core.text import Text, translated_text_column
+
+
+@strawberry.pydantic.type(description="A kind of experience, such as spa or restaurant, defined per marketplace.")
+class Universe(SchemaModel):
+    id: int = Field(description="The universe's id.")
+    name: Text = translated_text_column("The name that customers see.")
+    is_active: bool = Field(default=True, description="Whether new prototypes can use it.")
+    ranking: int = Field(default=1, description="Its position in the list; lower values come first.")
+    marketplace = marketplace_relation()
 
 
 @strawberry.pydantic.type(
-    description="What kind of experience something is, the same for a whole marketplace: a spa, a table."
+    description="The surroundings of an experience, such as sea or mountains, defined per marketplace."
 )
-class Universe(Fields):
-    """A kind of experience."""
-
-    id: int = Field(description="Its id.")
-    name: Text = text("What customers read.")
-    is_active: bool = Field(default=True, description="Whether new prototypes can name it.")
-    ranking: int = Field(default=1, description="Its place in the list, lowest first.")
-    marketplace = of_marketplace()
+class Environment(SchemaModel):
+    id: int = Field(description="The environment's id.")
+    name: Text = translated_text_column("The name that customers see.")
+    is_active: bool = Field(default=True, description="Whether new prototypes can use it.")
+    ranking: int = Field(default=1, description="Its position in the list; lower values come first.")
+    marketplace = marketplace_relation()
 
 
-@strawberry.pydantic.type(
-    description="Where an experience happens, the same for a whole marketplace: the sea, the mountains."
-)
-class Environment(Fields):
-    """Where an experience happens."""
-
-    id: int = Field(description="Its id.")
-    name: Text = text("What customers read.")
-    is_active: bool = Field(default=True, description="Whether new prototypes can name it.")
-    ranking: int = Field(default=1, description="Its place in the list, lowest first.")
-    marketplace = of_marketplace()
-
-
-@strawberry.pydantic.type(description="A range of prices that a marketplace lets its customers choose from.")
-class PriceRange(Fields):
-    """A range of prices."""
-
-    id: int = Field(description="Its id.")
-    name: Text = text("What customers read.")
-    minimum = money("minimum_amount", description="From this price on.")
-    maximum = money("maximum_amount", description="Up to this price, itself left out; null: any.", nullable=True)
+@strawberry.pydantic.type(description="A price range that customers can filter by, defined per marketplace.")
+class PriceRange(SchemaModel):
+    id: int = Field(description="The price range's id.")
+    name: Text = translated_text_column("The name that customers see.")
+    minimum = money("minimum_amount", description="The lower bound, inclusive.")
+    maximum = money("maximum_amount", description="The upper bound, exclusive; null if unlimited.", nullable=True)
     is_active: bool = Field(default=True, description="Whether customers can choose it.")
-    ranking: int = Field(default=1, description="Its place in the list, lowest first.")
-    marketplace = of_marketplace()
+    ranking: int = Field(default=1, description="Its position in the list; lower values come first.")
+    marketplace = marketplace_relation()

@@ -1,4 +1,4 @@
-"""What is sent to make and to change how a marketplace sorts what its partners sell."""
+"""Inputs that create and update universes, environments and price ranges."""
 
 from typing import Annotated
 from uuid import UUID
@@ -7,28 +7,30 @@ import strawberry
 from pydantic import Field
 
 from schema.catalogue.taxonomy import Environment, PriceRange, Universe
-from schema.core.ownership import MARKETPLACE
-from schema.core.resource import Fields, TextInput, writable_as
-from schema.core.text_input import line_up_to_each
+from schema.core.inputs import graphql_input_for
+from schema.core.ownership import MARKETPLACE_DESCRIPTION
+from schema.core.resource import SchemaModel
+from schema.core.text import TextInput
+from schema.core.text_input import line_per_language
 from schema.validation.numbers import MoneyAmount, Ranking
 
-Name = Annotated[TextInput, line_up_to_each(120)]
-AMOUNT = "In the currency of the marketplace."
+Name = Annotated[TextInput, line_per_language(120)]
+CURRENCY_DESCRIPTION = "In the marketplace's currency."
 
 
-@writable_as(Universe)
-class CreateUniverse(Fields):
-    """A kind of experience."""
+@graphql_input_for(Universe)
+class CreateUniverse(SchemaModel):
+    """Create a universe."""
 
-    marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE)
+    marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE_DESCRIPTION)
     name: Name
     is_active: bool = True
     ranking: Ranking = 1
 
 
-@writable_as(Universe)
-class UpdateUniverse(Fields):
-    """What is left out stays as it is."""
+@graphql_input_for(Universe)
+class UpdateUniverse(SchemaModel):
+    """Update a universe. Omitted fields stay unchanged."""
 
     id: int
     name: strawberry.Maybe[Name]
@@ -36,19 +38,19 @@ class UpdateUniverse(Fields):
     ranking: strawberry.Maybe[Ranking]
 
 
-@writable_as(Environment)
-class CreateEnvironment(Fields):
-    """Where experiences happen."""
+@graphql_input_for(Environment)
+class CreateEnvironment(SchemaModel):
+    """Create an environment."""
 
-    marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE)
+    marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE_DESCRIPTION)
     name: Name
     is_active: bool = True
     ranking: Ranking = 1
 
 
-@writable_as(Environment)
-class UpdateEnvironment(Fields):
-    """What is left out stays as it is."""
+@graphql_input_for(Environment)
+class UpdateEnvironment(SchemaModel):
+    """Update an environment. Omitted fields stay unchanged."""
 
     id: int
     name: strawberry.Maybe[Name]
@@ -56,29 +58,29 @@ class UpdateEnvironment(Fields):
     ranking: strawberry.Maybe[Ranking]
 
 
-@writable_as(PriceRange)
-class CreatePriceRange(Fields):
-    """A range of prices to choose from."""
+@graphql_input_for(PriceRange)
+class CreatePriceRange(SchemaModel):
+    """Create a price range."""
 
-    marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE)
+    marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE_DESCRIPTION)
     name: Name
-    minimum: MoneyAmount = Field(description=f"From this price on. {AMOUNT}")
+    minimum: MoneyAmount = Field(description=f"The lower bound, inclusive. {CURRENCY_DESCRIPTION}")
     maximum: MoneyAmount | None = Field(
-        default=None, description=f"Up to this price, itself left out; null: any. {AMOUNT}"
+        default=None, description=f"The upper bound, exclusive; null if unlimited. {CURRENCY_DESCRIPTION}"
     )
     is_active: bool = True
     ranking: Ranking = 1
 
 
-@writable_as(PriceRange)
-class UpdatePriceRange(Fields):
-    """What is left out stays as it is; null takes the upper end away."""
+@graphql_input_for(PriceRange)
+class UpdatePriceRange(SchemaModel):
+    """Update a price range. Omitted fields stay unchanged; null removes the upper bound."""
 
     id: int
     name: strawberry.Maybe[Name]
-    minimum: strawberry.Maybe[MoneyAmount] = Field(description=f"From this price on. {AMOUNT}")
+    minimum: strawberry.Maybe[MoneyAmount] = Field(description=f"The lower bound, inclusive. {CURRENCY_DESCRIPTION}")
     maximum: strawberry.Maybe[MoneyAmount | None] = Field(
-        description=f"Up to this price, itself left out; null: any. {AMOUNT}"
+        description=f"The upper bound, exclusive; null if unlimited. {CURRENCY_DESCRIPTION}"
     )
     is_active: strawberry.Maybe[bool]
     ranking: strawberry.Maybe[Ranking]

@@ -1,4 +1,4 @@
-"""What the shops of vouchers and gift cards show a customer and take from one: plain values, no rows. Amounts are decimals."""
+"""The basket of vouchers or gift cards in the checkout: plain values without database rows. Amounts are decimals."""
 
 import datetime as dt
 import uuid
@@ -10,49 +10,29 @@ from typing import TypeAlias
 
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.checkout.checkout import Checkout, Contact, DeliveryOption
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
-from schema.media import SIDES
-
-# ---- what is offered --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture of an experience, in pixels as it was uploaded."""
-
-    uuid: uuid.UUID
-    width: int
-    height: int
-
-    def path(self, size: str) -> str:
-        """Where it is served in a size (`thumb`, `card`, `cover`, `full`), as a path of this service."""
-        return f"/media/{self.uuid}/{size}.webp"
-
-    @property
-    def sources(self) -> str:
-        """All its sizes for a `srcset`, each with its width, smallest first; those that would be the same picture, once."""
-        longest = max(self.width, self.height, 1)
-        widths = {self.width * min(side, longest) // longest: size for size, side in SIDES.items()}
-        return ", ".join(f"{self.path(size)} {width}w" for width, size in sorted(widths.items()))
+from schema.media import ResponsivePicture
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedOption:
-    """Something that can be added to an experience. `countable`: more than once."""
+    """An option of an experience. `countable` options can be chosen more than once."""
 
     id: int
     name: Text
     description: Text
     price: Decimal
     countable: bool
-    proposed: int
-    """How many to begin with, where the customer adds it."""
+    default_count: int
+    """The initial count when the customer adds it."""
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedCategory:
-    """Options of one category, with how many of them must and may be chosen, all counted. `id` is None for those of none."""
+class OfferedOptionCategory:
+    """The options of one category, with the minimum and maximum of the sum of their counts. `id` is None for options
+    without a category.
+    """
 
     id: int | None
     name: Text
@@ -64,7 +44,7 @@ class OfferedCategory:
 
 @dataclass(frozen=True, slots=True)
 class IncludedOption:
-    """An option that comes with an experience, at no further price."""
+    """An option that is included in the price of an experience."""
 
     id: int
     name: Text
@@ -74,7 +54,9 @@ class IncludedOption:
 
 @dataclass(frozen=True, slots=True)
 class OfferedPrototype:
-    """An experience as the shop sells it now. Prices of further persons are None where there may be none of them."""
+    """An experience as the shop sells it now. The price of an additional person is None if that person is not
+    allowed.
+    """
 
     id: int
     type: VoucherPrototypeType
@@ -86,34 +68,37 @@ class OfferedPrototype:
     is_highlight: bool
     universe: Text
     price_from: Decimal
-    """The least that a voucher costs, options left out."""
+    """The lowest price of a voucher, without options."""
     stay_price: Decimal
     price_scope: int
-    """How many persons the stay price is for."""
+    """The number of persons included in the stay price."""
     adults_price: Decimal | None
     children_price: Decimal | None
     baby_price: Decimal | None
     min_capacity: int
     max_capacity: int
-    """The most persons; 0: any number."""
+    """The maximum number of persons; 0 for any number."""
     nb_nights: int
-    """Of a stay the fewest nights, of a fixed stay all of them, else 0."""
+    """For a stay the minimum of nights, for a fixed stay the number of nights, else 0."""
+    fewest_nights: int
+    """The minimum number of nights that can be bought."""
+    most_nights: int
     validity_months: int
     last_active_day: dt.date | None
-    pictures: tuple[Picture, ...]
-    """The cover first."""
-    categories: tuple[OfferedCategory, ...]
+    pictures: tuple[ResponsivePicture, ...]
+    """The cover is first."""
+    categories: tuple[OfferedOptionCategory, ...]
     included: tuple[IncludedOption, ...]
 
     @property
-    def fewest(self) -> int:
-        """The fewest persons, at least one."""
+    def min_persons(self) -> int:
+        """The minimum number of persons, at least one."""
         return max(self.min_capacity, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedGiftCards:
-    """Gift cards as the shop sells them: the values proposed, and between which values any other may be."""
+    """The gift cards that the shop sells: suggested values, and the range of other values."""
 
     suggested: tuple[Decimal, ...]
     minimum: Decimal
@@ -121,17 +106,14 @@ class OfferedGiftCards:
     validity_months: int
 
 
-# ---- what a customer chooses ------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Giftee(Contact):
-    """Whom it is for. The address is needed only where it is posted there."""
+    """The person a gift is for. The address is required only if the gift is posted to the giftee."""
 
 
 @dataclass(frozen=True, slots=True)
 class VoucherChoice:
-    """A voucher as the customer wants it. `nights` counts only for a stay; 0 is the fewest."""
+    """A voucher as chosen by the customer. `nights` applies only to stays; 0 means the minimum."""
 
     prototype_id: int
     adults: int = 1
@@ -139,19 +121,19 @@ class VoucherChoice:
     babies: int = 0
     nights: int = 0
     options: Mapping[int, int] = field(default_factory=dict)
-    """How many of each option, by id."""
+    """Option id -> count."""
     self_gifted: bool = False
     giftee: Giftee = Giftee()
     to_giftee: str = ""
-    """The name that stands after "for"; empty: the giftee's."""
+    """The name printed after "for"; empty for the giftee's name."""
     from_gifter: str = ""
-    """The name that stands after "from"; empty: the buyer's."""
+    """The name printed after "from"; empty for the buyer's name."""
     message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GiftCardChoice:
-    """A gift card as the customer wants it."""
+    """A gift card as chosen by the customer."""
 
     value: Decimal
     self_gifted: bool = False
@@ -159,77 +141,76 @@ class GiftCardChoice:
     message: str = ""
 
 
-BagChoice: TypeAlias = VoucherChoice | GiftCardChoice
+BasketChoice: TypeAlias = VoucherChoice | GiftCardChoice
 
 
-class BagProblem(StrEnum):
-    """Why a line of a bag cannot be ordered as it stands."""
+class BasketProblem(StrEnum):
+    """Why a line of a basket cannot be ordered."""
 
     NOT_SOLD = "not_sold"
-    """The shop does not sell it (any more)."""
+    """The shop does not sell it, or no longer sells it."""
     CHOICE_CHANGED = "choice_changed"
-    """Persons, nights, options or value are no longer what the shop offers: choose again."""
+    """The chosen persons, nights, options or value are no longer offered; the customer has to choose again."""
     TOO_MUCH = "too_much"
-    """With what is before it in the bag it comes to more than an order can."""
+    """Together with the lines before it, it exceeds the maximum amount of an order."""
     GIFTEE_EMAIL_MISSING = "giftee_email_missing"
-    """It goes by e-mail to whom it is for, whose address is not told."""
+    """It is e-mailed to the giftee, but the giftee's e-mail address is missing."""
     GIFTEE_ADDRESS_MISSING = "giftee_address_missing"
-    """It goes by post to whom it is for, and name or address are not told in full."""
+    """It is posted to the giftee, but the giftee's name or address is incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenOption:
-    """An option of a line, priced."""
-
+class PricedOption:
     option: OfferedOption
     count: int
     total: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class BagLine:
-    """One voucher or gift card of a bag, priced by the shop; with a problem that the price depends on it costs 0."""
+class BasketLine:
+    """One voucher or gift card of a basket, priced by the shop. It costs 0 if a problem prevents pricing."""
 
     id: uuid.UUID
-    choice: BagChoice
+    choice: BasketChoice
     prototype: OfferedPrototype | None
-    """The experience; None for gift cards, and for what the shop does not sell."""
+    """The experience; None for gift cards, and if the shop does not sell it."""
     nights: int
-    """Those of the voucher: chosen, or the experience's own."""
-    rent: Decimal
+    """The nights of the voucher: chosen, or fixed by the experience."""
+    base_price: Decimal
     """The price of the experience for these persons and nights, or the value of a gift card."""
-    options: tuple[ChosenOption, ...]
+    options: tuple[PricedOption, ...]
     total: Decimal
-    """rent + options, before coupons."""
+    """base_price + options, before coupons."""
     value: Decimal
-    """What it is worth: total, and what coupons add."""
-    problem: BagProblem | None = None
+    """The value: the total plus what coupons add."""
+    problem: BasketProblem | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReceptionOption:
-    """A way in which it reaches its recipient. Those by post are there once for each of the partner's home deliveries."""
+    """A reception mode. Postal modes are repeated for each home delivery mode of the partner."""
 
     mode: ReceptionMode
     delivery_id: int | None
-    """The delivery mode that it costs as; None where it needs none."""
+    """The delivery mode that sets its price; None if it needs none."""
     delivery: DeliveryOption
-    """Its name, price and countries as the steps show them. Its id is 0 where it needs no delivery mode."""
+    """Its name, price and countries, for display. Its id is 0 if it needs no delivery mode."""
     needs_buyer_address: bool
     needs_giftee_address: bool
     needs_giftee_email: bool
 
 
 @dataclass(frozen=True, slots=True)
-class BagCheckout(Checkout):
-    """All that any step of a shop of vouchers or gift cards shows: `lines` and `offered` are empty, the bag is here.
+class BasketCheckout(Checkout):
+    """The data of any step of the checkout of vouchers or gift cards. `lines` and `offered_products` are empty; the
+    basket is in `basket_lines`.
 
-    `deliveries` holds the chosen way alone, so that what shows a chosen delivery shows it.
+    `deliveries` contains only the chosen delivery, so that shared templates can show it.
     """
 
-    bag: tuple[BagLine, ...] = ()
+    basket_lines: tuple[BasketLine, ...] = ()
     receptions: tuple[ReceptionOption, ...] = ()
     reception: ReceptionOption | None = None
-    """The one chosen, while it can be had."""
+    """The chosen reception, as long as it is available."""
     gift_cards: OfferedGiftCards | None = None
-    """What gift cards may be worth; None in the shop of vouchers, and where none are sold at the moment."""
+    """The gift cards on sale; None in the voucher shop, and if none are on sale."""

@@ -1,4 +1,4 @@
-"""What the checkout shows a customer and takes from one: plain values, no rows. Amounts are decimals in one currency."""
+"""The checkout's data and inputs: plain values without database rows. Amounts are decimals in one currency."""
 
 import datetime as dt
 import uuid
@@ -7,23 +7,26 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
-from schema.core.resource import ClosedSet, Text, closed_set
-from schema.delivery import DeliveryKind
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 
 
-@closed_set
-class ShopKind(ClosedSet):
+@graphql_enum
+class ShopKind(DescribedEnum):
     """What a checkout sells."""
 
-    # Every kind has the same steps, and is paid in the same way.
-    PRODUCTS = "products", "Goods, out of a cart that a shop hands over."
-    VOUCHERS = "vouchers", "Experiences, out of a bag that the customer fills in the checkout."
-    GIFT_CARDS = "gift_cards", "Prepaid money, out of a bag as well."
+    # All kinds have the same steps and the same payment.
+    PRODUCTS = "products", "Goods, from a cart that a shop creates over the API."
+    VOUCHERS = "vouchers", "Experiences, from a basket that the customer fills in the checkout."
+    GIFT_CARDS = "gift_cards", "Prepaid money, from a basket that the customer fills in the checkout."
 
 
 @dataclass(frozen=True, slots=True)
 class CheckoutKey:
-    """Which checkout: the cart or bag, the browser session that holds the customer's own data, and what is sold."""
+    """The identity of a checkout: the cart or basket, the browser session with the customer's data, and the kind of
+    shop.
+    """
 
     cart_id: uuid.UUID
     session_id: str
@@ -31,8 +34,8 @@ class CheckoutKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One line as the customer wants it. Quantity 0 leaves the line out."""
+class ProductChoice:
+    """One line as chosen by the customer. Quantity 0 omits the line."""
 
     product_id: int
     quantity: int
@@ -41,7 +44,7 @@ class Choice:
 
 
 class LineProblem(StrEnum):
-    """Why a line cannot be ordered as it stands."""
+    """Why a line cannot be ordered."""
 
     NOT_SOLD = "not_sold"
     INACTIVE = "inactive"
@@ -56,7 +59,7 @@ class LineProblem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OfferedValue:
-    """One value of an attribute: what is sent, and what customers read."""
+    """One value of an attribute: the value to send, and the label that customers see."""
 
     value: str
     label: Text
@@ -64,7 +67,7 @@ class OfferedValue:
 
 @dataclass(frozen=True, slots=True)
 class OfferedAttribute:
-    """Something to choose about a product: a size, a colour."""
+    """An attribute of a product that the customer chooses, such as a size or a colour."""
 
     id: int
     name: Text
@@ -74,7 +77,7 @@ class OfferedAttribute:
 
 @dataclass(frozen=True, slots=True)
 class OfferedVariant:
-    """A version of a product with its own price and stock. `available` is None where stock is not counted."""
+    """A variant of a product with its own price and stock. `available` is None if stock is unlimited."""
 
     id: int
     name: Text
@@ -84,7 +87,7 @@ class OfferedVariant:
 
 @dataclass(frozen=True, slots=True)
 class OfferedProduct:
-    """A product as the shop offers it now. `available` is None where stock is not counted."""
+    """A product as the shop offers it now. `available` is None if stock is unlimited."""
 
     id: int
     name: Text
@@ -97,7 +100,7 @@ class OfferedProduct:
     is_physical: bool
 
 
-OPEN = frozenset(
+FIXABLE_PROBLEMS = frozenset(
     {
         LineProblem.NOT_ENOUGH_STOCK,
         LineProblem.VARIANT_REQUIRED,
@@ -106,51 +109,53 @@ OPEN = frozenset(
         LineProblem.UNKNOWN_ATTRIBUTE_VALUE,
     }
 )
-"""What a line waits for that has a price already: something, or something else, is still to be chosen."""
+"""Problems of a line that has a price already: the customer still has to choose something, or choose again."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckoutLine:
-    """One line of the cart, priced by the shop. With a problem it is not ordered, and its total is 0."""
+    """One line of the cart, priced by the shop. A line with a problem is not ordered, and its total is 0."""
 
-    choice: Choice
+    choice: ProductChoice
     product: OfferedProduct | None
     variant: OfferedVariant | None
     unit_price: Decimal | None
-    """What one costs; of a product whose version is still to be chosen the least. None where nothing is known of it."""
+    """The unit price; the lowest one while a variant is not chosen. None if the product is unknown."""
     total: Decimal
     problem: LineProblem | None = None
     available: int | None = None
-    """How many there are, for NOT_ENOUGH_STOCK."""
-    held_until: dt.datetime | None = None
-    """Where it is missing because another browser began to pay for the same cart: until when that holds it at the latest."""
+    """The available stock, for NOT_ENOUGH_STOCK."""
+    reserved_until: dt.datetime | None = None
+    """For stock that another browser's payment for the same cart has reserved: when the reservation ends at the
+    latest.
+    """
 
     @property
-    def is_open(self) -> bool:
-        """Whether it can be ordered once something is chosen, or chosen otherwise."""
-        return self.problem in OPEN and self.choice.quantity > 0
+    def is_fixable(self) -> bool:
+        """True if the line can be ordered once the customer chooses, or chooses again."""
+        return self.problem in FIXABLE_PROBLEMS and self.choice.quantity > 0
 
     @property
-    def is_least(self) -> bool:
-        """Whether its price is the least of several: that of the version to be chosen may be more."""
+    def is_starting_price(self) -> bool:
+        """True if the price is the lowest of several variants."""
         of = self.product
         return self.variant is None and of is not None and any(version.price != of.price for version in of.variants)
 
 
 class DeliveryProblem(StrEnum):
-    """Why a delivery cannot be had."""
+    """Why a delivery mode is not available."""
 
     GOODS = "goods"
-    """Goods do not go by e-mail."""
+    """Goods cannot be delivered by e-mail."""
     COUNTRY = "country"
     WEIGHT = "weight"
     TOO_MUCH = "too_much"
-    """With it the order would come to more than an amount can be."""
+    """With this delivery the order would exceed the maximum amount."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOption:
-    """A way to get the goods. `price` is None while it depends on a country not given yet."""
+    """A delivery mode. `price` is None while it depends on an unknown country."""
 
     id: int
     kind: DeliveryKind
@@ -159,27 +164,26 @@ class DeliveryOption:
     price: Decimal | None
     free_above: Decimal | None
     countries: tuple[str, ...]
-    """ISO 3166 codes that home delivery goes to; empty: any."""
+    """ISO 3166 codes that home delivery goes to; empty for any."""
     problem: DeliveryProblem | None = None
-    """Why it cannot be had; None: it can."""
+    """Why it is not available; None if it is."""
     to_giftees: bool = False
-    """It goes to those it is for, whose addresses are told with what they get; so the buyer's is not needed."""
+    """It is delivered to the giftees, whose addresses are part of their gifts. The buyer's address is not required."""
 
     @property
     def is_available(self) -> bool:
-        """Whether it can be had."""
         return self.problem is None
 
 
 class CodeKind(StrEnum):
-    """What a code turned out to be."""
+    """The kind of a code that the customer entered."""
 
     COUPON = "coupon"
     GIFT_CARD = "gift_card"
 
 
 class CodeProblem(StrEnum):
-    """Why a coupon takes nothing off what is chosen now."""
+    """Why a coupon has no effect on the current choice."""
 
     NOT_FOR_THESE = "not_for_these"
     OTHER_DELIVERY = "other_delivery"
@@ -188,32 +192,32 @@ class CodeProblem(StrEnum):
     MINIMUM_BASKET = "minimum_basket"
     MINIMUM_PAYMENT = "minimum_payment"
     NOTHING_LEFT = "nothing_left"
-    """What it is for is paid for already, by the coupons before it."""
+    """The coupons before it already pay for what it applies to."""
     TOO_MUCH = "too_much"
-    """It would raise a value beyond what an amount can be."""
+    """It would increase a value beyond the maximum amount."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedCode:
-    """A coupon or gift card in use. `amount` is what it takes off (0 when it takes nothing off the cart as it is now)."""
+    """A coupon or gift card in use. `amount` is what it deducts; 0 if it has no effect on the current cart."""
 
     code: str
     kind: CodeKind
     amount: Decimal
     applies: bool
-    adds: Decimal = Decimal("0.00")
-    """What a coupon adds to the value of what is bought, instead of taking off its price."""
-    frees: bool = False
-    """Whether a coupon makes collecting free."""
+    added_value: Decimal = Decimal("0.00")
+    """The value that a coupon adds to the purchase, instead of reducing its price."""
+    free_click_and_collect: bool = False
+    """Whether a coupon makes click and collect free."""
     problem: CodeProblem | None = None
-    """Of a coupon that does not apply: why."""
-    least: Decimal | None = None
-    """The amount that a `problem` of a minimum is about."""
+    """Why a coupon does not apply."""
+    minimum: Decimal | None = None
+    """The required minimum, for the `problem`s about a minimum."""
 
 
 @dataclass(frozen=True, slots=True)
 class VatAmount:
-    """The VAT of one rate, contained in the total."""
+    """The VAT of one rate, included in the total."""
 
     rate: Decimal
     net: Decimal
@@ -223,7 +227,7 @@ class VatAmount:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """products - discount + delivery = total = gift_cards + by_card. `delivery` is None while it is not known."""
+    """products - discount + delivery = total = gift_cards + by_card. `delivery` is None while it is unknown."""
 
     currency: str
     products: Decimal
@@ -236,32 +240,31 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What a cart would come to with the lines that something is still to be chosen for, as far as that is known."""
+class CheckoutEstimate:
+    """The expected totals of a cart, including lines with choices still to be made, as far as they are known."""
 
     deliveries: tuple[DeliveryOption, ...]
     codes: tuple[AppliedCode, ...]
     totals: Totals
-    is_least: bool
-    """Whether it may come to more."""
+    is_minimum: bool
+    """Whether the total may become higher."""
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
-    """What the customer has seen and agrees to pay: in all, and of that by bank card."""
+class AgreedTotals:
+    """The amounts that the customer has seen and agrees to pay: the total, and its part paid by bank card."""
 
     total: Decimal
     by_card: Decimal
 
     @classmethod
-    def of(cls, totals: Totals) -> "Agreed":
-        """The amounts of these totals."""
+    def of(cls, totals: Totals) -> "AgreedTotals":
         return cls(totals.total, totals.by_card)
 
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Somebody, as typed: a name, how to be reached, where the post goes."""
+    """A person's contact data and postal address, as typed."""
 
     first_name: str = ""
     last_name: str = ""
@@ -277,16 +280,16 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class Buyer(Contact):
-    """Who buys, and where home delivery goes."""
+    """The buyer, with the address of home delivery."""
 
     recipient_name: str = ""
-    """When the parcel is for somebody else."""
+    """The parcel's recipient, if it is not the buyer."""
     message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """The partner as customers see it. `accent_ink` is the text colour that is readable on the accent."""
+    """The partner as customers see it. `accent_ink` is a text colour that is readable on the accent."""
 
     name: str
     logo_url: str
@@ -299,23 +302,23 @@ class Brand:
     phone: str
 
 
-class Notice(StrEnum):
-    """Something the customer should know before going on."""
+class CheckoutNotice(StrEnum):
+    """A notice for the customer before the next step."""
 
     CART_REPLACED = "cart_replaced"
     PRICE_CHANGED = "price_changed"
     CODE_NO_LONGER_VALID = "code_no_longer_valid"
     SHOP_CLOSED = "shop_closed"
-    """The partner does not sell any more; a payment that is under way can be finished, and nothing else can be bought."""
+    """The partner no longer sells. A payment in progress can be completed; nothing else can be bought."""
     PAYMENT_DECLINED = "payment_declined"
     PAYMENT_CANCELLED = "payment_cancelled"
     PAYMENT_EXPIRED = "payment_expired"
     PAYMENT_FAILED = "payment_failed"
     PAYMENT_REFUNDED = "payment_refunded"
-    """The card was charged, what covers the order was gone by then, and the card is refunded in full."""
+    """The card was charged, but the order could no longer be fulfilled, and the card is refunded in full."""
 
 
-class Step(StrEnum):
+class CheckoutStep(StrEnum):
     """The steps of the checkout, in order."""
 
     CUSTOMIZATION = "customization"
@@ -326,39 +329,43 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """All that any step shows. `reached` is the furthest step that may be opened now."""
+    """The data of any step. `furthest_step` is the furthest step that can be opened now."""
 
     key: CheckoutKey
     brand: Brand
     currency: str
     lines: tuple[CheckoutLine, ...]
-    offered: tuple[OfferedProduct, ...]
+    offered_products: tuple[OfferedProduct, ...]
     """The shop's active products, for adding to the cart."""
     deliveries: tuple[DeliveryOption, ...]
     delivery_id: int | None
     country: str
-    """The country that delivery is priced for: the one chosen, else the buyer's; empty while neither is known."""
+    """The country that delivery is priced for: the chosen one, else the buyer's; empty while neither is known."""
     buyer: Buyer | None
     codes: tuple[AppliedCode, ...]
     totals: Totals
-    reached: Step
-    notices: tuple[Notice, ...]
+    furthest_step: CheckoutStep
+    notices: tuple[CheckoutNotice, ...]
     has_return_url: bool
-    pending_attempt: uuid.UUID | None
+    pending_payment_id: uuid.UUID | None
     """A payment of this session that is still open at the provider."""
-    pending_url: str | None
-    """Where that payment goes on, while its link lives."""
-    expected: Expected | None = None
-    """While something is still to be chosen: what to show instead of deliveries, codes and totals of what can be ordered."""
+    pending_payment_url: str | None
+    """Where to continue that payment; None once the link has expired."""
+    estimate: CheckoutEstimate | None = None
+    """Set while something is still to be chosen: shown instead of the deliveries, codes and totals of what can be
+    ordered.
+    """
 
     @property
     def is_closed(self) -> bool:
-        """Whether the shop sells no more: a payment that was begun can be finished, and nothing changed."""
-        return Notice.SHOP_CLOSED in self.notices
+        """True if the shop no longer sells: a payment in progress can be completed, and nothing can be changed."""
+        return CheckoutNotice.SHOP_CLOSED in self.notices
 
 
-class AttemptStatus(StrEnum):
-    """Where a payment stands. WAITING: at the provider or not known yet; COMPLETED: there is an order."""
+class PaymentAttemptStatus(StrEnum):
+    """The status of a payment attempt. WAITING: open at the provider, or its outcome is unknown. COMPLETED: the
+    order is created.
+    """
 
     WAITING = "waiting"
     COMPLETED = "completed"
@@ -367,9 +374,11 @@ class AttemptStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PaymentStarted:
-    """What happens after pressing pay: go to the provider, or (wholly covered) the order is there."""
+class StartedPayment:
+    """The result of starting a payment: a redirect to the provider, or the order itself if nothing is left to pay by
+    card.
+    """
 
     attempt_id: uuid.UUID
-    status: AttemptStatus
+    status: PaymentAttemptStatus
     redirect_url: str | None

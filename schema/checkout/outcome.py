@@ -1,18 +1,18 @@
-"""How a payment ended, as its customer is told: the order, its lines, what they became."""
+"""The result of a payment, for its customer: the order, its lines and the issued items."""
 
 import datetime as dt
 import uuid
 from dataclasses import dataclass
 from decimal import Decimal
 
-from schema.checkout.checkout import AppliedCode, AttemptStatus, Brand, Notice, ShopKind, Totals
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.checkout.checkout import AppliedCode, Brand, CheckoutNotice, PaymentAttemptStatus, ShopKind, Totals
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 
 
 @dataclass(frozen=True, slots=True)
 class OrderLine:
-    """A line of the order, as it was sold. `details` are the variant and the chosen values, for display."""
+    """A line of the order, as sold. `details` are the variant and the chosen values, for display."""
 
     name: Text
     details: tuple[Text, ...]
@@ -20,37 +20,37 @@ class OrderLine:
     unit_price: Decimal
     total: Decimal
     picture_url: str
-    issued: "Issued | None" = None
-    """The voucher or gift card that it became; None for goods."""
+    issued_item: "IssuedItem | None" = None
+    """The issued voucher or gift card; None for goods."""
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
-    """A voucher or gift card that an order made. For the browser that paid, and nobody else."""
+class IssuedItem:
+    """A voucher or gift card issued by an order. Only the browser that paid may see it."""
 
     kind: ShopKind
     id: int
     code: str
-    """In groups of four."""
+    """In groups of four characters."""
     value: Decimal
-    """What it is worth: more than its price where a coupon has raised it."""
+    """Its value, which is higher than its price if a coupon increased it."""
     expires_on: dt.datetime | None
     document_path: str
-    """Where it is printed from, as a path of this service."""
-    sent_to: str
-    """The e-mail address that it goes to; empty where it goes by post or is collected."""
+    """The path of its printable document on this service."""
+    recipient_email: str
+    """The e-mail address it is sent to; empty if it is posted or collected."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a payment ended, for the summary. The order's parts are set only when COMPLETED."""
+class PaymentResult:
+    """The result of a payment, for the summary page. The fields of the order are set only when COMPLETED."""
 
     attempt_id: uuid.UUID
-    status: AttemptStatus
+    status: PaymentAttemptStatus
     brand: Brand
-    notice: Notice | None = None
+    notice: CheckoutNotice | None = None
     return_url: str = ""
-    """Where to send the customer, already carrying the order's number when the partner asked for that."""
+    """Where to redirect the customer, including the order number if the partner requests it."""
     order_number: str = ""
     ordered_on: dt.datetime | None = None
     email: str = ""
@@ -60,5 +60,5 @@ class Outcome:
     delivery_kind: DeliveryKind | None = None
     delivery_name: Text | None = None
     delivery_description: Text | None = None
-    """Where and when to collect, how long it takes: what the shop says of this delivery."""
+    """The shop's information about this delivery, such as opening hours and delivery times."""
     kind: ShopKind = ShopKind.PRODUCTS

@@ -1,4 +1,4 @@
-"""Values that follow from other fields of the same object, the time and the settings."""
+"""Fields that are computed from columns of the same object, the time and the settings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,31 +9,29 @@ import strawberry
 
 @dataclass(eq=False)
 class Derived:
-    """A value made of columns of the same object by a rule, which `@derives` in `resolvers/` declares."""
+    """A field that is computed from columns of the same object. `@derives` in `resolvers/` declares its rule."""
 
     columns: tuple[str, ...]
     rule: Callable[..., Any] | None = None
-    """From whoever asks and the values of the columns, closed sets as stored, to the value."""
+    """Called with the context and the values of the columns (enums as stored); returns the value."""
 
     @property
-    def made_by(self) -> Callable[..., Any]:
-        """The rule; LookupError before it was declared."""
+    def required_rule(self) -> Callable[..., Any]:
+        """The rule. Raises LookupError if none is declared."""
         if self.rule is None:
-            raise LookupError(
-                f"Nothing says how a value is made of {', '.join(self.columns)}: declare it with `@derives`."
-            )
+            raise LookupError(f"The value made of {', '.join(self.columns)} has no rule: declare one with `@derives`.")
         return self.rule
 
 
 def derived(kind: Any, columns: tuple[str, ...], description: str, *, name: str | None = None) -> Any:
-    """A plain value that follows from columns, the time and the settings: no statement is needed for it.
+    """Publish a field that is computed from columns, the time and the settings, without a database query.
 
-    `name` is the one it is published by, where it is that of a column that is private.
+    `name` is its published name, if a private column already has that name.
     """
     value = Derived(columns)
 
     def resolve(self: Any, info: strawberry.Info) -> Any:
-        return value.made_by(info.context, *(getattr(self, column) for column in columns))
+        return value.required_rule(info.context, *(getattr(self, column) for column in columns))
 
     return strawberry.pydantic.field(
         resolve, graphql_type=kind, metadata={"compiled": value}, description=description, name=name

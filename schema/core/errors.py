@@ -1,4 +1,6 @@
-"""Errors a client may see. Raised once, rendered by each transport: a class is a code, a status, and its docstring the message."""
+"""Errors a client may see. Each class defines a code, a status and, in its docstring, the message; each transport
+renders it.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -6,20 +8,22 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from schema.core.message_names import Words
+from schema.core.message_names import TemplatedMessage
 
-Path = tuple[str | int, ...]
-CONSTRAINTS: "dict[str, Callable[[], AppError]]" = {}
-"""Name of a database constraint -> the error that a lost race becomes. Filled in by `store/`, beside the tables."""
+ProblemPath = tuple[str | int, ...]
+CONSTRAINT_ERRORS: "dict[str, Callable[[], AppError]]" = {}
+"""Name of a database constraint -> the error for its violation under concurrency. Filled by `store/`, beside the
+tables.
+"""
 MOST_PROBLEMS = 1_000
-"""Of one request that are told."""
+"""The maximum number of problems reported for one request."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with what was sent, and where (a path of input field names and list positions)."""
+    """One problem of an input, with its path (field names and list positions)."""
 
-    path: Path
+    path: ProblemPath
     code: str
     message: str
 
@@ -29,39 +33,41 @@ class AppError(Exception):
 
     status: ClassVar[int] = 400
     meaning: ClassVar[str] = ""
-    """What the code means, for the readers of the schema, where the message has gaps to fill."""
-    told_as_data: ClassVar[bool] = True
-    """In a GraphQL mutation: under `userErrors` (what a user can put right) rather than `errors` (what a program got wrong)."""
+    """The description of the code in the schema, for messages with placeholders."""
+    is_user_error: ClassVar[bool] = True
+    """In a GraphQL mutation: reported in `userErrors` (for the user to correct) instead of `errors` (for the
+    developer).
+    """
     audited: ClassVar[bool] = False
-    """Whether it is worth an entry in the audit log that somebody got this far."""
+    """Whether the failure is recorded in the audit log."""
 
     def __init__(self, *path: str | int, **details: object) -> None:
-        self.message = Words(" ".join((type(self).__doc__ or "").split()), **details)
-        """What is wrong; details that are members of enums are told by the names that each transport has for them."""
+        self.message = TemplatedMessage(" ".join((type(self).__doc__ or "").split()), **details)
+        """The message. Enum members in the details are rendered with each transport's own names."""
         super().__init__(self.message)
-        self.path: Path = path
+        self.path: ProblemPath = path
 
     @classmethod
     def code(cls) -> str:
-        """`INSUFFICIENT_BALANCE` for `InsufficientBalance`; REST writes it in lower case."""
+        """`INSUFFICIENT_BALANCE` for `InsufficientBalance`; lower case in REST."""
         return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).upper()
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """What is wrong, one entry for each place."""
+        """The problems, one per path."""
         return (Problem(self.path, self.code(), self.message),)
 
 
 class InvalidInput(AppError):
-    """Some of what was sent cannot be used."""
+    """The input is not valid."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__()
         self._problems = problems[:MOST_PROBLEMS]
 
     @classmethod
-    def at(cls, path: str | Path, message: str, code: str = "INVALID") -> "InvalidInput":
-        """One problem in one place."""
+    def at(cls, path: str | ProblemPath, message: str, code: str = "INVALID") -> "InvalidInput":
+        """A single problem at one path."""
         return cls(Problem((path,) if isinstance(path, str) else path, code, message))
 
     @property
@@ -72,7 +78,7 @@ class InvalidInput(AppError):
 class MalformedBody(AppError):
     """The body cannot be read: {reason}."""
 
-    told_as_data = False
+    is_user_error = False
 
 
 class WrongCredentials(AppError):
@@ -85,33 +91,35 @@ class Unauthenticated(AppError):
     """Authentication credentials were not provided or are not valid. Send `Authorization: Token <token>`."""
 
     status = 401
-    told_as_data = False
+    is_user_error = False
 
 
 class Forbidden(AppError):
     """This needs the permission {permission}."""
 
     status = 403
-    told_as_data = False
+    is_user_error = False
 
 
 class PartnerOnly(AppError):
     """This needs a token that belongs to a partner."""
 
     status = 403
-    told_as_data = False
+    is_user_error = False
 
 
 class NotFound(AppError):
     """No such {thing}."""
 
     status = 404
-    meaning = "There is no such thing, or the caller may not see it."
+    meaning = "It does not exist, or the caller may not see it."
 
-    def __init__(self, *path: str | int, by: Mapping[str, object] = MappingProxyType({}), **details: object) -> None:
+    def __init__(
+        self, *path: str | int, lookup: Mapping[str, object] = MappingProxyType({}), **details: object
+    ) -> None:
         super().__init__(*path, **details)
-        self.by = by
-        """What it was looked for by: names of columns and their values."""
+        self.lookup = lookup
+        """The search criteria: column names and values."""
 
 
 class CartNotFound(AppError):
@@ -125,21 +133,21 @@ class TooLarge(AppError):
     """The request is larger than {limit}."""
 
     status = 413
-    told_as_data = False
+    is_user_error = False
 
 
 class UnsupportedMediaType(AppError):
     """Send {wanted}."""
 
     status = 415
-    told_as_data = False
+    is_user_error = False
 
 
 class TooManyRequests(AppError):
     """Too many attempts. Try again in {seconds} seconds."""
 
     status = 429
-    told_as_data = False
+    is_user_error = False
 
     def __init__(self, seconds: int) -> None:
         super().__init__(seconds=seconds)
@@ -147,17 +155,17 @@ class TooManyRequests(AppError):
 
 
 class Conflict(AppError):
-    """The state of things does not allow this."""
+    """The current state does not allow this."""
 
     status = 409
 
 
 class InsufficientBalance(Conflict):
-    """The card holds less than what is asked."""
+    """The balance of the gift card is too low."""
 
 
 class GiftCardNotSpendable(Conflict):
-    """This gift card cannot be spent: it is not paid for, its time is over, it is used up, or it was cancelled."""
+    """This gift card cannot be spent: it is unpaid, expired, used up or cancelled."""
 
 
 class GiftCardsNotSold(Conflict):
@@ -165,43 +173,43 @@ class GiftCardsNotSold(Conflict):
 
 
 class HoldOver(Conflict):
-    """This hold is over: it was captured or released, or its time has run out."""
+    """This hold is closed: it was captured or released, or it has expired."""
 
 
 class OutOfStock(Conflict):
-    """There is not enough left of a product."""
+    """There is not enough stock of a product."""
 
 
 class CouponUsedUp(Conflict):
-    """This coupon has been used as often as it may be."""
+    """This coupon has reached its usage limit."""
 
 
 class CheckoutChanged(Conflict):
-    """What is to be paid has changed since it was shown."""
+    """The amount to pay has changed since it was shown."""
 
 
 class InvalidTransition(Conflict):
     """{thing} cannot go from {old} to {new}."""
 
-    meaning = "What it is about cannot go from the status it has to that one."
+    meaning = "The transition from the current status to the requested one is not allowed."
 
 
 class StateChanged(Conflict):
-    """It is {state} by now, and not what you saw. Look at it again."""
+    """The state is now {state}, which is not the one you expected. Read it again."""
 
-    meaning = "Somebody has changed it since you saw it. Look at it again."
+    meaning = "The object has changed since you read it. Read it again."
 
 
 class NotExtendable(Conflict):
-    """This cannot be given more time: it is not paid for, it has been used or cancelled, or it never ends."""
+    """This cannot be extended: it is unpaid, used or cancelled, or it never expires."""
 
 
 class AlreadyQueued(Conflict):
-    """Another job does the same already, or is about to. This one is kept as it is."""
+    """An identical job is already queued or running. This one stays as it is."""
 
 
 class PartnerInactive(Conflict):
-    """This partner does not sell at the moment: its status says so."""
+    """The status of this partner does not allow sales at the moment."""
 
 
 class PaymentsNotActive(Conflict):
@@ -210,7 +218,8 @@ class PaymentsNotActive(Conflict):
 
 class ActivationRequired(Conflict):
     """The payment provider does not know this partner yet. Activate its payments first: `activatePayments`, over REST
-    POST /api/payment_hub/partner/<partner_uuid>/activate-payments/."""
+    POST /api/payment_hub/partner/<partner_uuid>/activate-payments/.
+    """
 
 
 class IbanMissing(Conflict):
@@ -218,21 +227,23 @@ class IbanMissing(Conflict):
 
 
 class BankAccountRefused(Conflict):
-    """The payment provider does not take this bank account: {reason} Correct it with `updatePartner`, then register it."""
+    """The payment provider refused this bank account: {reason} Correct it with `updatePartner`, then register it."""
 
-    meaning = "The payment provider does not take the partner's bank account; the message says why."
+    meaning = "The payment provider refused the partner's bank account; the message gives the reason."
 
 
 class OnlyInSandbox(Conflict):
-    """A test partner tries things out in the sandbox, and this installation takes real money: make it active first."""
+    """A test partner works only with the sandbox provider, and this installation takes real payments: make the
+    partner active first.
+    """
 
 
 class RepresentativeUnknown(Conflict):
-    """The partner has no e-mail address of a legal representative to write to: give it one first."""
+    """The legal representative of this partner has no e-mail address: set one first."""
 
 
 class MediaInUse(Conflict):
-    """A product uses this picture: take it out there first, or upload another."""
+    """A product uses this picture: remove it from the product first, or upload another."""
 
 
 class IdempotencyMismatch(Conflict):
@@ -242,14 +253,14 @@ class IdempotencyMismatch(Conflict):
 class IdempotencyInProgress(Conflict):
     """A request with this Idempotency-Key is still running. Try again in a moment."""
 
-    told_as_data = False
+    is_user_error = False
     retry_after = 1
 
 
 class AlreadyTaken(AppError):
     """This {what} is taken."""
 
-    meaning = "Something else has this value already, and only one may."
+    meaning = "The value must be unique, and another object already has it."
 
 
 class PaymentDeclined(AppError):
@@ -262,30 +273,31 @@ class ProviderFailed(AppError):
     """The payment provider failed. Nothing was charged twice; try again."""
 
     status = 502
-    told_as_data = False
+    is_user_error = False
 
 
 class ProviderTimedOut(AppError):
     """The payment provider did not answer in time. The outcome is being looked up; nothing is charged twice."""
 
     status = 504
-    told_as_data = False
+    is_user_error = False
 
 
 class Unavailable(AppError):
     """{what} cannot be reached at the moment. Try again shortly."""
 
     status = 503
-    told_as_data = False
+    is_user_error = False
     retry_after = 5
 
 
 class CartStoreFull(Unavailable):
-    """There is no room for another cart at the moment. Carts that are there can be read, paid, and replaced by smaller ones."""
+    """The cart store is full at the moment. Existing carts can be read, paid for, and replaced by smaller ones."""
 
     retry_after = 30
 
 
 class OutcomeUnknown(Unavailable):
-    """The database was lost while this was being saved, so it may have been done or not. Look before you send it again; sent
-    again with the Idempotency-Key that it had, it is never done twice."""
+    """The database connection was lost while this was being saved, so it may or may not have been done. Check before
+    you send it again; with the same Idempotency-Key it is never done twice.
+    """

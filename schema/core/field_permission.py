@@ -1,17 +1,18 @@
-"""What not everybody may see who reaches a row."""
+"""Field-level permissions."""
 
 from dataclasses import dataclass
 from typing import Any
 
 
 @dataclass(frozen=True)
-class Guard:
-    """Who is shown a value, however it is reached: callers with a permission, of rows that are theirs to see."""
+class FieldPermission:
+    """Limits a field to callers who have a permission and may see the row's owner, whichever relation leads to the
+    row.
+    """
 
     permission: str
-    owner: tuple[()] | tuple[str, str] = ("partner_id", "marketplace_id")
-    """The columns that name whose row it is: the partner, and the partner's marketplace. None: whoever reaches it sees it."""
+    owner_columns: tuple[()] | tuple[str, str] = ("partner_id", "marketplace_id")
+    """The columns of the row's partner and of that partner's marketplace. Empty: any caller who reaches the row."""
 
     def owner_of(self, row: Any) -> tuple[Any, ...]:
-        """Whose a row is."""
-        return tuple(getattr(row, name) for name in self.owner)
+        return tuple(getattr(row, name) for name in self.owner_columns)

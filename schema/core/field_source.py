@@ -1,6 +1,6 @@
-"""Where a published field stands, as data: in the object itself, in related ones, or worked out."""
+"""The source of a published field: columns of the object, a relation, or a computation."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,60 +8,68 @@ from typing import Any
 from pydantic import BaseModel
 
 from schema.core import lazy
-from schema.core.field_permission import Guard
+from schema.core.field_permission import FieldPermission
 
 
 @dataclass(frozen=True)
-class Inline:
-    """An embedded value made of this object's own columns: published name -> column, or another such value."""
+class EmbeddedValue:
+    """An embedded value of columns of this object: published name -> column, or another embedded value."""
 
     kind: type[BaseModel]
-    columns: "Mapping[str, str | Inline]"
+    columns: "Mapping[str, str | EmbeddedValue]"
     unless_null: str | None = None
-    """The whole value is null where this column is."""
-    guard: Guard | None = None
+    """The whole value is null if this column is null."""
+    field_permission: FieldPermission | None = None
 
-    def of(self, row: Any) -> Any:
-        """The value that a row holds."""
+    def read_from(self, row: Any) -> Any:
         if self.unless_null is not None and getattr(row, self.unless_null) is None:
             return None
-        read = {name: at.of(row) if isinstance(at, Inline) else getattr(row, at) for name, at in self.columns.items()}
+        read = {
+            name: at.read_from(row) if isinstance(at, EmbeddedValue) else getattr(row, at)
+            for name, at in self.columns.items()
+        }
         return self.kind.model_construct(**read)
 
 
 @dataclass(frozen=True)
-class Itself:
-    """The row itself, as an edge's node is."""
+class RowItself:
+    """The row itself, such as the `node` of an edge."""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """Related resources: the one whose id our column `by` holds, or (`many`) all whose column `by` holds our id."""
+    """Related resources: the one whose id is in our column `by`, or with `many` all whose column `by` contains our
+    id.
+    """
 
     resource: Any
-    """What is related; of what is declared later, its place."""
+    """The related resource: a type, or its place (`module:Name`) if it is declared later."""
     by: str
     many: bool = False
     order: str = "id"
-    """A column of the related rows, or of what each is related to in turn: `option.ranking`."""
-    guard: Guard | None = None
-    within: str | None = None
-    """A column that both must have the same value in, where our id alone is no more than what somebody sent."""
+    """A column of the related rows, or of one of their own relations: `option.ranking`."""
+    field_permission: FieldPermission | None = None
+    scope_column: str | None = None
+    """A column that must be equal on both sides, for ids that were sent by a client."""
 
     def key_of(self, owner: Any) -> Any:
-        """What an object holds to find its related ones by; None where that is nothing."""
+        """The key of an object's related rows; None if it has none."""
         held = getattr(owner, "id" if self.many else self.by)
-        return held if held is None or self.within is None else (getattr(owner, self.within), held)
+        return held if held is None or self.scope_column is None else (getattr(owner, self.scope_column), held)
 
     @cached_property
-    def to(self) -> Any:
-        """The resource itself."""
-        return lazy.found(self.resource)
+    def target(self) -> Any:
+        """The type of the related resource."""
+        return lazy.resolve_type(self.resource)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Computed:
-    """A value, or `many`, that a function of `resolvers/` works out, for all objects of a level at once."""
+    """A value, or with `many` a list, that a function computes for all objects of a level at once. `@computes` in
+    `resolvers/` declares it.
+    """
 
     many: bool = False
-    guard: Guard | None = None
+    field_permission: FieldPermission | None = None
+    function: Callable[..., Awaitable[Mapping[int, Any]]] | None = None
+    """Called with the context and the ids of the objects; returns id -> value."""

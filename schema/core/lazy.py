@@ -1,4 +1,4 @@
-"""Types that are declared later than what names them, as two that lead to each other are: `"schema.voucher.voucher:Voucher"`."""
+"""Lazy types, for types that refer to each other: `"schema.voucher.voucher:Voucher"`."""
 
 import importlib
 from typing import Annotated, Any, Optional
@@ -6,16 +6,16 @@ from typing import Annotated, Any, Optional
 import strawberry
 
 
-def found(kind: Any) -> Any:
-    """A type, itself or by its place."""
+def resolve_type(kind: Any) -> Any:
+    """The type, or the type at `module:Name`."""
     if not isinstance(kind, str):
         return kind
     module, _, name = kind.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
-def published(kind: Any, *, many: bool = False, nullable: bool = False) -> Any:
-    """The same as the type of a field, which the schema resolves once all is declared."""
+def lazy_type(kind: Any, *, many: bool = False, nullable: bool = False) -> Any:
+    """The type of a field, resolved by the schema once all types are declared."""
     if isinstance(kind, str):
         module, _, name = kind.partition(":")
         kind = Annotated[name, strawberry.lazy(module)]

@@ -1,4 +1,4 @@
-"""What is wrong with a field, in plain words: pydantic's findings as problems that a user can read."""
+"""Messages for users in place of pydantic's validation errors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,17 +7,17 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from schema.core.errors import Problem
-from schema.core.message_names import Words
+from schema.core.message_names import TemplatedMessage
 
 REQUIRED = "This field is required."
 
-SENTENCES: Mapping[str, str] = {
+MESSAGES: Mapping[str, str] = {
     "missing": REQUIRED,
     "string_type": "Send a text.",
-    "string_unicode": "This text holds characters that are no characters.",
+    "string_unicode": "This text contains invalid characters.",
     "string_too_short": "Use {min_length} or more characters.",
     "string_too_long": "Use at most {max_length} characters.",
-    "string_pattern_mismatch": "This does not have the right form.",
+    "string_pattern_mismatch": "This has the wrong format.",
     "bool_type": "Send true or false.",
     "bool_parsing": "Send true or false.",
     "int_type": "Send a whole number.",
@@ -52,9 +52,9 @@ SENTENCES: Mapping[str, str] = {
     "too_long": "Send at most {max_length}.",
     "too_short": "Send at least {min_length}.",
 }
-"""Our own words by pydantic's type of error. Errors raised by our own types bring their words with them."""
+"""pydantic error type -> message. Errors of our own types have their own messages."""
 
-CODES: Mapping[str, str] = {
+PROBLEM_CODES: Mapping[str, str] = {
     **dict.fromkeys(("missing", "blank"), "REQUIRED"),
     **dict.fromkeys(("string_too_long", "text_too_long", "too_much_markup"), "TOO_LONG"),
     "too_long": "TOO_MANY",
@@ -63,30 +63,29 @@ CODES: Mapping[str, str] = {
     ),
     **dict.fromkeys(("amount_too_small", "amount_too_large"), "OUT_OF_RANGE"),
 }
-"""Our own codes by pydantic's type of error; INVALID where none is here."""
+"""pydantic error type -> error code; other types have INVALID."""
 
-_MARKS = frozenset({"[key]"})
-"""Steps that pydantic puts into a path and that nobody sent."""
+_PYDANTIC_STEPS = frozenset({"[key]"})
+"""Steps that pydantic adds to a path and that were not sent."""
 
 
-def sentence(error: ErrorDetails) -> str:
-    """What is wrong, in plain words."""
-    known = SENTENCES.get(error["type"])
+def message_of(error: ErrorDetails) -> str:
+    known = MESSAGES.get(error["type"])
     context: Mapping[str, Any] = error.get("ctx", {})
-    if isinstance(words := context.get("words"), Words):
+    if isinstance(words := context.get("words"), TemplatedMessage):
         return words
     if known is None:
         return error["msg"].removeprefix("Value error, ")
     return known.format(**context) if context else known
 
 
-def problems(error: ValidationError) -> tuple[Problem, ...]:
-    """Every problem of an input, each at the path of the field it is about."""
+def problems_of(error: ValidationError) -> tuple[Problem, ...]:
+    """The problems of a validation error, each with the path of its field."""
     return tuple(
         Problem(
-            tuple(step for step in found["loc"] if step not in _MARKS),
-            CODES.get(found["type"], "INVALID"),
-            sentence(found),
+            tuple(step for step in found["loc"] if step not in _PYDANTIC_STEPS),
+            PROBLEM_CODES.get(found["type"], "INVALID"),
+            message_of(found),
         )
         for found in error.errors(include_url=False, include_input=False)
     )

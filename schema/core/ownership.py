@@ -1,19 +1,19 @@
-"""Whose something is: what inputs say of it, and what leads from it to its owner."""
+"""The owner of an object: descriptions for inputs, and relations to partner and marketplace."""
 
 from typing import Any
 
 from schema.core.resource import relation
 
-FOR_WHOM = "For which partner; a partner's own users may leave it out."
-STAYS = "The partner that it belongs to; it cannot be moved."
-MARKETPLACE = "The marketplace it is made in; only who sees several has to say."
+PARTNER_DESCRIPTION = "The uuid of the partner; a partner's own users may omit it."
+FIXED_PARTNER_DESCRIPTION = "The uuid of the partner it belongs to; it cannot be changed."
+MARKETPLACE_DESCRIPTION = "The uuid of the marketplace; required only if you can see several marketplaces."
 
 
-def of_partner(description: str = "The partner that it belongs to.", *, nullable: bool = False) -> Any:
-    """The partner of a row, which every type of a table with `partner_id` leads to; `nullable` where the column is."""
+def partner_relation(description: str = "The partner it belongs to.", *, nullable: bool = False) -> Any:
+    """The relation from a row with `partner_id` to its partner; set `nullable` if the column is nullable."""
     return relation("schema.partner.partner:Partner", "partner_id", description, nullable=nullable)
 
 
-def of_marketplace(description: str = "The marketplace that it belongs to.", *, nullable: bool = False) -> Any:
-    """The marketplace of a row, which every type of a table with `marketplace_id` leads to; `nullable` where the column is."""
+def marketplace_relation(description: str = "The marketplace it belongs to.", *, nullable: bool = False) -> Any:
+    """The relation from a row with `marketplace_id` to its marketplace; set `nullable` if the column is nullable."""
     return relation("schema.partner.partner:Marketplace", "marketplace_id", description, nullable=nullable)

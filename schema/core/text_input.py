@@ -1,4 +1,4 @@
-"""Translated texts as clients send them: of a length, said in at least one language, perhaps HTML."""
+"""Translated texts as inputs: limited in length, in at least one language, optionally HTML."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -7,88 +7,90 @@ import strawberry
 from pydantic import AfterValidator, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from schema.core.resource import TextInput
-from schema.validation.characters import in_one_line
-from schema.validation.html import clean
+from schema.core.text import TextInput
+from schema.validation.characters import clean_line
+from schema.validation.html import clean_html
 from schema.validation.languages import LANGUAGES
 
-Wrong: TypeAlias = Mapping[str, PydanticCustomError]
-"""Language -> what is wrong with the text in it."""
+LanguageErrors: TypeAlias = Mapping[str, PydanticCustomError]
+"""Language -> the problem of its text."""
 
-MOST_MARKUP, MOST_TAGS = 5, 1000
-"""HTML is sent at most so many times as long as it may be kept, with at most so many tags, those that close others included:
-cleaning takes time."""
-
-
-def up_to_each(longest: int) -> AfterValidator:
-    """A text of at most so many characters a language."""
-    return AfterValidator(_checked(lambda said: _too_long(said, longest)))
+MARKUP_FACTOR, MOST_TAGS = 5, 1000
+"""Limits for HTML before cleaning, which takes time: its length as a multiple of the stored length, and the number
+of tags, closing tags included.
+"""
 
 
-def line_up_to_each(longest: int) -> AfterValidator:
-    """A text in one line, of at most so many characters a language."""
+def text_per_language(longest: int) -> AfterValidator:
+    """A text, limited in characters per language."""
+    return AfterValidator(_validator_of(lambda said: _too_long(said, longest)))
 
-    def checked(sent: TextInput) -> TextInput:
-        written = _in_one_line(sent)
-        _refuse(sent, _too_long(_said(written), longest))
+
+def line_per_language(longest: int) -> AfterValidator:
+    """A text in one line, limited in characters per language."""
+
+    def checked(texts: TextInput) -> TextInput:
+        written = _clean_lines(texts)
+        _raise_language_errors(texts, _too_long(_texts_by_language(written), longest))
         return written
 
     return AfterValidator(checked)
 
 
-def html_up_to_each(longest: int) -> AfterValidator:
-    """HTML, cleaned; of at most so many characters a language, tags included, once it is."""
+def html_per_language(longest: int) -> AfterValidator:
+    """Sanitized HTML, limited in characters per language after cleaning, tags included."""
 
-    def cleaned(sent: TextInput) -> TextInput:
-        said = _said(sent)
-        _refuse(sent, _too_long(said, longest * MOST_MARKUP) or _too_much_markup(said))
-        kept = _each(sent, clean)
-        left = _said(kept)
-        _refuse(sent, _too_long(left, longest) or _too_much_markup(left))  # or it could not be sent back
+    def cleaned(texts: TextInput) -> TextInput:
+        said = _texts_by_language(texts)
+        _raise_language_errors(texts, _too_long(said, longest * MARKUP_FACTOR) or _too_much_markup(said))
+        kept = _map_texts(texts, clean_html)
+        left = _texts_by_language(kept)
+        # the result has to pass the same checks when it is sent again
+        _raise_language_errors(texts, _too_long(left, longest) or _too_much_markup(left))
         return kept
 
     return AfterValidator(cleaned)
 
 
-def _checked(check: Callable[[Mapping[str, str]], Wrong]) -> Callable[[TextInput], TextInput]:
-    def checked(sent: TextInput) -> TextInput:
-        _refuse(sent, check(_said(sent)))
-        return sent
+def _validator_of(check: Callable[[Mapping[str, str]], LanguageErrors]) -> Callable[[TextInput], TextInput]:
+    def checked(texts: TextInput) -> TextInput:
+        _raise_language_errors(texts, check(_texts_by_language(texts)))
+        return texts
 
     return checked
 
 
-def _said(sent: TextInput) -> Mapping[str, str]:
-    return {at: told.value for at in LANGUAGES if (told := getattr(sent, at)) is not None and told.value}
+def _texts_by_language(texts: TextInput) -> Mapping[str, str]:
+    return {at: told.value for at in LANGUAGES if (told := getattr(texts, at)) is not None and told.value}
 
 
-def _too_long(said: Mapping[str, str], longest: int) -> Wrong:
+def _too_long(said: Mapping[str, str], longest: int) -> LanguageErrors:
     most = {"most": longest}
     error = PydanticCustomError("text_too_long", "Use at most {most} characters.", most)
     return {at: error for at, text in said.items() if len(text) > longest}
 
 
-def _too_much_markup(said: Mapping[str, str]) -> Wrong:
+def _too_much_markup(said: Mapping[str, str]) -> LanguageErrors:
     error = PydanticCustomError("too_much_markup", "Use at most {most} tags.", {"most": MOST_TAGS})
     return {at: error for at, text in said.items() if text.count("<") > MOST_TAGS}
 
 
-def _refuse(sent: TextInput, wrong: Wrong) -> None:
-    """Tell at each language what is wrong with it."""
+def _raise_language_errors(texts: TextInput, wrong: LanguageErrors) -> None:
+    """Raise a validation error with the problem of each language."""
     if wrong:
-        told = [InitErrorDetails(type=error, loc=(at,), input=getattr(sent, at)) for at, error in wrong.items()]
-        raise ValidationError.from_exception_data(type(sent).__name__, told)
+        told = [InitErrorDetails(type=error, loc=(at,), input=getattr(texts, at)) for at, error in wrong.items()]
+        raise ValidationError.from_exception_data(type(texts).__name__, told)
 
 
-def _each(sent: TextInput, change: Callable[[str], str]) -> TextInput:
-    """What was sent, with the text in each language changed."""
-    told = {at: said for at in LANGUAGES if (said := getattr(sent, at)) is not None}
+def _map_texts(texts: TextInput, change: Callable[[str], str]) -> TextInput:
+    """Apply a function to the text of each language that was sent."""
+    told = {at: said for at in LANGUAGES if (said := getattr(texts, at)) is not None}
     return TextInput(**{at: strawberry.Some(said.value and change(said.value)) for at, said in told.items()})
 
 
-def _in_one_line(sent: TextInput) -> TextInput:
-    return _each(sent, in_one_line)
+def _clean_lines(texts: TextInput) -> TextInput:
+    return _map_texts(texts, clean_line)
 
 
-in_one_line_each = AfterValidator(_in_one_line)
-"""A text in one line in each language, of any length."""
+unlimited_line_per_language = AfterValidator(_clean_lines)
+"""A text in one line per language, of any length."""

@@ -1,4 +1,4 @@
-"""Coupons: a reduction for whoever knows the code."""
+"""Coupons: discount codes for a partner's shops."""
 
 import datetime as dt
 import enum
@@ -7,25 +7,27 @@ from typing import Any
 
 import strawberry
 from pydantic import BaseModel
-from pydantic import Field as Part
+from pydantic import Field as PydanticField
 from sqlalchemy import Enum, Integer
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
+from schema.core.columns import DescribedEnum, datetime_column, graphql_enum
 from schema.core.derived import derived
-from schema.core.ownership import of_partner
-from schema.core.resource import ClosedSet, Fields, Money, closed_set, embedded, in_money, inline, moment
+from schema.core.money import Money, money_value
+from schema.core.ownership import partner_relation
+from schema.core.resource import SchemaModel, embedded, embedded_value
 
 
-@closed_set
-class CouponTarget(ClosedSet):
-    """What a coupon may be used for."""
+@graphql_enum
+class CouponTarget(DescribedEnum):
+    """What a coupon can be used for."""
 
-    # The values are those of the documented flags `activate_for_…`.
+    # The values are the suffixes of the REST flags `activate_for_…`.
     VOUCHERS = "vouchers", "Vouchers."
     GIFT_CARDS = "giftcards", "Gift cards of one partner."
-    CLICK_AND_COLLECT = "clickandcollect", "The shop, where the customer collects."
-    ECOMMERCE = "ecommerce", "The shop, whatever the way of delivery."
+    CLICK_AND_COLLECT = "clickandcollect", "The shop, for orders that the customer collects."
+    ECOMMERCE = "ecommerce", "The shop, for every delivery mode."
     EXPERIENCES = "experiences", "Experiences."
     TICKETS_EVENTS = "tickets_events", "Tickets for events."
     WORKSHOPS = "workshops", "Workshops."
@@ -35,106 +37,111 @@ class CouponTarget(ClosedSet):
     NETWORK_VOUCHERS = "network_vouchers", "Vouchers of a whole network."
 
 
-@closed_set
-class ReceptionMode(ClosedSet):
-    """How what was bought reaches its recipient."""
+@graphql_enum
+class ReceptionMode(DescribedEnum):
+    """How a voucher or gift card reaches its recipient."""
 
-    # The values are those of the documented flags `…_reception_mode`.
+    # The values are the prefixes of the REST flags `…_reception_mode`.
     PRINT_AT_HOME = "print_at_home", "The buyer prints it."
-    EXPEDITION = "expedition", "It is sent to the buyer."
-    GIFTEE_EMAIL = "giftee_email", "It is e-mailed to whom it is for."
-    POSTAL_MAIL_TO_BENEFICIARY = "postal_mail_to_beneficiary", "It is sent to whom it is for."
+    EXPEDITION = "expedition", "It is sent to the buyer by post."
+    GIFTEE_EMAIL = "giftee_email", "It is e-mailed to the giftee."
+    POSTAL_MAIL_TO_BENEFICIARY = "postal_mail_to_beneficiary", "It is sent to the giftee by post."
     ON_SITE = "on_site", "It is collected from the partner."
 
 
-@strawberry.pydantic.type(description="What a coupon takes off: a share of the price or an amount, never both.")
+@strawberry.pydantic.type(description="The discount of a coupon: a percentage or an amount, never both.")
 class CouponDiscount(BaseModel):
-    """What a coupon takes off."""
-
-    percentage: Decimal | None = Part(description="Per cent of the price: `10.00`; null where it is an amount.")
-    amount: Money | None = Part(description="An amount; null where it is a percentage.")
-
-
-@strawberry.pydantic.type(description="What a coupon is limited to. An empty list does not limit.")
-class CouponScope(BaseModel):
-    """What a coupon is limited to."""
-
-    product_ids: list[int] = Part(description="Products of the shop.")
-    voucher_prototype_ids: list[int] = Part(description="Voucher prototypes.")
-    click_and_collect_offer_ids: list[int] = Part(description="Click and collect offers.")
-    experience_offer_ids: list[int] = Part(description="Experience offers.")
-    workshop_ids: list[int] = Part(description="Workshops.")
-    workshop_category_ids: list[int] = Part(description="Categories of workshops.")
-    event_ids: list[int] = Part(description="Events.")
-    flash_sale_offer_ids: list[int] = Part(description="Flash sale offers.")
-    reception_modes: list[ReceptionMode] = Part(description="Ways in which the recipient gets it.")
-
-
-@strawberry.pydantic.type(description="What must be so for a coupon to work.")
-class CouponConditions(BaseModel):
-    """What must be so for a coupon to work."""
-
-    email: str = Part(description="The buyer has this e-mail address, or one at this `@domain`; empty: any.")
-    minimum_payment: Money | None = Part(
-        description="The least that is left to pay, delivery not counted, after the coupons before it; null: any."
+    percentage: Decimal | None = PydanticField(
+        description="Percentage of the price: `10.00`; null if the discount is an amount."
     )
-    minimum_basket: Money | None = Part(description="The least value of all products together; null: any.")
-    minimum_product_price: Money | None = Part(description="The least price of a product to be reduced; null: any.")
+    amount: Money | None = PydanticField(description="The amount; null if the discount is a percentage.")
 
 
-def identifiers() -> Any:
-    """Ids of what a coupon is limited to."""
+@strawberry.pydantic.type(description="What a coupon is limited to. An empty list sets no limit.")
+class CouponScope(BaseModel):
+    product_ids: list[int] = PydanticField(description="Ids of products of the shop.")
+    voucher_prototype_ids: list[int] = PydanticField(description="Ids of voucher prototypes.")
+    click_and_collect_offer_ids: list[int] = PydanticField(description="Ids of click and collect offers.")
+    experience_offer_ids: list[int] = PydanticField(description="Ids of experience offers.")
+    workshop_ids: list[int] = PydanticField(description="Ids of workshops.")
+    workshop_category_ids: list[int] = PydanticField(description="Ids of workshop categories.")
+    event_ids: list[int] = PydanticField(description="Ids of events.")
+    flash_sale_offer_ids: list[int] = PydanticField(description="Ids of flash sale offers.")
+    reception_modes: list[ReceptionMode] = PydanticField(description="Reception modes.")
+
+
+@strawberry.pydantic.type(description="The conditions for using a coupon.")
+class CouponConditions(BaseModel):
+    email: str = PydanticField(description="The buyer's e-mail address, or its domain as `@domain`; empty for any.")
+    minimum_payment: Money | None = PydanticField(
+        description="The minimum amount left to pay, without delivery, after the coupons before it; null for any."
+    )
+    minimum_basket: Money | None = PydanticField(description="The minimum total of all products; null for any.")
+    minimum_product_price: Money | None = PydanticField(
+        description="The minimum price of a discounted product; null for any."
+    )
+
+
+def id_list_column() -> Any:
     return Field(default_factory=list, sa_type=ARRAY(Integer))
 
 
-def choices(kind: type[enum.Enum], description: str = "") -> Any:
-    """Several values of a closed set, stored as their values."""
+def enum_list_column(kind: type[enum.Enum], description: str = "") -> Any:
+    """A PostgreSQL array of an enum's values."""
     stored = Enum(kind, native_enum=False, length=40, values_callable=lambda e: [m.value for m in e])
     return Field(default_factory=list, sa_type=ARRAY(stored), description=description)
 
 
-@strawberry.pydantic.type(description="A reduction for whoever knows the code.")
-class Coupon(Fields):
-    """A reduction for whoever knows the code."""
-
-    id: int = Field(description="Its id.")
-    code: str = Field(max_length=40, description="What customers type; matched ignoring case, spaces and hyphens.")
-    type: str = Field(default="discount", max_length=40, description="What kind of campaign it belongs to.")
-    is_active: bool = Field(default=True, description="Whether it can be used.")
-    starts_on: dt.datetime | None = moment("When it begins to work; null: at once.", default=None, nullable=True)
-    ends_on: dt.datetime | None = moment("When it stops working; null: never.", default=None, nullable=True)
-    max_usages: int | None = Field(default=None, ge=1, description="How often it may be used in all; null: any number.")
-    usage_count: int = Field(default=0, description="How often it has been used, running payments included.")
-    targets: list[CouponTarget] = choices(CouponTarget, "What it may be used for.")
-    gift_code: str = Field(default="", max_length=40, description="The gift code it was issued with; empty: none.")
+@strawberry.pydantic.type(description="A discount code.")
+class Coupon(SchemaModel):
+    id: int = Field(description="The coupon's id.")
+    code: str = Field(max_length=40, description="The code that customers enter; case, spaces and hyphens are ignored.")
+    type: str = Field(default="discount", max_length=40, description="The type of campaign it belongs to.")
+    is_active: bool = Field(default=True, description="Whether it is active.")
+    starts_on: dt.datetime | None = datetime_column(
+        "When it becomes valid; null if at once.", default=None, nullable=True
+    )
+    ends_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
+    max_usages: int | None = Field(
+        default=None, ge=1, description="The maximum number of uses in total; null if unlimited."
+    )
+    usage_count: int = Field(default=0, description="How often it has been used, including payments in progress.")
+    targets: list[CouponTarget] = enum_list_column(CouponTarget, "What it can be used for.")
+    gift_code: str = Field(default="", max_length=40, description="The gift code it was issued with; empty if none.")
     new_validity_period: str = Field(
-        default="", max_length=40, description="The validity that it gives to what is bought; empty: the usual one."
+        default="",
+        max_length=40,
+        description="The validity it gives to purchased vouchers and gift cards; empty for the usual one.",
     )
-    booking_engine_id: str = Field(default="", max_length=80, description="Its id in a booking engine; empty: none.")
+    booking_engine_id: str = Field(default="", max_length=80, description="Its id in a booking engine; empty if none.")
     increases_value: bool = Field(
-        default=False, description="Whether it raises the value of what is bought instead of lowering its price."
+        default=False, description="Whether it increases the value of the purchase instead of reducing its price."
     )
-    increases_value_repeatedly: bool = Field(default=False, description="Whether that may happen more than once.")
+    increases_value_repeatedly: bool = Field(
+        default=False,
+        description="Whether it increases the value of every line; otherwise only of the most expensive one.",
+    )
     free_click_and_collect: bool = Field(default=False, description="Whether it makes click and collect free.")
     discount = embedded(
-        inline(CouponDiscount, {"amount": in_money("discount_amount")}, prefix="discount_"), "What it takes off."
+        embedded_value(CouponDiscount, {"amount": money_value("discount_amount")}, prefix="discount_"),
+        "The discount.",
     )
-    limited_to = embedded(inline(CouponScope), "What it is limited to.")
+    limited_to = embedded(embedded_value(CouponScope), "What it is limited to.")
     conditions = embedded(
-        inline(
+        embedded_value(
             CouponConditions,
             {
                 "email": "email_condition",
-                "minimum_payment": in_money("minimum_payment_amount"),
-                "minimum_basket": in_money("minimum_basket_amount"),
-                "minimum_product_price": in_money("minimum_product_price_amount"),
+                "minimum_payment": money_value("minimum_payment_amount"),
+                "minimum_basket": money_value("minimum_basket_amount"),
+                "minimum_product_price": money_value("minimum_product_price_amount"),
             },
         ),
-        "What must be so for it to work.",
+        "The conditions for using it.",
     )
-    partner = of_partner("Whose shops it works in.")
+    partner = partner_relation("The partner whose shops accept it.")
     is_running = derived(
         bool,
         ("is_active", "starts_on", "ends_on", "max_usages", "usage_count"),
-        "Whether it works now, for whoever meets its conditions: it is active, has begun, has not ended, is not used up.",
+        "Whether it is valid now, apart from its conditions: active, started, not expired and not used up.",
     )

@@ -1,4 +1,4 @@
-"""What managing coupons takes."""
+"""Inputs that create and update coupons."""
 
 import datetime as dt
 from decimal import Decimal
@@ -9,26 +9,29 @@ import strawberry
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from schema.core.ownership import FOR_WHOM
-from schema.core.resource import Fields, writable_as
+from schema.core.inputs import graphql_input_for
+from schema.core.ownership import PARTNER_DESCRIPTION
+from schema.core.resource import SchemaModel
 from schema.coupon.coupon import Coupon, CouponConditions, CouponDiscount, CouponScope, CouponTarget, ReceptionMode
-from schema.validation.characters import in_one_line, up_to
-from schema.validation.numbers import Amount, MoneyAmount, RowId
+from schema.validation.characters import clean_line, line_up_to
+from schema.validation.numbers import AmountRule, MoneyAmount, RowId
 
 
-def _seen(code: str) -> str:
-    if in_one_line(code) != code:
+def _require_visible(code: str) -> str:
+    if clean_line(code) != code:
         raise PydanticCustomError("code", "A code has nothing that cannot be seen.")
     return code
 
 
-Code = Annotated[str, Field(min_length=3, max_length=40, pattern=r"^[^/\s](?:[^/]*[^/\s])?$"), AfterValidator(_seen)]
+Code = Annotated[
+    str, Field(min_length=3, max_length=40, pattern=r"^[^/\s](?:[^/]*[^/\s])?$"), AfterValidator(_require_visible)
+]
 Usages = Annotated[int, Field(ge=1, le=1_000_000_000)]
-Percentage = Annotated[Decimal, Amount(ge=Decimal(0), le=Decimal(100))]
-NOTHING_OFF = "0 only where it makes click and collect free."
-VALIDITY = (
-    "The validity that it gives to vouchers and gift cards: months (`18`), a period (`P1Y6M`, `P90D`) or a last day "
-    "(`2027-06-30`); empty: the usual one."
+Percentage = Annotated[Decimal, AmountRule(ge=Decimal(0), le=Decimal(100))]
+ZERO_DISCOUNT_DESCRIPTION = "0 is allowed only if it makes click and collect free."
+VALIDITY_DESCRIPTION = (
+    "The validity it gives to vouchers and gift cards: months (`18`), a period (`P1Y6M`, `P90D`) "
+    "or a last day (`2027-06-30`); empty for the usual one."
 )
 Validity = Annotated[
     str,
@@ -40,60 +43,66 @@ Validity = Annotated[
 ]
 
 
-@writable_as(CouponDiscount)
-class CouponDiscountInput(Fields):
-    """What a coupon takes off: send one of the two."""
+@graphql_input_for(CouponDiscount)
+class CouponDiscountInput(SchemaModel):
+    """The discount of a coupon: send either a percentage or an amount."""
 
-    percentage: Percentage | None = Field(default=None, description=f"Per cent of the price, up to 100. {NOTHING_OFF}")
-    amount: MoneyAmount | None = Field(default=None, description=f"An amount in the partner's currency. {NOTHING_OFF}")
+    percentage: Percentage | None = Field(
+        default=None, description=f"Percentage of the price, up to 100. {ZERO_DISCOUNT_DESCRIPTION}"
+    )
+    amount: MoneyAmount | None = Field(
+        default=None, description=f"An amount in the partner's currency. {ZERO_DISCOUNT_DESCRIPTION}"
+    )
 
 
-@writable_as(CouponScope)
-class CouponScopeInput(Fields):
-    """What a coupon is limited to. A list that is sent takes the place of the one there is; an empty one does not limit."""
+@graphql_input_for(CouponScope)
+class CouponScopeInput(SchemaModel):
+    """What a coupon is limited to. A list that is sent replaces the current one; an empty list sets no limit."""
 
     product_ids: strawberry.Maybe[Annotated[list[RowId], Field(max_length=1000)]]
     voucher_prototype_ids: strawberry.Maybe[Annotated[list[RowId], Field(max_length=1000)]]
     reception_modes: strawberry.Maybe[list[ReceptionMode]]
 
 
-@writable_as(CouponConditions)
-class CouponConditionsInput(Fields):
-    """What must be so for a coupon to work; amounts are in the partner's currency. Null takes a condition away."""
+@graphql_input_for(CouponConditions)
+class CouponConditionsInput(SchemaModel):
+    """The conditions for using a coupon; amounts are in the partner's currency. Null removes a condition."""
 
-    email: strawberry.Maybe[Annotated[str, up_to(254)]]
+    email: strawberry.Maybe[Annotated[str, line_up_to(254)]]
     minimum_payment: strawberry.Maybe[MoneyAmount | None]
     minimum_basket: strawberry.Maybe[MoneyAmount | None]
     minimum_product_price: strawberry.Maybe[MoneyAmount | None]
 
 
-@writable_as(Coupon)
-class CreateCoupon(Fields):
-    """A reduction for whoever knows the code."""
+@graphql_input_for(Coupon)
+class CreateCoupon(SchemaModel):
+    """Create a coupon."""
 
-    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
+    partner_uuid: UUID | None = Field(default=None, description=PARTNER_DESCRIPTION)
     code: Code
     discount: CouponDiscountInput
-    type: Annotated[str, up_to(40)] = "discount"
+    type: Annotated[str, line_up_to(40)] = "discount"
     is_active: bool = True
     starts_on: dt.datetime | None = None
     ends_on: dt.datetime | None = None
     max_usages: Usages | None = None
     targets: list[CouponTarget] = Field(
         default_factory=lambda: [CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT],
-        description="What it may be used for; left out: the shop.",
+        description="What it can be used for; the shop if omitted.",
     )
     limited_to: CouponScopeInput | None = None
     conditions: CouponConditionsInput | None = None
-    new_validity_period: Validity = Field(default="", description=VALIDITY)
+    new_validity_period: Validity = Field(default="", description=VALIDITY_DESCRIPTION)
     increases_value: bool = False
     increases_value_repeatedly: bool = False
     free_click_and_collect: bool = False
 
 
-@writable_as(Coupon)
-class UpdateCoupon(Fields):
-    """What is left out stays as it is; null clears. The code stays: make a new coupon for a new code."""
+@graphql_input_for(Coupon)
+class UpdateCoupon(SchemaModel):
+    """Update a coupon. Omitted fields stay unchanged; null clears. The code cannot be changed: create a new coupon
+    instead.
+    """
 
     id: int
     discount: strawberry.Maybe[CouponDiscountInput]
@@ -104,7 +113,7 @@ class UpdateCoupon(Fields):
     targets: strawberry.Maybe[list[CouponTarget]]
     limited_to: strawberry.Maybe[CouponScopeInput]
     conditions: strawberry.Maybe[CouponConditionsInput]
-    new_validity_period: strawberry.Maybe[Validity] = Field(description=VALIDITY)
+    new_validity_period: strawberry.Maybe[Validity] = Field(description=VALIDITY_DESCRIPTION)
     increases_value: strawberry.Maybe[bool]
     increases_value_repeatedly: strawberry.Maybe[bool]
     free_click_and_collect: strawberry.Maybe[bool]

@@ -1,162 +1,148 @@
-"""Gift cards of one partner: prepaid money, spent in its shop."""
+"""Gift cards: prepaid money of one partner."""
 
 import datetime as dt
 
 import strawberry
 from pydantic import BaseModel
-from pydantic import Field as Part
+from pydantic import Field as PydanticField
 from sqlmodel import Field
 
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
 from schema.core.derived import derived
-from schema.core.ownership import of_partner
-from schema.core.resource import (
-    ClosedSet,
-    Fields,
-    choice,
-    closed_set,
-    embedded,
-    inline,
-    moment,
-    money,
-    relation,
-    relations,
-)
+from schema.core.money import money
+from schema.core.ownership import partner_relation
+from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
 from schema.coupon.coupon import ReceptionMode
 
 
-@closed_set
-class GiftCardStatus(ClosedSet):
-    """Where a gift card stands."""
+@graphql_enum
+class GiftCardStatus(DescribedEnum):
+    """The status of a gift card."""
 
-    DRAFT = "draft", "Not paid for yet; it cannot be spent."
-    PAID = "paid", "It can be spent, and nothing of it has been."
-    USING = "using", "Some of it has been spent, and more can be."
-    USED = "used", "All of it has been spent."
-    EXPIRED = "exprd", "Its time is over; it cannot be spent."
-    CANCELLED = "cncld", "It was taken back; it cannot be spent."
-
-
-@closed_set
-class GiftCardMovementKind(ClosedSet):
-    """Why the money on a gift card moved."""
-
-    ISSUE = "issue", "It was issued with it."
-    HOLD = "hold", "It was taken off for a payment that was not final yet."
-    RELEASE = "release", "It was put back: the hold is over."
-    CAPTURE = "capture", "It was spent."
-    REVERSAL = "reversal", "What was spent was put back."
+    DRAFT = "draft", "Not paid yet; it cannot be spent."
+    PAID = "paid", "It can be spent, and nothing has been spent."
+    USING = "using", "A part has been spent; the rest can be spent."
+    USED = "used", "It has been spent completely."
+    EXPIRED = "exprd", "It has expired and cannot be spent."
+    CANCELLED = "cncld", "It was cancelled and cannot be spent."
 
 
-@closed_set
-class GiftCardHoldState(ClosedSet):
-    """Where a hold stands."""
+@graphql_enum
+class GiftCardMovementKind(DescribedEnum):
+    """The kind of a balance movement."""
 
-    RUNNING = "running", "Its amount is off the card; it can be captured or released."
-    CAPTURED = "captured", "It was spent, all or a part of it; the rest is back on the card."
-    RELEASED = "released", "It was let go; its amount is back on the card."
-    EXPIRED = "expired", "Nobody captured it in time; its amount is back on the card."
-    REVERSED = "reversed", "It was spent, and what was spent was put back within a day."
+    ISSUE = "issue", "The card was issued with this amount."
+    HOLD = "hold", "The amount was held for a payment that is not final yet."
+    RELEASE = "release", "A held amount was returned to the card."
+    CAPTURE = "capture", "The amount was spent."
+    REVERSAL = "reversal", "A spent amount was returned to the card."
 
 
-@strawberry.pydantic.type(description="Who gave a gift card.")
+@graphql_enum
+class GiftCardHoldState(DescribedEnum):
+    """The state of a hold."""
+
+    RUNNING = "running", "Its amount is deducted from the balance; it can be captured or released."
+    CAPTURED = "captured", "It was spent, in full or in part; the rest was returned to the card."
+    RELEASED = "released", "It was released; its amount was returned to the card."
+    EXPIRED = "expired", "It was not captured in time; its amount was returned to the card."
+    REVERSED = "reversed", "It was captured and then reversed within a day; the spent amount was returned to the card."
+
+
+@strawberry.pydantic.type(description="The gifter of a gift card.")
 class GiftCardGifter(BaseModel):
-    """Who gave a gift card."""
-
-    first_name: str = Part(default="", description="First name; empty: not told.")
-    last_name: str = Part(default="", description="Last name; empty: not told.")
-    email: str = Part(default="", description="E-mail address; empty: not known.")
+    first_name: str = PydanticField(default="", description="First name; empty if not given.")
+    last_name: str = PydanticField(default="", description="Last name; empty if not given.")
+    email: str = PydanticField(default="", description="E-mail address; empty if unknown.")
 
 
-@strawberry.pydantic.type(description="Whom a gift card is for.")
+@strawberry.pydantic.type(description="The giftee of a gift card.")
 class GiftCardGiftee(BaseModel):
-    """Whom a gift card is for."""
-
-    first_name: str | None = Part(default=None, description="First name; null: not told.")
-    last_name: str | None = Part(default=None, description="Last name; null: not told.")
-    email: str | None = Part(default=None, description="E-mail address; null: not told.")
-    address: str | None = Part(default=None, description="Where it is sent by post, in lines; null: not told.")
+    first_name: str | None = PydanticField(default=None, description="First name; null if not given.")
+    last_name: str | None = PydanticField(default=None, description="Last name; null if not given.")
+    email: str | None = PydanticField(default=None, description="E-mail address; null if not given.")
+    address: str | None = PydanticField(default=None, description="Postal address in lines; null if not given.")
 
 
-@strawberry.pydantic.type(description="Once that the money on a gift card moved. Movements are never changed.")
-class GiftCardMovement(Fields):
-    """Once that the money on a gift card moved."""
-
-    id: int = Field(description="Its id.")
-    kind: GiftCardMovementKind = choice(GiftCardMovementKind, "Why it moved.")
-    change = money("amount", description="What it put on the card or, below zero, took off it.")
+@strawberry.pydantic.type(description="One movement of a gift card's balance. Movements are immutable.")
+class GiftCardMovement(SchemaModel):
+    id: int = Field(description="The movement's id.")
+    kind: GiftCardMovementKind = enum_column(GiftCardMovementKind, "The kind of movement.")
+    change = money("amount", description="The change of the balance; negative for debits.")
     reference: str = Field(
-        default="", max_length=80, description="What whoever held the money calls its payment; empty: nothing."
+        default="", max_length=80, description="The caller's own reference for the payment; empty if none."
     )
     hold_id: int | None = Field(
-        default=None, description="The hold it belongs to; null: none, or a payment in the partner's own shop."
+        default=None,
+        description="The id of the hold it belongs to; null if none, and for payments in the partner's own shop.",
     )
-    created_on: dt.datetime = moment("When it moved.")
-    partner = of_partner()
+    created_on: dt.datetime = datetime_column("When it happened.")
+    partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="Money taken off a gift card for a payment that is not final yet.")
-class GiftCardHold(Fields):
-    """Money taken off a gift card for a payment that is not final yet."""
-
-    id: int = Field(description="Its id.")
-    state: GiftCardHoldState = choice(GiftCardHoldState, "Where it stands.", default=GiftCardHoldState.RUNNING)
-    amount = money("held_amount", description="What was taken off the card.")
-    captured = money("captured_amount", description="What of it was spent.")
+@strawberry.pydantic.type(
+    description="An amount that is deducted from a gift card for a payment that is not final yet."
+)
+class GiftCardHold(SchemaModel):
+    id: int = Field(description="The hold's id.")
+    state: GiftCardHoldState = enum_column(GiftCardHoldState, "The hold's state.", default=GiftCardHoldState.RUNNING)
+    amount = money("held_amount", description="The amount that was deducted from the card.")
+    captured = money("captured_amount", description="The part of the amount that was spent.")
     reference: str = Field(
-        default="", max_length=80, description="What whoever holds it calls the payment; empty: nothing."
+        default="", max_length=80, description="The caller's own reference for the payment; empty if none."
     )
-    created_on: dt.datetime = moment("When it began.")
-    expires_on: dt.datetime = moment("When it ends by itself unless it was captured or released before.")
-    closed_on: dt.datetime | None = moment(
-        "When it was captured or released, or had expired; null: it is running.", default=None, nullable=True
+    created_on: dt.datetime = datetime_column("When it was created.")
+    expires_on: dt.datetime = datetime_column("When it expires unless it is captured or released before.")
+    closed_on: dt.datetime | None = datetime_column(
+        "When it was captured, released or expired; null while it is running.", default=None, nullable=True
     )
-    gift_card_id: int = Field(description="The gift card.")
+    gift_card_id: int = Field(description="The gift card's id.")
     gift_card = relation("schema.gift_card.gift_card:GiftCard", by="gift_card_id", description="The gift card.")
-    partner = of_partner()
+    partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="Prepaid money, spent in the shop of the partner that issued it.")
-class GiftCard(Fields):
-    """Prepaid money of one partner."""
-
-    id: int = Field(description="Its id.")
-    code: str = Field(max_length=40, description="The code printed on it, in groups of four.")
-    status: GiftCardStatus = choice(GiftCardStatus, "Where it stands.", default=GiftCardStatus.DRAFT)
-    created_on: dt.datetime = moment("When it was issued.")
-    expires_on: dt.datetime | None = moment("When it stops working; null: never.", default=None, nullable=True)
-    value = money("value_amount", description="What it was issued with.")
+@strawberry.pydantic.type(description="Prepaid money that can be spent in the shop of the partner that issued it.")
+class GiftCard(SchemaModel):
+    id: int = Field(description="The gift card's id.")
+    code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
+    status: GiftCardStatus = enum_column(GiftCardStatus, "The gift card's status.", default=GiftCardStatus.DRAFT)
+    created_on: dt.datetime = datetime_column("When it was issued.")
+    expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
+    value = money("value_amount", description="The amount it was issued with.")
     remaining_value = money(
         "remaining_amount",
-        description="What is left on it, what is held taken off: the sum of its movements, whatever its status. "
-        "`isSpendable` tells whether it can be spent.",
+        description="The available balance, holds deducted: the sum of all movements, whatever the status; see "
+        "`isSpendable`.",
     )
     is_spendable = derived(
         bool,
         ("status", "expires_on", "remaining_amount"),
-        "Whether something of it can be spent now: paid for, not over, not cancelled, and something is left.",
+        "Whether it can be spent now: paid, not expired, not cancelled, and with a balance above zero.",
     )
-    gifter_details = embedded(inline(GiftCardGifter, prefix="gifter_"), "Who gave it.")
+    gifter_details = embedded(embedded_value(GiftCardGifter, prefix="gifter_"), "The gifter, as given at purchase.")
     giftee_details = embedded(
-        inline(GiftCardGiftee, {"address": "recipient_address"}, prefix="giftee_"), "Whom it is for."
+        embedded_value(GiftCardGiftee, {"address": "recipient_address"}, prefix="giftee_"),
+        "The giftee, as given at purchase.",
     )
-    message: str | None = Field(default=None, max_length=1000, description="What the gifter wrote; null: nothing.")
-    reception_mode: ReceptionMode = choice(
+    message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
+    reception_mode: ReceptionMode = enum_column(
         ReceptionMode, "How it reaches its recipient.", length=40, default=ReceptionMode.PRINT_AT_HOME
     )
     language: str = Field(default="en", max_length=2, description="The language it was bought in.")
-    order_id: int | None = Field(default=None, description="The order it was sold with; null: none.")
+    order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
     document_url = derived(
         str | None,
         ("status", "document_token"),
-        "The address of its printable document, a PDF: nobody guesses it, and whoever knows it may open it. "
-        "Null where there is none: before it is paid for, and when it was cancelled.",
+        "The URL of its printable PDF document. The URL cannot be guessed; it needs no "
+        "authentication. Null before it is paid and after it was cancelled.",
     )
     movements = relations(
-        GiftCardMovement, by="gift_card_id", description="All that moved its money, the oldest first."
+        GiftCardMovement, by="gift_card_id", description="The movements of its balance, oldest first."
     )
     holds = relations(
         GiftCardHold,
         by="gift_card_id",
-        description="What was held of it over the API, the oldest first. Payments in the partner's own shop hold for themselves.",
+        description="The holds created over the API, oldest first. Payments in the partner's own shop have their "
+        "own holds.",
     )
-    partner = of_partner()
+    partner = partner_relation()

@@ -1,4 +1,4 @@
-"""What it takes to issue gift cards, and to hold and spend what is on them."""
+"""Inputs that issue, hold and spend gift cards."""
 
 import datetime as dt
 from decimal import Decimal
@@ -8,39 +8,39 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from schema.core.ownership import FOR_WHOM
-from schema.core.resource import Fields, writable_as
+from schema.core.inputs import graphql_input_for
+from schema.core.ownership import PARTNER_DESCRIPTION
+from schema.core.resource import SchemaModel
 from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCard, GiftCardGiftee, GiftCardGifter, GiftCardHold, GiftCardStatus
 from schema.partner.parts import GiftCardOffer
 from schema.validation.contact import Email
-from schema.validation.numbers import Amount, MoneyAmount, RowId, Whole
+from schema.validation.languages import Language
+from schema.validation.numbers import AmountRule, MoneyAmount, RowId, WholeNumberRule
 from schema.voucher.input import Address, LongText, Name
-from schema.voucher.issue_input import Language
 
-MOST_MINUTES = 7 * 24 * 60
-MINUTES = 15
+MAX_HOLD_MINUTES = 7 * 24 * 60
+DEFAULT_HOLD_MINUTES = 15
 MOST_SUGGESTED = 8
-LEAST_VALUE = Decimal("0.01")
-CEILING = Decimal("1000.00")
-"""The most that any partner sells a gift card for, in the currency of its marketplace."""
-LONGEST_VALIDITY = 120
-"""In months."""
-OfferedValue = Annotated[Decimal, Amount(ge=LEAST_VALUE, le=CEILING)]
+MIN_OFFERED_VALUE = Decimal("0.01")
+MAX_OFFERED_VALUE = Decimal("1000.00")
+"""The maximum value of a gift card sold in a shop, in the currency of its marketplace."""
+MAX_VALIDITY_MONTHS = 120
+GiftCardOfferValue = Annotated[Decimal, AmountRule(ge=MIN_OFFERED_VALUE, le=MAX_OFFERED_VALUE)]
 
 
-@writable_as(GiftCardGifter)
-class GiftCardGifterInput(Fields):
-    """Who gives a gift card. What is left out is not known."""
+@graphql_input_for(GiftCardGifter)
+class GiftCardGifterInput(SchemaModel):
+    """The gifter of a gift card. Omitted fields are unknown."""
 
     first_name: Name = ""
     last_name: Name = ""
     email: Email = ""
 
 
-@writable_as(GiftCardGiftee)
-class GiftCardGifteeInput(Fields):
-    """Whom a gift card is for. What is left out is not known."""
+@graphql_input_for(GiftCardGiftee)
+class GiftCardGifteeInput(SchemaModel):
+    """The giftee of a gift card. Omitted fields are unknown."""
 
     first_name: Name | None = None
     last_name: Name | None = None
@@ -48,18 +48,18 @@ class GiftCardGifteeInput(Fields):
     address: Address | None = None
 
 
-@writable_as(GiftCard)
-class IssueGiftCard(Fields):
-    """A gift card that a partner issues by itself. Nothing is charged, and no mail is written."""
+@graphql_input_for(GiftCard)
+class IssueGiftCard(SchemaModel):
+    """Issue a gift card without a sale. Nothing is charged, and no mail is sent."""
 
-    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
-    value: MoneyAmount = Field(description="What can be spent with it, in the currency of its marketplace.")
+    partner_uuid: UUID | None = Field(default=None, description=PARTNER_DESCRIPTION)
+    value: MoneyAmount = Field(description="The amount to issue it with, in the currency of its marketplace.")
     status: GiftCardStatus = Field(
         default=GiftCardStatus.PAID,
-        description="`PAID`: it can be spent at once. `DRAFT`: it cannot, until `activateGiftCard`.",
+        description="`PAID`: it can be spent at once. `DRAFT`: it can be spent after `activateGiftCard`.",
     )
     expires_on: strawberry.Maybe[dt.datetime | None] = Field(
-        description="When it stops working; null: never. Left out: as long as those of the partner's shop."
+        description="When it expires; null if never. If omitted, the validity set for the partner's shop applies."
     )
     gifter_details: GiftCardGifterInput | None = None
     giftee_details: GiftCardGifteeInput | None = None
@@ -68,74 +68,91 @@ class IssueGiftCard(Fields):
     language: Language = "en"
 
 
-class WhichGiftCard(Fields):
-    """A gift card by its id or by its code."""
+class GiftCardIdOrCode(SchemaModel):
+    """A gift card, identified by its id or by its code."""
 
-    id: RowId | None = Field(default=None, description="Its id; or send its code.")
+    id: RowId | None = Field(default=None, description="The gift card's id; send either the id or the code.")
     code: Annotated[str, Field(min_length=1, max_length=80)] | None = Field(
-        default=None, description="Its code, in capitals or not, with or without hyphens and spaces; or send its id."
+        default=None,
+        description="The gift card's code; case, hyphens and spaces are ignored. Send either the id or the code.",
     )
 
 
-@writable_as(GiftCard)
-class ActivateGiftCard(WhichGiftCard):
-    """A draft has been paid for."""
+@graphql_input_for(GiftCard)
+class ActivateGiftCard(GiftCardIdOrCode):
+    """Activate a gift card that is a draft."""
 
 
-@writable_as(GiftCard)
-class CancelGiftCard(WhichGiftCard):
-    """A gift card is taken back."""
+@graphql_input_for(GiftCard)
+class CancelGiftCard(GiftCardIdOrCode):
+    """Cancel a gift card."""
 
 
-@writable_as(GiftCard)
-class ExtendGiftCard(WhichGiftCard):
-    """A gift card is valid for longer."""
+@graphql_input_for(GiftCard)
+class ExtendGiftCard(GiftCardIdOrCode):
+    """Extend the validity of a gift card."""
 
-    expires_on: dt.datetime = Field(description="When it is to stop working: later than now, and than it would have.")
+    expires_on: dt.datetime = Field(description="When it expires: in the future, and later than before.")
 
 
-@writable_as(GiftCardOffer)
-class UpdateGiftCardOffer(Fields):
-    """Which gift cards a shop sells from now on. What is left out stays as it is; cards that were issued keep their end."""
+@graphql_input_for(GiftCardOffer)
+class UpdateGiftCardOffer(SchemaModel):
+    """Set which gift cards a shop sells. Omitted fields stay unchanged. Issued cards keep their expiry."""
 
-    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
+    partner_uuid: UUID | None = Field(default=None, description=PARTNER_DESCRIPTION)
     enabled: strawberry.Maybe[bool]
-    suggested: strawberry.Maybe[Annotated[list[OfferedValue], Field(max_length=MOST_SUGGESTED)]] = Field(
-        description=f"The values that the shop proposes, in this order: at most {MOST_SUGGESTED}, none twice, each between "
-        "the minimum and the maximum."
+    suggested: strawberry.Maybe[Annotated[list[GiftCardOfferValue], Field(max_length=MOST_SUGGESTED)]] = Field(
+        description=f"The suggested values, in the order shown: at most {MOST_SUGGESTED}, without duplicates, "
+        "each between the minimum and the maximum."
     )
-    minimum: strawberry.Maybe[OfferedValue]
-    maximum: strawberry.Maybe[OfferedValue] = Field(
-        description=f"The most that a customer may choose instead; at most {CEILING}."
+    minimum: strawberry.Maybe[GiftCardOfferValue]
+    maximum: strawberry.Maybe[GiftCardOfferValue] = Field(
+        description=f"The highest value that a customer may enter; at most {MAX_OFFERED_VALUE}."
     )
-    validity_months: strawberry.Maybe[Annotated[int, Whole(ge=1, le=LONGEST_VALIDITY)]] = Field(
-        description=f"For how many months those that are issued from now on can be spent: 1 to {LONGEST_VALIDITY}."
+    validity_months: strawberry.Maybe[Annotated[int, WholeNumberRule(ge=1, le=MAX_VALIDITY_MONTHS)]] = Field(
+        description=f"The validity of cards issued from now on, in months: 1 to {MAX_VALIDITY_MONTHS}."
     )
 
 
-@writable_as(GiftCardHold)
-class HoldGiftCard(WhichGiftCard):
-    """An amount is taken off a gift card, to be captured or released."""
+@graphql_input_for(GiftCardHold)
+class HoldGiftCard(GiftCardIdOrCode):
+    """Hold an amount of a gift card, to capture or release it later."""
 
-    amount: MoneyAmount = Field(description="What to hold, in the card's currency.")
-    minutes: Annotated[int, Whole(ge=1, le=MOST_MINUTES)] = Field(
-        default=MINUTES, description=f"For how long, unless it is captured or released before: 1 to {MOST_MINUTES}."
+    amount: MoneyAmount = Field(description="The amount to hold, in the card's currency.")
+    minutes: Annotated[int, WholeNumberRule(ge=1, le=MAX_HOLD_MINUTES)] = Field(
+        default=DEFAULT_HOLD_MINUTES,
+        description=f"How long the hold lasts, in minutes: 1 to {MAX_HOLD_MINUTES}.",
     )
     reference: Name = ""
 
 
-@writable_as(GiftCardHold)
-class CaptureGiftCard(Fields):
-    """What is held is spent."""
+@graphql_input_for(GiftCardHold)
+class CaptureGiftCard(SchemaModel):
+    """Capture a hold: spend the held amount."""
 
-    hold_id: RowId = Field(description="The hold.")
+    hold_id: RowId = Field(description="The id of the hold.")
     amount: MoneyAmount | None = Field(
-        default=None, description="What to spend of it, the rest is put back; left out: all that is held."
+        default=None, description="The amount to spend; the rest is returned to the card. The full amount if omitted."
     )
 
 
-@writable_as(GiftCardHold)
-class ReleaseGiftCard(Fields):
-    """What is held is put back."""
+@graphql_input_for(GiftCardHold)
+class ReleaseGiftCard(SchemaModel):
+    """Release a hold: return the held amount to the card."""
 
-    hold_id: RowId = Field(description="The hold.")
+    hold_id: RowId = Field(description="The id of the hold.")
+
+
+@graphql_input_for(GiftCardHold)
+class SpendGiftCard(GiftCardIdOrCode):
+    """Spend an amount of a gift card at once."""
+
+    amount: MoneyAmount = Field(description="The amount to spend, in the card's currency.")
+    reference: Name = ""
+
+
+@graphql_input_for(GiftCardHold)
+class ReverseGiftCardCapture(SchemaModel):
+    """Reverse a capture: return the spent amount to the card."""
+
+    hold_id: RowId = Field(description="The id of the captured hold.")

@@ -1,1 +1,1 @@
-"""GraphQL: fields made of operations and lists, the compiled executor, the view."""
+"""GraphQL: fields built from operations and lists, the compiled executor, and the HTTP view."""

@@ -1,4 +1,4 @@
-"""What an operation costs, worked out before it runs, in time that does not grow faster than the document."""
+"""Computes the cost of an operation before it runs, in time linear in the document."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,49 +18,50 @@ from graphql import (
     get_named_type,
 )
 
+from resolvers.core.connection import Edge
 from resolvers.core.listing import DEFAULT_PAGE, LARGEST_PAGE
-from resolvers.core.page_query import Edge
-from schema.graph.bounds import flattened
-from schema.graph.introspection import Introspection
-from schema.graph.selection import Source, is_computed, is_connection, is_made_of, strip
+from schema.graph.bounds import flatten_selection
+from schema.graph.introspection import IntrospectionSize
+from schema.graph.selection import SelectionSource, is_computed, is_connection, is_published_by, unwrap_non_null
 
-RELATED = 5
-"""How many rows a list without a page size is taken for."""
-MUTATION = 10
-COUNT = 500
-"""A `totalCount` reads whatever it counts."""
-VALUES = 50
-"""Values that come with a row, or for 1 without one."""
-INTROSPECTED = 12
-"""Values about the schema for 1: they are written one by one, which takes longer than rows do."""
-BEYOND_ALL = 2**31 - 1
+ASSUMED_LIST_SIZE = 5
+"""Assumed number of rows of a list without a page size."""
+MUTATION_COST = 10
+COUNT_COST = 500
+"""Cost of a `totalCount`, which reads all rows that it counts."""
+VALUES_PER_ROW = 50
+"""Number of values that cost 1. Fewer values are included in the cost of their row."""
+INTROSPECTION_VALUES_PER_POINT = 12
+"""Number of introspection values that cost 1. They are resolved one by one, which is slower than rows."""
+MAX_COST = 2**31 - 1
 
 
 @dataclass
-class Weight:
-    """What a selection of one object costs, and how many values of the object itself it answers."""
+class SelectionCost:
+    """The cost of a selection on one object, and the number of values of the object itself."""
 
     cost: int = 0
     values: int = 0
-    each: int = 0
-    """Of a connection: what each row of its page costs."""
+    per_row: int = 0
+    """For a connection: the cost of each row of its page."""
 
-    def add(self, other: "Weight", times: int = 1) -> None:
-        """Add another one, so many times."""
+    def add(self, other: "SelectionCost", times: int = 1) -> None:
+        """Add `other`, multiplied by `times`."""
         self.cost += other.cost * times
         self.values += other.values * times
-        self.each += other.each * times
+        self.per_row += other.per_row * times
 
     @property
-    def whole(self) -> int:
-        """The cost, with that of values beyond those that come with the object."""
-        return self.cost + self.values // VALUES
+    def total(self) -> int:
+        """The cost, including the values beyond those of the row."""
+        return self.cost + self.values // VALUES_PER_ROW
 
 
-class Cost:
-    """What an operation of a valid document costs: each row 1, times the page sizes above it; a mutation 10 more.
+class CostEstimator:
+    """Computes the cost of an operation of a valid document.
 
-    Values come with their row, fifty of them; so do those embedded in it. Each fragment is weighed once.
+    Each row costs 1, multiplied by the page sizes above it; a mutation costs 10 more. A row includes fifty values,
+    together with those of the objects embedded in it. Each fragment is evaluated once.
     """
 
     def __init__(
@@ -69,59 +70,63 @@ class Cost:
         self._schema = schema
         self._fragments = fragments
         self._variables = variables
-        self._spreads: dict[str, Weight] = {}
+        self._spreads: dict[str, SelectionCost] = {}
         self._roots = (schema.query_type, schema.mutation_type)
-        self._introspection: Introspection | None = None
-        self.sized_by: set[str] = set()
-        """The variables that it depends on."""
+        self._introspection: IntrospectionSize | None = None
+        self.page_size_variables: set[str] = set()
+        """The variables that the cost depends on."""
 
-    def of(self, operation: OperationDefinitionNode) -> int:
-        """The cost of one operation."""
+    def estimate(self, operation: OperationDefinitionNode) -> int:
+        """The cost of one operation: 1 to `MAX_COST`."""
         root = self._schema.get_root_type(operation.operation)
         assert root is not None
-        return min(max(1, self._selected(root, operation.selection_set).whole), BEYOND_ALL)
+        return min(max(1, self._cost_of_selection(root, operation.selection_set).total), MAX_COST)
 
-    def _selected(self, kind: GraphQLObjectType, selected: SelectionSetNode) -> Weight:
-        total = Weight()
-        for node in flattened(selected):
+    def _cost_of_selection(self, kind: GraphQLObjectType, selected: SelectionSetNode) -> SelectionCost:
+        total = SelectionCost()
+        for node in flatten_selection(selected):
             if isinstance(node, FragmentSpreadNode):
-                total.add(self._spread(kind, node.name.value))
+                total.add(self._cost_of_fragment(kind, node.name.value))
             elif node.name.value in {"__schema", "__type"}:
-                total.cost += self._introspected(node)
+                total.cost += self._cost_of_introspection(node)
             elif node.selection_set is not None:
-                total.add(self._object(kind, node, node.selection_set))
+                total.add(self._cost_of_object(kind, node, node.selection_set))
             elif node.name.value == "totalCount" and is_connection(kind):
-                total.cost += COUNT
+                total.cost += COUNT_COST
             elif kind in self._roots and node.name.value != "__typename":
                 total.cost += 1
             else:
                 total.values += 1
         return total
 
-    def _spread(self, kind: GraphQLObjectType, name: str) -> Weight:
+    def _cost_of_fragment(self, kind: GraphQLObjectType, name: str) -> SelectionCost:
         if name not in self._spreads:
-            self._spreads[name] = self._selected(kind, self._fragments[name].selection_set)
+            self._spreads[name] = self._cost_of_selection(kind, self._fragments[name].selection_set)
         return self._spreads[name]
 
-    def _introspected(self, node: FieldNode) -> int:
+    def _cost_of_introspection(self, node: FieldNode) -> int:
         if self._introspection is None:
-            self._introspection = Introspection(self._schema, self._fragments)
-        return -(-self._introspection.values(node) // INTROSPECTED)
+            self._introspection = IntrospectionSize(self._schema, self._fragments)
+        return -(-self._introspection.count_values(node) // INTROSPECTION_VALUES_PER_POINT)
 
-    def _object(self, kind: GraphQLObjectType, node: FieldNode, selected: SelectionSetNode) -> Weight:
+    def _cost_of_object(self, kind: GraphQLObjectType, node: FieldNode, selected: SelectionSetNode) -> SelectionCost:
         field = kind.fields[node.name.value]
-        changes = MUTATION if kind is self._schema.mutation_type else 0
+        changes = MUTATION_COST if kind is self._schema.mutation_type else 0
         named: Any = get_named_type(field.type)
         if not isinstance(named, GraphQLObjectType):
-            return Weight(1)
-        inner = self._selected(named, selected)
+            return SelectionCost(1)
+        inner = self._cost_of_selection(named, selected)
         if is_connection(named):
-            return Weight(1 + inner.whole + self._page_size(node) * inner.each)
-        if isinstance(strip(field.type)[0], GraphQLList):
-            return Weight(each=1 + inner.whole) if is_connection(kind) else Weight(RELATED * (1 + inner.whole))
-        if is_computed(field) or (Source.of(named).in_rows and not is_made_of(kind, Edge)):
-            return Weight(changes + 1 + inner.whole)
-        return Weight(changes + inner.cost, 1 + inner.values)
+            return SelectionCost(1 + inner.total + self._page_size(node) * inner.per_row)
+        if isinstance(unwrap_non_null(field.type)[0], GraphQLList):
+            return (
+                SelectionCost(per_row=1 + inner.total)
+                if is_connection(kind)
+                else SelectionCost(ASSUMED_LIST_SIZE * (1 + inner.total))
+            )
+        if is_computed(field) or (SelectionSource.of(named).in_rows and not is_published_by(kind, Edge)):
+            return SelectionCost(changes + 1 + inner.total)
+        return SelectionCost(changes + inner.cost, 1 + inner.values)
 
     def _page_size(self, node: FieldNode) -> int:
         sizes = [self._size(a.value) for a in node.arguments or () if a.name.value in {"first", "last"}]
@@ -129,7 +134,7 @@ class Cost:
 
     def _size(self, value: Any) -> int | None:
         if isinstance(value, VariableNode):
-            self.sized_by.add(value.name.value)
+            self.page_size_variables.add(value.name.value)
             given = self._variables.get(value.name.value)
             return min(max(given, 1), LARGEST_PAGE) if isinstance(given, int) else None
         return min(max(int(value.value), 1), LARGEST_PAGE) if isinstance(value, IntValueNode) else None

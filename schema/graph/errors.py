@@ -1,4 +1,4 @@
-"""How errors are told in GraphQL: the catalogue's with their code, the client's own mistakes with theirs, all else masked."""
+"""Errors in GraphQL: those of the catalogue and those of the client have a code; all others are logged and masked."""
 
 import enum
 from collections.abc import Iterable, Sequence
@@ -9,63 +9,63 @@ from graphql import ExecutionResult, GraphQLError
 from strawberry.exceptions import StrawberryGraphQLError
 from strawberry.utils.str_converters import to_camel_case
 
-from schema.core.errors import AppError, InvalidInput, Path, Problem, Unavailable
-from schema.core.message_names import Name, Words
+from schema.core.errors import AppError, InvalidInput, Problem, ProblemPath, Unavailable
+from schema.core.message_names import PublishedName, TemplatedMessage
 
 log = structlog.get_logger(__name__)
 
-INTERNAL = "An unexpected error occurred."
+INTERNAL_MESSAGE = "An unexpected error occurred."
 BAD_USER_INPUT = "BAD_USER_INPUT"
 
 
-def spoken(message: str) -> str:
-    """A message in the names of the schema."""
-    return message.named(_name) if isinstance(message, Words) else message
+def render_message(message: str) -> str:
+    """The message with names as in the schema."""
+    return message.render(_name) if isinstance(message, TemplatedMessage) else message
 
 
-def _name(name: Name) -> str:
+def _name(name: PublishedName) -> str:
     return name.name if isinstance(name, enum.Enum) else to_camel_case(name)
 
 
-def field_of(path: Path) -> list[str]:
-    """Where in the input something is wrong, in the names of the schema: `["items", "0", "productId"]`."""
+def field_of(path: ProblemPath) -> list[str]:
+    """The path of a problem in the names of the schema, without `input`: `["items", "0", "productId"]`."""
     steps = [str(step) if isinstance(step, int) else to_camel_case(step) for step in path]
     return steps[1:] if steps[:1] == ["input"] else steps
 
 
-def app_error(error: AppError) -> tuple[str, dict[str, Any]]:
-    """The message and the extensions of an error of the catalogue."""
+def format_app_error(error: AppError) -> tuple[str, dict[str, Any]]:
+    """The message and the extensions of an `AppError`."""
     extensions: dict[str, Any] = {"code": error.code()}
-    message = spoken(error.message)
+    message = render_message(error.message)
     if isinstance(error, InvalidInput):
-        message = " ".join(spoken(problem.message) for problem in error.problems)
+        message = " ".join(render_message(problem.message) for problem in error.problems)
         extensions["code"] = BAD_USER_INPUT
-        extensions["problems"] = [_problem(problem) for problem in error.problems]
+        extensions["problems"] = [_format_problem(problem) for problem in error.problems]
     if (seconds := getattr(error, "retry_after", None)) is not None:
         extensions["retryAfter"] = seconds
     return message, extensions
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
-    return {"field": field_of(problem.path), "code": problem.code, "message": spoken(problem.message)}
+def _format_problem(problem: Problem) -> dict[str, Any]:
+    return {"field": field_of(problem.path), "code": problem.code, "message": render_message(problem.message)}
 
 
-def told(errors: Iterable[GraphQLError], request_id: str, code: str) -> Sequence[dict[str, Any]]:
-    """The errors of an answer. `code` is for mistakes of the client that have none of their own.
+def format_errors(errors: Iterable[GraphQLError], request_id: str, code: str) -> Sequence[dict[str, Any]]:
+    """The errors of a response. `code` is for client errors that have no code.
 
-    What nobody expected is logged, once, with its traceback and the request's id, and masked.
+    Unexpected errors are masked, and logged once with their traceback and the request id.
     """
     logged: set[int] = set()
-    return [_one(error, request_id, code, logged) for error in errors]
+    return [_format_error(error, request_id, code, logged) for error in errors]
 
 
-def _one(error: GraphQLError, request_id: str, code: str, logged: set[int]) -> dict[str, Any]:
+def _format_error(error: GraphQLError, request_id: str, code: str, logged: set[int]) -> dict[str, Any]:
     cause = cause_of(error)
     message, extensions = error.message, {"code": code, **(error.extensions or {})}
     if isinstance(cause, AppError):
-        message, extensions = app_error(cause)
+        message, extensions = format_app_error(cause)
     elif isinstance(cause, Exception) and not isinstance(cause, StrawberryGraphQLError):
-        message, extensions = INTERNAL, {"code": "INTERNAL_ERROR", "requestId": request_id}
+        message, extensions = INTERNAL_MESSAGE, {"code": "INTERNAL_ERROR", "requestId": request_id}
         if id(cause) not in logged:
             logged.add(id(cause))
             log.error("unexpected error", path=error.path, exc_info=cause)
@@ -77,8 +77,8 @@ def _one(error: GraphQLError, request_id: str, code: str, logged: set[int]) -> d
     return answer | {"extensions": extensions}
 
 
-def outage(result: ExecutionResult) -> Unavailable | None:
-    """Why a request was answered nothing at all, where that is because something behind us is away."""
+def find_outage(result: ExecutionResult) -> Unavailable | None:
+    """The dependency error of a response without any data, if all its errors are dependency errors; else None."""
     if not result.errors or any(value is not None for value in (result.data or {}).values()):
         return None
     causes = [cause_of(error) for error in result.errors]
@@ -87,7 +87,7 @@ def outage(result: ExecutionResult) -> Unavailable | None:
 
 
 def cause_of(error: GraphQLError) -> Exception | None:
-    """What was raised in the first place, however often graphql-core wrapped it."""
+    """The original exception, without the wrappers of graphql-core."""
     found: Exception | None = error
     while isinstance(found, GraphQLError) and not isinstance(found, StrawberryGraphQLError):
         found = found.original_error

@@ -1,4 +1,4 @@
-"""Fields of the schema, made of operations, look-ups and lists. Payloads with `userErrors` are made here and nowhere else."""
+"""Builds the fields of the schema from operations, look-ups and lists, and the payloads with `userErrors`."""
 
 import enum
 import inspect
@@ -10,86 +10,91 @@ import strawberry
 from strawberry.types import get_object_definition
 from strawberry.utils.str_converters import capitalize_first, to_camel_case, to_snake_case
 
+from resolvers.core.connection import Connection
 from resolvers.core.context import Context
-from resolvers.core.listing import DEFAULT_PAGE, LARGEST_PAGE, Connection, Listing, Lookup, Window
+from resolvers.core.listing import DEFAULT_PAGE, LARGEST_PAGE, Listing, Lookup, PageArguments
 from resolvers.core.operation import Operation
 from schema.core import errors
-from schema.core.errors import AppError, InvalidInput, NotFound, Path
-from schema.core.resource import Invalid
-from schema.graph.errors import field_of, spoken
+from schema.core.errors import AppError, InvalidInput, NotFound, ProblemPath
+from schema.core.inputs import RejectedInput
+from schema.graph.errors import field_of, render_message
 
 Info: TypeAlias = strawberry.Info[Context, None]
-Run: TypeAlias = Callable[..., Awaitable[Any]]
-Source: TypeAlias = Operation[Any, Any] | Listing[Any] | Lookup[Any]
-SOURCES = "sources"
-"""In the metadata of a field: the operations, look-ups or lists that it is made of."""
+FieldResolver: TypeAlias = Callable[..., Awaitable[Any]]
+FieldOrigin: TypeAlias = Operation[Any, Any] | Listing[Any] | Lookup[Any]
+ORIGINS = "sources"
+"""Key in the metadata of a field: the operations, look-ups or lists that it is built from."""
 RUN = "run"
-"""In the metadata of a field: what answers it, given the context and its arguments."""
+"""Key in the metadata of a field: the function that resolves it from the context and its arguments."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 NOT_FOUND = 404
 
-# ---- what a user can get wrong
+# ---- user errors
 
 FIELD_CODES = {
-    "CODE_NOT_USABLE": "The code that was given cannot be used here.",
-    "INVALID": "The value cannot be used; the message says why.",
+    "CODE_NOT_USABLE": "The code cannot be used here.",
+    "INVALID": "The value is invalid; the message says why.",
     "OUT_OF_RANGE": "The number is too large or too small.",
-    "REQUIRED": "A value is needed.",
+    "REQUIRED": "A value is required.",
     "TOO_LONG": "The text is too long.",
     "TOO_MANY": "The list is too long.",
 }
-"""What can be wrong with a single field, beside the errors of the catalogue."""
+"""Codes of problems of a single field, in addition to the errors of the catalogue."""
 
 
-def _catalogue() -> list[type[AppError]]:
-    """The errors of `schema.core.errors`; another module's are not told by GraphQL, whatever was imported before."""
+def _error_classes() -> list[type[AppError]]:
+    """The errors of `schema.core.errors`. Errors of other modules are not published, whatever was imported before."""
     return [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, AppError)]
 
 
 def _error_code() -> Any:
     told = {
-        kind.code(): kind.meaning or _sentence(kind.__doc__)
-        for kind in _catalogue()
-        if kind.told_as_data and kind is not AppError
+        kind.code(): kind.meaning or _one_line_text(kind.__doc__)
+        for kind in _error_classes()
+        if kind.is_user_error and kind is not AppError
     }
     codes = sorted((FIELD_CODES | told).items())
     members = {code: strawberry.enum_value(code, description=text) for code, text in codes}
     made: Any = enum.Enum("ErrorCode", members)  # type: ignore[misc]  # its members are the catalogue's
-    return strawberry.enum(made, description="What is wrong with an input, or with the state of things.")
+    return strawberry.enum(
+        made, description="The code of an error that the user can correct: in the input, or in the current state."
+    )
 
 
-def _sentence(text: str | None) -> str:
+def _one_line_text(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
 ErrorCode = _error_code()
-CODES = frozenset(ErrorCode.__members__)
+ERROR_CODES = frozenset(ErrorCode.__members__)
 
 
-@strawberry.type(description="Something that the user can put right.")
+@strawberry.type(description="An error that the user can correct.")
 class UserError:
-    """Something that the user can put right."""
-
     field: list[str] = strawberry.field(
-        description="Where in the input: names of fields and positions in lists. Empty when it is about no one field."
+        description="Path in the input: field names and list positions. Empty if the error concerns no single field."
     )
-    code: str = strawberry.field(graphql_type=ErrorCode, description="What is wrong, for programs.")
-    message: str = strawberry.field(description="What is wrong, for people, and the way out.")
+    code: str = strawberry.field(graphql_type=ErrorCode, description="Error code, for programs.")
+    message: str = strawberry.field(description="Message for people: what is wrong and how to correct it.")
 
 
-def user_errors(error: AppError, given: Mapping[str, Any] = types.MappingProxyType({})) -> list[UserError]:
-    """An error of the catalogue as data; `given` are the arguments of the field, which say where in them it is."""
+def user_errors(error: AppError, arguments: Mapping[str, Any] = types.MappingProxyType({})) -> list[UserError]:
+    """An `AppError` as data. The arguments of the field show which input field names a missing row."""
     if isinstance(error, NotFound) and not error.path:
-        error.path = _place(error.by, given.get("input"))
+        error.path = _input_path_of(error.lookup, arguments.get("input"))
     return [
-        UserError(field=field_of(p.path), code=p.code if p.code in CODES else "INVALID", message=spoken(p.message))
+        UserError(
+            field=field_of(p.path),
+            code=p.code if p.code in ERROR_CODES else "INVALID",
+            message=render_message(p.message),
+        )
         for p in error.problems
     ]
 
 
-def _place(by: Mapping[str, object], sent: Any) -> Path:
-    """Where an input names what was looked for: the field of that value whose name is, or ends with, the column's."""
-    given = sent.given if isinstance(sent, Invalid) else sent
+def _input_path_of(by: Mapping[str, object], input: Any) -> ProblemPath:
+    """The path of the input field that names a missing row: its name is, or ends with, the name of the column."""
+    given = input.raw if isinstance(input, RejectedInput) else input
     values = {to_snake_case(name): value for name, value in dict(given or ()).items()}
     for column, value in by.items():
         named = [name for name in values if name.endswith((f"_{column}", f"{column}s"))]
@@ -105,70 +110,70 @@ def _place(by: Mapping[str, object], sent: Any) -> Path:
 # ---- fields
 
 
-def answered_by(source: Source, *others: Lookup[Any]) -> Any:
-    """A field of `Query`; it is null where it fails, so that its neighbours are answered all the same.
+def query_field(source: FieldOrigin, *others: Lookup[Any]) -> Any:
+    """A field of `Query`. It is nullable, so that its error does not discard the fields beside it.
 
-    An operation that looks one thing up by its arguments answers null when there is no such thing for the caller; so does
-    a look-up. A list answers a connection. Several look-ups of one thing make one field, which takes one of their keys.
+    A list becomes a connection. A look-up, or an operation that finds one object by its arguments, answers null if the
+    caller may see no such object. Several look-ups of one resource become one field, which takes one of their keys.
     """
     if isinstance(source, Listing):
-        return _listed(source)
+        return _connection_field(source)
     if isinstance(source, Lookup):
-        return _looked_up(source, *others)
-    parameters, returns = _published(source)
+        return _lookup_field(source, *others)
+    parameters, returns = _signature_of(source)
     if parameters and get_object_definition(returns) is not None:
-        return _field(_or_null(source), parameters, returns | None, source.name, source)
+        return _field(_null_if_not_found(source), parameters, returns | None, source.name, source)
     return _field(source, parameters, _nullable(returns), source.name, source)
 
 
-def changed_by(source: Operation[Any, Any], result: str | None = None) -> Any:
-    """A field of `Mutation`: its answer is `<Name>Payload`, with what was made or changed and the `userErrors`.
+def mutation_field(source: Operation[Any, Any], result: str | None = None) -> Any:
+    """A field of `Mutation`. It answers a `<Name>Payload` with the result and the `userErrors`.
 
-    The result is named after its type; `result` names one that has no type of its own, such as a text.
+    The result field is named after its type. `result` names a result without a published type, such as a text.
     """
-    parameters, returns = _published(source)
+    parameters, returns = _signature_of(source)
     name = None if returns is None else result or _result_name(source, returns)
     payload = _payload(source, name, returns)
 
-    async def run(context: Context, **given: Any) -> Any:
+    async def run(context: Context, **arguments: Any) -> Any:
         try:
-            answer = await source(context, **given)
+            answer = await source(context, **arguments)
         except AppError as error:
-            if not error.told_as_data:
+            if not error.is_user_error:
                 raise
-            return payload(**({} if name is None else {name: None}), user_errors=user_errors(error, given))
+            return payload(**({} if name is None else {name: None}), user_errors=user_errors(error, arguments))
         return payload(**({} if name is None else {name: answer}), user_errors=[])
 
     return _field(run, parameters, payload, source.name, source)
 
 
-def _listed(source: Listing[Any]) -> Any:
-    async def run(context: Context, order_by: Any, **given: Any) -> Any:
-        window = {name: value for name, value in given.items() if value is not strawberry.UNSET}
-        return await source(context, filter=window.pop("filter", None), window=Window(**window), order=order_by)
+def _connection_field(source: Listing[Any]) -> Any:
+    async def run(context: Context, order_by: Any, **arguments: Any) -> Any:
+        window = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
+        return await source(context, filter=window.pop("filter", None), window=PageArguments(**window), order=order_by)
 
     described = {
         "first": (
             int,
-            f"How many rows, from the start or after a cursor: 1 to {LARGEST_PAGE}, {DEFAULT_PAGE} unless told.",
+            f"Number of rows from the start or after a cursor: 1 to {LARGEST_PAGE}, default {DEFAULT_PAGE}.",
         ),
-        "after": (str, "The cursor of the row that the page follows."),
-        "last": (int, "How many rows, from the end or before a cursor, instead of `first`."),
-        "before": (str, "The cursor of the row that the page precedes."),
-        "filter": (source.filter, "Which rows; all that is given must hold."),
+        "after": (str, "Cursor of the row before the page."),
+        "last": (int, "Number of rows from the end or before a cursor; replaces `first`."),
+        "before": (str, "Cursor of the row after the page."),
+        "filter": (source.filter, "Conditions on the rows; all of them must hold."),
     }
     parameters = [_parameter(name, kind | None, text, strawberry.UNSET) for name, (kind, text) in described.items()]
-    parameters.append(_parameter("order_by", source.order, "In which order.", source.default_order))
+    parameters.append(_parameter("order_by", source.order, "Order of the rows.", source.default_order))
     resource: Any = source.resource
     return _field(run, parameters, _nullable(Connection[resource]), "listed", source)
 
 
-def _looked_up(*sources: Lookup[Any]) -> Any:
+def _lookup_field(*sources: Lookup[Any]) -> Any:
     first, by = sources[0], {source.argument: source for source in sources}
     several = len(sources) > 1
 
-    async def run(context: Context, **given: Any) -> Any:
-        keys = [(name, value) for name, value in given.items() if value is not None]
+    async def run(context: Context, **arguments: Any) -> Any:
+        keys = [(name, value) for name, value in arguments.items() if value is not None]
         if len(keys) != 1:
             raise InvalidInput.at((), f"Send one of {', '.join(f'`{to_camel_case(name)}`' for name in by)}.")
         ((name, value),) = keys
@@ -190,19 +195,21 @@ def _parameter(name: str, kind: Any, description: str, default: Any = inspect.Pa
     return inspect.Parameter(name, KEYWORD, annotation=told, default=default)
 
 
-def _published(source: Operation[Any, Any]) -> tuple[Sequence[inspect.Parameter], Any]:
-    """The arguments of an operation as the schema has them, and what it answers."""
+def _signature_of(source: Operation[Any, Any]) -> tuple[Sequence[inspect.Parameter], Any]:
+    """The published arguments of an operation, and its return type. Raises TypeError if it has no docstring."""
     if not source.description:
         raise TypeError(f"{source.name} needs a docstring: it is what users read about the operation.")
     hints = get_type_hints(source.function, include_extras=True)
     _, *parameters = inspect.signature(source.function).parameters.values()
     returns = hints["return"]
-    published = [p.replace(annotation=_told(hints[p.name], p.name, returns), kind=KEYWORD) for p in parameters]
+    published = [
+        p.replace(annotation=_described_argument(hints[p.name], p.name, returns), kind=KEYWORD) for p in parameters
+    ]
     return published, None if returns is type(None) else returns
 
 
-def _told(kind: Any, name: str, returns: Any) -> Any:
-    """An argument with its description: `input` is what its type says, others mean what the result's field means."""
+def _described_argument(kind: Any, name: str, returns: Any) -> Any:
+    """An argument with a description: for an input that of its type, else that of the result's field of this name."""
     if get_origin(kind) is Annotated:
         return kind
     own, result = get_object_definition(kind), get_object_definition(returns)
@@ -211,10 +218,10 @@ def _told(kind: Any, name: str, returns: Any) -> Any:
     return Annotated[kind, strawberry.argument(description=described)] if described else kind
 
 
-def _or_null(source: Operation[Any, Any]) -> Run:
-    async def run(context: Context, **given: Any) -> Any:
+def _null_if_not_found(source: Operation[Any, Any]) -> FieldResolver:
+    async def run(context: Context, **arguments: Any) -> Any:
         try:
-            return await source(context, **given)
+            return await source(context, **arguments)
         except AppError as error:
             if error.status == NOT_FOUND:
                 return None
@@ -223,17 +230,19 @@ def _or_null(source: Operation[Any, Any]) -> Run:
     return run
 
 
-def _field(run: Run, parameters: Sequence[inspect.Parameter], returns: Any, name: str, *sources: Source) -> Any:
-    """A field with a resolver as Strawberry wants it: `info` first, then the published arguments."""
+def _field(
+    run: FieldResolver, parameters: Sequence[inspect.Parameter], returns: Any, name: str, *sources: FieldOrigin
+) -> Any:
+    """A field with a resolver in Strawberry's form: `info`, then the published arguments."""
 
-    async def resolve(info: Info, **given: Any) -> Any:
-        return await run(info.context, **given)
+    async def resolve(info: Info, **arguments: Any) -> Any:
+        return await run(info.context, **arguments)
 
     info = inspect.Parameter("info", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Info)
     resolve.__signature__ = inspect.Signature([info, *parameters], return_annotation=returns)  # type: ignore[attr-defined]
     resolve.__annotations__ = {p.name: p.annotation for p in (info, *parameters)} | {"return": returns}
     resolve.__name__ = name
-    return strawberry.field(resolve, description=sources[0].description, metadata={SOURCES: sources, RUN: run})
+    return strawberry.field(resolve, description=sources[0].description, metadata={ORIGINS: sources, RUN: run})
 
 
 # ---- payloads
@@ -241,14 +250,14 @@ def _field(run: Run, parameters: Sequence[inspect.Parameter], returns: Any, name
 
 def _payload(source: Operation[Any, Any], result: str | None, returns: Any) -> Any:
     name = capitalize_first(to_camel_case(source.name))
-    told = strawberry.field(description="What the user can put right; empty when it was done.")
+    told = strawberry.field(description="Errors that the user can correct; empty on success.")
     hints: dict[str, Any] = {"user_errors": list[UserError]}
     fields: dict[str, Any] = {"user_errors": told}
     if result is not None:
-        done = strawberry.field(description="What was made or changed; null when there are `userErrors`.")
+        done = strawberry.field(description="The created or changed object; null if there are `userErrors`.")
         hints, fields = {result: _nullable(returns)} | hints, {result: done} | fields
     made = type(f"{name}Payload", (), {"__module__": __name__, "__annotations__": hints, **fields})
-    payload: Any = strawberry.type(made, description=f"The answer of `{to_camel_case(source.name)}`.")
+    payload: Any = strawberry.type(made, description=f"The payload of `{to_camel_case(source.name)}`.")
     return payload
 
 
@@ -262,5 +271,5 @@ def _result_name(source: Operation[Any, Any], returns: Any) -> str:
     many = get_origin(returns) is list
     definition = get_object_definition(get_args(returns)[0] if many else returns)
     if definition is None:
-        raise TypeError(f"{source.name} answers {returns}: name it with changed_by(…, result='…').")
+        raise TypeError(f"{source.name} returns {returns}: name the result with mutation_field(…, result='…').")
     return to_snake_case(definition.name) + ("s" if many else "")

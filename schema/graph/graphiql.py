@@ -1,6 +1,6 @@
-"""GraphiQL for a browser, served wholly by us: no third party is asked for anything.
+"""Serves GraphiQL to browsers, without requests to third parties.
 
-The bundle is made by `scripts/graphiql/build.sh`; `LICENSES.txt` beside it names everything that is in it.
+`scripts/graphiql/build.sh` builds the bundle in `static/`; `LICENSES.txt` there lists everything in it.
 """
 
 import pathlib
@@ -13,8 +13,8 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 STATIC = pathlib.Path(__file__).parent / "static"
-A_YEAR = "public, max-age=31536000, immutable"
-POLICY = (
+CACHE_FOREVER = "public, max-age=31536000, immutable"
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; font-src data:; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -30,7 +30,7 @@ PAGE = """<!doctype html>
 <script defer nonce="{nonce}" src="{path}/static/{js}"></script>
 </head>
 <body>
-<div id="graphiql"><noscript>GraphiQL needs JavaScript. Any GraphQL client can ask this address.</noscript></div>
+<div id="graphiql"><noscript>GraphiQL needs JavaScript. Any GraphQL client can use this URL.</noscript></div>
 </body>
 </html>
 """
@@ -38,14 +38,18 @@ PAGE = """<!doctype html>
 
 @cache
 def assets() -> dict[str, str]:
-    """The files of the bundle by suffix; their names change with what is in them."""
+    """The file names of the bundle by suffix. The names change with the content."""
     return {path.suffix[1:]: path.name for path in STATIC.glob("graphiql-*")}
 
 
 def page(path: str) -> Response:
-    """The page, for an endpoint at this path."""
+    """The page for an endpoint at this path."""
     nonce = secrets.token_urlsafe(16)
-    headers = {**HEADERS, "content-security-policy": POLICY.format(nonce=nonce), "cache-control": "no-store"}
+    headers = {
+        **HEADERS,
+        "content-security-policy": CONTENT_SECURITY_POLICY.format(nonce=nonce),
+        "cache-control": "no-store",
+    }
     return HTMLResponse(PAGE.format(path=path.rstrip("/"), nonce=nonce, **assets()), headers=headers)
 
 
@@ -53,9 +57,9 @@ async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in assets().values():
         return Response(status_code=404)
-    return FileResponse(STATIC / name, headers={**HEADERS, "cache-control": A_YEAR})
+    return FileResponse(STATIC / name, headers={**HEADERS, "cache-control": CACHE_FOREVER})
 
 
 def routes(path: str) -> Sequence[BaseRoute]:
-    """The route of the bundle."""
+    """The route of the bundle's files."""
     return [Route(f"{path}/static/{{name}}", _static, methods=["GET"])]

@@ -1,4 +1,4 @@
-"""How many values an answer about the schema itself has, worked out from the schema and the document alone."""
+"""Counts the values of an introspection result, from the schema and the document alone."""
 
 from collections.abc import Mapping
 
@@ -15,64 +15,64 @@ from graphql import (
     is_abstract_type,
 )
 
-from schema.graph.bounds import flattened
+from schema.graph.bounds import flatten_selection
 
-WRAPPED = 3
-"""How many types are around a named one at most, as in `[Name!]!`: no `ofType` answers anything beyond."""
-ONE = "one"
-"""A single object, of which nothing is known: each of its lists is taken for the longest there is."""
+MAX_WRAPPERS = 3
+"""Maximum number of wrapping types around a named type, as in `[Name!]!`. Any further `ofType` is null."""
+SINGLE_OBJECT = "one"
+"""A single unknown object: each of its lists counts with the longest length in the schema."""
 
 
-class Introspection:
-    """Values of `__schema` and `__type`.
+class IntrospectionSize:
+    """Counts the values of `__schema` and `__type`.
 
-    What is asked of all types at once (`__schema { types { fields { args … } } }`) is counted exactly; a type that is reached
-    on another way is taken for the largest. Each fragment is looked at once for each way that leads to it.
+    Selections on all types (`__schema { types { fields { args … } } }`) are counted exactly. A type that is reached in
+    another way counts as the largest. Each fragment is evaluated once for each way that leads to it.
     """
 
     def __init__(self, schema: GraphQLSchema, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
         self._fragments = fragments
         self._spreads: dict[tuple[str, str, int], int] = {}
-        self._size, self._next, self._longest = _counted(schema)
+        self._size, self._next_list, self._longest = _count_objects(schema)
 
-    def values(self, node: FieldNode) -> int:
-        """How many values `__schema` or `__type` answers."""
+    def count_values(self, node: FieldNode) -> int:
+        """The number of values in the result of a `__schema` or `__type` field."""
         assert node.selection_set is not None
-        start = "schema" if node.name.value == "__schema" else ONE
-        return 1 + self._selected(node.selection_set, start, 0)
+        start = "schema" if node.name.value == "__schema" else SINGLE_OBJECT
+        return 1 + self._count_selection(node.selection_set, start, 0)
 
-    def _selected(self, selected: SelectionSetNode, of: str, wrapped: int) -> int:
-        """The values of all objects of a kind together; `wrapped` is how many times `ofType` was followed."""
+    def _count_selection(self, selected: SelectionSetNode, of: str, wrapped: int) -> int:
+        """The number of values of all objects of a kind; `wrapped` is how many times `ofType` was followed."""
         total = 0
-        for node in flattened(selected):
+        for node in flatten_selection(selected):
             if isinstance(node, FragmentSpreadNode):
-                total += self._spread(node.name.value, of, wrapped)
+                total += self._count_fragment(node.name.value, of, wrapped)
             elif node.selection_set is None:
                 total += self._size[of]
             else:
-                total += self._object(node.name.value, node.selection_set, of, wrapped)
+                total += self._count_object(node.name.value, node.selection_set, of, wrapped)
         return total
 
-    def _spread(self, name: str, of: str, wrapped: int) -> int:
+    def _count_fragment(self, name: str, of: str, wrapped: int) -> int:
         key = (name, of, wrapped)
         if key not in self._spreads:
-            self._spreads[key] = self._selected(self._fragments[name].selection_set, of, wrapped)
+            self._spreads[key] = self._count_selection(self._fragments[name].selection_set, of, wrapped)
         return self._spreads[key]
 
-    def _object(self, name: str, selected: SelectionSetNode, of: str, wrapped: int) -> int:
-        if (reached := self._next.get((of, name))) is not None:
-            return self._size[of] + self._size[reached] + self._selected(selected, reached, 0)
+    def _count_object(self, name: str, selected: SelectionSetNode, of: str, wrapped: int) -> int:
+        if (reached := self._next_list.get((of, name))) is not None:
+            return self._size[of] + self._size[reached] + self._count_selection(selected, reached, 0)
         within = wrapped + 1 if name == "ofType" else 0
-        if within > WRAPPED:
+        if within > MAX_WRAPPERS:
             return self._size[of]
-        inner = 1 + self._selected(selected, ONE, within)
+        inner = 1 + self._count_selection(selected, SINGLE_OBJECT, within)
         return self._size[of] * (1 + self._longest.get(name, 1) * inner)
 
 
-def _counted(schema: GraphQLSchema) -> tuple[dict[str, int], dict[tuple[str, str], str], dict[str, int]]:
-    """How many objects there are of each kind, which list leads from one kind to the next, and how long each list is at most."""
-    lists = _lists(schema)
-    size = {ONE: 1, "schema": 1} | {f"{of}.{name}": sum(lengths) for (of, name), lengths in lists.items()}
+def _count_objects(schema: GraphQLSchema) -> tuple[dict[str, int], dict[tuple[str, str], str], dict[str, int]]:
+    """The number of objects of each kind, the kind that each list leads to, and the maximum length of each list."""
+    lists = _list_lengths(schema)
+    size = {SINGLE_OBJECT: 1, "schema": 1} | {f"{of}.{name}": sum(lengths) for (of, name), lengths in lists.items()}
     leads = {(of, name): f"{of}.{name}" for of, name in lists}
     longest: dict[str, int] = {}
     for (_, name), lengths in lists.items():
@@ -80,7 +80,7 @@ def _counted(schema: GraphQLSchema) -> tuple[dict[str, int], dict[tuple[str, str
     return size, leads, longest
 
 
-def _lists(schema: GraphQLSchema) -> dict[tuple[str, str], list[int]]:
+def _list_lengths(schema: GraphQLSchema) -> dict[tuple[str, str], list[int]]:
     kinds, directives = list(schema.type_map.values()), list(schema.directives)
     types, fields = "schema.types", "schema.types.fields"
     with_fields = [kind for kind in kinds if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType)]

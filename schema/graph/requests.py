@@ -1,4 +1,4 @@
-"""GraphQL over HTTP, the request: what a client sent, and in which of the two media types it wants the answer."""
+"""Reads GraphQL requests over HTTP, and chooses the media type of the response."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,25 +11,25 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
-from schema.graph.server import Asked
+from schema.graph.server import GraphQLRequest
 from schema.graph.trusted import SHA256
-from schema.validation.charset import is_utf8
+from schema.validation.characters import is_utf8
 from store.core.multipart import read_multipart
 
 JSON = "application/json"
-RESPONSE = "application/graphql-response+json"
+GRAPHQL_RESPONSE = "application/graphql-response+json"
 MEBIBYTE = 1024 * 1024
 BODY_LIMIT = MEBIBYTE
 UPLOAD_LIMIT = 10 * MEBIBYTE
 MOST_FILES = 10
-READS = frozenset({"GET", "HEAD"})
-"""Methods that ask by the address alone, and change nothing."""
+READ_METHODS = frozenset({"GET", "HEAD"})
+"""Methods without a body that change nothing."""
 _NUL = re.compile(r"\\u(?:0000|\{0+\})|\x00")
-"""NUL, or how a document or JSON writes it: no database takes it."""
+"""NUL, or its escape in a document or in JSON. The database cannot store it."""
 
 
 class BadRequestError(Exception):
-    """A request that is no GraphQL request: the status, code and message of the answer."""
+    """A request is not a GraphQL request. Holds the status, code and message of the response."""
 
     def __init__(self, message: str, status: int = 400, code: str = "BAD_REQUEST", **headers: str) -> None:
         super().__init__(message)
@@ -39,35 +39,35 @@ class BadRequestError(Exception):
 
 
 @dataclass(frozen=True)
-class Sent:
-    """What was sent, and the uploaded files to close afterwards."""
+class ReceivedRequest:
+    """The parsed request, and the form with its uploaded files."""
 
-    asked: Asked
+    graphql: GraphQLRequest
     form: FormData | None = None
 
     async def close(self) -> None:
-        """Let go of uploaded files."""
+        """Close uploaded files."""
         if self.form is not None:
             await self.form.close()
 
 
 @lru_cache(maxsize=256)
 def media_type(accept: str | None) -> str:
-    """The media type to answer in. BadRequestError, 406, when the client takes neither."""
+    """The media type of the response. Raises BadRequestError (406) if the client accepts neither."""
     if not accept:
         return JSON
     ranges = list(_ranges(accept))
     refused = {kind for kind, quality in ranges if quality == 0}
     for kind, _ in sorted(ranges, key=lambda found: -found[1]):
-        if kind in {JSON, RESPONSE} and kind not in refused:
+        if kind in {JSON, GRAPHQL_RESPONSE} and kind not in refused:
             return kind
         if kind in {"*/*", "application/*"} and kind not in refused:
-            return JSON if JSON not in refused else RESPONSE
-    raise BadRequestError(f"Answers are {RESPONSE} or {JSON}: accept one of them.", 406, "NOT_ACCEPTABLE")
+            return JSON if JSON not in refused else GRAPHQL_RESPONSE
+    raise BadRequestError(f"Answers are {GRAPHQL_RESPONSE} or {JSON}: accept one of them.", 406, "NOT_ACCEPTABLE")
 
 
-def wants_page(request: Request) -> bool:
-    """Whether a browser asks for a page rather than a client for an answer."""
+def wants_html(request: Request) -> bool:
+    """Whether the request is from a browser that should get GraphiQL."""
     if {"query", "documentId", "extensions"} & request.query_params.keys():
         return False
     best = max(_ranges(request.headers.get("accept", "")), key=lambda found: found[1], default=("", 0.0))
@@ -81,10 +81,10 @@ def _ranges(accept: str) -> Iterator[tuple[str, float]]:
         yield kind, float(quality) if re.fullmatch(r"[01](\.\d{0,3})?", quality) else 1.0
 
 
-async def sent(request: Request) -> Sent:
-    """What a request asks. BadRequestError says what is wrong with it."""
-    if request.method in READS:
-        return Sent(_from_query(request))
+async def read_request(request: Request) -> ReceivedRequest:
+    """Parse a request. Raises BadRequestError with what is wrong with it."""
+    if request.method in READ_METHODS:
+        return ReceivedRequest(_from_query(request))
     kind, _, options = request.headers.get("content-type", "").partition(";")
     kind = kind.strip().lower()
     raw = await _body(request, UPLOAD_LIMIT if kind == "multipart/form-data" else BODY_LIMIT)
@@ -94,7 +94,7 @@ async def sent(request: Request) -> Sent:
         return await _from_form(request, raw)
     if kind != JSON or not is_utf8(options):
         raise BadRequestError(f"Send {JSON} in UTF-8, or multipart/form-data.", 415, "UNSUPPORTED_MEDIA_TYPE")
-    return Sent(_asked(_json(raw, "The body"), holds_nul=b"u0000" in raw))
+    return ReceivedRequest(_parse_request(_json(raw, "The body"), holds_nul=b"u0000" in raw))
 
 
 def _json(raw: bytes | str, what: str) -> Any:
@@ -104,7 +104,7 @@ def _json(raw: bytes | str, what: str) -> Any:
         raise BadRequestError(f"{what} is no JSON: {error}.") from None
 
 
-def _asked(data: Any, *, holds_nul: bool) -> Asked:
+def _parse_request(data: Any, *, holds_nul: bool) -> GraphQLRequest:
     if isinstance(data, list):
         raise BadRequestError("Send one request at a time: batches are not answered.")
     if not isinstance(data, dict):
@@ -124,21 +124,21 @@ def _asked(data: Any, *, holds_nul: bool) -> Asked:
         raise BadRequestError("`variables` is an object or null.")
     if _NUL.search(query) or (holds_nul and _has_nul(variables)):
         raise BadRequestError("A text holds the character NUL, which cannot be stored.")
-    return Asked(query, variables or {}, name or None, document_id)
+    return GraphQLRequest(query, variables or {}, name or None, document_id)
 
 
-def _document_id(given: Any, extensions: Mapping[str, Any]) -> str | None:
-    """The id of a document that the server knows, under either of the names it is sent by."""
-    if given is None:
+def _document_id(body: Any, extensions: Mapping[str, Any]) -> str | None:
+    """The id of a trusted document: `documentId`, or `sha256Hash` of the extension `persistedQuery`."""
+    if body is None:
         persisted = extensions.get("persistedQuery")
-        given = persisted.get("sha256Hash") if isinstance(persisted, dict) else None
-    if not isinstance(given, str | None):
+        body = persisted.get("sha256Hash") if isinstance(persisted, dict) else None
+    if not isinstance(body, str | None):
         raise BadRequestError("The id of a document is a string.")
-    return given.removeprefix(SHA256) if given else None
+    return body.removeprefix(SHA256) if body else None
 
 
 def _has_nul(value: Any) -> bool:
-    """Whether a text of these variables holds NUL, however deep: JSON nests deeper than functions may call themselves."""
+    """Whether a text in the variables holds NUL. A loop, because JSON can nest deeper than Python's recursion limit."""
     todo = [value]
     while todo:
         at = todo.pop()
@@ -152,12 +152,12 @@ def _has_nul(value: Any) -> bool:
     return False
 
 
-def _from_query(request: Request) -> Asked:
+def _from_query(request: Request) -> GraphQLRequest:
     given: dict[str, Any] = dict(request.query_params)
     for name in ("variables", "extensions"):
         if name in given:
             given[name] = _json(given[name], f"`{name}`") if given[name] else None
-    return _asked(given, holds_nul=True)
+    return _parse_request(given, holds_nul=True)
 
 
 async def _body(request: Request, limit: int) -> bytes:
@@ -179,10 +179,10 @@ async def _body(request: Request, limit: int) -> bytes:
     return b"".join(chunks)
 
 
-# ---- uploads, as the GraphQL multipart request specification has them
+# ---- uploads, by the GraphQL multipart request specification
 
 
-async def _from_form(request: Request, raw: bytes) -> Sent:
+async def _from_form(request: Request, raw: bytes) -> ReceivedRequest:
     limits = {"max_files": MOST_FILES, "max_fields": 2, "max_part_size": BODY_LIMIT}
     try:
         form = await read_multipart(request.headers, raw, **limits)
@@ -191,7 +191,7 @@ async def _from_form(request: Request, raw: bytes) -> Sent:
     try:
         operations, places = (_json(_text(form, name), f"`{name}`") for name in ("operations", "map"))
         _put_files(operations, places, form)
-        return Sent(_asked(operations, holds_nul=True), form)
+        return ReceivedRequest(_parse_request(operations, holds_nul=True), form)
     except BadRequestError:
         await form.close()
         raise

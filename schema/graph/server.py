@@ -1,4 +1,4 @@
-"""Answers GraphQL requests, whatever brought them: document, bounds, execution, errors."""
+"""Executes GraphQL requests of any transport: document, limits, execution, errors."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -13,23 +13,23 @@ from prometheus_client import Histogram
 from strawberry.execution import optimized_is_awaitable
 
 from resolvers.core.context import Context
-from resolvers.core.idempotency import Answered, Once, Rendered, fingerprint
+from resolvers.core.idempotency import IdempotentRequest, ResponseReady, StoredResponse, fingerprint
 from schema.core.errors import Unavailable
-from schema.graph.bounds import BeyondLimitsError, Limits, check_variables
-from schema.graph.documents import MOST_HINTS, Document, Documents, RefusedDocument
-from schema.graph.errors import BAD_USER_INPUT, cause_of, outage, told
+from schema.graph.bounds import LimitExceededError, QueryLimits, check_variables
+from schema.graph.documents import MOST_ERRORS_WITH_HINTS, DocumentCache, DocumentRejected, GraphQLDocument
+from schema.graph.errors import BAD_USER_INPUT, cause_of, find_outage, format_errors
 from schema.graph.executor import Executor
 
-COST = Histogram(
+COST_HISTOGRAM = Histogram(
     "coffret_graphql_cost",
-    "What operations would cost that were asked for.",
+    "Cost of requested operations.",
     buckets=(1, 10, 100, 300, 1_000, 3_000, 10_000, 100_000),
 )
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A GraphQL request: the document itself, or (`query` is empty then) the id of one that the server knows."""
+class GraphQLRequest:
+    """A GraphQL request: a document, or the id of a trusted one (`query` is then empty)."""
 
     query: str
     variables: Mapping[str, Any] = field(default_factory=dict)
@@ -38,109 +38,113 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What is sent back, and whether the operation was run at all."""
+class GraphQLResponse:
+    """The body of a response, and whether the operation ran at all."""
 
     body: dict[str, Any]
-    ran: bool
-    away: Unavailable | None = None
-    """Set when nothing was answered because something behind us cannot be reached."""
-    kept: Answered | None = None
-    """Set when the answer is one that was kept, to be sent as it is; the body is empty then."""
+    was_executed: bool
+    unavailable: Unavailable | None = None
+    """Set if the response has no data because a dependency cannot be reached."""
+    stored_response: ResponseReady | None = None
+    """Set for a stored response, which is sent unchanged; the body is then empty."""
 
 
 class QueryOnlyError(Exception):
-    """A mutation where only queries are answered."""
+    """A mutation was sent where only queries are allowed."""
 
 
-class Graph:
-    """A schema that answers requests within limits.
+class GraphQLServer:
+    """A schema that executes requests within limits.
 
-    `trusted` are documents by id, which requests may name instead of sending them; with `trusted_only` no other is
-    answered. `compiled=False` leaves all to graphql-core, the reference.
+    `trusted` are documents by id, which requests may name instead of sending them. With `trusted_only` all other
+    documents are refused. `compiled=False` lets graphql-core execute everything, as the reference.
     """
 
     def __init__(
         self,
         schema: strawberry.Schema,
         *,
-        limits: Limits | None = None,
+        limits: QueryLimits | None = None,
         introspection: bool = True,
         compiled: bool = True,
         trusted: Mapping[str, str] | None = None,
         trusted_only: bool = False,
     ) -> None:
         self.schema = schema._schema  # noqa: SLF001 - Strawberry has no public name for graphql-core's schema
-        self.limits = limits or Limits()
+        self.limits = limits or QueryLimits()
         self.introspection = introspection
         self.compiled = compiled
-        self.documents = Documents(
+        self.documents = DocumentCache(
             self.schema, self.limits, introspection=introspection, trusted=trusted or {}, trusted_only=trusted_only
         )
 
-    async def answer(
-        self, asked: Asked, context: Context, *, key: str | None = None, queries_only: bool = False
-    ) -> Answer:
-        """Answer a request. QueryOnlyError, with nothing run, for a mutation under `queries_only`.
+    async def execute(
+        self, asked: GraphQLRequest, context: Context, *, idempotency_key: str | None = None, queries_only: bool = False
+    ) -> GraphQLResponse:
+        """Execute a request. Raises QueryOnlyError, before anything runs, for a mutation under `queries_only`.
 
-        With a `key` a mutation is done once for the caller's token.
+        With an `idempotency_key` a mutation runs once per key and token.
         """
         try:
-            text = asked.query or self.documents.text(asked.document_id)
+            text = asked.query or self.documents.find_trusted_text(asked.document_id)
             document = self.documents.get(text)
-            operation = document.operation(asked.operation_name)
+            operation = document.find_operation(asked.operation_name)
             check_variables(asked.variables, self.limits)
-        except RefusedDocument as refused:
-            return _refused(refused, context)
-        except BeyondLimitsError as beyond:
-            return _refused(RefusedDocument(beyond, code="BAD_REQUEST"), context)
+        except DocumentRejected as refused:
+            return _error_response(refused, context)
+        except LimitExceededError as beyond:
+            return _error_response(DocumentRejected(beyond, code="BAD_REQUEST"), context)
         if queries_only and operation.operation is not OperationType.QUERY:
             raise QueryOnlyError
-        changes = 0 if key is None else document.changes(operation)
+        changes = 0 if idempotency_key is None else document.count_mutations(operation)
         if changes > 1:
             words = "An Idempotency-Key is for one change: send one mutation with it."
-            return _refused(RefusedDocument(GraphQLError(words), code="BAD_REQUEST"), context)
+            return _error_response(DocumentRejected(GraphQLError(words), code="BAD_REQUEST"), context)
         cost = document.cost(operation, asked.variables)
-        COST.observe(cost)
+        COST_HISTOGRAM.observe(cost)
         extensions = {"cost": {"requested": cost, "limit": self.limits.cost}}
         if cost > self.limits.cost:
-            words = (
-                f"This would cost {cost}; the limit is {self.limits.cost}. Ask for smaller pages, or for less at once."
-            )
-            error = BeyondLimitsError(words, "COST_LIMIT_EXCEEDED", requested=cost, limit=self.limits.cost)
-            return _refused(RefusedDocument(error, code="COST_LIMIT_EXCEEDED"), context, extensions)
-        request = _Request(document, operation, asked, context, extensions)
-        if key is not None and changes and context.caller is not None:
+            words = f"This would cost {cost}; the limit is {self.limits.cost}. Request smaller pages, or fewer fields."
+            error = LimitExceededError(words, "COST_LIMIT_EXCEEDED", requested=cost, limit=self.limits.cost)
+            return _error_response(DocumentRejected(error, code="COST_LIMIT_EXCEEDED"), context, extensions)
+        request = _CheckedRequest(document, operation, asked, context, extensions)
+        if idempotency_key is not None and changes and context.caller is not None:
             said = await fingerprint("graphql", asked.operation_name, text, asked.variables)
-            context.once = Once(context, key, said, lambda _: self._rendered(request))
-        return await self._answered(request)
+            context.idempotency = IdempotentRequest(
+                context, idempotency_key, said, lambda _: self._render_response(request)
+            )
+        return await self._respond(request)
 
-    async def _answered(self, request: "_Request") -> Answer:
+    async def _respond(self, request: "_CheckedRequest") -> GraphQLResponse:
         context, extensions = request.context, request.extensions
-        result = await self._executed(request)
+        result = await self._execute(request)
         if not isinstance(result, ExecutionResult):
-            return _refused(RefusedDocument(*result, code=BAD_USER_INPUT), context, extensions)
+            return _error_response(DocumentRejected(*result, code=BAD_USER_INPUT), context, extensions)
         if not result.errors:
-            return Answer({"data": result.data, "extensions": extensions}, ran=True)
-        if context.once is not None and isinstance(kept := cause_of(result.errors[0]), Answered):
-            return Answer({}, ran=True, kept=kept)
-        errors = told(result.errors, context.request_id, BAD_USER_INPUT)
-        return Answer({"data": result.data, "errors": errors, "extensions": extensions}, True, outage(result))
+            return GraphQLResponse({"data": result.data, "extensions": extensions}, was_executed=True)
+        if context.idempotency is not None and isinstance(kept := cause_of(result.errors[0]), ResponseReady):
+            return GraphQLResponse({}, was_executed=True, stored_response=kept)
+        errors = format_errors(result.errors, context.request_id, BAD_USER_INPUT)
+        return GraphQLResponse(
+            {"data": result.data, "errors": errors, "extensions": extensions}, True, find_outage(result)
+        )
 
-    async def _rendered(self, request: "_Request") -> Rendered:
-        """The answer to a request whose mutation has come to something; raises what goes wrong in writing it."""
-        result = await self._executed(request)
+    async def _render_response(self, request: "_CheckedRequest") -> StoredResponse:
+        """The response to store after a mutation has run. Raises the errors of rendering it."""
+        result = await self._execute(request)
         errors = result.errors if isinstance(result, ExecutionResult) else result
         if errors:
-            raise cause_of(errors[0]) or RuntimeError("The answer to a mutation could not be written.") from errors[0]
+            raise cause_of(errors[0]) or RuntimeError("The response to a mutation could not be rendered.") from errors[
+                0
+            ]
         assert isinstance(result, ExecutionResult)
-        return Rendered(orjson.dumps({"data": result.data, "extensions": request.extensions}))
+        return StoredResponse(orjson.dumps({"data": result.data, "extensions": request.extensions}))
 
-    async def _executed(self, request: "_Request") -> ExecutionResult | Sequence[GraphQLError]:
-        """Execute; a list of errors where the variables do not fit."""
+    async def _execute(self, request: "_CheckedRequest") -> ExecutionResult | Sequence[GraphQLError]:
+        """The result, or a list of errors if the variables are invalid."""
         executor = self._executor(request, hints=False)
         if isinstance(executor, list):
-            few = self.introspection and len(executor) <= MOST_HINTS
+            few = self.introspection and len(executor) <= MOST_ERRORS_WITH_HINTS
             told = self._executor(request, hints=True) if few else executor
             assert isinstance(told, list)
             return told
@@ -150,34 +154,36 @@ class Graph:
         assert isinstance(result, ExecutionResult)
         return result
 
-    def _executor(self, request: "_Request", *, hints: bool) -> CoreExecutor[Any] | list[GraphQLError]:
+    def _executor(self, request: "_CheckedRequest", *, hints: bool) -> CoreExecutor[Any] | list[GraphQLError]:
         document, operation = request.document, request.operation
         return Executor.build(
             self.schema,
             document.node,
             context_value=request.context,
-            raw_variable_values=dict(request.asked.variables),
+            raw_variable_values=dict(request.request.variables),
             operation_name=operation.name.value if operation.name else None,
             is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # Strawberry types it as a plain bool
             hide_suggestions=not hints,
             plans=document.plans,
-            conditions=document.conditions,
+            conditions=document.condition_variables,
             compiled=self.compiled,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
-    """A request that is within bounds."""
+class _CheckedRequest:
+    """A request within the limits."""
 
-    document: Document
+    document: GraphQLDocument
     operation: OperationDefinitionNode
-    asked: Asked
+    request: GraphQLRequest
     context: Context
     extensions: dict[str, Any]
 
 
-def _refused(refused: RefusedDocument, context: Context, extensions: dict[str, Any] | None = None) -> Answer:
+def _error_response(
+    refused: DocumentRejected, context: Context, extensions: dict[str, Any] | None = None
+) -> GraphQLResponse:
     errors: tuple[GraphQLError, ...] = refused.errors
-    body: dict[str, Any] = {"errors": told(errors, context.request_id, "BAD_REQUEST")}
-    return Answer(body | ({"extensions": extensions} if extensions else {}), ran=False)
+    body: dict[str, Any] = {"errors": format_errors(errors, context.request_id, "BAD_REQUEST")}
+    return GraphQLResponse(body | ({"extensions": extensions} if extensions else {}), was_executed=False)

@@ -1,4 +1,4 @@
-"""Trusted documents: a file of them, as the tools that collect them out of a client's code write it."""
+"""Reads files of trusted documents, as tools collect them from the code of clients."""
 
 import json
 import pathlib
@@ -8,18 +8,18 @@ from typing import Any
 from graphql import DocumentNode, FieldNode, OperationDefinitionNode
 
 SHA256 = "sha256:"
-"""What the id of a document begins with, where it is the digest of its text."""
+"""Prefix of a document id that is the digest of the document's text."""
 
 
 class ManifestError(Exception):
-    """A file of documents that cannot be used; the message says why."""
+    """A file of documents cannot be used; the message says why."""
 
 
 def read_manifest(path: pathlib.Path) -> Mapping[str, str]:
-    """The documents of a file by their ids. ManifestError says why it cannot be read.
+    """The documents of a file by id. Raises ManifestError with the reason.
 
-    It is a JSON object of ids and documents, as Relay's compiler and GraphQL Code Generator write it, or the manifest that
-    Apollo's tools make: `{"operations": [{"id": …, "body": …}]}`.
+    The file is a JSON object of ids and documents, as Relay's compiler and GraphQL Code Generator write it, or an
+    Apollo manifest: `{"operations": [{"id": …, "body": …}]}`.
     """
     try:
         data = json.loads(path.read_bytes())
@@ -43,7 +43,7 @@ def _items(data: Any) -> Any:
 
 
 def only_introspects(document: DocumentNode) -> bool:
-    """Whether a document asks about the schema, and for nothing else."""
+    """Whether a document selects introspection fields only."""
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     return all(
         isinstance(node, FieldNode) and node.name.value.startswith("__")

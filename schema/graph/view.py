@@ -1,4 +1,4 @@
-"""GraphQL over HTTP: one endpoint, both media types, and GraphiQL for a browser."""
+"""GraphQL over HTTP: one endpoint, two media types, and GraphiQL for browsers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -11,30 +11,31 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from resolvers.core.context import Context, Transport
+from resolvers.core.caller import Transport
+from resolvers.core.context import Context
 from resolvers.core.idempotency import key_of
 from schema.core.errors import AppError, InvalidInput
 from schema.graph import graphiql
-from schema.graph.errors import INTERNAL, app_error
-from schema.graph.requests import JSON, READS, BadRequestError, media_type, sent, wants_page
-from schema.graph.server import Graph, QueryOnlyError
+from schema.graph.errors import INTERNAL_MESSAGE, format_app_error
+from schema.graph.requests import JSON, READ_METHODS, BadRequestError, media_type, read_request, wants_html
+from schema.graph.server import GraphQLServer, QueryOnlyError
 
 log = structlog.get_logger(__name__)
-ContextOf: TypeAlias = Callable[[Request], Awaitable[Context]]
-METHODS = {*READS, "POST"}
+BuildContext: TypeAlias = Callable[[Request], Awaitable[Context]]
+METHODS = {*READ_METHODS, "POST"}
 OK, BAD_REQUEST, UNAUTHORIZED, INTERNAL_SERVER_ERROR = 200, 400, 401, 500
 
 
-class View:
+class GraphQLView:
     """The endpoint, an ASGI application.
 
-    `context_of` builds what a request carries; an error of the catalogue that it raises (a bad token, too many requests)
-    is the answer, under its status. `ide` serves GraphiQL to browsers.
+    `context_of` builds the context of a request. An `AppError` that it raises (an invalid token, too many requests)
+    becomes the response, with its status. `ide` serves GraphiQL to browsers.
     """
 
-    def __init__(self, graph: Graph, context_of: ContextOf, *, ide: bool = False) -> None:
+    def __init__(self, graph: GraphQLServer, context_of: BuildContext, *, ide: bool = False) -> None:
         self.graph = graph
-        self.context_of = context_of
+        self.build_context = context_of
         self.ide = ide
 
     def routes(self, path: str = "/graphql") -> Sequence[BaseRoute]:
@@ -43,7 +44,6 @@ class View:
         return [*own, *graphiql.routes(path)] if self.ide else own
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         request = Request(scope, receive)
         try:
             response = await self._respond(request)
@@ -53,42 +53,44 @@ class View:
 
     async def _respond(self, request: Request) -> Response:
         try:
-            return await self._answer(request)
+            return await self._respond_to_valid(request)
         except BadRequestError as error:
-            return _failed(request, error.status, str(error), {"code": error.code}, error.headers)
+            return _error_response(request, error.status, str(error), {"code": error.code}, error.headers)
         except AppError as error:
-            message, extensions = app_error(error)
-            return _failed(request, error.status, message, extensions, _headers(error))
+            message, extensions = format_app_error(error)
+            return _error_response(request, error.status, message, extensions, _headers(error))
         except ClientDisconnect:
             raise
         except Exception:
             log.exception("unexpected error")
             told = {"code": "INTERNAL_ERROR", "requestId": _request_id(request)}
-            return _failed(request, INTERNAL_SERVER_ERROR, INTERNAL, told)
+            return _error_response(request, INTERNAL_SERVER_ERROR, INTERNAL_MESSAGE, told)
 
-    async def _answer(self, request: Request) -> Response:
+    async def _respond_to_valid(self, request: Request) -> Response:
         if request.method not in METHODS:
             raise BadRequestError("Use GET or POST.", 405, "METHOD_NOT_ALLOWED", Allow="GET, HEAD, POST")
-        if self.ide and request.method in READS and wants_page(request):
+        if self.ide and request.method in READ_METHODS and wants_html(request):
             return graphiql.page(request.url.path)
         kind = media_type(request.headers.get("accept"))
-        context = await self.context_of(request)
+        context = await self.build_context(request)
         context.transport = Transport.GRAPHQL
         key = _idempotency_key(request)
-        asked = await sent(request)
+        asked = await read_request(request)
         try:
-            answer = await self.graph.answer(asked.asked, context, key=key, queries_only=request.method in READS)
+            answer = await self.graph.execute(
+                asked.graphql, context, idempotency_key=key, queries_only=request.method in READ_METHODS
+            )
         except QueryOnlyError:
             raise BadRequestError("Send mutations by POST.", 405, "METHOD_NOT_ALLOWED", Allow="POST") from None
         finally:
             await asked.close()
-        if answer.kept is not None:
-            replayed = {"Idempotent-Replayed": "true"} if answer.kept.replayed else {}
-            return _response(answer.kept.answer.body, OK, kind, replayed)
-        if answer.away is not None:
-            return _response(answer.body, answer.away.status, kind, _headers(answer.away))
-        # What was refused before it ran is 400 in GraphQL's own media type; plain JSON is 200 whatever it says.
-        status = OK if answer.ran or kind == JSON else BAD_REQUEST
+        if answer.stored_response is not None:
+            replayed = {"Idempotent-Replayed": "true"} if answer.stored_response.replayed else {}
+            return _response(answer.stored_response.response.body, OK, kind, replayed)
+        if answer.unavailable is not None:
+            return _response(answer.body, answer.unavailable.status, kind, _headers(answer.unavailable))
+        # GraphQL over HTTP: a request refused before it ran is 400 in GraphQL's own media type, and 200 in plain JSON.
+        status = OK if answer.was_executed or kind == JSON else BAD_REQUEST
         return _response(answer.body, status, kind, {})
 
 
@@ -99,7 +101,7 @@ def _idempotency_key(request: Request) -> str | None:
         raise BadRequestError(error.problems[0].message) from None
 
 
-def _failed(
+def _error_response(
     request: Request,
     status: int,
     message: str,

@@ -1,171 +1,106 @@
-"""Who a partner is, as far as its payment provider has been shown: documents, identity checks, and the level they make."""
+"""The identification (KYC) of a partner at its payment provider: documents, identity checks and the resulting level."""
 
 import datetime as dt
-from dataclasses import dataclass
 from uuid import UUID
 
 import strawberry
 from pydantic import BaseModel
 from sqlmodel import Field
 
-from schema.core.resource import ClosedSet, Fields, closed_set, writable
+from schema.core.columns import DescribedEnum, graphql_enum
 
 
-@closed_set
-class KycDocumentType(ClosedSet):
+@graphql_enum
+class KycDocumentType(DescribedEnum):
     """What a document proves."""
 
-    IDENTITY_PROOF = "IDENTITY_PROOF", "Who the legal representative is: a passport, an identity card."
-    REGISTRATION_PROOF = "REGISTRATION_PROOF", "That the company is registered: an extract of the register."
-    ARTICLES_OF_ASSOCIATION = "ARTICLES_OF_ASSOCIATION", "What the company has agreed on: its articles."
-    SHAREHOLDER_DECLARATION = "SHAREHOLDER_DECLARATION", "To whom the company belongs."
-    ADDRESS_PROOF = "ADDRESS_PROOF", "Where somebody lives."
+    IDENTITY_PROOF = "IDENTITY_PROOF", "The identity of the legal representative: a passport or an identity card."
+    REGISTRATION_PROOF = "REGISTRATION_PROOF", "The registration of the company: an extract of the register."
+    ARTICLES_OF_ASSOCIATION = "ARTICLES_OF_ASSOCIATION", "The company's articles of association."
+    SHAREHOLDER_DECLARATION = "SHAREHOLDER_DECLARATION", "The owners of the company."
+    ADDRESS_PROOF = "ADDRESS_PROOF", "A person's address."
 
 
-@closed_set
-class KycCheckStatus(ClosedSet):
-    """Where a document or an identity check stands."""
+@graphql_enum
+class KycCheckStatus(DescribedEnum):
+    """The status of a document or an identity check."""
 
-    CREATED = "CREATED", "A document that was not handed in completely: send it again."
+    CREATED = "CREATED", "A document that was not submitted completely. Send it again."
     VALIDATION_ASKED = "VALIDATION_ASKED", "A document that is being examined."
-    PENDING = "PENDING", "An identity check that was opened, and not done yet."
-    REVIEW = "REVIEW", "An identity check that somebody at the provider looks at."
+    PENDING = "PENDING", "An identity check that is open and not done yet."
+    REVIEW = "REVIEW", "An identity check that is under manual review at the provider."
     VALIDATED = "VALIDATED", "It is accepted."
-    REFUSED = "REFUSED", "It is refused; the reasons say why."
-    EXPIRED = "EXPIRED", "An identity check that nobody did in time."
-    OUT_OF_DATE = "OUT_OF_DATE", "It was accepted once, and has to be renewed."
-    UNKNOWN = "UNKNOWN", "The provider says something that we do not know: it counts as not accepted."
+    REFUSED = "REFUSED", "It is refused; `refusals` gives the reasons."
+    EXPIRED = "EXPIRED", "An identity check that was not done in time."
+    OUT_OF_DATE = "OUT_OF_DATE", "It was accepted and has to be renewed."
+    UNKNOWN = "UNKNOWN", "The provider returned an unknown status. It counts as not accepted."
 
 
-@closed_set
-class KycRefusalReason(ClosedSet):
-    """Why a document or an identity check was refused, in words that do not depend on the provider."""
+@graphql_enum
+class KycRefusalReason(DescribedEnum):
+    """Why a document or an identity check was refused, independent of the provider."""
 
     UNREADABLE = "unreadable", "It cannot be read."
-    NOT_ACCEPTED = "not_accepted", "It is not of a kind that is accepted."
-    HAS_EXPIRED = "has_expired", "It was no longer valid."
-    INCOMPLETE = "incomplete", "Something of it is missing, such as a page or its back."
+    NOT_ACCEPTED = "not_accepted", "This type of document is not accepted."
+    HAS_EXPIRED = "has_expired", "It has expired."
+    INCOMPLETE = "incomplete", "A part of it is missing, such as a page or the back."
     MISSING = "missing", "It is missing."
-    USER_DATA_MISMATCH = "user_data_mismatch", "It does not say the same of the representative as the partner's data."
-    ACCOUNT_DATA_MISMATCH = "account_data_mismatch", "It does not say the same of the company as the partner's data."
-    FALSIFIED = "falsified", "It was taken for a forgery."
+    USER_DATA_MISMATCH = "user_data_mismatch", "It does not match the partner's data about the representative."
+    ACCOUNT_DATA_MISMATCH = "account_data_mismatch", "It does not match the partner's data about the company."
+    FALSIFIED = "falsified", "It was considered a forgery."
     UNDERAGE = "underage", "The person is not of age."
-    SPECIFIC_CASE = "specific_case", "Ask the provider: it is a case of its own."
-    FACE_MISMATCH = "face_mismatch", "The face is not that of the document."
-    UNKNOWN = "unknown", "Something else: see the provider's own code and text."
+    SPECIFIC_CASE = "specific_case", "A special case: contact the provider."
+    FACE_MISMATCH = "face_mismatch", "The face does not match the document."
+    UNKNOWN = "unknown", "Another reason: see the provider's own code and message."
 
 
-@closed_set
-class KycCheckKind(ClosedSet):
-    """How somebody showed who they are."""
+@graphql_enum
+class KycCheckKind(DescribedEnum):
+    """The kind of an identification check."""
 
-    DOCUMENT = "document", "By a document that was handed in."
-    IDENTITY_CHECK = "identity_check", "On a page of the provider."
+    DOCUMENT = "document", "A submitted document."
+    IDENTITY_CHECK = "identity_check", "A verification on a page of the provider."
 
 
-@closed_set
-class KycStatus(ClosedSet):
+@graphql_enum
+class KycStatus(DescribedEnum):
     """Whether a partner is identified."""
 
-    OK = "ok", "It is: the provider has validated it, and it can be paid out."
-    ERROR = "error", "It is not, or not yet; `detail` says why."
+    OK = "ok", "The provider has validated it, and payouts are possible."
+    ERROR = "error", "It is not validated, or not yet; `detail` gives the reason."
 
 
-@strawberry.pydantic.type(description="Why something was refused.")
+@strawberry.pydantic.type(description="Why a document or an identity check was refused.")
 class KycRefusal(BaseModel):
-    """Why something was refused."""
-
-    reason: KycRefusalReason = Field(description="In our words.")
+    reason: KycRefusalReason = Field(description="The reason, independent of the provider.")
     code: str = Field(description="The provider's own code, as received: `DOCUMENT_UNREADABLE`.")
-    message: str = Field(description="What the provider says of it, as received; empty: nothing.")
+    message: str = Field(description="The provider's own message, as received; empty if none.")
 
 
 @strawberry.pydantic.type(description="The latest document of its type, or the latest identity check.")
 class KycCheck(BaseModel):
-    """The latest document of its type, or the latest identity check."""
-
-    kind: KycCheckKind = Field(description="What it is.")
-    id: int | None = Field(description="Its id; null: there is none, it was never handed in.")
-    partner_id: int = Field(description="The id of the partner that it is about.")
-    partner_uuid: UUID = Field(description="The uuid of that partner.")
+    kind: KycCheckKind = Field(description="Whether it is a document or an identity check.")
+    id: int | None = Field(description="Its id; null if it was never submitted.")
+    partner_id: int = Field(description="The id of the partner it is about.")
+    partner_uuid: UUID = Field(description="The uuid of the partner it is about.")
     document_type: KycDocumentType = Field(description="What it proves.")
-    status: KycCheckStatus | None = Field(description="Where it stands; null: it is missing.")
+    status: KycCheckStatus | None = Field(description="The status; null if it is missing.")
     refused_reason: str = Field(
-        description="The provider's own code of the first reason it was refused for, `DOCUMENT_MISSING` for one that is "
-        "missing; empty: it was not refused."
+        description="The provider's own code of the first refusal, `DOCUMENT_MISSING` if it is missing; empty if "
+        "it was not refused."
     )
-    refusals: list[KycRefusal] = Field(description="Every reason it was refused for.")
-    created_on: dt.datetime | None = Field(description="When it was handed in or opened; null: never.")
+    refusals: list[KycRefusal] = Field(description="All reasons for the refusal.")
+    created_on: dt.datetime | None = Field(description="When it was submitted or opened; null if never.")
 
 
-@strawberry.pydantic.type(description="Whether a partner is identified, and what is in the way.")
+@strawberry.pydantic.type(description="Whether a partner is identified, and what is missing.")
 class Kyc(BaseModel):
-    """Whether a partner is identified, and what is in the way."""
-
-    partner_id: int = Field(description="The id of the partner.")
-    partner_uuid: UUID = Field(description="Its uuid.")
+    partner_id: int = Field(description="The partner's id.")
+    partner_uuid: UUID = Field(description="The partner's uuid.")
     status: KycStatus = Field(description="Whether it is identified.")
-    detail: str = Field(description="The same in a sentence, with the way out.")
-    checked_on: dt.datetime | None = Field(description="When the provider last told; null: never.")
-    errors: list[KycCheck] = Field(description="What is refused or missing; empty when it is identified.")
+    detail: str = Field(description="The status in a sentence, with what to do.")
+    checked_on: dt.datetime | None = Field(description="When the provider last reported the status; null if never.")
+    errors: list[KycCheck] = Field(description="What is refused or missing; empty if the partner is identified.")
     checks: list[KycCheck] = Field(
-        description="The latest document of each type and the latest identity check, whatever became of them."
+        description="The latest document of each type and the latest identity check, whatever their status."
     )
-
-
-@strawberry.pydantic.type(description="A page of the payment provider on which the representative proves an identity.")
-class IdentityVerification(BaseModel):
-    """A page of the payment provider on which the representative proves an identity."""
-
-    id: int = Field(description="Its id.")
-    status: KycCheckStatus = Field(description="Where it stands.")
-    redirect_url: str = Field(description="Where to send the representative.")
-    expires_on: dt.datetime = Field(description="Until when it can be used: for seven days.")
-
-
-@writable
-class OpenIdentityVerification(Fields):
-    """Whose identity is to be proven."""
-
-    partner_uuid: UUID = Field(description="The uuid of the partner.")
-
-
-class ReturnedFrom(ClosedSet):
-    """What somebody was sent to the provider for."""
-
-    IDENTITY = "identity", "To prove an identity."
-    BANK_ACCOUNT = "bank_account", "To confirm a bank account."
-
-
-class Stage(ClosedSet):
-    """How that stands, in the words of the page they come back to."""
-
-    OPEN = "open", "It is not done yet."
-    WAITING = "waiting", "It is being examined."
-    DONE = "done", "It is done."
-    FAILED = "failed", "It was refused, or not done in time: it can be tried again."
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """What the page shows to somebody who comes back from the provider."""
-
-    path: str
-    """The end of the page's address."""
-    of: ReturnedFrom
-    stage: Stage
-    action_url: str | None
-    """Where to go on at the provider, while that can be done."""
-    partner_name: str
-    """What customers know the partner by."""
-    accent: str
-    logo_url: str
-    language: str
-    """The partner's, for a browser that names none of ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class TryAgain:
-    """What is to be tried again: the end of the address of the page that says it failed."""
-
-    path: str

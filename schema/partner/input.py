@@ -1,4 +1,4 @@
-"""What is sent to make and to change partners."""
+"""Inputs that create and update partners."""
 
 import re
 from dataclasses import dataclass
@@ -10,9 +10,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandle
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from schema.core.message_names import Words
-from schema.core.ownership import MARKETPLACE
-from schema.core.resource import Fields, writable_as
+from schema.core.inputs import graphql_input_for
+from schema.core.message_names import TemplatedMessage
+from schema.core.ownership import MARKETPLACE_DESCRIPTION
+from schema.core.resource import SchemaModel
 from schema.partner.partner import Partner, PartnerStatus
 from schema.partner.parts import (
     BankDetails,
@@ -25,46 +26,46 @@ from schema.partner.parts import (
     Registration,
 )
 from schema.product.input import PicturePath
-from schema.validation.characters import up_to
+from schema.validation.characters import line_up_to
 from schema.validation.contact import (
     Bic,
     Country,
     CountryCode,
-    EmptyIsNothing,
-    Filled,
-    FilledEmail,
+    EmptyToNone,
     Iban,
-    NothingIsEmpty,
+    NoneToEmpty,
+    NotBlank,
     Phone,
+    RequiredEmail,
     WebAddress,
 )
-from schema.validation.dates import MaybeDay
+from schema.validation.dates import OptionalDay
+from schema.validation.languages import Language
 from schema.validation.numbers import RowId
-from schema.voucher.issue_input import Language
 
 COLOUR = re.compile("#[0-9a-f]{6}")
 LONGEST_NAME, LONGEST_SHORT_NAME, LONGEST_NUMBER = 120, 60, 40
 
 
 @dataclass(frozen=True)
-class OneOf:
-    """Annotates a status of which only some values may be sent."""
+class AllowedStatuses:
+    """Annotates a status of which only some values are accepted."""
 
     statuses: tuple[PartnerStatus, ...]
-    refusal: str
-    """Why not; `{choices}` are the statuses that may be sent."""
+    message: str
+    """The error message; `{choices}` are the accepted statuses."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Check the value after its type."""
-        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Show what may be sent."""
         return {"type": "string", "enum": [status.value for status in self.statuses]}
 
-    def _checked(self, status: PartnerStatus) -> PartnerStatus:
+    def _check(self, status: PartnerStatus) -> PartnerStatus:
         if status not in self.statuses:
-            raise PydanticCustomError("status", "refused", {"words": Words(self.refusal, choices=self.statuses)})
+            raise PydanticCustomError(
+                "status", "refused", {"words": TemplatedMessage(self.message, choices=self.statuses)}
+            )
         return status
 
 
@@ -84,45 +85,48 @@ def _colour(value: str) -> str:
     return value
 
 
-def _sorted(tags: list[str]) -> list[str]:
+def _sort_tags(tags: list[str]) -> list[str]:
     return sorted(set(tags), key=lambda tag: (tag.casefold(), tag))
 
 
-Status = Annotated[
+CreatePartnerStatus = Annotated[
     PartnerStatus,
-    OneOf(
+    AllowedStatuses(
         (PartnerStatus.ACTIVE, PartnerStatus.INACTIVE, PartnerStatus.TEST),
-        "Only partners that a network lists are new. Send {choices}.",
+        "Only partners that a network creates are new. Send {choices}.",
     ),
 ]
-Name = Annotated[str, up_to(LONGEST_NAME), NothingIsEmpty]
-FilledName = Annotated[str, up_to(LONGEST_NAME), Filled]
-ShortName = Annotated[str, up_to(LONGEST_SHORT_NAME), Filled]
-PersonName = Annotated[str, up_to(100), NothingIsEmpty]
-Number = Annotated[str, up_to(LONGEST_NUMBER), NothingIsEmpty]
-Ape = Annotated[str, up_to(20), NothingIsEmpty]
-Rcs = Annotated[str, up_to(80), NothingIsEmpty]
-Line = Annotated[str, up_to(255), NothingIsEmpty]
-City = Annotated[str, up_to(120), NothingIsEmpty]
-PostalCode = Annotated[str, up_to(20), NothingIsEmpty]
-SourceId = Annotated[str, BeforeValidator(_text_of_number), up_to(18), AfterValidator(_digits)]
-SomeSourceId = Annotated[str, BeforeValidator(_text_of_number), up_to(40)]
-"""To find a partner by: one that could not be given is that of nobody."""
-Birthday = MaybeDay
-Kind = Annotated[CompanyType | None, EmptyIsNothing]
-Frequency = Annotated[PayoutFrequency | None, EmptyIsNothing]
-Referrer = Annotated[RowId | None, EmptyIsNothing]
-Colour = Annotated[str, up_to(20, lower=True), AfterValidator(_colour)]
-Tag = Annotated[str, up_to(60), Filled]
+Name = Annotated[str, line_up_to(LONGEST_NAME), NoneToEmpty]
+RequiredName = Annotated[str, line_up_to(LONGEST_NAME), NotBlank]
+ShortName = Annotated[str, line_up_to(LONGEST_SHORT_NAME), NotBlank]
+PersonName = Annotated[str, line_up_to(100), NoneToEmpty]
+Number = Annotated[str, line_up_to(LONGEST_NUMBER), NoneToEmpty]
+Ape = Annotated[str, line_up_to(20), NoneToEmpty]
+Rcs = Annotated[str, line_up_to(80), NoneToEmpty]
+AddressLine = Annotated[str, line_up_to(255), NoneToEmpty]
+City = Annotated[str, line_up_to(120), NoneToEmpty]
+PostalCode = Annotated[str, line_up_to(20), NoneToEmpty]
+SourceId = Annotated[str, BeforeValidator(_text_of_number), line_up_to(18), AfterValidator(_digits)]
+SourceIdLookup = Annotated[str, BeforeValidator(_text_of_number), line_up_to(40)]
+"""A source id to find a partner by. Unlike `SourceId` it is not validated: an impossible one matches no partner."""
+OptionalBirthday = OptionalDay
+OptionalCompanyType = Annotated[CompanyType | None, EmptyToNone]
+OptionalPayoutFrequency = Annotated[PayoutFrequency | None, EmptyToNone]
+OptionalReferrer = Annotated[RowId | None, EmptyToNone]
+Colour = Annotated[str, line_up_to(20, to_lower=True), AfterValidator(_colour)]
+Tag = Annotated[str, line_up_to(60), NotBlank]
 Tags = Annotated[list[Tag], Field(max_length=100)]
-SortedTags = Annotated[Tags, AfterValidator(_sorted)]
-Hosts = Annotated[list[Annotated[str, up_to(260, lower=True), Filled]], Field(max_length=50)]
-TAGS = "Words its network sorts partners by, at most 100 of 60 characters; kept in alphabetical order, none twice."
+SortedTags = Annotated[Tags, AfterValidator(_sort_tags)]
+Hosts = Annotated[list[Annotated[str, line_up_to(260, to_lower=True), NotBlank]], Field(max_length=50)]
+TAGS_DESCRIPTION = (
+    "The tags by which the network sorts partners: at most 100 of 60 characters; sorted "
+    "alphabetically, duplicates removed."
+)
 
 
-@writable_as(Registration)
-class RegistrationInput(Fields):
-    """The numbers of a company; empty clears one."""
+@graphql_input_for(Registration)
+class RegistrationInput(SchemaModel):
+    """The registration numbers of a company; empty clears one."""
 
     siret_number: strawberry.Maybe[Number]
     rcs: strawberry.Maybe[Rcs]
@@ -130,125 +134,128 @@ class RegistrationInput(Fields):
     vat_id: strawberry.Maybe[Number]
 
 
-@writable_as(HeadOffice)
-class HeadOfficeInput(Fields):
-    """Where the head office is; empty clears a part."""
+@graphql_input_for(HeadOffice)
+class HeadOfficeInput(SchemaModel):
+    """The head office; empty clears a field."""
 
-    address_line_1: strawberry.Maybe[Line]
-    address_line_2: strawberry.Maybe[Line]
+    address_line_1: strawberry.Maybe[AddressLine]
+    address_line_2: strawberry.Maybe[AddressLine]
     postal_code: strawberry.Maybe[PostalCode]
     city: strawberry.Maybe[City]
     region: strawberry.Maybe[City]
-    country: strawberry.Maybe[Country] = Field(description="An ISO 3166 code, or a name in one of our languages.")
+    country: strawberry.Maybe[Country] = Field(
+        description="ISO 3166 code, or the country's name in a supported language."
+    )
 
 
-@writable_as(LegalRepresentative)
-class LegalRepresentativeInput(Fields):
-    """Who answers for the partner before the law; empty clears a part."""
+@graphql_input_for(LegalRepresentative)
+class LegalRepresentativeInput(SchemaModel):
+    """The legal representative of a partner; empty clears a field."""
 
     first_name: strawberry.Maybe[PersonName]
     last_name: strawberry.Maybe[PersonName]
-    birthday: strawberry.Maybe[Birthday]
-    email: strawberry.Maybe[FilledEmail]
+    birthday: strawberry.Maybe[OptionalBirthday]
+    email: strawberry.Maybe[RequiredEmail]
     nationality: strawberry.Maybe[CountryCode]
     country_of_residence: strawberry.Maybe[CountryCode]
 
 
-@writable_as(LegalRepresentative)
-class NewLegalRepresentativeInput(Fields):
-    """Who answers for a new partner before the law."""
+@graphql_input_for(LegalRepresentative)
+class NewLegalRepresentativeInput(SchemaModel):
+    """The legal representative of a new partner."""
 
     first_name: PersonName = ""
     last_name: PersonName = ""
-    birthday: Birthday = None
-    email: FilledEmail
+    birthday: OptionalBirthday = None
+    email: RequiredEmail
     nationality: CountryCode = ""
     country_of_residence: CountryCode = ""
 
 
-@writable_as(BankDetails)
-class BankDetailsInput(Fields):
-    """The bank account to pay to; empty clears a part."""
+@graphql_input_for(BankDetails)
+class BankDetailsInput(SchemaModel):
+    """The bank account for payouts; empty clears a field."""
 
     iban: strawberry.Maybe[Iban]
     bic: strawberry.Maybe[Bic]
 
 
-@writable_as(PayoutSettings)
-class PayoutSettingsInput(Fields):
-    """When and how to pay out."""
+@graphql_input_for(PayoutSettings)
+class PayoutSettingsInput(SchemaModel):
+    """The payout settings of a partner."""
 
-    frequency: strawberry.Maybe[Frequency]
+    frequency: strawberry.Maybe[OptionalPayoutFrequency]
     auto_validate: strawberry.Maybe[bool]
     may_freeze: strawberry.Maybe[bool]
     block_validation: strawberry.Maybe[bool]
 
 
-@writable_as(NetworkLinks)
-class NetworkLinksInput(Fields):
-    """What the partner takes part in."""
+@graphql_input_for(NetworkLinks)
+class NetworkLinksInput(SchemaModel):
+    """Which products of its network the partner takes part in."""
 
     vouchers: strawberry.Maybe[bool]
     gift_cards: strawberry.Maybe[bool]
 
 
-@writable_as(Partner)
-class CreatePartner(Fields):
-    """A partner. Its payments are not active yet: activating them is a step of its own."""
+@graphql_input_for(Partner)
+class CreatePartner(SchemaModel):
+    """Create a partner. Its payments are activated in a separate step."""
 
-    marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE)
+    marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE_DESCRIPTION)
     source_id: SourceId | None = Field(
-        default=None, description="The id that the network's own systems know it by, in digits; left out: its own id."
+        default=None, description="The partner's id in the network's own systems, in digits; its own id if omitted."
     )
-    status: Status
+    status: CreatePartnerStatus
     name: Name = ""
-    commercial_name: FilledName
+    commercial_name: RequiredName
     short_name: ShortName
-    company_type: Kind = None
+    company_type: OptionalCompanyType = None
     registration: RegistrationInput | None = None
     legal_representative: NewLegalRepresentativeInput
     head_office: HeadOfficeInput | None = None
-    agency_email: FilledEmail
+    agency_email: RequiredEmail
     agency_phone: Phone = ""
     website: WebAddress = ""
     payout_settings: PayoutSettingsInput | None = None
     bank_account: BankDetailsInput | None = None
     hide_from_stats: bool = False
     third_party_sales_only: bool = False
-    referrer: Referrer = None
+    referrer: OptionalReferrer = None
     accent_colour: Colour | None = None
     language: Language | None = None
     return_hosts: Hosts = Field(default_factory=list)
     return_with_order_number: bool = False
-    tags: SortedTags = Field(default_factory=list, description=TAGS)
+    tags: SortedTags = Field(default_factory=list, description=TAGS_DESCRIPTION)
 
 
-@writable_as(Partner)
-class UpdatePartner(Fields):
-    """What is left out stays as it is."""
+@graphql_input_for(Partner)
+class UpdatePartner(SchemaModel):
+    """Update a partner. Omitted fields stay unchanged."""
 
     uuid: UUID = Field(description="The uuid of the partner.")
     status: strawberry.Maybe[PartnerStatus]
     name: strawberry.Maybe[Name]
-    commercial_name: strawberry.Maybe[FilledName]
+    commercial_name: strawberry.Maybe[RequiredName]
     short_name: strawberry.Maybe[ShortName]
-    company_type: strawberry.Maybe[Kind]
+    company_type: strawberry.Maybe[OptionalCompanyType]
     registration: strawberry.Maybe[RegistrationInput]
     legal_representative: strawberry.Maybe[LegalRepresentativeInput]
     head_office: strawberry.Maybe[HeadOfficeInput]
-    agency_email: strawberry.Maybe[FilledEmail]
+    agency_email: strawberry.Maybe[RequiredEmail]
     agency_phone: strawberry.Maybe[Phone]
     website: strawberry.Maybe[WebAddress]
     payout_settings: strawberry.Maybe[PayoutSettingsInput]
     bank_account: strawberry.Maybe[BankDetailsInput]
     hide_from_stats: strawberry.Maybe[bool]
     third_party_sales_only: strawberry.Maybe[bool]
-    referrer: strawberry.Maybe[Referrer]
+    referrer: strawberry.Maybe[OptionalReferrer]
     accent_colour: strawberry.Maybe[Colour]
     language: strawberry.Maybe[Language]
     logo_url: strawberry.Maybe[PicturePath] = Field(
-        description="Its logo: where one of its own pictures is found (`Media.cardUrl`), with scheme and host or without; empty: none."
+        description="The logo: the URL of one of the partner's own pictures (`Media.cardUrl`), with or without "
+        "scheme and host; empty for none."
     )
     return_hosts: strawberry.Maybe[Hosts]
     return_with_order_number: strawberry.Maybe[bool]
-    tags: strawberry.Maybe[SortedTags] = Field(description=TAGS)
+    tags: strawberry.Maybe[SortedTags] = Field(description=TAGS_DESCRIPTION)

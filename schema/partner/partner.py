@@ -1,4 +1,4 @@
-"""Marketplaces, partners, users and tokens."""
+"""Partners: the sellers of a marketplace."""
 
 import datetime as dt
 from uuid import UUID
@@ -7,24 +7,13 @@ import strawberry
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, VARCHAR
 from sqlmodel import Field
 
-from schema.core.permission import Permission
-from schema.core.resource import (
-    ClosedSet,
-    Fields,
-    choice,
-    closed_set,
-    computed,
-    embedded,
-    guarded,
-    inline,
-    moment,
-    relation,
-    relations,
-)
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.resource import SchemaModel, computed, embedded, embedded_value, relation, restricted
+from schema.kyc.capability import PaymentCapability
 from schema.kyc.kyc import Kyc
-from schema.onboarding import PaymentCapability
+from schema.partner.marketplace import Marketplace
 from schema.partner.parts import (
-    OF_PARTNER,
+    PARTNER_FIELD_PERMISSION,
     BankDetails,
     CompanyType,
     GiftCardOffer,
@@ -36,92 +25,82 @@ from schema.partner.parts import (
 )
 
 
-@closed_set
-class PartnerStatus(ClosedSet):
+@graphql_enum
+class PartnerStatus(DescribedEnum):
     """Whether a partner sells."""
 
     ACTIVE = "a", "It sells."
     INACTIVE = "i", "It does not sell."
-    TEST = "t", "It tries things out: its payments go through the sandbox provider only."
-    NEW = "n", "Its network has listed it, and has not said yet whether it sells."
+    TEST = "t", "A test partner: its payments use only the sandbox provider."
+    NEW = "n", "Its network has created it and has not yet decided whether it sells."
 
 
-@strawberry.pydantic.type(description="A network of partners that accept each other's gift cards and vouchers.")
-class Marketplace(Fields):
-    """A network of partners."""
-
-    id: int = Field(description="Its id.")
-    uuid: UUID = Field(description="Its uuid.")
-    name: str = Field(max_length=120, description="What customers see.")
-    domain: str = Field(default="", max_length=253, description="Its site, without a scheme.")
-    currency: str = Field(default="EUR", max_length=3, description="ISO 4217 code of all its prices.")
-    time_zone: str = Field(
-        default="Europe/Paris", max_length=64, description="IANA name; times without an offset are read in it."
-    )
-
-
-@strawberry.pydantic.type(description="Who sells: a resort, a restaurant, a spa, a shop.")
-class Partner(Fields):
-    """Who sells."""
-
-    id: int = Field(description="Its id.")
-    uuid: UUID = Field(description="Its uuid: what the payment operations name it by.")
-    source_id: str = Field(max_length=40, description="The id that the network's own systems know it by.")
-    status: PartnerStatus = choice(PartnerStatus, "Whether it sells.", default=PartnerStatus.INACTIVE)
-    name: str = Field(default="", max_length=120, description="Its legal name.")
-    commercial_name: str = Field(max_length=120, description="The name customers see.")
+@strawberry.pydantic.type(description="A seller, such as a resort, a restaurant, a spa or a shop.")
+class Partner(SchemaModel):
+    id: int = Field(description="The partner's id.")
+    uuid: UUID = Field(description="The partner's uuid, which the payment operations use.")
+    source_id: str = Field(max_length=40, description="The partner's id in the network's own systems.")
+    status: PartnerStatus = enum_column(PartnerStatus, "Whether it sells.", default=PartnerStatus.INACTIVE)
+    name: str = Field(default="", max_length=120, description="Legal name.")
+    commercial_name: str = Field(max_length=120, description="The name that customers see.")
     short_name: str = Field(max_length=60, description="A short name, for addresses and lists.")
     site_domain: str = Field(
-        max_length=253, unique=True, description="The host, with a port where there is one, of its checkout funnel."
+        max_length=253, unique=True, description="The host of its checkout, with a port if there is one."
     )
-    agency_email: str = Field(default="", max_length=254, description="Where customers and orders reach it.")
-    agency_phone: str = Field(default="", max_length=40, description="Its telephone number.")
-    website: str = Field(default="", max_length=2048, description="Its own site; expired links lead back to it.")
+    agency_email: str = Field(default="", max_length=254, description="The e-mail address for customers and orders.")
+    agency_phone: str = Field(default="", max_length=40, description="Telephone number.")
+    website: str = Field(
+        default="", max_length=2048, description="The URL of its own site; expired links redirect there."
+    )
     accent_colour: str = Field(
         default="#1f4e5f",
         max_length=7,
-        description="`#rrggbb`; the colour of its buttons and links. Text in it or on it is shown in a shade that can be read.",
+        description="The colour of its buttons and links, `#rrggbb`. Text in or on this colour uses a readable shade.",
     )
-    language: str = Field(default="en", max_length=2, description="The language that we write to it in.")
-    payments_active: bool = Field(default=False, description="Whether it can be paid by card.")
-    company_type: CompanyType | None = choice(
-        CompanyType, "What it is before the law; null: not known.", default=None, nullable=True
+    language: str = Field(default="en", max_length=2, description="The language of messages to the partner.")
+    payments_active: bool = Field(default=False, description="Whether it can receive card payments.")
+    company_type: CompanyType | None = enum_column(
+        CompanyType, "Legal form; null if unknown.", default=None, nullable=True
     )
-    hide_from_stats: bool = Field(default=False, description="Whether statistics leave it out.")
+    hide_from_stats: bool = Field(default=False, description="Whether it is excluded from statistics.")
     third_party_sales_only: bool = Field(
-        default=False, description="Whether it sells through others only, and not in a shop of its own."
+        default=False, description="Whether it sells only through third parties, without a shop of its own."
     )
-    referrer: int | None = Field(default=None, description="The id of who brought it in; null: nobody, or not known.")
+    referrer: int | None = Field(default=None, description="The id of whoever referred it; null if nobody, or unknown.")
     logo_url: str = Field(
-        default="", max_length=300, description="Its logo, as a path on every host of this service; empty: none."
+        default="", max_length=300, description="The path of its logo, on every host of this service; empty if none."
     )
     return_hosts: list[str] = Field(
         default_factory=list,
         sa_type=JSONB,
-        description="The hosts that the `returnUrl` of a cart may lead to, with a port where there is one; empty: any.",
+        description="The hosts allowed in the `returnUrl` of a cart, with a port if there is one; empty for any.",
     )
     return_with_order_number: bool = Field(
-        default=False, description="Whether customers come back with the number of their order in the address."
+        default=False, description="Whether the order number is added to the URL when customers are redirected back."
     )
     tags: list[str] = Field(
-        default_factory=list, sa_type=ARRAY(VARCHAR(60)), description="Words its network sorts partners by."
+        default_factory=list, sa_type=ARRAY(VARCHAR(60)), description="The tags by which its network sorts partners."
     )
-    created_on: dt.datetime = moment("When it was made.")
-    marketplace = relation(Marketplace, by="marketplace_id", description="The network it belongs to.")
-    registration = embedded(inline(Registration), "The company, as it is registered.")
-    head_office = guarded(
-        inline(HeadOffice, prefix="hq_"), OF_PARTNER, "Where its head office is; null: not for you to see."
+    created_on: dt.datetime = datetime_column("When it was created.")
+    marketplace = relation(Marketplace, by="marketplace_id", description="The marketplace it belongs to.")
+    registration = embedded(embedded_value(Registration), "The company's registration.")
+    head_office = restricted(
+        embedded_value(HeadOffice, prefix="hq_"),
+        PARTNER_FIELD_PERMISSION,
+        "The head office; null for callers who may not see it.",
     )
-    legal_representative = guarded(
-        inline(LegalRepresentative, prefix="legal_representative_"),
-        OF_PARTNER,
-        "Who answers for it before the law; null: not for you to see.",
+    legal_representative = restricted(
+        embedded_value(LegalRepresentative, prefix="legal_representative_"),
+        PARTNER_FIELD_PERMISSION,
+        "The legal representative; null for callers who may not see it.",
     )
-    bank_account = guarded(
-        inline(BankDetails), OF_PARTNER, "The account that it is paid out to; null: not for you to see."
+    bank_account = restricted(
+        embedded_value(BankDetails),
+        PARTNER_FIELD_PERMISSION,
+        "The bank account for payouts; null for callers who may not see it.",
     )
-    payout_settings = guarded(
-        inline(
+    payout_settings = restricted(
+        embedded_value(
             PayoutSettings,
             {
                 "frequency": "payout_frequency",
@@ -130,73 +109,21 @@ class Partner(Fields):
                 "block_validation": "block_payout_validation",
             },
         ),
-        OF_PARTNER,
-        "When and how it is paid out; null: not for you to see.",
+        PARTNER_FIELD_PERMISSION,
+        "The payout settings; null for callers who may not see them.",
     )
     network_links = embedded(
-        inline(NetworkLinks, {"vouchers": "linked_to_nv_settings", "gift_cards": "linked_to_ngc_settings"}),
-        "What it takes part in, of what its network sells.",
+        embedded_value(NetworkLinks, {"vouchers": "linked_to_nv_settings", "gift_cards": "linked_to_ngc_settings"}),
+        "Which products of its network it takes part in.",
     )
-    gift_card_offer = computed(GiftCardOffer, "Which gift cards it sells in its shop.")
+    gift_card_offer = computed(GiftCardOffer, "The gift cards it sells in its shop.")
     kyc = computed(
         Kyc,
-        "Whether it is identified, as its payment provider last said; null: not for you to see.",
-        guard=OF_PARTNER,
+        "Its identification, as last reported by the payment provider; null for callers who may not see it.",
+        field_permission=PARTNER_FIELD_PERMISSION,
     )
     payment_capability = computed(
         PaymentCapability,
-        "Whether it can be paid by card, and what is needed of it; null: not for you to see.",
-        guard=OF_PARTNER,
+        "Whether it can receive card payments, and what it has to provide; null for callers who may not see it.",
+        field_permission=PARTNER_FIELD_PERMISSION,
     )
-
-
-@closed_set
-class UserRole(ClosedSet):
-    """Whose data a user sees."""
-
-    PARTNER = "partner", "That of one partner."
-    MARKETPLACE = "marketplace", "That of all partners of one marketplace."
-    MASTER = "master", "Everything."
-
-
-@strawberry.pydantic.type(description="A credential of a user. Its secret is shown once, when it is made.")
-class Token(Fields):
-    """A credential of a user."""
-
-    id: int = Field(description="Its id, which says nothing of its secret.")
-    label: str = Field(default="", max_length=80, description="What it is for.")
-    hint: str = Field(
-        default="", max_length=12, description="The first characters of the secret, to tell tokens apart."
-    )
-    created_on: dt.datetime = moment("When it was made.")
-    expires_on: dt.datetime | None = moment("When it stops working; null: never.", default=None, nullable=True)
-    last_used_on: dt.datetime | None = moment(
-        "When it was last used, to the minute; null: never.", default=None, nullable=True
-    )
-    revoked_on: dt.datetime | None = moment("When it was revoked; null: it was not.", default=None, nullable=True)
-
-
-@strawberry.pydantic.type(description="Somebody, or some program, that logs in.")
-class User(Fields):
-    """Somebody that logs in."""
-
-    id: int = Field(description="The user's id.")
-    first_name: str = Field(default="", max_length=80, description="What the user is called.")
-    username: str = Field(max_length=254, unique=True, description="What is typed to log in; often the e-mail address.")
-    email: str = Field(default="", max_length=254, description="Where the user gets mail; empty: nowhere.")
-    role: UserRole = choice(UserRole, "Whose data the user sees.")
-    is_active: bool = Field(default=True, description="Whether the user may log in, and its tokens work.")
-    created_on: dt.datetime = moment("When the user was made.")
-    partner = relation(
-        Partner, by="partner_id", description="The partner that the user works for; null: none.", nullable=True
-    )
-    marketplace = relation(
-        Marketplace,
-        by="marketplace_id",
-        description="The marketplace that the user works for; null: none, or that of the partner.",
-        nullable=True,
-    )
-    effective_permissions = computed(
-        list[Permission], "What the user may do: what was granted, else what the role may do by default."
-    )
-    tokens = relations(Token, by="user_id", description="The user's tokens, revoked and expired ones too.")

@@ -1,31 +1,32 @@
-"""What is known of a partner, in groups: where it is, who answers for it, how it is paid out."""
+"""The embedded values of a partner: registration, head office, representative, bank account and settings."""
 
 import datetime as dt
 
 import strawberry
 from pydantic import BaseModel
-from pydantic import Field as Part
+from pydantic import Field as PydanticField
 
-from schema.core.field_permission import Guard
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.field_permission import FieldPermission
+from schema.core.money import Money
 from schema.core.permission import Permission
-from schema.core.resource import ClosedSet, Money, closed_set
 
-OF_PARTNER = Guard(Permission.VIEW_PARTNER, owner=("id", "marketplace_id"))
-"""For what is told of a partner only to those who may see partners, and this one, however they came to it."""
+PARTNER_FIELD_PERMISSION = FieldPermission(Permission.VIEW_PARTNER, owner_columns=("id", "marketplace_id"))
+"""Limits a field to callers who may see partners, and this partner, whichever relation leads to it."""
 
 
-@closed_set
-class CompanyType(ClosedSet):
-    """What a partner is before the law."""
+@graphql_enum
+class CompanyType(DescribedEnum):
+    """The legal form of a partner."""
 
     BUSINESS = "bus", "A company."
-    INDIVIDUAL = "ind", "A person, without a business of their own."
-    SOLE_TRADER = "sol", "A person who trades under their own name."
-    ORGANIZATION = "org", "An association, or a public body."
+    INDIVIDUAL = "ind", "A private person without a business."
+    SOLE_TRADER = "sol", "A sole trader."
+    ORGANIZATION = "org", "An association or a public body."
 
 
-@closed_set
-class PayoutFrequency(ClosedSet):
+@graphql_enum
+class PayoutFrequency(DescribedEnum):
     """How often a partner is paid out."""
 
     WEEK = "week", "Every week."
@@ -33,80 +34,65 @@ class PayoutFrequency(ClosedSet):
     MONTH = "month", "Every month."
 
 
-@strawberry.pydantic.type(description="Where a company is registered, and under which numbers. Empty: not known.")
+@strawberry.pydantic.type(description="The registration numbers of a company. Empty if unknown.")
 class Registration(BaseModel):
-    """The numbers of a company."""
-
-    siret_number: str = Part(description="Its number: in France the SIRET, of 14 digits.")
-    rcs: str = Part(description="Its entry in the trade register.")
-    ape: str = Part(description="The code of its activity.")
-    vat_id: str = Part(description="Its VAT number, with the country in front.")
+    siret_number: str = PydanticField(description="The company number: in France the SIRET, 14 digits.")
+    rcs: str = PydanticField(description="The entry in the trade register.")
+    ape: str = PydanticField(description="The activity code.")
+    vat_id: str = PydanticField(description="The VAT number, including the country prefix.")
 
 
-@strawberry.pydantic.type(description="Where a partner has its head office. Empty: not known.")
+@strawberry.pydantic.type(description="The head office of a partner. Empty if unknown.")
 class HeadOffice(BaseModel):
-    """Where a partner has its head office."""
-
-    address_line_1: str = Part(description="Street and number.")
-    address_line_2: str = Part(description="What else the address needs.")
-    postal_code: str = Part(description="Postal code.")
-    city: str = Part(description="Town.")
-    region: str = Part(
-        description="State or province; payment providers need it in the United States, Canada and Mexico."
+    address_line_1: str = PydanticField(description="Street and number.")
+    address_line_2: str = PydanticField(description="Second line of the address.")
+    postal_code: str = PydanticField(description="Postal code.")
+    city: str = PydanticField(description="Town.")
+    region: str = PydanticField(
+        description="State or province; payment providers require it in the United States, Canada and Mexico."
     )
-    country: str = Part(description="The country as it was given: a code, or a name in one of our languages.")
-    country_code: str = Part(description="The same country in ISO 3166, alpha-2.")
+    country: str = PydanticField(description="The country as it was sent: a code, or a name in a supported language.")
+    country_code: str = PydanticField(description="The country as an ISO 3166 alpha-2 code.")
 
 
-@strawberry.pydantic.type(description="The person who answers for a partner before the law. Empty: not known.")
+@strawberry.pydantic.type(description="The legal representative of a partner. Empty if unknown.")
 class LegalRepresentative(BaseModel):
-    """The person who answers for a partner."""
-
-    first_name: str = Part(description="First name.")
-    last_name: str = Part(description="Family name.")
-    birthday: dt.date | None = Part(description="Day of birth; null: not known.")
-    email: str = Part(description="Where the links of the payment provider are sent.")
-    nationality: str = Part(description="Nationality, ISO 3166 alpha-2.")
-    country_of_residence: str = Part(description="Where the person lives, ISO 3166 alpha-2.")
+    first_name: str = PydanticField(description="First name.")
+    last_name: str = PydanticField(description="Last name.")
+    birthday: dt.date | None = PydanticField(description="Date of birth; null if unknown.")
+    email: str = PydanticField(description="The e-mail address for the links of the payment provider.")
+    nationality: str = PydanticField(description="Nationality, ISO 3166 alpha-2.")
+    country_of_residence: str = PydanticField(description="Country of residence, ISO 3166 alpha-2.")
 
 
-@strawberry.pydantic.type(description="The bank account that a partner is paid out to. Empty: not known.")
+@strawberry.pydantic.type(description="The bank account for a partner's payouts. Empty if unknown.")
 class BankDetails(BaseModel):
-    """The bank account of a partner."""
-
-    iban: str = Part(description="IBAN, without spaces.")
-    bic: str = Part(description="BIC of the bank.")
+    iban: str = PydanticField(description="IBAN, without spaces.")
+    bic: str = PydanticField(description="BIC of the bank.")
 
 
-@strawberry.pydantic.type(description="When and how a partner is paid out.")
+@strawberry.pydantic.type(description="The payout settings of a partner.")
 class PayoutSettings(BaseModel):
-    """When and how a partner is paid out."""
-
-    frequency: PayoutFrequency | None = Part(description="How often; null: not settled.")
-    auto_validate: bool = Part(description="Whether payouts are validated without anybody looking.")
-    may_freeze: bool = Part(
-        description="Whether the partner may give a sale another date, by which it is counted in a payout."
+    frequency: PayoutFrequency | None = PydanticField(description="How often it is paid out; null if not set.")
+    auto_validate: bool = PydanticField(description="Whether payouts are validated automatically.")
+    may_freeze: bool = PydanticField(
+        description="Whether the partner may change the date on which a sale counts for a payout."
     )
-    block_validation: bool = Part(description="Whether payouts may not be validated at the moment.")
+    block_validation: bool = PydanticField(description="Whether the validation of payouts is blocked.")
 
 
-@strawberry.pydantic.type(description="What a partner takes part in, of what its network sells.")
+@strawberry.pydantic.type(description="Which products of its network a partner takes part in.")
 class NetworkLinks(BaseModel):
-    """What a partner takes part in."""
-
-    vouchers: bool = Part(description="The vouchers of its network.")
-    gift_cards: bool = Part(description="The gift cards of its network.")
+    vouchers: bool = PydanticField(description="Whether it takes part in the vouchers of its network.")
+    gift_cards: bool = PydanticField(description="Whether it takes part in the gift cards of its network.")
 
 
-@strawberry.pydantic.type(description="Which gift cards a partner sells in its shop.")
+@strawberry.pydantic.type(description="The gift cards that a partner sells in its shop.")
 class GiftCardOffer(BaseModel):
-    """Which gift cards a partner sells in its shop."""
-
-    enabled: bool = Part(description="Whether it sells any. Those that were sold stay good, whatever this says.")
-    suggested: list[Money] = Part(description="The values that its shop proposes, in the order in which it shows them.")
-    minimum: Money = Part(description="The least that a customer may choose instead.")
-    maximum: Money = Part(description="The most that a customer may choose instead.")
-    validity_months: int = Part(
-        description="For how many months they can be spent, to the end of the last day, unless something else is said "
-        "when one is issued."
+    enabled: bool = PydanticField(description="Whether it sells gift cards. Cards already sold stay valid.")
+    suggested: list[Money] = PydanticField(description="The suggested values, in the order shown.")
+    minimum: Money = PydanticField(description="The lowest value that a customer may enter.")
+    maximum: Money = PydanticField(description="The highest value that a customer may enter.")
+    validity_months: int = PydanticField(
+        description="The validity of a card in months, to the end of the last day, unless the issuer sets another."
     )

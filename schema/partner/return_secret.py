@@ -1,4 +1,4 @@
-"""The secret that a shop checks returning customers with."""
+"""The secret that signs redirects of customers back to the shop."""
 
 import datetime as dt
 from uuid import UUID
@@ -6,26 +6,25 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from schema.core.resource import Fields, writable
+from schema.core.inputs import graphql_input
+from schema.core.resource import SchemaModel
 
 
-@writable
-class RotateReturnSecret(Fields):
-    """Which partner gets a new secret for its returns."""
+@graphql_input
+class RotateReturnSecret(SchemaModel):
+    """Create a new secret for a partner's redirects."""
 
     partner_uuid: UUID | None = Field(
-        default=None, description="The uuid of the partner; a partner's own users may leave it out."
+        default=None, description="The uuid of the partner; a partner's own users may omit it."
     )
     revoke_previous: bool = Field(
-        default=False, description="True ends the present secret at once: somebody else knows it."
+        default=False, description="Whether the current secret is revoked at once, because somebody else knows it."
     )
 
 
-@strawberry.type(description="The secret of a partner's returns, which is shown here and never again.")
+@strawberry.type(description="The secret of a partner's redirects. It is shown only here.")
 class IssuedReturnSecret:
-    """The secret of a partner's returns."""
-
     secret: str = strawberry.field(description="The key of the signatures: `retsec_…`.")
     previous_secret_until: dt.datetime | None = strawberry.field(
-        description="Until when returns are signed with the secret before as well; null: there is none."
+        description="Until when redirects are also signed with the previous secret; null if there is none."
     )

@@ -1,4 +1,4 @@
-"""What managing a shop takes: products and what belongs to them, delivery modes."""
+"""Inputs that create and update products, variants and attributes."""
 
 from decimal import Decimal
 from typing import Annotated
@@ -7,18 +7,18 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from schema.core.ownership import FOR_WHOM
-from schema.core.resource import Fields, TextInput, writable_as
-from schema.core.text_input import in_one_line_each
-from schema.delivery import DeliveryKind, DeliveryMode, DeliveryRate
+from schema.core.inputs import graphql_input_for
+from schema.core.ownership import PARTNER_DESCRIPTION
+from schema.core.resource import SchemaModel
+from schema.core.text import TextInput
+from schema.core.text_input import unlimited_line_per_language
 from schema.media import MediaSize
 from schema.product.product import AttributeValue, Product, ProductAttribute, ProductVariant
-from schema.validation.characters import up_to
-from schema.validation.contact import CountryCode
-from schema.validation.numbers import Amount, MoneyAmount
+from schema.validation.characters import line_up_to
+from schema.validation.numbers import AmountRule, MoneyAmount
 
-VatRate = Annotated[Decimal, Amount(ge=Decimal(0), le=Decimal(100))]
-Name = Annotated[TextInput, in_one_line_each]
+VatRate = Annotated[Decimal, AmountRule(ge=Decimal(0), le=Decimal(100))]
+Name = Annotated[TextInput, unlimited_line_per_language]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 _SIZES = "|".join(MediaSize)
 PicturePath = Annotated[
@@ -28,107 +28,108 @@ PicturePath = Annotated[
         pattern=rf"^((https?://[^/?#\s]+)?/media/([A-Za-z0-9._-]+|[0-9a-f-]{{36}}/({_SIZES})\.webp))?$",
     ),
 ]
-"""Where a picture is found here, with scheme and host or without: `/media/<uuid>/card.webp`."""
-PICTURE = (
-    "Where one of the partner's own pictures is found (`Media.cardUrl`), with scheme and host or without; empty: none."
+"""The URL of a picture on this service, with or without scheme and host: `/media/<uuid>/card.webp`."""
+PICTURE_DESCRIPTION = (
+    "The URL of one of the partner's own pictures (`Media.cardUrl`), with or without scheme and host; empty for none."
 )
-Reference = Annotated[str, up_to(64)]
-"""A name of the shop's own for what it sells; empty: none."""
+ProductReference = Annotated[str, line_up_to(64)]
+"""The shop's own reference; empty for none."""
 STANDARD_VAT = Decimal("20.00")
-PRICE = "What one costs, VAT included, in the partner's currency."
-FREE_ABOVE = "Free from this value of products on, in the partner's currency; null: never."
+PRICE_DESCRIPTION = "The unit price, VAT included, in the partner's currency."
 
 
-@writable_as(Product)
-class CreateProduct(Fields):
-    """A product to sell."""
+@graphql_input_for(Product)
+class CreateProduct(SchemaModel):
+    """Create a product."""
 
-    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
+    partner_uuid: UUID | None = Field(default=None, description=PARTNER_DESCRIPTION)
     name: Name
     description: TextInput | None = None
-    price: MoneyAmount = Field(description=PRICE)
+    price: MoneyAmount = Field(description=PRICE_DESCRIPTION)
     vat_rate: VatRate = STANDARD_VAT
     stock: Count | None = None
     weight_grams: Count = 0
     is_physical: bool = True
     is_active: bool = True
     ranking: Count = 1
-    sku: Reference = ""
-    source_id: Reference = ""
-    picture_url: PicturePath = Field(default="", description=PICTURE)
+    sku: ProductReference = ""
+    source_id: ProductReference = ""
+    picture_url: PicturePath = Field(default="", description=PICTURE_DESCRIPTION)
 
 
-@writable_as(Product)
-class UpdateProduct(Fields):
-    """What is left out stays as it is; null clears."""
+@graphql_input_for(Product)
+class UpdateProduct(SchemaModel):
+    """Update a product. Omitted fields stay unchanged; null clears."""
 
     id: int
     name: strawberry.Maybe[Name]
     description: strawberry.Maybe[TextInput]
-    price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE)
+    price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE_DESCRIPTION)
     vat_rate: strawberry.Maybe[VatRate]
     stock: strawberry.Maybe[Count | None]
     weight_grams: strawberry.Maybe[Count]
     is_physical: strawberry.Maybe[bool]
     is_active: strawberry.Maybe[bool]
     ranking: strawberry.Maybe[Count]
-    sku: strawberry.Maybe[Reference]
-    source_id: strawberry.Maybe[Reference]
-    picture_url: strawberry.Maybe[PicturePath] = Field(description=PICTURE)
+    sku: strawberry.Maybe[ProductReference]
+    source_id: strawberry.Maybe[ProductReference]
+    picture_url: strawberry.Maybe[PicturePath] = Field(description=PICTURE_DESCRIPTION)
 
 
-@writable_as(ProductVariant)
-class CreateProductVariant(Fields):
-    """A version of a product, with its own price and stock."""
+@graphql_input_for(ProductVariant)
+class CreateProductVariant(SchemaModel):
+    """Create a variant of a product, with its own price and stock."""
 
-    product_id: int = Field(description="The product it belongs to.")
+    product_id: int = Field(description="The id of the product it belongs to.")
     name: Name
-    price: MoneyAmount = Field(description=PRICE)
+    price: MoneyAmount = Field(description=PRICE_DESCRIPTION)
     stock: Count | None = None
     weight_grams: Count = 0
     is_active: bool = True
     ranking: Count = 1
-    sku: Reference = ""
-    source_id: Reference = ""
+    sku: ProductReference = ""
+    source_id: ProductReference = ""
 
 
-@writable_as(ProductVariant)
-class UpdateProductVariant(Fields):
-    """What is left out stays as it is; null clears."""
+@graphql_input_for(ProductVariant)
+class UpdateProductVariant(SchemaModel):
+    """Update a variant. Omitted fields stay unchanged; null clears."""
 
     id: int
     name: strawberry.Maybe[Name]
-    price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE)
+    price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE_DESCRIPTION)
     stock: strawberry.Maybe[Count | None]
     weight_grams: strawberry.Maybe[Count]
     is_active: strawberry.Maybe[bool]
     ranking: strawberry.Maybe[Count]
-    sku: strawberry.Maybe[Reference]
-    source_id: strawberry.Maybe[Reference]
+    sku: strawberry.Maybe[ProductReference]
+    source_id: strawberry.Maybe[ProductReference]
 
 
-@writable_as(AttributeValue)
-class AttributeValueInput(Fields):
-    """One value that can be chosen."""
+@graphql_input_for(AttributeValue)
+class AttributeValueInput(SchemaModel):
+    """A value to choose from."""
 
-    value: Annotated[str, up_to(120, least=1)]
+    value: Annotated[str, line_up_to(120, min_length=1)]
     label: TextInput | None = None
 
 
-@writable_as(ProductAttribute)
-class CreateProductAttribute(Fields):
-    """Something to choose about a product, and the values there are, in their order."""
+@graphql_input_for(ProductAttribute)
+class CreateProductAttribute(SchemaModel):
+    """Create an attribute of a product with its values, in order."""
 
-    product_id: int = Field(description="The product it belongs to.")
+    product_id: int = Field(description="The id of the product it belongs to.")
     name: Name
     values: list[AttributeValueInput] = Field(min_length=1, max_length=200)
     is_required: bool = False
     ranking: Count = 1
 
 
-@writable_as(ProductAttribute)
-class UpdateProductAttribute(Fields):
-    """What is left out stays as it is. Values, where given, replace those there are; one of the same value keeps its id."""
+@graphql_input_for(ProductAttribute)
+class UpdateProductAttribute(SchemaModel):
+    """Update an attribute. Omitted fields stay unchanged. Values, if sent, replace the current ones; equal values
+    keep their ids.
+    """
 
     id: int
     name: strawberry.Maybe[Name]
@@ -137,46 +138,8 @@ class UpdateProductAttribute(Fields):
     ranking: strawberry.Maybe[Count]
 
 
-@writable_as(ProductAttribute)
-class DeleteProductAttribute(Fields):
-    """An attribute that is no longer asked about."""
+@graphql_input_for(ProductAttribute)
+class DeleteProductAttribute(SchemaModel):
+    """Delete an attribute of a product."""
 
     id: int
-
-
-@writable_as(DeliveryRate)
-class DeliveryRateInput(Fields):
-    """What delivery costs to a country (empty: every country without rates of its own), up to a weight (null: any)."""
-
-    country: CountryCode = ""
-    max_weight_grams: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
-    price: MoneyAmount = Field(description="What it costs, VAT included, in the partner's currency.")
-
-
-@writable_as(DeliveryMode)
-class CreateDeliveryMode(Fields):
-    """A way to deliver, with what it costs."""
-
-    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
-    kind: DeliveryKind
-    name: Name
-    description: TextInput | None = None
-    rates: list[DeliveryRateInput] = Field(default_factory=list, max_length=1000)
-    free_above: MoneyAmount | None = Field(default=None, description=FREE_ABOVE)
-    vat_rate: VatRate = STANDARD_VAT
-    is_active: bool = True
-    ranking: Count = 1
-
-
-@writable_as(DeliveryMode)
-class UpdateDeliveryMode(Fields):
-    """What is left out stays as it is; null clears. Rates, where given, replace those there are."""
-
-    id: int
-    name: strawberry.Maybe[Name]
-    description: strawberry.Maybe[TextInput]
-    rates: strawberry.Maybe[Annotated[list[DeliveryRateInput], Field(max_length=1000)]]
-    free_above: strawberry.Maybe[MoneyAmount | None] = Field(description=FREE_ABOVE)
-    vat_rate: strawberry.Maybe[VatRate]
-    is_active: strawberry.Maybe[bool]
-    ranking: strawberry.Maybe[Count]

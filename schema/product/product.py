@@ -1,4 +1,4 @@
-"""What a partner's shop sells: products, their variants, their attributes."""
+"""Products of a partner's shop, with their variants and attributes."""
 
 import datetime as dt
 from decimal import Decimal
@@ -8,93 +8,91 @@ import strawberry
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
+from schema.core.columns import datetime_column
 from schema.core.derived import derived
-from schema.core.ownership import of_partner
-from schema.core.resource import Fields, Text, moment, money, relations, text
+from schema.core.money import money
+from schema.core.ownership import partner_relation
+from schema.core.resource import SchemaModel, relations
+from schema.core.text import Text, translated_text_column
 
 
-def vat_rate() -> Any:
-    """The VAT contained in a price."""
+def vat_rate_column() -> Any:
+    """The column of the VAT rate included in a price."""
     return Field(
-        sa_type=Numeric(5, 2), default=Decimal("20.00"), description="Per cent of VAT contained in the price: `20.00`."
+        sa_type=Numeric(5, 2),
+        default=Decimal("20.00"),
+        description="VAT rate in percent, included in the price: `20.00`.",
     )
 
 
-def own_name(what: str) -> Any:
-    """What a partner names a product by, which a cart line may send in place of its id."""
-    return Field(default="", max_length=64, description=f"{what}, by which carts may name it too; empty: none.")
+def reference_column(what: str) -> Any:
+    """The column of a partner's own reference to a product, which a cart line may send instead of the id."""
+    return Field(
+        default="", max_length=64, description=f"{what}, which carts may send instead of the id; empty if none."
+    )
 
 
 @strawberry.pydantic.type(
-    description="A version of a product with its own price and stock: a size, a number of persons."
+    description="A variant of a product with its own price and stock, such as a size or a number of persons."
 )
-class ProductVariant(Fields):
-    """A version of a product."""
-
-    id: int = Field(description="Its id, as carts send it.")
-    name: Text = text("What customers choose.")
-    price = money("price_amount", description="What one costs, VAT included.")
-    stock: int | None = Field(default=None, description="How many are left; null: not counted.")
-    weight_grams: int = Field(default=0, description="Weight of one, in grams, for delivery costs.")
-    is_active: bool = Field(default=True, description="Whether it is sold.")
-    ranking: int = Field(default=1, description="Its place in the list, lowest first.")
-    sku: str = own_name("Its stock keeping unit")
-    source_id: str = own_name("Its id in the system that it comes from")
-    partner = of_partner()
+class ProductVariant(SchemaModel):
+    id: int = Field(description="The variant's id, as sent in carts.")
+    name: Text = translated_text_column("The name that customers choose.")
+    price = money("price_amount", description="The unit price, VAT included.")
+    stock: int | None = Field(default=None, description="The stock left; null if unlimited.")
+    weight_grams: int = Field(default=0, description="The unit weight in grams, for delivery prices.")
+    is_active: bool = Field(default=True, description="Whether it is on sale.")
+    ranking: int = Field(default=1, description="Its position in the list; lower values come first.")
+    sku: str = reference_column("Its stock keeping unit (SKU)")
+    source_id: str = reference_column("Its id in the system it comes from")
+    partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="One value that an attribute can take.")
-class AttributeValue(Fields):
-    """One value of an attribute."""
-
-    id: int = Field(description="Its id.")
-    value: str = Field(max_length=120, description="What carts send.")
-    label: Text = text("What customers read.")
-    ranking: int = Field(default=1, description="Its place in the list, lowest first.")
-    partner = of_partner()
+@strawberry.pydantic.type(description="A value of an attribute.")
+class AttributeValue(SchemaModel):
+    id: int = Field(description="The value's id.")
+    value: str = Field(max_length=120, description="The value, as sent in carts.")
+    label: Text = translated_text_column("The label that customers see.")
+    ranking: int = Field(default=1, description="Its position in the list; lower values come first.")
+    partner = partner_relation()
 
 
 @strawberry.pydantic.type(
-    description="Something to choose about a product that changes neither price nor stock: an engraving, a ribbon."
+    description="An attribute of a product that the customer chooses and that changes neither price nor "
+    "stock, such as an engraving."
 )
-class ProductAttribute(Fields):
-    """Something to choose about a product."""
-
-    id: int = Field(description="Its id, as carts send it.")
-    name: Text = text("What customers read.")
+class ProductAttribute(SchemaModel):
+    id: int = Field(description="The attribute's id, as sent in carts.")
+    name: Text = translated_text_column("The name that customers see.")
     is_required: bool = Field(default=False, description="Whether a value must be chosen.")
-    ranking: int = Field(default=1, description="Its place in the list, lowest first.")
-    values = relations(AttributeValue, by="attribute_id", description="What can be chosen.", order="ranking")
-    partner = of_partner()
+    ranking: int = Field(default=1, description="Its position in the list; lower values come first.")
+    values = relations(AttributeValue, by="attribute_id", description="The values to choose from.", order="ranking")
+    partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="Something that a partner's shop sells.")
-class Product(Fields):
-    """Something that a partner's shop sells."""
-
-    id: int = Field(description="Its id, as carts send it.")
-    name: Text = text("Its name.")
-    description: Text = text("A few lines about it.")
-    price = money("price_amount", description="What one costs, VAT included; a variant has its own price.")
-    vat_rate: Decimal = vat_rate()
+@strawberry.pydantic.type(description="A product of a partner's shop.")
+class Product(SchemaModel):
+    id: int = Field(description="The product's id, as sent in carts.")
+    name: Text = translated_text_column("The product's name.")
+    description: Text = translated_text_column("A short description.")
+    price = money("price_amount", description="The unit price, VAT included; variants have their own prices.")
+    vat_rate: Decimal = vat_rate_column()
     stock: int | None = Field(
-        default=None, description="How many are left; null: not counted. A product with variants counts those."
+        default=None, description="The stock left; null if unlimited. Variants have their own stock."
     )
-    weight_grams: int = Field(default=0, description="Weight of one, in grams, for delivery costs.")
+    weight_grams: int = Field(default=0, description="The unit weight in grams, for delivery prices.")
     is_physical: bool = Field(
-        default=True, description="Whether it must be collected or sent; others can go by e-mail."
+        default=True, description="Whether it must be collected or sent; other products can be delivered by e-mail."
     )
-    is_active: bool = Field(default=True, description="Whether it is sold.")
-    ranking: int = Field(default=1, description="Its place in the shop, lowest first.")
-    sku: str = own_name("Its stock keeping unit")
-    source_id: str = own_name("Its id in the system that it comes from")
+    is_active: bool = Field(default=True, description="Whether it is on sale.")
+    ranking: int = Field(default=1, description="Its position in the shop; lower values come first.")
+    sku: str = reference_column("Its stock keeping unit (SKU)")
+    source_id: str = reference_column("Its id in the system it comes from")
     picture_address = derived(
-        str, ("picture_url",), "The address of its picture, on this service; empty: none.", name="pictureUrl"
+        str, ("picture_url",), "The URL of its picture, on this service; empty if none.", name="pictureUrl"
     )
-    created_on: dt.datetime = moment("When it was made.")
-    updated_on: dt.datetime = moment("When it last changed.")
-    variants = relations(ProductVariant, by="product_id", description="Its versions.", order="ranking")
-    attributes = relations(
-        ProductAttribute, by="product_id", description="What can be chosen about it.", order="ranking"
-    )
-    partner = of_partner()
+    created_on: dt.datetime = datetime_column("When it was created.")
+    updated_on: dt.datetime = datetime_column("When it was last updated.")
+    variants = relations(ProductVariant, by="product_id", description="The product's variants.", order="ranking")
+    attributes = relations(ProductAttribute, by="product_id", description="The product's attributes.", order="ranking")
+    partner = partner_relation()

@@ -1,7 +1,7 @@
-"""How somebody is reached and paid, as clients send it: checked by the libraries that know, tidied, never guessed.
+"""Types for contact and bank data, checked and normalized by libraries.
 
-Each type refuses what it cannot be with a sentence; empty is nothing, and null is empty. What takes more than the value
-itself to judge (a telephone number needs its country) is in `store.partner.checks`.
+Each type rejects invalid values with a sentence. Empty values are allowed, and null is empty. Checks that need other
+fields (a telephone number needs its country) are in `store.partner.checks`.
 """
 
 from collections.abc import Callable
@@ -14,32 +14,32 @@ from pydantic_core import PydanticCustomError
 from schwifty import BIC, IBAN
 from schwifty.exceptions import SchwiftyException
 
-from schema.validation.characters import up_to
+from schema.validation.characters import line_up_to
 from schema.validation.countries import COUNTRIES, country_code
 
 _URL = TypeAdapter(AnyHttpUrl)
 
 
-def _nothing_is_empty(value: Any) -> Any:
+def _none_to_empty(value: Any) -> Any:
     return "" if value is None else value
 
 
-def _empty_is_nothing(value: Any) -> Any:
+def _empty_to_none(value: Any) -> Any:
     return None if value == "" else value
 
 
-def _filled(value: str) -> str:
+def _require_filled(value: str) -> str:
     if not value:
         raise PydanticCustomError("blank", "Fill this in.")
     return value
 
 
-def _unless_empty(check: Callable[[str], str]) -> AfterValidator:
+def _if_not_empty(check: Callable[[str], str]) -> AfterValidator:
     return AfterValidator(lambda value: check(value) if value else value)
 
 
 def email_address(value: str) -> str:
-    """An e-mail address as mail servers write it. Raises ValueError; asks no name server."""
+    """A normalized e-mail address. Raises ValueError; makes no DNS query."""
     try:
         return validate_email(value, check_deliverability=False, test_environment=True).normalized
     except EmailNotValidError:
@@ -47,8 +47,9 @@ def email_address(value: str) -> str:
 
 
 def phone_number(text: str, country: str) -> str | None:
-    """A telephone number in its international form; None for what is none. `country` (may be empty) is where one without
-    a country code is dialled."""
+    """A telephone number in international format; None if it is not one. `country` (may be empty) applies to numbers
+    without a country code.
+    """
     try:
         number = phonenumbers.parse(text, country or None)
     except phonenumbers.NumberParseException:
@@ -72,14 +73,14 @@ def _iban(value: str) -> str:
     try:
         return str(IBAN(value).compact)
     except SchwiftyException:
-        raise PydanticCustomError("iban", "This is no IBAN: compare its digits with the bank's papers.") from None
+        raise PydanticCustomError("iban", "This is not a valid IBAN: check its characters.") from None
 
 
 def _bic(value: str) -> str:
     try:
         return str(BIC(value).compact)
     except SchwiftyException:
-        raise PydanticCustomError("bic", "This is no BIC: it has 8 or 11 letters and digits.") from None
+        raise PydanticCustomError("bic", "This is not a valid BIC: it has 8 or 11 letters and digits.") from None
 
 
 def _known_country(value: str) -> str:
@@ -94,22 +95,22 @@ def _country_code(value: str) -> str:
     return value.upper()
 
 
-EmptyIsNothing = BeforeValidator(_empty_is_nothing)
-"""For what is no text and may be empty: older shops send back the "" that they were answered."""
-NothingIsEmpty = BeforeValidator(_nothing_is_empty)
-Filled = AfterValidator(_filled)
+EmptyToNone = BeforeValidator(_empty_to_none)
+"""For types other than text that may be empty: older shops send back the "" of an earlier response."""
+NoneToEmpty = BeforeValidator(_none_to_empty)
+NotBlank = AfterValidator(_require_filled)
 
 
-Email = Annotated[str, up_to(254), NothingIsEmpty, _unless_empty(email_address)]
-FilledEmail = Annotated[str, up_to(254), Filled, AfterValidator(email_address)]
-WebAddress = Annotated[str, up_to(2048), NothingIsEmpty, _unless_empty(_web_address)]
-FilledWebAddress = Annotated[str, up_to(2048), Filled, AfterValidator(_web_address)]
-Phone = Annotated[str, up_to(40), NothingIsEmpty]
-Iban = Annotated[str, up_to(60), NothingIsEmpty, _unless_empty(_iban)]
-"""Sent with blanks or without; kept without."""
-Bic = Annotated[str, up_to(20), NothingIsEmpty, _unless_empty(_bic)]
-Country = Annotated[str, up_to(100), NothingIsEmpty, _unless_empty(_known_country)]
-"""An ISO 3166 code, or a name in one of our languages; kept as it was sent."""
-FilledCountry = Annotated[str, up_to(100), Filled, AfterValidator(_known_country)]
-CountryCode = Annotated[str, up_to(20), NothingIsEmpty, _unless_empty(_country_code)]
+Email = Annotated[str, line_up_to(254), NoneToEmpty, _if_not_empty(email_address)]
+RequiredEmail = Annotated[str, line_up_to(254), NotBlank, AfterValidator(email_address)]
+WebAddress = Annotated[str, line_up_to(2048), NoneToEmpty, _if_not_empty(_web_address)]
+RequiredWebAddress = Annotated[str, line_up_to(2048), NotBlank, AfterValidator(_web_address)]
+Phone = Annotated[str, line_up_to(40), NoneToEmpty]
+Iban = Annotated[str, line_up_to(60), NoneToEmpty, _if_not_empty(_iban)]
+"""Accepted with or without spaces; stored without."""
+Bic = Annotated[str, line_up_to(20), NoneToEmpty, _if_not_empty(_bic)]
+Country = Annotated[str, line_up_to(100), NoneToEmpty, _if_not_empty(_known_country)]
+"""ISO 3166 code, or a name in a supported language; stored as sent."""
+RequiredCountry = Annotated[str, line_up_to(100), NotBlank, AfterValidator(_known_country)]
+CountryCode = Annotated[str, line_up_to(20), NoneToEmpty, _if_not_empty(_country_code)]
 """ISO 3166 alpha-2."""

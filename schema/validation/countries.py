@@ -1,4 +1,4 @@
-"""The countries there are."""
+"""Country codes and names."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -9,21 +9,21 @@ from babel.core import get_global
 
 from schema.validation.languages import LANGUAGES
 
-_NO_COUNTRIES = frozenset({"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"})
-"""Two-letter territories of CLDR that are no country to send something to."""
+_EXCLUDED_TERRITORIES = frozenset({"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"})
+"""Two-letter territories of CLDR that are not countries."""
 
 COUNTRIES: frozenset[str] = frozenset(
     code
     for code in map(str, Locale("en").territories)
-    if len(code) == 2 and code.isalpha() and code not in _NO_COUNTRIES
+    if len(code) == 2 and code.isalpha() and code not in _EXCLUDED_TERRITORIES
 )
 """ISO 3166 alpha-2 codes."""
 
 
 def country_code(text: str) -> str | None:
-    """The alpha-2 code of a country: its alpha-2 or alpha-3 code, or its name in one of our languages.
+    """The alpha-2 code for a country's alpha-2 or alpha-3 code, or its name in a supported language.
 
-    Capitals, accents, blanks and hyphens make no difference. None for what is no country.
+    Case, accents, spaces and hyphens are ignored. None if it is not a country.
     """
     return _codes().get(_folded(text))
 
@@ -34,7 +34,7 @@ def _folded(text: str) -> str:
 
 @cache
 def _codes() -> Mapping[str, str]:
-    """Each way to write a country, folded. A code goes before a name, English before the other languages."""
+    """Folded name or code -> alpha-2 code. Codes take precedence over names, English over other languages."""
     names = {
         _folded(name): code
         for language in reversed(LANGUAGES)

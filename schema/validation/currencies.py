@@ -1,4 +1,4 @@
-"""The currencies that money is in."""
+"""Currency codes."""
 
 from babel.numbers import get_territory_currencies
 
@@ -7,4 +7,4 @@ from schema.validation.countries import COUNTRIES
 CURRENCIES: frozenset[str] = frozenset(
     str(currency) for country in COUNTRIES for currency in get_territory_currencies(country)
 )
-"""ISO 4217 codes of what is legal tender somewhere today: no gold, no test codes, nothing that was given up."""
+"""ISO 4217 codes of currencies that are legal tender today; without gold, test codes and former currencies."""

@@ -1,10 +1,10 @@
-"""HTML as partners write it, cleaned when it comes in: what is kept can be shown as it is."""
+"""Sanitizes HTML from partners on input, so that stored HTML is safe to display."""
 
 from collections.abc import Mapping
 
 import nh3
 
-TAGS = frozenset(
+ALLOWED_TAGS = frozenset(
     {
         "a",
         "b",
@@ -27,33 +27,33 @@ TAGS = frozenset(
         "ul",
     }
 )
-"""Text, lists, headings below that of the page, links. Of other tags the text within stays."""
-WITH_CONTENT = frozenset({"script", "style", "iframe", "object", "embed", "noscript", "template", "title", "textarea"})
-"""Tags that go with all that is within them."""
-ATTRIBUTES: Mapping[str, set[str]] = {"*": set(), "a": {"href", "title"}}
-SCHEMES = frozenset({"http", "https", "mailto", "tel"})
-REL = "nofollow noopener noreferrer"
-PASSES = 5
-"""How often it is read again at most; twice is what the worst that is known takes."""
+"""Text, lists, links, and headings below the page's own. Other tags are removed, their text stays."""
+DROPPED_TAGS = frozenset({"script", "style", "iframe", "object", "embed", "noscript", "template", "title", "textarea"})
+"""Tags that are removed with their content."""
+ALLOWED_ATTRIBUTES: Mapping[str, set[str]] = {"*": set(), "a": {"href", "title"}}
+ALLOWED_SCHEMES = frozenset({"http", "https", "mailto", "tel"})
+LINK_REL = "nofollow noopener noreferrer"
+MAX_PASSES = 5
+"""The maximum number of cleaning passes; the worst known input needs two."""
 
 _CLEANER = nh3.Cleaner(
-    tags=set(TAGS),
-    clean_content_tags=set(WITH_CONTENT),
-    attributes=dict(ATTRIBUTES),
-    url_schemes=set(SCHEMES),
+    tags=set(ALLOWED_TAGS),
+    clean_content_tags=set(DROPPED_TAGS),
+    attributes=dict(ALLOWED_ATTRIBUTES),
+    url_schemes=set(ALLOWED_SCHEMES),
     url_relative="deny",
-    link_rel=REL,
+    link_rel=LINK_REL,
     strip_comments=True,
 )
 
 
-def clean(html: str) -> str:
-    """Only what is allowed of some HTML: no script, no style, no picture, no form, links to other sites marked as such.
+def clean_html(html: str) -> str:
+    """Sanitized HTML: without scripts, styles, pictures and forms; links get a `rel` attribute.
 
-    Cleaning what is clean changes nothing.
+    Cleaning is idempotent.
     """
     cleaned = _CLEANER.clean(html)
-    for _ in range(PASSES):  # a heading in a heading that a dropped tag had kept apart is read as two
+    for _ in range(MAX_PASSES):  # removing a tag between nested headings can produce HTML that parses differently
         before, cleaned = cleaned, _CLEANER.clean(cleaned)
         if cleaned == before:
             break

@@ -1,3 +1,17 @@
-"""The eight languages that Coffret publishes, speaks and writes."""
+"""The eight supported languages."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 LANGUAGES = ("en", "fr", "es", "it", "de", "nl", "ca", "pt")
+
+
+def _language(value: str) -> str:
+    if value not in LANGUAGES:
+        raise PydanticCustomError("language", "Send one of {languages}.", {"languages": ", ".join(LANGUAGES)})
+    return value
+
+
+Language = Annotated[str, AfterValidator(_language)]

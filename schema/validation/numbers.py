@@ -1,4 +1,4 @@
-"""Numbers as clients send them: whole numbers and exact amounts, out of JSON, forms, queries and GraphQL alike."""
+"""Numbers as inputs: whole numbers and exact amounts, from JSON, forms, query strings and GraphQL."""
 
 import math
 import re
@@ -19,28 +19,30 @@ from pydantic_core.core_schema import (
 )
 
 LARGEST_ID = 2**31 - 1
-"""Ids of rows are PostgreSQL integers; no row has a larger one, and GraphQL's Int ends here too."""
+"""Row ids are PostgreSQL integers; GraphQL's Int has the same limit."""
 LARGEST_INTEGER = 2**63 - 1
 LARGEST_AMOUNT = Decimal("9999999999.99")
-"""What NUMERIC(12,2) holds."""
+"""The limit of NUMERIC(12,2)."""
 
 CENT = Decimal("0.01")
 FLOAT_TOLERANCE = Decimal("0.000001")
-"""How far from a cent a JSON number may be: other languages print 0.1 + 0.2 as 0.30000000000000004."""
+"""The allowed distance of a JSON number from a cent: other languages print 0.1 + 0.2 as 0.30000000000000004."""
 
 DECIMAL = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,4})?", re.ASCII)
-"""A decimal number as it is sent. `Decimal` itself reads `1_0` as ten, and the digits of every script."""
+"""A decimal number in text. `Decimal` itself also accepts `1_0` and the digits of every script."""
 
 
 @dataclass(frozen=True)
-class Whole:
-    """Annotates an `int` that is sent as a JSON number or in digits: `5`, `5.0` and `"5"` are five; `true` and `5.5` are not."""
+class WholeNumberRule:
+    """Annotates an `int` that is sent as a JSON number or as digits: `5`, `5.0` and `"5"` are five; `true` and `5.5`
+    are rejected.
+    """
 
     ge: int = -LARGEST_INTEGER - 1
     le: int = LARGEST_INTEGER
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Validated wholly inside pydantic-core: a cart has up to 600 of these."""
+        """The whole validation is in pydantic-core, for speed: a cart has up to 600 of these."""
         digits = str_schema(strict=True, pattern=r"^\s*[+-]?[0-9]{1,40}(\.0+)?\s*$")
         whole = union_schema(
             [
@@ -55,23 +57,22 @@ class Whole:
         return chain_schema([whole, int_schema(ge=self.ge, le=self.le)])
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """As OpenAPI shows it."""
         return {"type": "integer", "minimum": self.ge, "maximum": self.le}
 
 
-WholeNumber = Annotated[int, Whole()]
+WholeNumber = Annotated[int, WholeNumberRule()]
 """A whole number of at most 64 bits."""
-RowId = Annotated[int, Whole(ge=1, le=LARGEST_ID)]
-"""The id of something in the database."""
-Ranking = Annotated[int, Whole(ge=0, le=1_000_000_000)]
-"""A place in a list, lowest first."""
+RowId = Annotated[int, WholeNumberRule(ge=1, le=LARGEST_ID)]
+"""The id of a database row."""
+Ranking = Annotated[int, WholeNumberRule(ge=0, le=1_000_000_000)]
+"""A position in a list, lowest first."""
 
 
-def exact_amount(value: object) -> Decimal:
-    """An amount of money out of a JSON number, a string or a Decimal, exact to the cent.
+def parse_amount(value: object) -> Decimal:
+    """An amount of money from a JSON number, a string or a Decimal, exact to the cent.
 
-    A JSON number within 0.000001 of a cent is that cent. A string is taken as it stands, with two decimals at most. NaN,
-    infinities, true and false, and what exceeds twelve digits are refused with a `PydanticCustomError`.
+    A JSON number within 0.000001 of a cent is rounded to it. A string may have at most two decimals. Raises
+    `PydanticCustomError` for NaN, infinities, booleans and amounts of more than twelve digits.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         raise PydanticCustomError("amount", "Send an amount, such as 12.50.")
@@ -87,12 +88,12 @@ def exact_amount(value: object) -> Decimal:
     if not value.is_finite():
         raise PydanticCustomError("amount", "Send an amount, such as 12.50.")
     exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)  # of a finite number
+    assert isinstance(exponent, int)  # finite numbers have one
     if abs(value) > LARGEST_AMOUNT:
         raise PydanticCustomError("amount_too_large", "This is more than 9999999999.99.")
     if exponent < -2:
         raise PydanticCustomError("amount_decimals", "An amount has two decimals at most.")
-    return value.quantize(CENT) + 0  # + 0: there is no -0.00
+    return value.quantize(CENT) + 0  # + 0 turns -0.00 into 0.00
 
 
 def _from_float(value: float) -> Decimal:
@@ -108,20 +109,19 @@ def _from_float(value: float) -> Decimal:
 
 
 @dataclass(frozen=True)
-class Amount:
-    """Annotates a `Decimal` that is money, sent as a JSON number or a string, within bounds that are told when missed."""
+class AmountRule:
+    """Annotates a `Decimal` that is an amount of money, sent as a JSON number or a string, with bounds."""
 
     ge: Decimal = -LARGEST_AMOUNT
     le: Decimal = LARGEST_AMOUNT
     positive: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """One function; see `exact_amount`."""
-        return no_info_plain_validator_function(self.read)
+        return no_info_plain_validator_function(self.validate)
 
-    def read(self, value: object) -> Decimal:
-        """The amount, when it is one and within the bounds."""
-        amount = exact_amount(value)
+    def validate(self, value: object) -> Decimal:
+        """The parsed amount. Raises `PydanticCustomError` if it is not an amount or out of bounds."""
+        amount = parse_amount(value)
         if self.positive and amount <= 0:
             raise PydanticCustomError("amount_too_small", "Send an amount above zero.")
         if amount < self.ge:
@@ -131,15 +131,14 @@ class Amount:
         return amount
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """As OpenAPI shows it."""
         least: dict[str, Any] = {"exclusiveMinimum": 0} if self.positive else {"minimum": float(self.ge)}
         number = {"type": "number", "maximum": float(self.le), **least}
         return {"anyOf": [number, {"type": "string", "pattern": r"^-?\d{1,10}(\.\d{1,2})?$"}]}
 
 
-MoneyAmount = Annotated[Decimal, Amount(ge=Decimal(0))]
+MoneyAmount = Annotated[Decimal, AmountRule(ge=Decimal(0))]
 """An amount of money, zero or more."""
-PositiveAmount = Annotated[Decimal, Amount(positive=True)]
+PositiveAmount = Annotated[Decimal, AmountRule(positive=True)]
 """An amount of money above zero."""
-SignedAmount = Annotated[Decimal, Amount()]
+SignedAmount = Annotated[Decimal, AmountRule()]
 """An amount of money of either sign."""

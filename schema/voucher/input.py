@@ -1,4 +1,4 @@
-"""What it takes to change vouchers that there are."""
+"""Inputs that change vouchers."""
 
 import datetime as dt
 from typing import Annotated
@@ -6,24 +6,25 @@ from typing import Annotated
 import strawberry
 from pydantic import Field
 
-from schema.core.resource import Fields, writable_as
-from schema.validation.characters import lines_up_to, up_to
+from schema.core.inputs import graphql_input_for
+from schema.core.resource import SchemaModel
+from schema.validation.characters import line_up_to, multiline_up_to
 from schema.validation.contact import Email, Phone
 from schema.validation.numbers import RowId
 from schema.voucher.voucher import ExpeditionStatus, Voucher, VoucherGiftee, VoucherRental, VoucherState
 
 VoucherCode = Annotated[str, Field(min_length=1, max_length=80)]
 MOST_RENTALS = 100
-"""Bookings of one voucher."""
-TYPED = "Its code, in capitals or not, with or without hyphens and spaces."
-Name = Annotated[str, up_to(80)]
-ShortText = Annotated[str, up_to(160)]
-LongText = Annotated[str, lines_up_to(1000)]
-Address = Annotated[str, lines_up_to(600)]
+"""The maximum number of bookings of a voucher."""
+CODE_DESCRIPTION = "The voucher's code; case, hyphens and spaces are ignored."
+Name = Annotated[str, line_up_to(80)]
+ShortText = Annotated[str, line_up_to(160)]
+LongText = Annotated[str, multiline_up_to(1000)]
+Address = Annotated[str, multiline_up_to(600)]
 
 
-@writable_as(VoucherRental)
-class VoucherRentalInput(Fields):
+@graphql_input_for(VoucherRental)
+class VoucherRentalInput(SchemaModel):
     """A booking that uses a voucher."""
 
     starts_on: dt.date
@@ -32,52 +33,52 @@ class VoucherRentalInput(Fields):
     comment: LongText = ""
 
 
-@writable_as(Voucher)
-class UpdateVoucher(Fields):
-    """A voucher goes to another state."""
+@graphql_input_for(Voucher)
+class UpdateVoucher(SchemaModel):
+    """Move a voucher to another state."""
 
-    code: VoucherCode = Field(description=TYPED)
-    state: VoucherState = Field(description="Where it goes. The state that it is in already changes nothing.")
+    code: VoucherCode = Field(description=CODE_DESCRIPTION)
+    state: VoucherState = Field(description="The new state. The current state is accepted and changes nothing.")
     from_state: VoucherState | None = Field(
         default=None,
-        description="Where you saw it. In any other state by now it is left as it is, with `STATE_CHANGED`, so that two who "
-        "use it at once know of each other; null: wherever it is.",
+        description="The state you expect it to be in. In any other state it stays unchanged, and the error is "
+        "`STATE_CHANGED`, so that concurrent uses are detected; null for any state.",
     )
     rental: VoucherRentalInput | None = Field(
-        default=None, description="What it is used for: a booking to note in the same step, with `USING` and `USED`."
+        default=None, description="The booking it is used for, added in the same step; only with `USING` and `USED`."
     )
-    rental_ids_off: Annotated[list[RowId], Field(max_length=MOST_RENTALS)] = Field(
+    remove_rental_ids: Annotated[list[RowId], Field(max_length=MOST_RENTALS)] = Field(
         default_factory=list,
-        description="The ids of its bookings to take off in the same step, with a move that takes back its use.",
+        description="The ids of bookings to remove in the same step; only if the move undoes a use.",
     )
 
 
-@writable_as(Voucher)
-class ExtendVoucher(Fields):
-    """A voucher is valid for longer."""
+@graphql_input_for(Voucher)
+class ExtendVoucher(SchemaModel):
+    """Extend the validity of a voucher."""
 
-    code: VoucherCode = Field(description=TYPED)
-    expires_on: dt.datetime = Field(description="When it is to stop working: later than now, and than it would have.")
+    code: VoucherCode = Field(description=CODE_DESCRIPTION)
+    expires_on: dt.datetime = Field(description="When it expires: in the future, and later than before.")
 
 
-@writable_as(VoucherRental)
+@graphql_input_for(VoucherRental)
 class AddVoucherRental(VoucherRentalInput):
-    """A booking uses a voucher."""
+    """Add a booking that uses a voucher."""
 
-    code: VoucherCode = Field(description="The voucher's code, however it is spaced.")
-
-
-@writable_as(VoucherRental)
-class RemoveVoucherRental(Fields):
-    """A booking no longer uses a voucher."""
-
-    code: VoucherCode = Field(description="The voucher's code, however it is spaced.")
-    id: RowId = Field(description="The booking.")
+    code: VoucherCode = Field(description="The voucher's code; spaces and hyphens are ignored.")
 
 
-@writable_as(VoucherGiftee)
-class VoucherGifteeInput(Fields):
-    """What is left out stays as it is; null clears."""
+@graphql_input_for(VoucherRental)
+class RemoveVoucherRental(SchemaModel):
+    """Remove a booking from a voucher."""
+
+    code: VoucherCode = Field(description="The voucher's code; spaces and hyphens are ignored.")
+    id: RowId = Field(description="The id of the booking.")
+
+
+@graphql_input_for(VoucherGiftee)
+class VoucherGifteeInput(SchemaModel):
+    """The giftee of a voucher. Omitted fields stay unchanged; null clears."""
 
     first_name: strawberry.Maybe[Name | None]
     last_name: strawberry.Maybe[Name | None]
@@ -86,16 +87,18 @@ class VoucherGifteeInput(Fields):
     address: strawberry.Maybe[Address | None]
 
 
-@writable_as(Voucher)
-class UpdateVoucherDetails(Fields):
-    """What is left out stays as it is; null clears. Money, dates and states have mutations of their own."""
+@graphql_input_for(Voucher)
+class UpdateVoucherDetails(SchemaModel):
+    """Correct a voucher's details. Omitted fields stay unchanged; null clears. Prices, dates and states have their
+    own mutations.
+    """
 
-    code: VoucherCode = Field(description=TYPED)
+    code: VoucherCode = Field(description=CODE_DESCRIPTION)
     giftee_details: strawberry.Maybe[VoucherGifteeInput]
     to_giftee: strawberry.Maybe[ShortText]
     from_gifter: strawberry.Maybe[ShortText]
     message: strawberry.Maybe[LongText | None]
-    expedition_status: strawberry.Maybe[ExpeditionStatus] = Field(description="How far the sending of it on paper is.")
+    expedition_status: strawberry.Maybe[ExpeditionStatus] = Field(description="The status of its expedition by post.")
     expedition_date: strawberry.Maybe[dt.datetime | None] = Field(
-        description="When it was sent; left out, marking it as sent is now."
+        description="When it was sent; if omitted, setting the status to sent uses the current time."
     )

@@ -1,18 +1,19 @@
-"""What it takes to issue vouchers, and to import those of another system."""
+"""Inputs that issue vouchers, and import those of another system."""
 
 import datetime as dt
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-from schema.core.ownership import FOR_WHOM
-from schema.core.resource import Fields, TextInput, writable_as
+from schema.core.inputs import graphql_input_for
+from schema.core.ownership import PARTNER_DESCRIPTION
+from schema.core.resource import SchemaModel
+from schema.core.text import TextInput
 from schema.coupon.coupon import ReceptionMode
-from schema.validation.characters import lines_up_to, up_to
+from schema.validation.characters import line_up_to, multiline_up_to
 from schema.validation.contact import Email, Phone
-from schema.validation.languages import LANGUAGES
+from schema.validation.languages import Language
 from schema.validation.numbers import MoneyAmount, RowId
 from schema.voucher.input import Address, LongText, Name, ShortText
 from schema.voucher.voucher import Voucher, VoucherChosenOption, VoucherGiftee, VoucherGifter, VoucherState
@@ -20,37 +21,28 @@ from schema.voucher.voucher import Voucher, VoucherChosenOption, VoucherGiftee, 
 MOST_IMPORTED = 500
 Persons = Annotated[int, Field(ge=0, le=999)]
 Nights = Annotated[int, Field(ge=0, le=365)]
-Word = Annotated[str, up_to(40)]
+PaymentType = Annotated[str, line_up_to(40)]
 
 
-def _language(value: str) -> str:
-    if value not in LANGUAGES:
-        raise PydanticCustomError("language", "Send one of {languages}.", {"languages": ", ".join(LANGUAGES)})
-    return value
+@graphql_input_for(VoucherGifter)
+class VoucherGifterInput(SchemaModel):
+    """The gifter of a voucher. Omitted fields are unknown."""
 
-
-Language = Annotated[str, AfterValidator(_language)]
-
-
-@writable_as(VoucherGifter)
-class VoucherGifterInput(Fields):
-    """Who gives a voucher. What is left out is not known."""
-
-    civility: Annotated[str, up_to(20)] = ""
+    civility: Annotated[str, line_up_to(20)] = ""
     first_name: Name = ""
     last_name: Name = ""
     email: Email = ""
-    address: Annotated[str, lines_up_to(255)] = ""
-    postal_code: Annotated[str, up_to(20)] = ""
+    address: Annotated[str, multiline_up_to(255)] = ""
+    postal_code: Annotated[str, line_up_to(20)] = ""
     city: Name = ""
     country: Name = ""
     wired_phone: Phone | None = None
     mobile_phone: Phone | None = None
 
 
-@writable_as(VoucherGiftee)
-class NewVoucherGifteeInput(Fields):
-    """Whom a voucher is for. What is left out is not known."""
+@graphql_input_for(VoucherGiftee)
+class NewVoucherGifteeInput(SchemaModel):
+    """The giftee of a voucher. Omitted fields are unknown."""
 
     first_name: Name | None = None
     last_name: Name | None = None
@@ -59,16 +51,16 @@ class NewVoucherGifteeInput(Fields):
     address: Address | None = None
 
 
-@writable_as(VoucherChosenOption)
-class ChosenOptionInput(Fields):
-    """An option to add."""
+@graphql_input_for(VoucherChosenOption)
+class ChosenOptionInput(SchemaModel):
+    """An option to add to a voucher."""
 
-    option_id: RowId = Field(description="The option.")
+    option_id: RowId = Field(description="The id of the option.")
     count: Annotated[int, Field(ge=1, le=99)] = 1
 
 
-class Given(Fields):
-    """Who gives a voucher to whom, and how it reaches them."""
+class VoucherIssueFields(SchemaModel):
+    """The fields that issuing and importing share: gifter, giftee, reception and persons."""
 
     gifter_details: VoucherGifterInput | None = None
     giftee_details: NewVoucherGifteeInput | None = None
@@ -82,64 +74,65 @@ class Given(Fields):
     nb_adults: Persons = 0
     nb_children: Persons = 0
     nb_babies: Persons = 0
-    payment_type: Word = ""
+    payment_type: PaymentType = ""
 
 
-@writable_as(Voucher)
-class IssueVoucher(Given):
-    """A voucher as the shop would sell it: for as many persons and nights, with such options, at its price."""
+@graphql_input_for(Voucher)
+class IssueVoucher(VoucherIssueFields):
+    """Issue a voucher as the shop sells it: the prototype limits persons, nights and options, and sets the price."""
 
     voucher_prototype_id: RowId
     nb_adults: Persons = 1
-    nb_nights: Nights = Field(default=0, description="Nights of a stay; 0: the fewest.")
+    nb_nights: Nights = Field(default=0, description="The number of nights of a stay; 0 for the minimum.")
     options: Annotated[list[ChosenOptionInput], Field(max_length=100)] = Field(
-        default_factory=list, description="What to add."
+        default_factory=list, description="The options to add."
     )
     state: VoucherState = Field(
-        default=VoucherState.PAID, description="`PAID`: it works at once. `DRAFT`: it does not, until it is paid."
+        default=VoucherState.PAID,
+        description="`PAID`: it can be used at once. `DRAFT`: it can be used after it is paid.",
     )
     purchase_price: MoneyAmount | None = Field(
-        default=None, description="What is paid for it, in the partner's currency; left out: its price."
+        default=None, description="The price paid, in the partner's currency; its own price if omitted."
     )
 
 
-@writable_as(Voucher)
-class ImportedVoucher(Given):
-    """A voucher that another system issued, as it stands there. Amounts are in the partner's currency."""
+@graphql_input_for(Voucher)
+class ImportedVoucher(VoucherIssueFields):
+    """A voucher that another system issued, in its current state. Amounts are in the partner's currency."""
 
     code: str = Field(
-        description="Its code there: 3 to 40 characters, spaces and hyphens not counted, without `/`, matched ignoring case."
+        description="Its code: 3 to 40 characters without `/`, not counting spaces and hyphens; case is ignored."
     )
     voucher_prototype_id: RowId
     state: VoucherState = VoucherState.PAID
-    imported_from: Annotated[str, up_to(80, least=1)] = Field(description="The system it comes from.")
-    origin: Annotated[str, up_to(300)] = ""
+    imported_from: Annotated[str, line_up_to(80, min_length=1)] = Field(description="The system it comes from.")
+    origin: Annotated[str, line_up_to(300)] = ""
     summary: LongText | None = None
     prototype_name: TextInput | None = Field(
-        default=None, description="What it was called there; left out: the prototype's name."
+        default=None, description="Its name in the other system; the prototype's name if omitted."
     )
-    total_price: MoneyAmount = Field(description="Its price, before any reduction.")
-    purchase_price: MoneyAmount | None = Field(default=None, description="What was paid for it; left out: its price.")
-    created_on: dt.datetime | None = Field(default=None, description="When it was issued there; left out: now.")
+    total_price: MoneyAmount = Field(description="Its price, before discounts.")
+    purchase_price: MoneyAmount | None = Field(default=None, description="The price paid; its own price if omitted.")
+    created_on: dt.datetime | None = Field(default=None, description="When it was issued; now if omitted.")
     activated_on: dt.datetime | None = Field(
-        default=None, description="From when on it can be used; left out: since it was made, unless it is not paid."
+        default=None, description="When it became usable; if omitted, when it was created, unless it is not paid."
     )
-    used_on: dt.datetime | None = Field(default=None, description="When it was used; wanted of one that is `USED`.")
+    used_on: dt.datetime | None = Field(default=None, description="When it was used; required if it is `USED`.")
     expires_on: dt.datetime | None = None
 
 
-@writable_as(Voucher)
+@graphql_input_for(Voucher)
 class ImportVoucher(ImportedVoucher):
-    """A voucher that another system issued, as it stands there. Amounts are in the partner's currency."""
+    """Import a voucher that another system issued, in its current state. Amounts are in the partner's currency."""
 
-    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
+    partner_uuid: UUID | None = Field(default=None, description=PARTNER_DESCRIPTION)
 
 
-@writable_as(Voucher)
-class ImportVouchers(Fields):
-    """Vouchers that another system issued: all of them are taken over, or none."""
+@graphql_input_for(Voucher)
+class ImportVouchers(SchemaModel):
+    """Import vouchers that another system issued: all of them, or none."""
 
-    partner_uuid: UUID | None = Field(default=None, description=FOR_WHOM)
+    partner_uuid: UUID | None = Field(default=None, description=PARTNER_DESCRIPTION)
     vouchers: Annotated[list[ImportedVoucher], Field(min_length=1, max_length=MOST_IMPORTED)] = Field(
-        description=f"1 to {MOST_IMPORTED} of them."
+        description=f"1 to {MOST_IMPORTED} vouchers."
     )

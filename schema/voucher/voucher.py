@@ -1,224 +1,207 @@
-"""Vouchers: an experience that somebody bought for somebody."""
+"""Vouchers: experiences bought for oneself or as a gift."""
 
 import datetime as dt
 
 import strawberry
 from pydantic import BaseModel
-from pydantic import Field as Part
+from pydantic import Field as PydanticField
 from sqlmodel import Field
 
 from schema.catalogue.option import VoucherOption
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
 from schema.core.derived import derived
-from schema.core.ownership import of_partner
-from schema.core.resource import (
-    ClosedSet,
-    Fields,
-    Text,
-    choice,
-    closed_set,
-    embedded,
-    inline,
-    moment,
-    money,
-    relation,
-    relations,
-    text,
-)
+from schema.core.money import money
+from schema.core.ownership import partner_relation
+from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
+from schema.core.text import Text, translated_text_column
 from schema.coupon.coupon import Coupon, ReceptionMode
 from schema.customer import Customer
 
 
-@closed_set
-class VoucherState(ClosedSet):
-    """Where a voucher stands."""
+@graphql_enum
+class VoucherState(DescribedEnum):
+    """The state of a voucher."""
 
-    DRAFT = "draft", "Not paid for yet; it cannot be used."
+    DRAFT = "draft", "Not paid yet; it cannot be used."
     PAID = "paid", "It can be used."
     ERROR = "error", "Its payment failed; it cannot be used."
-    USING = "using", "Some of it has been used."
+    USING = "using", "A part has been used."
     USED = "used", "It has been used."
-    EXPIRED = "exprd", "Its time is over; it cannot be used."
+    EXPIRED = "exprd", "It has expired and cannot be used."
 
 
-@closed_set
-class VoucherKind(ClosedSet):
-    """Where a voucher comes from."""
+@graphql_enum
+class VoucherKind(DescribedEnum):
+    """The origin of a voucher."""
 
     SOLD = "voucher", "It was issued here."
     IMPORTED = "imported", "It was issued by another system."
 
 
-@closed_set
-class ExpeditionStatus(ClosedSet):
-    """How far the sending of a paper voucher is."""
+@graphql_enum
+class ExpeditionStatus(DescribedEnum):
+    """The status of a voucher's expedition by post."""
 
     NONE = "none", "It is not sent by post."
-    TO_SEND = "to_send", "It is to be sent."
+    TO_SEND = "to_send", "It has to be sent."
     SENT = "sent", "It was sent."
 
 
-@strawberry.pydantic.type(description="Who gave a voucher, as told when it was bought.")
+@strawberry.pydantic.type(description="The gifter of a voucher, as given at purchase.")
 class VoucherGifter(BaseModel):
-    """Who gave a voucher."""
+    civility: str = PydanticField(default="", description="Form of address; empty if none.")
+    first_name: str = PydanticField(default="", description="First name.")
+    last_name: str = PydanticField(default="", description="Last name.")
+    email: str = PydanticField(default="", description="E-mail address; empty if unknown.")
+    address: str = PydanticField(default="", description="Street and number; empty if unknown.")
+    postal_code: str = PydanticField(default="", description="Postal code; empty if unknown.")
+    city: str = PydanticField(default="", description="Town; empty if unknown.")
+    country: str = PydanticField(
+        default="", description="ISO 3166 alpha-2 code, or the country as an import named it; empty if unknown."
+    )
+    wired_phone: str | None = PydanticField(default=None, description="Telephone number; null if unknown.")
+    mobile_phone: str | None = PydanticField(default=None, description="Mobile telephone number; null if unknown.")
 
-    civility: str = Part(default="", description="Form of address; empty: none.")
-    first_name: str = Part(default="", description="First name.")
-    last_name: str = Part(default="", description="Last name.")
-    email: str = Part(default="", description="E-mail address; empty: not known.")
-    address: str = Part(default="", description="Street and number; empty: not known.")
-    postal_code: str = Part(default="", description="Postal code; empty: not known.")
-    city: str = Part(default="", description="Town; empty: not known.")
-    country: str = Part(default="", description="ISO 3166 alpha-2 code, or as an import named it; empty: not known.")
-    wired_phone: str | None = Part(default=None, description="Telephone; null: not known.")
-    mobile_phone: str | None = Part(default=None, description="Mobile telephone; null: not known.")
 
-
-@strawberry.pydantic.type(description="Whom a voucher is for, as told when it was bought.")
+@strawberry.pydantic.type(description="The giftee of a voucher, as given at purchase.")
 class VoucherGiftee(BaseModel):
-    """Whom a voucher is for."""
-
-    first_name: str | None = Part(default=None, description="First name; null: not told.")
-    last_name: str | None = Part(default=None, description="Last name; null: not told.")
-    email: str | None = Part(default=None, description="E-mail address; null: not told.")
-    phone_number: str | None = Part(default=None, description="Telephone; null: not told.")
-    address: str | None = Part(default=None, description="Where it is sent by post, in lines; null: not told.")
+    first_name: str | None = PydanticField(default=None, description="First name; null if not given.")
+    last_name: str | None = PydanticField(default=None, description="Last name; null if not given.")
+    email: str | None = PydanticField(default=None, description="E-mail address; null if not given.")
+    phone_number: str | None = PydanticField(default=None, description="Telephone number; null if not given.")
+    address: str | None = PydanticField(default=None, description="Postal address in lines; null if not given.")
 
 
-@strawberry.pydantic.type(description="The sending of a paper voucher.")
+@strawberry.pydantic.type(description="The expedition of a voucher by post.")
 class VoucherExpedition(BaseModel):
-    """The sending of a paper voucher."""
-
-    status: ExpeditionStatus = Part(description="How far it is.")
-    sent_on: dt.datetime | None = Part(description="When it was sent; null: it was not.")
-    cover_letter_url: str = Part(description="The letter to go with it; empty: none.")
+    status: ExpeditionStatus = PydanticField(description="The status of the expedition.")
+    sent_on: dt.datetime | None = PydanticField(description="When it was sent; null if it was not.")
+    cover_letter_url: str = PydanticField(description="The URL of the cover letter; empty if none.")
 
 
-@strawberry.pydantic.type(description="An option that a voucher was bought with.")
-class VoucherChosenOption(Fields):
-    """An option that a voucher was bought with."""
-
-    id: int = Field(description="Its id.")
-    name: Text = text("The option's name that day.")
-    count: int = Field(description="How many of it.")
-    unit_price = money("unit_price_amount", description="What one cost, VAT included.")
-    total_price = money("total_price_amount", description="What all of it cost.")
-    option_id: int = Field(description="The option.")
+@strawberry.pydantic.type(description="An option that was bought with a voucher.")
+class VoucherChosenOption(SchemaModel):
+    id: int = Field(description="The row's id.")
+    name: Text = translated_text_column("The option's name at the time of purchase.")
+    count: int = Field(description="The quantity.")
+    unit_price = money("unit_price_amount", description="The unit price, VAT included.")
+    total_price = money("total_price_amount", description="The total price, VAT included.")
+    option_id: int = Field(description="The option's id.")
     option = relation(VoucherOption, by="option_id", description="The option as it is now.")
-    partner = of_partner()
+    partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="An option that came with a voucher's prototype.")
-class VoucherIncludedOption(Fields):
-    """An option that came with a voucher's prototype."""
-
-    id: int = Field(description="Its id.")
-    name: Text = text("The option's name that day.")
-    source_id: str = Field(default="", max_length=80, description="Its id in the partner's own system; empty: none.")
-    count: int = Field(description="How many of it.")
-    option_id: int = Field(description="The option.")
+@strawberry.pydantic.type(description="An option that is included in the price of a voucher's prototype.")
+class VoucherIncludedOption(SchemaModel):
+    id: int = Field(description="The row's id.")
+    name: Text = translated_text_column("The option's name at the time of purchase.")
+    source_id: str = Field(default="", max_length=80, description="Its id in the partner's own system; empty if none.")
+    count: int = Field(description="The quantity.")
+    option_id: int = Field(description="The option's id.")
     option = relation(VoucherOption, by="option_id", description="The option as it is now.")
-    partner = of_partner()
+    partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="A booking that uses a voucher.")
-class VoucherRental(Fields):
-    """A booking that uses a voucher."""
-
-    id: int = Field(description="Its id.")
+class VoucherRental(SchemaModel):
+    id: int = Field(description="The booking's id.")
     starts_on: dt.date = Field(description="The first day.")
-    ends_on: dt.date | None = Field(default=None, description="The last day; null: the same.")
-    reference: str = Field(default="", max_length=80, description="Its number in the booking engine; empty: none.")
-    comment: str = Field(default="", max_length=1000, description="What the venue noted; empty: nothing.")
-    created_on: dt.datetime = moment("When it was noted.")
-    partner = of_partner()
+    ends_on: dt.date | None = Field(default=None, description="The last day; null if it is the first day.")
+    reference: str = Field(default="", max_length=80, description="Its number in the booking engine; empty if none.")
+    comment: str = Field(default="", max_length=1000, description="A comment of the venue; empty if none.")
+    created_on: dt.datetime = datetime_column("When it was recorded.")
+    partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="An experience that somebody bought, for somebody or for themselves.")
-class Voucher(Fields):
-    """An experience that somebody bought."""
-
-    id: int = Field(description="Its id.")
-    code: str = Field(max_length=40, description="The code printed on it, in groups of four.")
-    state: VoucherState = choice(VoucherState, "Where it stands.", default=VoucherState.DRAFT)
-    kind: VoucherKind = choice(VoucherKind, "Where it comes from.", default=VoucherKind.SOLD)
-    summary: str | None = Field(default=None, max_length=1000, description="A line about it; null: none.")
-    origin: str = Field(default="", max_length=300, description="Where it was sold: an address or a word.")
-    imported_from: str = Field(default="", max_length=80, description="The system it was imported from; empty: none.")
+@strawberry.pydantic.type(description="An experience, bought for oneself or as a gift.")
+class Voucher(SchemaModel):
+    id: int = Field(description="The voucher's id.")
+    code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
+    state: VoucherState = enum_column(VoucherState, "The voucher's state.", default=VoucherState.DRAFT)
+    kind: VoucherKind = enum_column(
+        VoucherKind, "Whether it was issued here or by another system.", default=VoucherKind.SOLD
+    )
+    summary: str | None = Field(default=None, max_length=1000, description="A one-line summary; null if none.")
+    origin: str = Field(default="", max_length=300, description="Where it was sold: a URL or a word.")
+    imported_from: str = Field(default="", max_length=80, description="The system it was imported from; empty if none.")
     language: str = Field(default="en", max_length=2, description="The language it was bought in.")
-    prototype_name: Text = text("The prototype's name that day.")
-    prototype_description: Text = text("The prototype's description that day.")
-    prototype_rent_conditions: Text = text("What using it is subject to, as of that day.")
-    prototype_type: VoucherPrototypeType = choice(VoucherPrototypeType, "What kind of experience it is.")
-    voucher_prototype_id: int = Field(description="The prototype.")
+    prototype_name: Text = translated_text_column("The prototype's name at the time of purchase.")
+    prototype_description: Text = translated_text_column("The prototype's description at the time of purchase.")
+    prototype_rent_conditions: Text = translated_text_column("The conditions of use at the time of purchase.")
+    prototype_type: VoucherPrototypeType = enum_column(VoucherPrototypeType, "The type of experience.")
+    voucher_prototype_id: int = Field(description="The prototype's id.")
     prototype = relation(VoucherPrototype, by="voucher_prototype_id", description="The prototype as it is now.")
-    nb_nights: int = Field(default=0, description="Nights.")
-    nb_adults: int = Field(default=0, description="Adults.")
-    nb_children: int = Field(default=0, description="Children.")
-    nb_babies: int = Field(default=0, description="Babies.")
-    options = relations(VoucherChosenOption, by="voucher_id", description="The options it was bought with.")
+    nb_nights: int = Field(default=0, description="The number of nights.")
+    nb_adults: int = Field(default=0, description="The number of adults.")
+    nb_children: int = Field(default=0, description="The number of children.")
+    nb_babies: int = Field(default=0, description="The number of babies.")
+    options = relations(VoucherChosenOption, by="voucher_id", description="The options that were bought with it.")
     included_options = relations(
-        VoucherIncludedOption, by="voucher_id", description="The options that came with its prototype."
+        VoucherIncludedOption, by="voucher_id", description="The options that were included in its prototype."
     )
     rentals = relations(VoucherRental, by="voucher_id", description="The bookings that use it.", order="starts_on")
-    reception_mode: ReceptionMode = choice(
+    reception_mode: ReceptionMode = enum_column(
         ReceptionMode, "How it reaches its recipient.", length=40, default=ReceptionMode.PRINT_AT_HOME
     )
     self_gifted: bool = Field(default=False, description="Whether the buyer keeps it.")
-    message: str | None = Field(default=None, max_length=1000, description="What the gifter wrote; null: nothing.")
-    to_giftee: str = Field(default="", max_length=160, description='The name that stands after "for"; empty: none.')
-    from_gifter: str = Field(default="", max_length=160, description='The name that stands after "from"; empty: none.')
-    gifter_details = embedded(inline(VoucherGifter, prefix="gifter_"), "Who gave it, as told when it was bought.")
+    message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
+    to_giftee: str = Field(default="", max_length=160, description='The name printed after "for"; empty if none.')
+    from_gifter: str = Field(default="", max_length=160, description='The name printed after "from"; empty if none.')
+    gifter_details = embedded(embedded_value(VoucherGifter, prefix="gifter_"), "The gifter, as given at purchase.")
     giftee_details = embedded(
-        inline(VoucherGiftee, {"address": "recipient_address"}, prefix="giftee_"),
-        "Whom it is for, as told when it was bought.",
+        embedded_value(VoucherGiftee, {"address": "recipient_address"}, prefix="giftee_"),
+        "The giftee, as given at purchase.",
     )
-    gifter = relation(Customer, by="gifter_id", description="The customer who gave it; null: not known.", nullable=True)
-    giftee = relation(Customer, by="giftee_id", description="The customer it is for; null: not known.", nullable=True)
-    total_price = money("total_price_amount", description="Its price with its options, before any coupon.")
-    purchase_price = money("purchase_price_amount", description="What was paid for it.")
-    rent_price = money("rent_price_amount", description="The price of the prototype, options left out.")
+    gifter = relation(Customer, by="gifter_id", description="The customer who gave it; null if unknown.", nullable=True)
+    giftee = relation(
+        Customer, by="giftee_id", description="The customer who received it; null if unknown.", nullable=True
+    )
+    total_price = money("total_price_amount", description="Its price with options, before coupons.")
+    purchase_price = money("purchase_price_amount", description="The price that was paid.")
+    rent_price = money("rent_price_amount", description="The price of the prototype, without options.")
     bought_rent_price = money(
-        "bought_rent_price_amount", description="What was paid for the prototype, options left out."
+        "bought_rent_price_amount", description="The price that was paid for the prototype, without options."
     )
-    payment_type: str = Field(default="", max_length=40, description="What it was paid with; empty: not known.")
+    payment_type: str = Field(default="", max_length=40, description="The payment method; empty if unknown.")
     is_group_payment: bool = Field(default=False, description="Whether several people paid for it.")
-    coupon_id: int | None = Field(default=None, description="The coupon it was bought with; null: none.")
-    coupon = relation(Coupon, by="coupon_id", description="The coupon it was bought with; null: none.", nullable=True)
+    coupon_id: int | None = Field(default=None, description="The id of the coupon it was bought with; null if none.")
+    coupon = relation(Coupon, by="coupon_id", description="The coupon it was bought with; null if none.", nullable=True)
     expedition = embedded(
-        inline(
+        embedded_value(
             VoucherExpedition,
             {"sent_on": "expedition_date", "cover_letter_url": "cover_letter_url"},
             prefix="expedition_",
         ),
-        "The sending of it on paper.",
+        "Its expedition by post.",
     )
-    created_on: dt.datetime = moment("When it was made.")
-    activated_on: dt.datetime | None = moment(
-        "From when on it can be used; null: not paid.", default=None, nullable=True
+    created_on: dt.datetime = datetime_column("When it was created.")
+    activated_on: dt.datetime | None = datetime_column(
+        "When it becomes usable; null if it is not paid.", default=None, nullable=True
     )
-    used_on: dt.datetime | None = moment("When it was used; null: it was not.", default=None, nullable=True)
-    expires_on: dt.datetime | None = moment("When it stops working; null: never.", default=None, nullable=True)
-    updated_on: dt.datetime = moment("When it last changed.")
-    order_id: int | None = Field(default=None, description="The order it was sold with; null: none.")
+    used_on: dt.datetime | None = datetime_column("When it was used; null if it was not.", default=None, nullable=True)
+    expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
+    updated_on: dt.datetime = datetime_column("When it was last updated.")
+    order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
     last_day = derived(
         dt.date | None,
         ("expires_on",),
-        "The last day on which it works, in the time zone of the caller's marketplace (UTC without one); null: no end.",
+        "The last day on which it can be used, in the time zone of the caller's marketplace (UTC "
+        "without one); null if it never expires.",
     )
     is_usable = derived(
-        bool, ("state", "activated_on", "expires_on"), "Whether it can be used now, or what is left of it."
+        bool, ("state", "activated_on", "expires_on"), "Whether it, or the rest of it, can be used now."
     )
-    is_extendable = derived(bool, ("state", "expires_on"), "Whether it can be given more time.")
+    is_extendable = derived(bool, ("state", "expires_on"), "Whether its validity can be extended.")
     is_refundable = derived(
         bool,
         ("state", "kind", "expires_on", "purchase_price_amount"),
-        "Whether its price could be paid back: sold here, for money, unused, and its time is not over.",
+        "Whether its price could be refunded: sold here at a price above zero, unused and not expired.",
     )
     document_url = derived(
         str | None,
         ("state", "document_token"),
-        "The address of its printable document, a PDF: nobody guesses it, and whoever knows it may open it. "
-        "Null where there is none: before it is paid for.",
+        "The URL of its printable PDF document. The URL cannot be guessed; it needs no "
+        "authentication. Null before it is paid.",
     )
-    partner = of_partner()
+    partner = partner_relation()

@@ -1,4 +1,4 @@
-"""What is sent to manage webhooks."""
+"""Inputs that manage webhook endpoints."""
 
 import datetime as dt
 from typing import Annotated
@@ -7,108 +7,115 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from schema.core.resource import Fields, writable, writable_as
+from schema.core.inputs import graphql_input, graphql_input_for
+from schema.core.resource import SchemaModel
 from schema.event import EventType
-from schema.validation.characters import up_to
+from schema.validation.characters import line_up_to
 from schema.webhook.webhook import AttemptOutcome, WebhookEndpoint
 
-Url = Annotated[str, up_to(2048)]
-Words = Annotated[str, up_to(200)]
-Types = Annotated[list[EventType], Field(max_length=len(EventType))]
+Url = Annotated[str, line_up_to(2048)]
+EndpointDescription = Annotated[str, line_up_to(200)]
+EventTypes = Annotated[list[EventType], Field(max_length=len(EventType))]
 EventKeys = Annotated[list[str], Field(min_length=1, max_length=100)]
 
 
-@writable_as(WebhookEndpoint)
-class CreateWebhookEndpoint(Fields):
-    """An address to tell of events. Without a partner it is the marketplace's own, and is told of all its partners."""
+@graphql_input_for(WebhookEndpoint)
+class CreateWebhookEndpoint(SchemaModel):
+    """Create a webhook endpoint. Without a partner it belongs to the marketplace and receives the events of all its
+    partners.
+    """
 
     partner_uuid: UUID | None = Field(
-        default=None, description="Whose events; a partner's own users may leave it out, others then mean all partners."
+        default=None,
+        description="The uuid of the partner whose events it receives. A partner's own users may omit it; for "
+        "other users, omitting it means all partners.",
     )
     marketplace_uuid: UUID | None = Field(
-        default=None, description="For all partners of which marketplace; its own users may leave it out."
+        default=None,
+        description="The uuid of the marketplace, for the events of all its partners; its own users may omit it.",
     )
     url: Url
-    description: Words = ""
-    event_types: Types = Field(default_factory=list)
+    description: EndpointDescription = ""
+    event_types: EventTypes = Field(default_factory=list)
 
 
-@writable_as(WebhookEndpoint)
-class UpdateWebhookEndpoint(Fields):
-    """What is left out stays as it is. Making it active, or sending it elsewhere, tries what waits at once."""
+@graphql_input_for(WebhookEndpoint)
+class UpdateWebhookEndpoint(SchemaModel):
+    """Update a webhook endpoint. Omitted fields stay unchanged. Activating it or changing its URL retries waiting
+    messages at once.
+    """
 
     id: int
     url: strawberry.Maybe[Url]
-    description: strawberry.Maybe[Words]
-    event_types: strawberry.Maybe[Types]
+    description: strawberry.Maybe[EndpointDescription]
+    event_types: strawberry.Maybe[EventTypes]
     is_active: strawberry.Maybe[bool]
 
 
-@writable
-class DeleteWebhookEndpoint(Fields):
-    """Which endpoint to delete, with what waits for it and its log."""
+@graphql_input
+class DeleteWebhookEndpoint(SchemaModel):
+    """Delete a webhook endpoint with its waiting messages and its log."""
 
     id: int = Field(description="The id of the endpoint.")
 
 
-@writable
-class RotateWebhookSecret(Fields):
-    """Which endpoint gets a new secret."""
+@graphql_input
+class RotateWebhookSecret(SchemaModel):
+    """Create a new secret for a webhook endpoint."""
 
     id: int = Field(description="The id of the endpoint.")
     revoke_previous: bool = Field(
-        default=False, description="Whether the secret it has now is used no more from this moment: somebody knows it."
+        default=False,
+        description="Whether the current secret stops being used at once, because somebody else knows it.",
     )
 
 
-@writable
-class TestWebhookEndpoint(Fields):
-    """Which endpoint to try, and how."""
+@graphql_input
+class TestWebhookEndpoint(SchemaModel):
+    """Test a webhook endpoint."""
 
-    __test__ = False  # of pytest
+    __test__ = False  # otherwise pytest collects it
 
     id: int = Field(description="The id of the endpoint.")
     type: EventType = Field(
         default=EventType.WEBHOOK_TEST,
-        description="Of which type the event is. Its data are those of the documentation.",
+        description="The type of the event. Its data are the examples of the documentation.",
     )
-    send: bool = Field(default=True, description="Whether it is sent; false only shows what would be.")
+    send: bool = Field(default=True, description="Whether it is sent; if false, the request is only shown.")
 
 
-@writable
-class ReplayWebhooks(Fields):
-    """What to send an endpoint again: single events, or all of a time. Send `eventIds`, or `since` with or without `until`."""
+@graphql_input
+class ReplayWebhooks(SchemaModel):
+    """Send events to an endpoint again: single events, or all of a period. Send `eventIds`, or `since` with or
+    without `until`.
+    """
 
     id: int = Field(description="The id of the endpoint.")
-    event_ids: EventKeys | None = Field(default=None, description="Which events, `evt_…`; 1 to 100.")
-    since: dt.datetime | None = Field(default=None, description="Events from this time on, of the endpoint's types.")
-    until: dt.datetime | None = Field(default=None, description="And to this time; null: up to now.")
+    event_ids: EventKeys | None = Field(default=None, description="The ids of the events, `evt_…`; 1 to 100.")
+    since: dt.datetime | None = Field(
+        default=None, description="The beginning of the period; only events of the endpoint's types are sent."
+    )
+    until: dt.datetime | None = Field(default=None, description="The end of the period; null for now.")
 
 
 @strawberry.type(description="A header of an HTTP request.")
 class HttpHeader:
-    """A header of an HTTP request."""
-
-    name: str = strawberry.field(description="Its name, in lower case.")
-    value: str = strawberry.field(description="Its value.")
+    name: str = strawberry.field(description="The header's name, in lower case.")
+    value: str = strawberry.field(description="The header's value.")
 
 
-@strawberry.type(description="What an endpoint answered.")
+@strawberry.type(description="The response of an endpoint.")
 class WebhookAnswer:
-    """What an endpoint answered."""
-
-    outcome: AttemptOutcome = strawberry.field(description="How the try ended.")
-    status: int | None = strawberry.field(description="The HTTP status of the answer; null: there was none.")
-    duration_ms: int = strawberry.field(description="How long it took, in milliseconds.")
-    error: str = strawberry.field(description="What went wrong; empty: nothing.")
-    body: str = strawberry.field(description="The beginning of the answer's body.")
+    outcome: AttemptOutcome = strawberry.field(description="How the attempt ended.")
+    status: int | None = strawberry.field(description="The HTTP status of the response; null if there was none.")
+    duration_ms: int = strawberry.field(description="The duration of the attempt, in milliseconds.")
+    error: str = strawberry.field(description="The error; empty if none.")
+    body: str = strawberry.field(description="The beginning of the response body.")
 
 
-@strawberry.type(description="A try of an endpoint. It is in no log.")
+@strawberry.type(description="A test of an endpoint. It is not logged.")
 class WebhookTest:
-    """A try of an endpoint."""
-
-    url: str = strawberry.field(description="Where it is sent.")
-    headers: list[HttpHeader] = strawberry.field(description="The headers, with a signature of the body.")
-    body: str = strawberry.field(description="The body, byte for byte.")
-    answer: WebhookAnswer | None = strawberry.field(description="What came back; null: it was not sent.")
+    url: str = strawberry.field(description="The URL that the request is sent to.")
+    headers: list[HttpHeader] = strawberry.field(description="The headers, including the signature of the body.")
+    body: str = strawberry.field(description="The exact body.")
+    answer: WebhookAnswer | None = strawberry.field(description="The response; null if it was not sent.")

@@ -1,4 +1,4 @@
-"""Webhooks: the addresses that are told of events, and the log of what they were told."""
+"""Webhooks: the endpoints that receive events, and the delivery log."""
 
 import datetime as dt
 from typing import Annotated
@@ -8,109 +8,106 @@ from sqlalchemy import Enum
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
-from schema.core.ownership import of_marketplace, of_partner
-from schema.core.resource import ClosedSet, Fields, choice, closed_set, moment, relation, relations
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.ownership import marketplace_relation, partner_relation
+from schema.core.resource import SchemaModel, relation, relations
 from schema.event import LONGEST_TYPE, Event, EventType
 
 
-@closed_set
-class DisabledReason(ClosedSet):
-    """Why we have stopped telling an endpoint."""
+@graphql_enum
+class DisabledReason(DescribedEnum):
+    """Why Coffret has disabled an endpoint."""
 
     FAILING = "failing", "A message could not be delivered for three days."
     GONE = "gone", "It answered 410 Gone."
 
 
-@closed_set
-class DeliveryState(ClosedSet):
-    """Where a message stands."""
+@graphql_enum
+class DeliveryState(DescribedEnum):
+    """The state of a message."""
 
-    WAITING = "waiting", "It waits for its turn, or to be tried again."
-    DELIVERED = "delivered", "The endpoint has taken it."
-    FAILED = "failed", "It was tried for three days and given up. It can be replayed."
+    WAITING = "waiting", "It waits for its first attempt or for a retry."
+    DELIVERED = "delivered", "The endpoint has accepted it."
+    FAILED = "failed", "It was retried for three days without success. It can be replayed."
 
 
-@closed_set
-class AttemptOutcome(ClosedSet):
-    """How a try ended."""
+@graphql_enum
+class AttemptOutcome(DescribedEnum):
+    """How a delivery attempt ended."""
 
     DELIVERED = "delivered", "The endpoint answered with a status of 200 to 299."
     REFUSED = "refused", "It answered with another status."
-    REDIRECTED = "redirected", "It answered with a redirect, which is never followed."
-    GONE = "gone", "It answered 410 Gone, and is told no more."
+    REDIRECTED = "redirected", "It answered with a redirect. Redirects are never followed."
+    GONE = "gone", "It answered 410 Gone and was disabled."
     TIMED_OUT = "timed_out", "It did not answer in time."
-    UNREACHABLE = "unreachable", "No connection could be made, or it broke."
-    FORBIDDEN = "forbidden", "Its name leads to an address that webhooks are not sent to."
+    UNREACHABLE = "unreachable", "The connection failed or broke."
+    FORBIDDEN = "forbidden", "Its host name resolves to an address that webhooks are not sent to."
 
 
-@strawberry.pydantic.type(description="An address that is told of events.")
-class WebhookEndpoint(Fields):
-    """An address that is told of events."""
-
-    id: int = Field(description="Its id.")
-    url: str = Field(max_length=2048, description="Where messages are sent, by POST.")
-    description: str = Field(default="", max_length=200, description="What it is for; empty: not told.")
+@strawberry.pydantic.type(description="A URL that receives events.")
+class WebhookEndpoint(SchemaModel):
+    id: int = Field(description="The endpoint's id.")
+    url: str = Field(max_length=2048, description="The URL that messages are sent to, by POST.")
+    description: str = Field(default="", max_length=200, description="What it is for; empty if not given.")
     event_types: list[EventType] = Field(
         default_factory=list,
         sa_type=ARRAY(
             Enum(EventType, native_enum=False, length=LONGEST_TYPE, values_callable=lambda e: [m.value for m in e])
         ),
-        description="What it is told of; empty: of everything, also of what is added later.",
+        description="The event types it receives; empty for all, including types added later.",
     )
     is_active: bool = Field(
-        default=True, description="Whether messages are sent. While they are not, they wait, and are sent afterwards."
+        default=True, description="Whether messages are sent. While it is inactive they wait, and are sent afterwards."
     )
-    disabled_reason: DisabledReason | None = choice(
-        DisabledReason, "Why we have made it inactive; null: we have not.", default=None, nullable=True
+    disabled_reason: DisabledReason | None = enum_column(
+        DisabledReason, "Why Coffret has disabled it; null if it has not.", default=None, nullable=True
     )
-    created_on: dt.datetime = moment("When it was made.")
-    previous_secret_until: dt.datetime | None = moment(
-        "Until when messages are signed with the secret before the present one as well; null: there is none.",
+    created_on: dt.datetime = datetime_column("When it was created.")
+    previous_secret_until: dt.datetime | None = datetime_column(
+        "Until when messages are also signed with the previous secret; null if there is none.",
         default=None,
         nullable=True,
     )
-    partner = of_partner("Whose events it is told; null: all partners'.", nullable=True)
-    marketplace = of_marketplace()
+    partner = partner_relation("The partner whose events it receives; null for all partners.", nullable=True)
+    marketplace = marketplace_relation()
 
 
-@strawberry.type(description="An endpoint with its secret, which is shown here and never again.")
+@strawberry.type(description="An endpoint with its secret. The secret is shown only here.")
 class IssuedWebhookEndpoint:
-    """An endpoint with its secret."""
-
     endpoint: WebhookEndpoint = strawberry.field(description="The endpoint.")
-    secret: str = strawberry.field(description="What receivers verify signatures with: `whsec_…`.")
+    secret: str = strawberry.field(description="The key for verifying signatures: `whsec_…`.")
 
 
-@strawberry.pydantic.type(description="One try to deliver a message.")
-class WebhookAttempt(Fields):
-    """One try to deliver a message."""
-
-    started_on: dt.datetime = moment("When it began.")
-    duration_ms: int = Field(description="How long it took, in milliseconds.")
-    outcome: AttemptOutcome = choice(AttemptOutcome, "How it ended.")
-    status: int | None = Field(default=None, description="The HTTP status of the answer; null: there was none.")
-    error: str = Field(default="", max_length=300, description="What went wrong; empty: nothing.")
-    answer: str = Field(default="", max_length=1024, description="The beginning of the answer's body.")
+@strawberry.pydantic.type(description="An attempt to deliver a message.")
+class WebhookAttempt(SchemaModel):
+    started_on: dt.datetime = datetime_column("When it started.")
+    duration_ms: int = Field(description="The duration, in milliseconds.")
+    outcome: AttemptOutcome = enum_column(AttemptOutcome, "How it ended.")
+    status: int | None = Field(default=None, description="The HTTP status of the response; null if there was none.")
+    error: str = Field(default="", max_length=300, description="The error; empty if none.")
+    answer: str = Field(default="", max_length=1024, description="The beginning of the response body.")
 
 
-@strawberry.pydantic.type(description="A message: an event on its way to an endpoint.")
-class WebhookDelivery(Fields):
-    """A message: an event on its way to an endpoint."""
-
+@strawberry.pydantic.type(description="A message: the delivery of an event to an endpoint.")
+class WebhookDelivery(SchemaModel):
     key: Annotated[str, strawberry.field(name="id")] = Field(
-        max_length=40, unique=True, description="Its id, `msg_…`: the `webhook-id` of every try and every replay."
+        max_length=40,
+        unique=True,
+        description="The message's id, `msg_…`: the header `webhook-id` of every attempt and every replay.",
     )
-    state: DeliveryState = choice(DeliveryState, "Where it stands.", default=DeliveryState.WAITING)
-    tries: int = Field(default=0, description="How often it was tried since it was last put in line.")
-    next_try_on: dt.datetime | None = moment(
-        "When it is tried again; null: it has not failed, or is not tried any more.", default=None, nullable=True
+    state: DeliveryState = enum_column(DeliveryState, "The message's state.", default=DeliveryState.WAITING)
+    tries: int = Field(default=0, description="The number of attempts since it was last queued.")
+    next_try_on: dt.datetime | None = datetime_column(
+        "When the next retry is due; null if it has not failed, or is not retried.", default=None, nullable=True
     )
-    last_status: int | None = Field(default=None, description="The HTTP status of the last answer; null: none.")
-    last_error: str = Field(default="", max_length=300, description="What went wrong at the last try; empty: nothing.")
-    created_on: dt.datetime = moment("When it was first put in line.")
-    delivered_on: dt.datetime | None = moment("When it was last delivered; null: never.", default=None, nullable=True)
-    event = relation(Event, by="event_id", description="What it tells of.")
-    endpoint = relation(WebhookEndpoint, by="endpoint_id", description="Whom it tells.")
-    attempts = relations(WebhookAttempt, by="delivery_id", description="Every try, the first one first.")
-    partner = of_partner(nullable=True)
-    marketplace = of_marketplace()
+    last_status: int | None = Field(default=None, description="The HTTP status of the last response; null if none.")
+    last_error: str = Field(default="", max_length=300, description="The error of the last attempt; empty if none.")
+    created_on: dt.datetime = datetime_column("When it was first queued.")
+    delivered_on: dt.datetime | None = datetime_column(
+        "When it was last delivered; null if never.", default=None, nullable=True
+    )
+    event = relation(Event, by="event_id", description="The event.")
+    endpoint = relation(WebhookEndpoint, by="endpoint_id", description="The endpoint that receives it.")
+    attempts = relations(WebhookAttempt, by="delivery_id", description="All attempts, oldest first.")
+    partner = partner_relation(nullable=True)
+    marketplace = marketplace_relation()

@@ -1,4 +1,4 @@
-"""Passwords and token secrets: neither is kept, only what can check them."""
+"""Password and token hashing. Only hashes and digests are stored."""
 
 import asyncio
 import hashlib
@@ -13,37 +13,40 @@ _hasher = PasswordHasher()
 
 
 def new_secret() -> str:
-    """A token's secret: 256 random bits behind a prefix that scanners recognise."""
+    """A token's secret: 256 random bits after a prefix that secret scanners recognise."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
-def digest_of(secret: str) -> bytes:
-    """What is kept of a token's secret. It is random already, so a plain hash is enough."""
+def secret_digest_of(secret: str) -> bytes:
+    """The stored digest of a token's secret. The secret is random, so a plain SHA-256 is enough."""
     return hashlib.sha256(secret.encode(errors="surrogatepass")).digest()
 
 
-def normal_username(given: str) -> str:
-    """A user name as it is stored and matched: without blanks around it, in small letters."""
-    return given.strip().lower()
+def normal_username(username: str) -> str:
+    """A user name as it is stored and matched: trimmed and in lower case."""
+    return username.strip().lower()
 
 
-async def hashed(password: str) -> str:
-    """What is kept of a password (Argon2id)."""
+async def hash_password(password: str) -> str:
+    """The Argon2id hash of a password, computed in a thread."""
     return await asyncio.to_thread(_hasher.hash, password)
 
 
-async def matches(password_hash: str | None, password: str) -> bool:
-    """Whether a password is the one kept; takes as long for a user that does not exist."""
+async def verify_password(password_hash: str | None, password: str) -> bool:
+    """True if the password matches the hash.
+
+    Takes as long when there is no hash, so that timing does not reveal users.
+    """
     return await asyncio.to_thread(_verify, password_hash, password)
 
 
 @cache
-def _nobody() -> str:
+def _dummy_hash() -> str:
     return _hasher.hash(secrets.token_urlsafe())
 
 
 def _verify(password_hash: str | None, password: str) -> bool:
-    nobody = _nobody()  # made once, and for whoever comes first, known or not
+    nobody = _dummy_hash()  # computed before the user is known to exist, so that the first call takes equally long
     try:
         return _hasher.verify(password_hash or nobody, password) and bool(password_hash)
     except (VerificationError, InvalidHashError):

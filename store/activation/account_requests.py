@@ -1,4 +1,4 @@
-"""What the provider is told of a partner, what is missing for it, and what of it the provider did not take."""
+"""Account data that the payment provider requires of a partner: mapping, missing fields and refused fields."""
 
 import hashlib
 import re
@@ -11,22 +11,22 @@ from schema.partner.parts import CompanyType
 from store.partner.partners import PartnerRow
 from store.providers.accounts import AccountRequest, Address, LegalKind, Representative
 
-KINDS = {
+LEGAL_KINDS = {
     CompanyType.BUSINESS: LegalKind.BUSINESS,
     CompanyType.ORGANIZATION: LegalKind.ORGANIZATION,
     CompanyType.SOLE_TRADER: LegalKind.SOLE_TRADER,
     CompanyType.INDIVIDUAL: LegalKind.INDIVIDUAL,
 }
-OF_COMPANIES = frozenset({F.NAME, F.AGENCY_EMAIL})
-"""What the provider does not ask of a person."""
-OF_REGISTERED = frozenset({F.SIRET_NUMBER})
-"""What only a company must have."""
-WITH_REGION = frozenset({"CA", "MX", "US"})
-"""Countries in which an address has a state or province."""
+COMPANY_FIELDS = frozenset({F.NAME, F.AGENCY_EMAIL})
+"""Fields that the provider does not require of a natural person."""
+REGISTERED_FIELDS = frozenset({F.SIRET_NUMBER})
+"""Fields that only a company must provide."""
+COUNTRIES_WITH_REGION = frozenset({"CA", "MX", "US"})
+"""Countries whose addresses include a state or province."""
 COLUMNS = {F.HQ_COUNTRY: "hq_country_code"}
-"""Where the answer to a field is read, when not in the column of its name."""
+"""Field -> partner column, for the fields whose column has another name."""
 
-_NAMES: Mapping[str, F] = {
+_PROVIDER_FIELDS: Mapping[str, F] = {
     "legalpersontype": F.COMPANY_TYPE,
     "companynumber": F.SIRET_NUMBER,
     "firstname": F.LEGAL_REPRESENTATIVE_FIRST_NAME,
@@ -41,41 +41,42 @@ _NAMES: Mapping[str, F] = {
     "country": F.HQ_COUNTRY,
     "name": F.NAME,
 }
-"""The last part of a provider's name for a field, without signs -> ours."""
+"""Last segment of the provider's field name, in lower case, letters and digits only -> our field."""
 
 
-def needed(company_type: CompanyType | None, country_code: str) -> tuple[F, ...]:
-    """What the provider needs of a partner of a kind in a country, in the order it is asked; while one of them is not known,
-    all but what depends on it.
+def required_fields(company_type: CompanyType | None, country_code: str) -> tuple[F, ...]:
+    """The required fields for a company type and country, in the order of the form.
+
+    While the company type or the country is unknown, fields that depend on it are left out.
     """
-    without: set[F] = set() if country_code in WITH_REGION else {F.HQ_REGION}
+    without: set[F] = set() if country_code in COUNTRIES_WITH_REGION else {F.HQ_REGION}
     if company_type is None or is_person(company_type):
-        without |= OF_COMPANIES | OF_REGISTERED
+        without |= COMPANY_FIELDS | REGISTERED_FIELDS
     elif company_type is not CompanyType.BUSINESS:
-        without |= OF_REGISTERED
+        without |= REGISTERED_FIELDS
     return tuple(field for field in F if field not in without)
 
 
-def missing(partner: PartnerRow) -> tuple[F, ...]:
-    """What the provider needs of a partner and nobody has told us. None of it is ever guessed."""
-    return _empty(partner, needed(partner.company_type, partner.hq_country_code))
+def missing_fields(partner: PartnerRow) -> tuple[F, ...]:
+    """The required fields that are still empty. No value is ever guessed."""
+    return _empty_fields(partner, required_fields(partner.company_type, partner.hq_country_code))
 
 
-def asked(partner: PartnerRow) -> tuple[F, ...]:
-    """What a form asks for: what is missing, and while kind or country are not known what they may turn out to need."""
+def form_fields(partner: PartnerRow) -> tuple[F, ...]:
+    """The missing fields, and those that may become required once company type and country are known."""
     depends: set[F] = set() if partner.hq_country_code else {F.HQ_REGION}
     if partner.company_type is None:
-        depends |= OF_COMPANIES | OF_REGISTERED
-    needs = {*needed(partner.company_type, partner.hq_country_code), *depends}
-    return _empty(partner, (field for field in F if field in needs))
+        depends |= COMPANY_FIELDS | REGISTERED_FIELDS
+    needs = {*required_fields(partner.company_type, partner.hq_country_code), *depends}
+    return _empty_fields(partner, (field for field in F if field in needs))
 
 
-def _empty(partner: PartnerRow, fields: Iterable[F]) -> tuple[F, ...]:
+def _empty_fields(partner: PartnerRow, fields: Iterable[F]) -> tuple[F, ...]:
     return tuple(field for field in fields if not getattr(partner, COLUMNS.get(field, field)))
 
 
-def request_of(partner: PartnerRow, reference: str) -> AccountRequest:
-    """All that the provider is told of a partner of whom nothing is missing."""
+def account_request_of(partner: PartnerRow, reference: str) -> AccountRequest:
+    """The provider request for a partner that has no missing fields."""
     assert partner.company_type is not None
     assert partner.legal_representative_birthday is not None
     representative = Representative(
@@ -96,7 +97,7 @@ def request_of(partner: PartnerRow, reference: str) -> AccountRequest:
     )
     return AccountRequest(
         reference=reference,
-        kind=KINDS[partner.company_type],
+        kind=LEGAL_KINDS[partner.company_type],
         name=partner.name or f"{representative.first_name} {representative.last_name}",
         email=partner.agency_email,
         representative=representative,
@@ -105,18 +106,24 @@ def request_of(partner: PartnerRow, reference: str) -> AccountRequest:
     )
 
 
-def digest(partner: PartnerRow) -> str:
-    """Tells whether what the provider would be told has changed."""
-    return hashlib.sha256(repr(request_of(partner, "")).encode()).hexdigest()
+def account_digest(partner: PartnerRow) -> str:
+    """A SHA-256 of the account request; it differs when the data to send to the provider has changed."""
+    return hashlib.sha256(repr(account_request_of(partner, "")).encode()).hexdigest()
 
 
 def is_person(company_type: CompanyType | None) -> bool:
-    """Whether it is a person: the provider's account of one cannot become a company's, nor the other way round."""
+    """True for a natural person.
+
+    The provider cannot turn a natural person's account into a company's, or the reverse.
+    """
     return company_type is CompanyType.INDIVIDUAL
 
 
-def published(field: str) -> str:
-    """What `updatePartner` calls a field: `legalRepresentative.birthday`. A name of the provider's own stays as it is."""
+def api_field_name(field: str) -> str:
+    """The field's path in `updatePartner`, such as `legalRepresentative.birthday`.
+
+    A provider's field name is returned unchanged.
+    """
     if field not in set(F):
         return field
     groups = {"legal_representative_": "legalRepresentative.", "hq_": "headOffice."}
@@ -126,14 +133,14 @@ def published(field: str) -> str:
 
 
 def refused_field(fields: Mapping[str, str], company_type: CompanyType | None) -> str:
-    """The first of the provider's refused fields in our words, else in the provider's; empty when none is named."""
-    named = [(name, _ours(name, company_type)) for name in fields]
+    """Our name of the first refused field that we know; else the provider's name of the first one; else empty."""
+    named = [(name, _field_of(name, company_type)) for name in fields]
     return next((str(ours) for _, ours in named if ours), named[0][0] if named else "")
 
 
-def _ours(name: str, company_type: CompanyType | None) -> F | None:
+def _field_of(name: str, company_type: CompanyType | None) -> F | None:
     parts = [re.sub("[^a-z0-9]", "", part.lower()) for part in name.split(".")]
     if parts[-1] == "email":
         acting = "legalrepresentative" in parts or is_person(company_type)
         return F.LEGAL_REPRESENTATIVE_EMAIL if acting else F.AGENCY_EMAIL
-    return _NAMES.get(parts[-1].removeprefix("legalrepresentative").removeprefix("headquarters"))
+    return _PROVIDER_FIELDS.get(parts[-1].removeprefix("legalrepresentative").removeprefix("headquarters"))

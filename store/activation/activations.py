@@ -1,4 +1,4 @@
-"""Activations of payments: each a durable process with the keys of all provider calls to come."""
+"""Payment activations: one durable process each, with the idempotency keys of all its future provider calls."""
 
 import datetime as dt
 from uuid import UUID, uuid4
@@ -7,25 +7,25 @@ from sqlalchemy import Index, text
 from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.resource import choice, moment
-from schema.onboarding import ActivationFailureReason, ActivationStatus
+from schema.activation import ActivationFailureReason, ActivationStatus
+from schema.core.columns import datetime_column, enum_column
 from schema.partner.parts import CompanyType
-from store.activation.account_requests import digest, missing
+from store.activation.account_requests import account_digest, missing_fields
 from store.core.clock import now
 from store.partner.partners import PartnerRow
 
 LIVE = (ActivationStatus.PENDING_USER_ACTION, ActivationStatus.PROCESSING)
-MOVES: dict[ActivationStatus, frozenset[ActivationStatus]] = {
+TRANSITIONS: dict[ActivationStatus, frozenset[ActivationStatus]] = {
     ActivationStatus.PENDING_USER_ACTION: frozenset({ActivationStatus.PROCESSING, ActivationStatus.FAILED}),
     ActivationStatus.PROCESSING: frozenset({ActivationStatus.COMPLETED, ActivationStatus.FAILED}),
     ActivationStatus.COMPLETED: frozenset({ActivationStatus.FAILED}),
     ActivationStatus.FAILED: frozenset(),
 }
-"""COMPLETED fails only when the provider's account is closed: a closed one is never opened again."""
+"""COMPLETED becomes FAILED only when the provider closes the account. A closed account cannot be reopened."""
 
 
 class ActivationRow(SQLModel, table=True):
-    """An activation. A partner has at most one that is live."""
+    """A payment activation. A partner has at most one live activation."""
 
     __tablename__ = "payment_activation"
     __table_args__ = (
@@ -40,106 +40,120 @@ class ActivationRow(SQLModel, table=True):
     )
     partner_id: int = Field(foreign_key="partner.id")
     id: UUID = Field(default_factory=uuid4, primary_key=True)
-    status: ActivationStatus = choice(
-        ActivationStatus, "Where it stands.", default=ActivationStatus.PENDING_USER_ACTION
-    )
-    created_on: dt.datetime = moment("When it was begun.", default_factory=now)
-    ended_on: dt.datetime | None = moment("When it became final.", default=None, nullable=True)
+    status: ActivationStatus = enum_column(ActivationStatus, "Status.", default=ActivationStatus.PENDING_USER_ACTION)
+    created_on: dt.datetime = datetime_column("When it was started.", default_factory=now)
+    ended_on: dt.datetime | None = datetime_column("When it reached a final status.", default=None, nullable=True)
 
     account_key: UUID = Field(default_factory=uuid4, index=True)
-    account_sent_on: dt.datetime | None = moment("When the account was first asked for.", default=None, nullable=True)
+    account_sent_on: dt.datetime | None = datetime_column(
+        "When creation of the account was first requested.", default=None, nullable=True
+    )
     account_id: str = Field(default="", max_length=128, index=True)
-    company_type: CompanyType | None = choice(
-        CompanyType, "What the account was asked for as.", default=None, nullable=True
+    company_type: CompanyType | None = enum_column(
+        CompanyType, "The company type that the account was requested with.", default=None, nullable=True
     )
-    told_digest: str = Field(
-        default="", max_length=64, description="Of what the provider was last told of the partner."
-    )
+    told_digest: str = Field(default="", max_length=64, description="Digest of the account request last sent.")
 
-    session_key: UUID | None = Field(default=None, description="Of a session that was asked for and not answered yet.")
-    session_sent_on: dt.datetime | None = moment("When a session was last asked for.", default=None, nullable=True)
-    session_email: str = Field(default="", max_length=254, description="Whom the last session was for.")
+    session_key: UUID | None = Field(default=None, description="Key of a requested session without a response.")
+    session_sent_on: dt.datetime | None = datetime_column(
+        "When a session was last requested.", default=None, nullable=True
+    )
+    session_email: str = Field(
+        default="", max_length=254, description="The e-mail address that the last session was for."
+    )
     redirect_url: str = Field(default="", max_length=2048)
-    link_expires_on: dt.datetime | None = moment("When the provider's link ends.", default=None, nullable=True)
-    enrolled_email: str = Field(default="", max_length=254, description="Who has authenticated.")
-    enrolled_on: dt.datetime | None = moment("When, by the provider's clock.", default=None, nullable=True)
+    link_expires_on: dt.datetime | None = datetime_column(
+        "When the provider's link expires.", default=None, nullable=True
+    )
+    enrolled_email: str = Field(default="", max_length=254, description="The e-mail address that has authenticated.")
+    enrolled_on: dt.datetime | None = datetime_column(
+        "When it authenticated, by the provider's clock.", default=None, nullable=True
+    )
 
     wallet_key: UUID = Field(default_factory=uuid4)
-    wallet_sent_on: dt.datetime | None = moment("When the wallet was first asked for.", default=None, nullable=True)
+    wallet_sent_on: dt.datetime | None = datetime_column(
+        "When creation of the wallet was first requested.", default=None, nullable=True
+    )
 
-    failure: ActivationFailureReason | None = choice(
-        ActivationFailureReason, "Why it failed; of a completed one, what is wrong since.", default=None, nullable=True
+    failure: ActivationFailureReason | None = enum_column(
+        ActivationFailureReason, "Why it failed; for a completed one, the problem since.", default=None, nullable=True
     )
     failure_message: str = Field(default="", max_length=500)
     failure_field: str = Field(default="", max_length=80)
     failure_request_id: str = Field(default="", max_length=128)
-    failure_told: bool = Field(default=False, description="Whether somebody who activated has been told of it.")
+    failure_told: bool = Field(
+        default=False, description="True once the failure was reported to a caller of the activation."
+    )
 
     inflows_blocked: bool = Field(default=False)
     outflows_blocked: bool = Field(default=False)
-    busy_until: dt.datetime | None = moment(
-        "Until when somebody asks the provider for it.", default=None, nullable=True
+    busy_until: dt.datetime | None = datetime_column(
+        "End of the lease of the process that calls the provider for it.", default=None, nullable=True
     )
-    asked_on: dt.datetime | None = moment("When the provider was last read for it.", default=None, nullable=True)
-    check_on: dt.datetime | None = moment("When the worker looks at it next.", default=None, nullable=True)
+    asked_on: dt.datetime | None = datetime_column(
+        "When the state was last read from the provider.", default=None, nullable=True
+    )
+    check_on: dt.datetime | None = datetime_column("When the worker checks it next.", default=None, nullable=True)
 
     @property
-    def live(self) -> bool:
-        """Whether it is not final."""
+    def is_live(self) -> bool:
+        """True until the status is final."""
         return self.status in LIVE
 
-    def link(self, at: dt.datetime) -> str:
-        """The provider's link, while it can be used; empty afterwards."""
+    def usable_link(self, at: dt.datetime) -> str:
+        """The provider's link; empty once it has expired."""
         valid = self.redirect_url and self.link_expires_on is not None and at < self.link_expires_on
         return self.redirect_url if valid else ""
 
-    def forget_link(self) -> None:
-        """Give nobody this link any more."""
+    def clear_link(self) -> None:
         self.redirect_url, self.link_expires_on = "", None
 
 
-def move(activation: ActivationRow, to: ActivationStatus) -> None:
-    """Change the status of a locked activation. A move that the table does not know is a bug, not a refusal."""
-    if to not in MOVES[activation.status]:
+def transition(activation: ActivationRow, to: ActivationStatus) -> None:
+    """Change the status of a locked activation.
+
+    Raises RuntimeError for a transition that TRANSITIONS does not allow.
+    """
+    if to not in TRANSITIONS[activation.status]:
         raise RuntimeError(f"An activation does not go from {activation.status} to {to}.")
     activation.status = to
-    activation.ended_on = None if activation.live else now()
+    activation.ended_on = None if activation.is_live else now()
 
 
-def still_refused(partner: PartnerRow, activation: ActivationRow) -> bool:
-    """Whether the provider did not take the data of a partner, and they are still the same."""
+def is_still_refused(partner: PartnerRow, activation: ActivationRow) -> bool:
+    """True if the provider refused the partner's data and the data have not changed since."""
     refused = activation.failure is ActivationFailureReason.DATA_REFUSED
-    return refused and not missing(partner) and digest(partner) == activation.told_digest
+    return refused and not missing_fields(partner) and account_digest(partner) == activation.told_digest
 
 
-async def latest(db: AsyncSession, partner_id: int) -> ActivationRow | None:
-    """The last activation of a partner, as it is now."""
+async def latest_activation(db: AsyncSession, partner_id: int) -> ActivationRow | None:
+    """The newest activation of a partner, read from the database."""
     query = select(ActivationRow).where(col(ActivationRow.partner_id) == partner_id)
     return (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
 
 
 async def locked_partner(db: AsyncSession, partner_id: int) -> PartnerRow:
-    """A partner, locked against whoever else is activating it. Orders may be written meanwhile."""
+    """The partner, locked FOR NO KEY UPDATE: rows that refer to the partner can still be inserted."""
     query = select(PartnerRow).where(col(PartnerRow.id) == partner_id)
     fresh = query.with_for_update(key_share=True).execution_options(populate_existing=True)
     return (await db.exec(fresh)).one()
 
 
 async def locked_activation(db: AsyncSession, activation_id: UUID) -> tuple[PartnerRow, ActivationRow]:
-    """An activation and its partner, both locked: the partner first, always."""
+    """An activation and its partner, both locked. The partner is always locked first."""
     owner = select(ActivationRow.partner_id).where(col(ActivationRow.id) == activation_id)
     partner = await locked_partner(db, (await db.exec(owner)).one())
     query = select(ActivationRow).where(col(ActivationRow.id) == activation_id).with_for_update()
     return partner, (await db.exec(query.execution_options(populate_existing=True))).one()
 
 
-async def of_account(db: AsyncSession, account_id: str) -> ActivationRow | None:
-    """The last activation that is about an account of the provider's."""
+async def activation_of_account(db: AsyncSession, account_id: str) -> ActivationRow | None:
+    """The newest activation for an account id of the provider."""
     query = select(ActivationRow).where(col(ActivationRow.account_id) == account_id)
     return (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
 
 
-async def due(db: AsyncSession, at: dt.datetime, limit: int) -> list[ActivationRow]:
-    """Activations whose time to be looked at has come, locked; those that another worker is at are left out."""
+async def due_activations(db: AsyncSession, at: dt.datetime, limit: int) -> list[ActivationRow]:
+    """Activations that are due, locked. Rows locked by another worker are skipped."""
     query = select(ActivationRow).where(col(ActivationRow.check_on) <= at).order_by(col(ActivationRow.check_on))
     return list((await db.exec(query.limit(limit).with_for_update(skip_locked=True))).all())

@@ -1,4 +1,4 @@
-"""Which published rows a session makes, changes and deletes, and what was in them before."""
+"""The published rows that a session creates, changes and deletes, with their previous values."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from sqlmodel import SQLModel
 from sqlmodel.ext.asyncio.session import AsyncSession
 from strawberry.types import get_object_definition
 
-from store.audit.masking import masked
+from store.audit.masking import mask
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What happened to a row."""
 
     CREATED = "created"
@@ -23,58 +23,60 @@ class Kind(StrEnum):
 
 
 @dataclass
-class Change:
-    """What happened to one row: the values it had before, by column, where it was not new."""
+class RowChange:
+    """One changed row: its previous values by column, unless it is new."""
 
     row: Any
-    kind: Kind
+    kind: ChangeKind
     before: dict[str, Any] = field(default_factory=dict)
 
 
 class ChangedRows:
     """All rows of published resources that a session writes from now on.
 
-    What one statement does to many rows, without loading them, is not seen.
+    Bulk statements, which do not load the rows they change, are not tracked.
     """
 
     def __init__(self) -> None:
-        self._changes: dict[int, Change] = {}
+        self._changes: dict[int, RowChange] = {}
 
     @classmethod
-    def of(cls, db: AsyncSession) -> "ChangedRows":
-        """Those of a session, from now on."""
+    def track(cls, db: AsyncSession) -> "ChangedRows":
+        """Start tracking a session."""
         made = cls()
-        event.listen(db.sync_session, "before_flush", made.see)
+        event.listen(db.sync_session, "before_flush", made.record_flush)
         return made
 
-    def see(self, session: Session, _context: UOWTransaction, _instances: object) -> None:
-        """Take note of what is about to be written."""
+    def record_flush(self, session: Session, _context: UOWTransaction, _instances: object) -> None:
+        """Record what is about to be written."""
         for row in session.new:
-            self._note(row, Kind.CREATED)
+            self._record(row, ChangeKind.CREATED)
         for row in session.dirty:
             if session.is_modified(row):
-                self._note(row, Kind.UPDATED, _changed(row))
+                self._record(row, ChangeKind.UPDATED, _previous_values(row))
         for row in session.deleted:
-            self._note(row, Kind.DELETED, {a.key: a.value for a in inspect(row).attrs if a.key in inspect(row).dict})
+            self._record(
+                row, ChangeKind.DELETED, {a.key: a.value for a in inspect(row).attrs if a.key in inspect(row).dict}
+            )
 
     def rows(self) -> Iterator[Any]:
-        """The rows themselves, in the order in which they were first written."""
+        """The rows in the order in which they were first written."""
         return (change.row for change in self._changes.values())
 
-    def told(self) -> list[dict[str, Any]]:
-        """The changes as JSON data, secrets masked."""
-        return [_told(change) for change in self._changes.values()]
+    def as_json(self) -> list[dict[str, Any]]:
+        """The changes as JSON data, with secrets masked."""
+        return [_change_as_json(change) for change in self._changes.values()]
 
-    def _note(self, row: Any, kind: Kind, before: dict[str, Any] | None = None) -> None:
+    def _record(self, row: Any, kind: ChangeKind, before: dict[str, Any] | None = None) -> None:
         if resource_of(row) is None:
             return
-        change = self._changes.setdefault(id(row), Change(row, kind, before or {}))
-        if change.kind is not Kind.CREATED:
+        change = self._changes.setdefault(id(row), RowChange(row, kind, before or {}))
+        if change.kind is not ChangeKind.CREATED:
             change.kind, change.before = kind, {**(before or {}), **change.before}
 
 
 def resource_of(row: object) -> str | None:
-    """The published name of what a row is, `Product`; None for what is no row, or not published."""
+    """The published type of a row, such as `Product`; None if it is no row or not published."""
     if not isinstance(row, SQLModel) or not hasattr(type(row), "__table__"):
         return None
     bases = type(row).__mro__[1:]
@@ -84,17 +86,17 @@ def resource_of(row: object) -> str | None:
     )
 
 
-def _changed(row: Any) -> dict[str, Any]:
-    """What the changed columns of a row held before."""
+def _previous_values(row: Any) -> dict[str, Any]:
+    """The previous values of the changed columns."""
     histories = ((attribute.key, attribute.history) for attribute in inspect(row).attrs)
     return {name: history.deleted[0] if history.deleted else None for name, history in histories if history.added}
 
 
-def _told(change: Change) -> dict[str, Any]:
+def _change_as_json(change: RowChange) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, before in change.before.items():
-        fields[name] = {"before": masked(before, name)}
-        if change.kind is Kind.UPDATED:
-            fields[name]["after"] = masked(getattr(change.row, name), name)
+        fields[name] = {"before": mask(before, name)}
+        if change.kind is ChangeKind.UPDATED:
+            fields[name]["after"] = mask(getattr(change.row, name), name)
     told = {"resource": resource_of(change.row), "id": str(change.row.id), "change": change.kind}
     return {**told, "fields": fields} if fields else told

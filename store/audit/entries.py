@@ -1,4 +1,4 @@
-"""The audit log, as rows: written once, never altered; the database itself refuses to."""
+"""The audit log as rows. They are written once; the database refuses to change them."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.audit import AuditEntry
 
-KINDS: Mapping[str, str] = {
+COLUMN_TYPES: Mapping[str, str] = {
     "occurred_on": "timestamptz",
     "operation": "text",
     "refused": "text",
@@ -29,7 +29,7 @@ KINDS: Mapping[str, str] = {
     "changes": "jsonb",
     "tried": "text",
 }
-"""What an entry is made of, with the type of each. `tried` is the user name of a refused log-in, which is not kept."""
+"""The fields of an entry with their types. `tried` is the user name of a refused log-in; it is not stored."""
 
 INSERT = text(f"""
     INSERT INTO audit_entry (
@@ -43,22 +43,22 @@ INSERT = text(f"""
         coalesce(e.partner_id, k.partner_id), coalesce(p.marketplace_id, e.marketplace_id, k.marketplace_id),
         CASE WHEN k.id IS NULL THEN left(e.subject_type, 80) ELSE 'User' END, left(coalesce(k.id::text, e.subject_id), 80), e.input, e.changes
     FROM ROWS FROM (
-        jsonb_to_recordset(CAST(:entries AS jsonb)) AS ({", ".join(f"{name} {kind}" for name, kind in KINDS.items())}),
+        jsonb_to_recordset(CAST(:entries AS jsonb)) AS ({", ".join(f"{name} {kind}" for name, kind in COLUMN_TYPES.items())}),
         unnest(CAST(:ids AS bigint[]))
-    ) AS e ({", ".join(KINDS)}, id)
+    ) AS e ({", ".join(COLUMN_TYPES)}, id)
     LEFT JOIN app_user u ON u.id = e.user_id
     LEFT JOIN token t ON t.id = e.token_id
     LEFT JOIN app_user k ON k.username = e.tried
     LEFT JOIN partner p ON p.id = coalesce(e.partner_id, k.partner_id)
     ON CONFLICT (id) DO NOTHING
 """)  # noqa: S608 - of names in this file
-"""Entries by one statement, however many; their users, tokens and marketplaces are looked up in it."""
+"""Inserts any number of entries in one statement, which also reads their users, tokens and marketplaces."""
 
 
 class AuditEntryRow(AuditEntry, table=True):
-    """An entry. It names users, tokens and tenants without keys to them: what it tells must not change when they do.
+    """An entry. It refers to users, tokens and tenants without foreign keys, so that it does not change with them.
 
-    `marketplace_id` is that of the partner where there is one, so that a marketplace reads its log along an index.
+    `marketplace_id` is that of the partner, if there is one, so that a marketplace reads its log along an index.
     """
 
     __tablename__ = "audit_entry"
@@ -71,25 +71,28 @@ class AuditEntryRow(AuditEntry, table=True):
     id: int = Field(default=None, primary_key=True, sa_type=BigInteger)
 
 
-async def write(db: AsyncSession | AsyncConnection, entry: bytes) -> None:
+async def write_entry(db: AsyncSession | AsyncConnection, entry: bytes) -> None:
     """Write an entry in the open transaction."""
     connection = await db.connection() if isinstance(db, AsyncSession) else db
     await connection.execute(INSERT, {"entries": f"[{entry.decode()}]", "ids": [None]})
 
 
-async def write_all(connection: AsyncConnection, ids: Sequence[int], entries: Sequence[bytes]) -> None:
-    """Write entries under ids that were reserved for them; those that are there already stay as they are."""
+async def write_entries(connection: AsyncConnection, ids: Sequence[int], entries: Sequence[bytes]) -> None:
+    """Write entries under ids that were reserved for them; existing entries stay unchanged."""
     await connection.execute(INSERT, {"entries": f"[{b','.join(entries).decode()}]", "ids": list(ids)})
 
 
-async def reserve(connection: AsyncConnection, number: int) -> list[int]:
-    """Ids for so many entries, which nobody else gets."""
+async def reserve_ids(connection: AsyncConnection, number: int) -> list[int]:
+    """Reserve ids for this many entries."""
     query = text("SELECT nextval(pg_get_serial_sequence('audit_entry', 'id')) FROM generate_series(1, :number)")
     return [row[0] for row in await connection.execute(query, {"number": number})]
 
 
-async def prune(db: AsyncSession, before: dt.datetime) -> int:
-    """Delete the entries from before a moment, in the open transaction; tells how many. Nothing else can delete any."""
+async def prune_audit_log(db: AsyncSession, before: dt.datetime) -> int:
+    """Delete the entries older than `before` in the open transaction, and return their number.
+
+    Nothing else can delete entries.
+    """
     await db.exec(
         text("SELECT set_config('coffret.audit_prune_before', :before, true)"), params={"before": before.isoformat()}
     )  # type: ignore[call-overload]
@@ -97,6 +100,6 @@ async def prune(db: AsyncSession, before: dt.datetime) -> int:
     return int(found.rowcount)
 
 
-def encoded(entry: Mapping[str, Any]) -> bytes:
-    """An entry, by the names of `KINDS`, as it is written."""
+def encode_entry(entry: Mapping[str, Any]) -> bytes:
+    """Serialize an entry whose keys are those of `COLUMN_TYPES`."""
     return orjson.dumps(entry, default=str)

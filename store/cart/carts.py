@@ -1,4 +1,4 @@
-"""Carts: held for two hours after their last write, each visible to its own partner only."""
+"""Carts, stored for two hours after their last write. A cart is visible to its own partner only."""
 
 import datetime as dt
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,83 +7,92 @@ from functools import lru_cache
 from uuid import UUID, uuid4
 
 from schema.cart.cart import Cart, CartItem, decode_content, encode_content
-from schema.cart.ecommerce_cart import CART_LIFE
+from schema.cart.ecommerce_cart import CART_LIFETIME
 from store import kv
 
-ANSWER_LIFE = dt.timedelta(hours=24)
-TOLD_AFTER = CART_LIFE + dt.timedelta(minutes=1)
-"""When the end of a cart is told: whoever began to pay in its last moment has written so by then."""
-CONTENT_KEPT = dt.timedelta(minutes=30)
-"""How long the content of an expired cart is still known to whoever tells of it."""
-NOTED_FOR = dt.timedelta(days=3)
-"""How long after its last write a cart's end is told, should no worker have run."""
+RESPONSE_LIFE = dt.timedelta(hours=24)
+EXPIRY_EVENT_DELAY = CART_LIFETIME + dt.timedelta(minutes=1)
+"""Delay from a cart's last write to its expiry event. A payment started in the last moment is recorded by then."""
+EXPIRED_CONTENT_LIFE = dt.timedelta(minutes=30)
+"""How long the content of an expired cart stays available for the expiry event."""
+EXPIRY_RECORD_LIFE = dt.timedelta(days=3)
+"""How long after a cart's last write its expiry can still be reported if no worker has run."""
 _ID_BYTES = 16
 _HEX_DIGITS = 2 * _ID_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
-    """Makes a create or a replace happen once: the same key again gets the first answer, for 24 hours."""
+class IdempotentSave:
+    """Idempotency of a create or replace: the same key returns the first response, for 24 hours."""
 
     token_id: int
-    """Whose key it is: each token has keys of its own."""
+    """Keys are scoped to this token."""
     key: str
     fingerprint: bytes
-    """Whatever tells this request from another; the same key with another fingerprint raises `IdempotencyMismatch`."""
-    answer: Callable[[Cart], Awaitable[bytes]]
-    """Makes the answer to keep. It may be called several times for one write, of which the last counts."""
+    """Identifies the request. The same key with another fingerprint raises `IdempotencyMismatch`."""
+    build_response: Callable[[Cart], Awaitable[bytes]]
+    """Builds the response to store. It may be called several times for one write; the last result is stored."""
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
-    """A cart as it was written, now or (`replayed`) the first time its key was used."""
+class SavedCart:
+    """A written cart. With `replayed`, the result of the first request with the same key."""
 
     cart: Cart
-    answer: bytes = b""
-    """What `Once.answer` made for the first use of the key; empty without `once`."""
+    response: bytes = b""
+    """The result of `IdempotentSave.build_response` at the first use of the key; empty without `idempotent`."""
     replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiredCart:
-    """A cart that nobody wrote, nor ordered, for two hours."""
+    """A cart that was neither written nor ordered for two hours."""
 
     id: UUID
     last_modified: int
     content: tuple[tuple[CartItem, ...], str] | None
-    """Its items and return URL; None when they are no longer kept."""
-    record: kv.Expired
+    """Its items and return URL; None if they are no longer stored."""
+    record: kv.ExpiredRecord
 
 
 class Carts:
-    """All carts. Each operation is atomic and one round trip; a store out of reach raises `Unavailable`."""
+    """The cart store.
 
-    def __init__(self, store: kv.KeyValue) -> None:
+    Each operation is atomic and one round trip. Raises `Unavailable` if the store cannot be reached.
+    """
+
+    def __init__(self, store: kv.KeyValueStore) -> None:
         self._store = store
 
     async def create(
-        self, partner_id: int, items: Sequence[CartItem], return_url: str, *, once: Once | None = None
-    ) -> Saved:
-        """A new cart with an id of its own."""
-        saved = await self._write(partner_id, uuid4(), tuple(items), return_url, kv.When.ALWAYS, once)
-        assert saved is not None, "a write on no condition takes place"
+        self, partner_id: int, items: Sequence[CartItem], return_url: str, *, idempotent: IdempotentSave | None = None
+    ) -> SavedCart:
+        """Create a cart with a new id."""
+        saved = await self._write(partner_id, uuid4(), tuple(items), return_url, kv.WriteMode.ALWAYS, idempotent)
+        assert saved is not None, "an unconditional write always succeeds"
         return saved
 
     async def replace(
-        self, partner_id: int, id: UUID, items: Sequence[CartItem], return_url: str, *, once: Once | None = None
-    ) -> Saved | None:
-        """Overwrite a live cart of the partner, whole; None when there is none (then no answer is kept either).
+        self,
+        partner_id: int,
+        id: UUID,
+        items: Sequence[CartItem],
+        return_url: str,
+        *,
+        idempotent: IdempotentSave | None = None,
+    ) -> SavedCart | None:
+        """Replace a live cart of the partner. Returns None if there is none; then no response is stored either.
 
-        Of several at a time the last wins. `last_modified` rises with each.
+        Of concurrent writes the last wins. `last_modified` increases with each write.
         """
-        return await self._write(partner_id, id, tuple(items), return_url, kv.When.PRESENT, once)
+        return await self._write(partner_id, id, tuple(items), return_url, kv.WriteMode.PRESENT, idempotent)
 
-    async def saved_before(self, partner_id: int, once: Once) -> Saved | None:
-        """What the same key was answered first, within 24 hours; None for a key that is new. Nothing is written."""
-        return await self._write(partner_id, uuid4(), (), "", kv.When.PRESENT, once)
+    async def find_saved(self, partner_id: int, idempotent: IdempotentSave) -> SavedCart | None:
+        """The result stored for the same key within 24 hours; None for a new key. Writes nothing."""
+        return await self._write(partner_id, uuid4(), (), "", kv.WriteMode.PRESENT, idempotent)
 
     async def get(self, partner_id: int, id: UUID) -> Cart | None:
-        """The live cart of the partner with this id. Looking at it does not extend its life."""
+        """The partner's live cart with this id. Reading does not extend its lifetime."""
         record = await self._store.get(_key(partner_id, id))
         if record is None:
             return None
@@ -91,12 +100,17 @@ class Carts:
         return Cart(id, partner_id, items, return_url, record.version)
 
     async def delete_if_unchanged(self, partner_id: int, id: UUID, last_modified: int) -> bool:
-        """Delete the cart unless it was written since; tells whether it was there, unchanged."""
-        return await self._store.delete(_key(partner_id, id), version=last_modified, expiries=_expiries(partner_id))
+        """Delete the cart unless it was written since. Returns True if it was deleted."""
+        return await self._store.delete(
+            _key(partner_id, id), version=last_modified, expiry_index=_expiry_index(partner_id)
+        )
 
-    async def expired(self, partner_id: int, *, most: int, skip: int = 0) -> list[ExpiredCart]:
-        """Carts of the partner that expired at least a minute ago, the oldest first; all again until crossed off."""
-        found = await self._store.expired(_expiries(partner_id), most=most, skip=skip)
+    async def expired(self, partner_id: int, *, limit: int, skip: int = 0) -> list[ExpiredCart]:
+        """Carts of the partner that expired at least a minute ago, oldest first.
+
+        They are returned until acknowledged.
+        """
+        found = await self._store.expired(_expiry_index(partner_id), limit=limit, skip=skip)
         return [
             ExpiredCart(
                 UUID(record.key[-_HEX_DIGITS:]),
@@ -107,9 +121,9 @@ class Carts:
             for record in found
         ]
 
-    async def cross_off(self, partner_id: int, carts: Sequence[ExpiredCart]) -> None:
-        """Never answer these again."""
-        await self._store.cross_off(_expiries(partner_id), [cart.record for cart in carts])
+    async def acknowledge(self, partner_id: int, carts: Sequence[ExpiredCart]) -> None:
+        """Stop returning these from `expired`."""
+        await self._store.acknowledge(_expiry_index(partner_id), [cart.record for cart in carts])
 
     async def _write(
         self,
@@ -117,32 +131,32 @@ class Carts:
         id: UUID,
         items: tuple[CartItem, ...],
         return_url: str,
-        when: kv.When,
-        once: Once | None,
-    ) -> Saved | None:
+        when: kv.WriteMode,
+        idempotent: IdempotentSave | None,
+    ) -> SavedCart | None:
         def written(id: UUID, version: int) -> Cart:
             return Cart(id, partner_id, items, return_url, version)
 
-        key, content, expiries = _key(partner_id, id), encode_content(items, return_url), _expiries(partner_id)
-        if once is None:
-            result = await self._store.write(key, content, CART_LIFE, when=when, expiries=expiries)
-            return None if result is None else Saved(written(id, result.version))
+        key, content, expiries = _key(partner_id, id), encode_content(items, return_url), _expiry_index(partner_id)
+        if idempotent is None:
+            result = await self._store.write(key, content, CART_LIFETIME, when=when, expiry_index=expiries)
+            return None if result is None else SavedCart(written(id, result.version))
 
         async def answer(version: int) -> bytes:
-            # The id goes first: a repeated create drew another one, but its content is that of the first.
-            return id.bytes + await once.answer(written(id, version))
+            # The id precedes the response: a repeated create draws a new id but must return the first one.
+            return id.bytes + await idempotent.build_response(written(id, version))
 
-        keep = kv.Once(
-            f"coffret:{{p{partner_id}}}:once:{once.token_id}:{once.key}",
-            once.fingerprint,
-            ANSWER_LIFE,
+        keep = kv.IdempotentWrite(
+            f"coffret:{{p{partner_id}}}:once:{idempotent.token_id}:{idempotent.key}",
+            idempotent.fingerprint,
+            RESPONSE_LIFE,
             answer,
         )
-        result = await self._store.write(key, content, CART_LIFE, when=when, once=keep, expiries=expiries)
+        result = await self._store.write(key, content, CART_LIFETIME, when=when, idempotent=keep, expiry_index=expiries)
         if result is None:
             return None
-        first = UUID(bytes=result.answer[:_ID_BYTES])
-        return Saved(written(first, result.version), result.answer[_ID_BYTES:], result.replayed)
+        first = UUID(bytes=result.response[:_ID_BYTES])
+        return SavedCart(written(first, result.version), result.response[_ID_BYTES:], result.replayed)
 
 
 def _key(partner_id: int, id: UUID) -> str:
@@ -150,5 +164,7 @@ def _key(partner_id: int, id: UUID) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _expiries(partner_id: int) -> kv.Expiries:
-    return kv.Expiries(f"coffret:{{p{partner_id}}}:carts", TOLD_AFTER, CONTENT_KEPT, NOTED_FOR)
+def _expiry_index(partner_id: int) -> kv.ExpiryIndex:
+    return kv.ExpiryIndex(
+        f"coffret:{{p{partner_id}}}:carts", EXPIRY_EVENT_DELAY, EXPIRED_CONTENT_LIFE, EXPIRY_RECORD_LIFE
+    )

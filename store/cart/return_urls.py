@@ -1,15 +1,15 @@
-"""Where a customer may be sent back to."""
+"""Validation of the URLs that customers are redirected back to."""
 
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-LONGEST = 2048
+MAX_LENGTH = 2048
 
 
-def problem_of(url: str, hosts: Sequence[str]) -> str | None:
-    """What is wrong with a return address, or None. Without hosts any will do."""
-    if len(url) > LONGEST:
-        return f"Use at most {LONGEST} characters."
+def return_url_problem(url: str, hosts: Sequence[str]) -> str | None:
+    """An error message for the URL; None if it is valid. An empty `hosts` allows any host."""
+    if len(url) > MAX_LENGTH:
+        return f"Use at most {MAX_LENGTH} characters."
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -24,6 +24,5 @@ def problem_of(url: str, hosts: Sequence[str]) -> str | None:
     return None
 
 
-def allowed(url: str, hosts: Sequence[str]) -> bool:
-    """Whether customers may be sent there."""
-    return problem_of(url, hosts) is None
+def is_allowed(url: str, hosts: Sequence[str]) -> bool:
+    return return_url_problem(url, hosts) is None

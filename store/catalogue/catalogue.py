@@ -1,4 +1,4 @@
-"""What a partner sells as vouchers, as rows: prototypes, options, categories, and how a marketplace sorts them."""
+"""The tables of the voucher catalogue: prototypes, options, categories, and the marketplace's taxonomy."""
 
 import datetime as dt
 from decimal import Decimal
@@ -9,14 +9,12 @@ from sqlmodel import Field
 from schema.catalogue.option import VoucherOption, VoucherOptionCategory, VoucherOptionLink
 from schema.catalogue.prototype import PrototypeImage, VoucherPrototype
 from schema.catalogue.taxonomy import Environment, PriceRange, Universe
-from schema.core.errors import CONSTRAINTS, AlreadyTaken
-from schema.core.resource import amount, moment
+from schema.core.columns import amount_column, datetime_column
+from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from store.core.clock import now
 
 
 class UniverseRow(Universe, table=True):
-    """A universe."""
-
     __tablename__ = "universe"
     __table_args__ = (Index("universe_ranking_list_idx", "marketplace_id", "ranking", "id"),)
     marketplace_id: int = Field(foreign_key="marketplace.id", index=True)
@@ -24,8 +22,6 @@ class UniverseRow(Universe, table=True):
 
 
 class EnvironmentRow(Environment, table=True):
-    """An environment."""
-
     __tablename__ = "environment"
     __table_args__ = (Index("environment_ranking_list_idx", "marketplace_id", "ranking", "id"),)
     marketplace_id: int = Field(foreign_key="marketplace.id", index=True)
@@ -33,8 +29,6 @@ class EnvironmentRow(Environment, table=True):
 
 
 class PriceRangeRow(PriceRange, table=True):
-    """A price range."""
-
     __tablename__ = "price_range"
     __table_args__ = (
         Index("price_range_ranking_list_idx", "marketplace_id", "ranking", "id"),
@@ -43,13 +37,11 @@ class PriceRangeRow(PriceRange, table=True):
     marketplace_id: int = Field(foreign_key="marketplace.id", index=True)
     id: int = Field(default=None, primary_key=True)
     currency: str = Field(default="EUR", max_length=3)
-    minimum_amount: Decimal = amount()
-    maximum_amount: Decimal | None = amount(default=None, nullable=True)
+    minimum_amount: Decimal = amount_column()
+    maximum_amount: Decimal | None = amount_column(default=None, nullable=True)
 
 
 class VoucherOptionCategoryRow(VoucherOptionCategory, table=True):
-    """A category of options."""
-
     __tablename__ = "voucher_option_category"
     __table_args__ = (
         Index("voucher_option_category_ranking_list_idx", "partner_id", "ranking", "id"),
@@ -60,13 +52,13 @@ class VoucherOptionCategoryRow(VoucherOptionCategory, table=True):
     )
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
-    created_on: dt.datetime = moment("When it was made.", default_factory=now)
-    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
+    updated_on: dt.datetime = datetime_column(
+        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
+    )
 
 
 class VoucherOptionRow(VoucherOption, table=True):
-    """An option."""
-
     __tablename__ = "voucher_option"
     __table_args__ = (
         Index("voucher_option_ranking_list_idx", "partner_id", "ranking", "id"),
@@ -76,13 +68,15 @@ class VoucherOptionRow(VoucherOption, table=True):
     id: int = Field(default=None, primary_key=True)
     category_id: int | None = Field(default=None, foreign_key="voucher_option_category.id", index=True)
     currency: str = Field(default="EUR", max_length=3)
-    selling_price_amount: Decimal = amount()
-    created_on: dt.datetime = moment("When it was made.", default_factory=now)
-    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+    selling_price_amount: Decimal = amount_column()
+    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
+    updated_on: dt.datetime = datetime_column(
+        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
+    )
 
 
 class VoucherPrototypeRow(VoucherPrototype, table=True):
-    """A prototype. `nb_orders` grows in the transaction that issues a voucher."""
+    """A voucher prototype. `nb_orders` is incremented in the transaction that issues a voucher."""
 
     __tablename__ = "voucher_prototype"
     __table_args__ = (
@@ -103,17 +97,17 @@ class VoucherPrototypeRow(VoucherPrototype, table=True):
     universe_id: int = Field(foreign_key="universe.id", index=True)
     environment_id: int | None = Field(default=None, foreign_key="environment.id", index=True)
     currency: str = Field(default="EUR", max_length=3)
-    stay_price_amount: Decimal = amount()
-    adults_price_amount: Decimal | None = amount(default=None, nullable=True)
-    children_price_amount: Decimal | None = amount(default=None, nullable=True)
-    baby_price_amount: Decimal | None = amount(default=None, nullable=True)
-    created_on: dt.datetime = moment("When it was made.", default_factory=now)
-    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+    stay_price_amount: Decimal = amount_column()
+    adults_price_amount: Decimal | None = amount_column(default=None, nullable=True)
+    children_price_amount: Decimal | None = amount_column(default=None, nullable=True)
+    baby_price_amount: Decimal | None = amount_column(default=None, nullable=True)
+    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
+    updated_on: dt.datetime = datetime_column(
+        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
+    )
 
 
 class PrototypeImageRow(PrototypeImage, table=True):
-    """A picture of a prototype."""
-
     __tablename__ = "voucher_prototype_image"
     __table_args__ = (
         UniqueConstraint("voucher_prototype_id", "position", name="voucher_prototype_image_position_key"),
@@ -126,7 +120,7 @@ class PrototypeImageRow(PrototypeImage, table=True):
 
 
 class VoucherOptionLinkRow(VoucherOptionLink, table=True):
-    """An option of a prototype."""
+    """Links an option to a prototype."""
 
     __tablename__ = "voucher_option_link"
     __table_args__ = (
@@ -139,4 +133,4 @@ class VoucherOptionLinkRow(VoucherOptionLink, table=True):
     option_id: int = Field(foreign_key="voucher_option.id", index=True)
 
 
-CONSTRAINTS["voucher_option_link_once_key"] = lambda: AlreadyTaken("option_id", what="option of this prototype")
+CONSTRAINT_ERRORS["voucher_option_link_once_key"] = lambda: AlreadyTaken("option_id", what="option of this prototype")

@@ -1,4 +1,4 @@
-"""A partner's shop of experiences as its customers see it: what is sold today, with its pictures and options."""
+"""The voucher prototypes that a partner's shop offers, with pictures and options."""
 
 import datetime as dt
 from collections import defaultdict
@@ -10,8 +10,9 @@ from sqlalchemy import ColumnElement, and_, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.basket import IncludedOption, OfferedCategory, OfferedOption, OfferedPrototype, Picture
-from schema.core.resource import Text
+from schema.checkout.basket import IncludedOption, OfferedOption, OfferedOptionCategory, OfferedPrototype
+from schema.core.text import Text
+from schema.media import ResponsivePicture
 from store.catalogue.catalogue import (
     PrototypeImageRow,
     UniverseRow,
@@ -20,69 +21,68 @@ from store.catalogue.catalogue import (
     VoucherOptionRow,
     VoucherPrototypeRow,
 )
-from store.catalogue.prices import Rates, lowest_price
-from store.database.loaders import among
+from store.catalogue.prices import MAX_NIGHTS, PrototypeRates, fewest_nights, lowest_price
+from store.database.loaders import is_any_of
 from store.media.media import MediaRow
 
 
 @dataclass(frozen=True, slots=True)
-class SoldPrototype:
-    """An experience with what only the shop needs to know."""
+class ShopPrototype:
+    """A prototype as offered to customers, with internal data for pricing."""
 
     offered: OfferedPrototype
-    is_sold: bool
+    is_on_sale: bool
     vat_rate: Decimal
 
     @property
-    def rates(self) -> Rates:
-        """What it costs."""
+    def rates(self) -> PrototypeRates:
         offered = self.offered
-        return Rates(offered.stay_price, offered.adults_price, offered.children_price, offered.baby_price)
+        return PrototypeRates(offered.stay_price, offered.adults_price, offered.children_price, offered.baby_price)
 
 
-def is_sold(row: VoucherPrototypeRow, today: dt.date) -> bool:
-    """Whether a prototype is sold on a day of its marketplace."""
+def is_on_sale(row: VoucherPrototypeRow, today: dt.date) -> bool:
+    """`today` is the current day in the marketplace's time zone."""
     return row.is_active and (row.last_active_day is None or today <= row.last_active_day)
 
 
-def on_sale(today: dt.date) -> ColumnElement[bool]:
-    """The same of each row of the table."""
+def on_sale_condition(today: dt.date) -> ColumnElement[bool]:
+    """`is_on_sale` as an SQL condition."""
     table = VoucherPrototypeRow
     return and_(col(table.is_active), or_(col(table.last_active_day).is_(None), col(table.last_active_day) >= today))
 
 
 async def load_prototypes(
-    db: AsyncSession, partner_id: int, today: dt.date, wanted: Sequence[int]
-) -> dict[int, SoldPrototype]:
-    """Prototypes by id, whatever their state. `today` is the day at the partner's marketplace."""
-    if not wanted:
+    db: AsyncSession, partner_id: int, today: dt.date, prototype_ids: Sequence[int]
+) -> dict[int, ShopPrototype]:
+    """Prototypes by id, on sale or not. `today` is the current day in the marketplace's time zone."""
+    if not prototype_ids:
         return {}
     table = VoucherPrototypeRow
     query = (
         select(table, col(UniverseRow.name), lowest_price())
         .join(UniverseRow, col(UniverseRow.id) == col(table.universe_id))
-        .where(col(table.partner_id) == partner_id, among(col(table.id), wanted))
+        .where(col(table.partner_id) == partner_id, is_any_of(col(table.id), prototype_ids))
         .order_by(col(table.id))
     )
     rows = (await db.exec(query)).all()
     ids = [row.id for row, _, _ in rows]
     pictures, options = await _pictures(db, ids), await _options(db, partner_id, ids)
     return {
-        row.id: SoldPrototype(
-            _offered(row, universe, price_from, pictures[row.id], options.get(row.id, ((), ()))),
-            is_sold(row, today),
+        row.id: ShopPrototype(
+            _offered_prototype(row, universe, price_from, pictures[row.id], options.get(row.id, ((), ()))),
+            is_on_sale(row, today),
             row.vat_rate,
         )
         for row, universe, price_from in rows
     }
 
 
-def _offered(
+def _offered_prototype(
     row: VoucherPrototypeRow,
     universe: Text,
     price_from: Decimal,
-    pictures: Sequence[tuple[int, Picture]],
-    options: tuple[tuple[OfferedCategory, ...], tuple[IncludedOption, ...]],
+    pictures: Sequence[tuple[int, ResponsivePicture]],
+    options: tuple[tuple[OfferedOptionCategory, ...], tuple[IncludedOption, ...]],
 ) -> OfferedPrototype:
     categories, included = options
     cover_first = sorted(pictures, key=lambda placed: (placed[0] != row.cover_image, placed[0]))
@@ -105,6 +105,8 @@ def _offered(
         min_capacity=row.min_capacity,
         max_capacity=row.max_capacity,
         nb_nights=row.nb_nights,
+        fewest_nights=fewest_nights(row),
+        most_nights=MAX_NIGHTS,
         validity_months=row.validity_months,
         last_active_day=row.last_active_day,
         pictures=tuple(picture for _, picture in cover_first),
@@ -113,30 +115,30 @@ def _offered(
     )
 
 
-async def _pictures(db: AsyncSession, prototypes: Sequence[int]) -> Mapping[int, list[tuple[int, Picture]]]:
+async def _pictures(db: AsyncSession, prototypes: Sequence[int]) -> Mapping[int, list[tuple[int, ResponsivePicture]]]:
     image = PrototypeImageRow
     query = (
         select(image.voucher_prototype_id, image.position, MediaRow)
         .join(MediaRow, col(MediaRow.id) == col(image.media_id))
-        .where(among(col(image.voucher_prototype_id), prototypes))
+        .where(is_any_of(col(image.voucher_prototype_id), prototypes))
         .order_by(col(image.position))
     )
-    found: defaultdict[int, list[tuple[int, Picture]]] = defaultdict(list)
+    found: defaultdict[int, list[tuple[int, ResponsivePicture]]] = defaultdict(list)
     for prototype_id, position, media in await db.exec(query):
-        found[prototype_id].append((position, Picture(media.uuid, media.width, media.height)))
+        found[prototype_id].append((position, ResponsivePicture(media.uuid, media.width, media.height)))
     return found
 
 
 # ---- options ----------------------------------------------------------------------------------------------------------
 
-Options = Mapping[int, tuple[tuple[OfferedCategory, ...], tuple[IncludedOption, ...]]]
+Options = Mapping[int, tuple[tuple[OfferedOptionCategory, ...], tuple[IncludedOption, ...]]]
 
 
 async def _options(db: AsyncSession, partner_id: int, prototypes: Sequence[int]) -> Options:
-    """What can be added to each prototype, by category, and what comes with it."""
+    """The optional options of each prototype by category, and its included options."""
     links = (
         await db.exec(
-            select(VoucherOptionLinkRow).where(among(col(VoucherOptionLinkRow.voucher_prototype_id), prototypes))
+            select(VoucherOptionLinkRow).where(is_any_of(col(VoucherOptionLinkRow.voucher_prototype_id), prototypes))
         )
     ).all()
     option, category = VoucherOptionRow, VoucherOptionCategoryRow
@@ -144,20 +146,20 @@ async def _options(db: AsyncSession, partner_id: int, prototypes: Sequence[int])
         select(option, category)
         .join(category, col(category.id) == col(option.category_id), isouter=True)
         .where(col(option.partner_id) == partner_id)
-        .where(or_(col(option.is_global), among(col(option.id), [link.option_id for link in links])))
+        .where(or_(col(option.is_global), is_any_of(col(option.id), [link.option_id for link in links])))
         .order_by(col(option.ranking), col(option.id))
     )
     rows = [(made, group) for made, group in (await db.exec(query)).all()]
     linked = {(link.voucher_prototype_id, link.option_id): link for link in links}
     return {
-        prototype_id: _of_prototype(rows, {o: link for (p, o), link in linked.items() if p == prototype_id})
+        prototype_id: _options_of_prototype(rows, {o: link for (p, o), link in linked.items() if p == prototype_id})
         for prototype_id in prototypes
     }
 
 
-def _of_prototype(
+def _options_of_prototype(
     rows: Sequence[tuple[VoucherOptionRow, VoucherOptionCategoryRow | None]], links: Mapping[int, VoucherOptionLinkRow]
-) -> tuple[tuple[OfferedCategory, ...], tuple[IncludedOption, ...]]:
+) -> tuple[tuple[OfferedOptionCategory, ...], tuple[IncludedOption, ...]]:
     included: list[IncludedOption] = []
     groups: dict[int | None, VoucherOptionCategoryRow | None] = {}
     offered: defaultdict[int | None, list[OfferedOption]] = defaultdict(list)
@@ -178,11 +180,11 @@ def _of_prototype(
     )
 
 
-def _category(row: VoucherOptionCategoryRow | None, options: Sequence[OfferedOption]) -> OfferedCategory:
-    """A category, never asking for more than there is: of a prototype that has few of its options, fewer are enough."""
+def _category(row: VoucherOptionCategoryRow | None, options: Sequence[OfferedOption]) -> OfferedOptionCategory:
+    """The category, its minimum lowered to the number of options that this prototype has."""
     if row is None:
-        return OfferedCategory(None, Text(), Text(), 0, None, tuple(options))
+        return OfferedOptionCategory(None, Text(), Text(), 0, None, tuple(options))
     least = row.min_number_options or 0
     if not any(option.countable for option in options):
         least = min(least, len(options))
-    return OfferedCategory(row.id, row.name, row.description, least, row.max_number_options, tuple(options))
+    return OfferedOptionCategory(row.id, row.name, row.description, least, row.max_number_options, tuple(options))

@@ -1,4 +1,4 @@
-"""What an experience costs, and for whom it can be bought: a prototype and a party in, amounts out."""
+"""Prices of voucher prototypes for a party, and validation of the party."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from schema.catalogue.prototype import VoucherPrototypeType
 from schema.core.errors import InvalidInput, Problem
 from store.catalogue.catalogue import VoucherPrototypeRow
 
-MOST_PERSONS = 999
-MOST_NIGHTS = 365
+MAX_PERSONS = 999
+MAX_NIGHTS = 365
 
 
 class PricedPrototype(Protocol):
-    """What a price depends on: a row of a prototype, or what a shop offers of it."""
+    """The prototype's fields that determine a price; a row and an offered prototype both have them."""
 
     @property
     def type(self) -> VoucherPrototypeType: ...
@@ -33,8 +33,8 @@ class PricedPrototype(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
-    """The prices of a prototype, VAT included; None: nobody of that kind may be added."""
+class PrototypeRates:
+    """The prices of a prototype, VAT included. None: persons of that kind cannot be added."""
 
     stay: Decimal
     adult: Decimal | None
@@ -42,14 +42,13 @@ class Rates:
     baby: Decimal | None
 
     @classmethod
-    def of(cls, row: VoucherPrototypeRow) -> "Rates":
-        """Those of a prototype's row."""
+    def from_row(cls, row: VoucherPrototypeRow) -> "PrototypeRates":
         return cls(row.stay_price_amount, row.adults_price_amount, row.children_price_amount, row.baby_price_amount)
 
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """For whom, and for how long. `nights` counts for a stay only; 0 is the fewest."""
+    """The number of persons and nights. `nights` applies to stays only; 0 means the minimum."""
 
     adults: int
     children: int = 0
@@ -58,24 +57,22 @@ class Party:
 
     @property
     def persons(self) -> int:
-        """All of them."""
         return self.adults + self.children + self.babies
 
 
 def nights_of(prototype: PricedPrototype, party: Party) -> int:
-    """The nights of a voucher: those chosen for a stay, those of a fixed stay, 0 for anything else."""
+    """The nights of a voucher: the chosen ones for a stay, the fixed number for a fixed stay, else 0."""
     if prototype.type is VoucherPrototypeType.STAY:
         return party.nights or fewest_nights(prototype)
     return prototype.nb_nights if prototype.type is VoucherPrototypeType.FIXED_STAY else 0
 
 
 def fewest_nights(prototype: PricedPrototype) -> int:
-    """The fewest nights that a stay can be bought for."""
     return max(prototype.nb_nights, 1)
 
 
-def over_scope(prototype: PricedPrototype, party: Party) -> tuple[int, int, int]:
-    """How many adults, children and babies the price is not for: places are filled in that order."""
+def persons_over_scope(prototype: PricedPrototype, party: Party) -> tuple[int, int, int]:
+    """Adults, children and babies beyond the price's scope. Its places are filled in that order."""
     left, over = max(prototype.price_scope, 0), []
     for count in (party.adults, party.children, party.babies):
         placed = min(left, count)
@@ -84,13 +81,13 @@ def over_scope(prototype: PricedPrototype, party: Party) -> tuple[int, int, int]
     return over[0], over[1], over[2]
 
 
-def party_problems(prototype: PricedPrototype, rates: Rates, party: Party) -> Sequence[Problem]:
-    """What is wrong with a party, by the names of `Party`; nothing when it can be bought for."""
+def party_problems(prototype: PricedPrototype, rates: PrototypeRates, party: Party) -> Sequence[Problem]:
+    """Problems with a party, located by the field names of `Party`; empty if it can be ordered."""
     numbers = {"adults": party.adults, "children": party.children, "babies": party.babies}
     problems = [
-        Problem((name,), "OUT_OF_RANGE", f"Choose from 0 to {MOST_PERSONS}.")
+        Problem((name,), "OUT_OF_RANGE", f"Choose from 0 to {MAX_PERSONS}.")
         for name, number in numbers.items()
-        if not 0 <= number <= MOST_PERSONS
+        if not 0 <= number <= MAX_PERSONS
     ]
     if problems:
         return problems
@@ -99,43 +96,46 @@ def party_problems(prototype: PricedPrototype, rates: Rates, party: Party) -> Se
         problems.append(Problem(("adults",), "TOO_FEW_PERSONS", f"This is for at least {least} persons."))
     if prototype.max_capacity and party.persons > prototype.max_capacity:
         problems.append(Problem(("adults",), "TOO_MANY_PERSONS", f"This is for at most {prototype.max_capacity}."))
-    for name, over, rate in zip(numbers, over_scope(prototype, party), _by_kind(rates), strict=True):
+    for name, over, rate in zip(numbers, persons_over_scope(prototype, party), _extra_rates(rates), strict=True):
         if over and rate is None:
             problems.append(Problem((name,), "CANNOT_BE_ADDED", "This cannot be booked for so many."))
     if prototype.type is VoucherPrototypeType.STAY and party.nights:
         least = fewest_nights(prototype)
-        if not least <= party.nights <= MOST_NIGHTS:
-            problems.append(Problem(("nights",), "OUT_OF_RANGE", f"Choose from {least} to {MOST_NIGHTS} nights."))
+        if not least <= party.nights <= MAX_NIGHTS:
+            problems.append(Problem(("nights",), "OUT_OF_RANGE", f"Choose from {least} to {MAX_NIGHTS} nights."))
     return problems
 
 
-def rent_price(prototype: PricedPrototype, rates: Rates, party: Party) -> Decimal:
-    """What a prototype costs a party, options left out. Raises InvalidInput for a party it cannot be bought for."""
+def rent_price(prototype: PricedPrototype, rates: PrototypeRates, party: Party) -> Decimal:
+    """The price of a prototype for a party, without options. Raises InvalidInput for an invalid party."""
     if problems := party_problems(prototype, rates, party):
         raise InvalidInput(*problems)
-    more = zip(over_scope(prototype, party), _by_kind(rates), strict=True)
+    more = zip(persons_over_scope(prototype, party), _extra_rates(rates), strict=True)
     a_night = rates.stay + sum((count * rate for count, rate in more if rate is not None), Decimal("0.00"))
     return a_night * (nights_of(prototype, party) if prototype.type is VoucherPrototypeType.STAY else 1)
 
 
-def _by_kind(rates: Rates) -> tuple[Decimal | None, Decimal | None, Decimal | None]:
+def _extra_rates(rates: PrototypeRates) -> tuple[Decimal | None, Decimal | None, Decimal | None]:
     return rates.adult, rates.child, rates.baby
 
 
 def lowest_price() -> ColumnElement[Decimal]:
-    """The least that a voucher of a prototype costs, options left out, as a column of its table: of the fewest persons and
-    nights, with one adult, and adults, children or babies besides, whoever of them costs least.
+    """The lowest price of a prototype's voucher without options, as an SQL expression.
+
+    It is the price for the minimum number of persons and nights: one adult, and the cheapest kind of person for the
+    rest.
     """
     table = VoucherPrototypeRow
     least, scope = func.greatest(table.min_capacity, 1), func.greatest(table.price_scope, 0)
     others = func.greatest(least - func.greatest(scope, 1), 0)
-    adult = _for(func.greatest(1 - scope, 0), col(table.adults_price_amount))
+    adult = _extra_price(func.greatest(1 - scope, 0), col(table.adults_price_amount))
     rates = (table.adults_price_amount, table.children_price_amount, table.baby_price_amount)
-    cheapest = func.least(*(adult + _for(others, col(rate)) for rate in rates))  # those that cannot be added are null
+    # LEAST ignores null, the price of persons who cannot be added.
+    cheapest = func.least(*(adult + _extra_price(others, col(rate)) for rate in rates))
     nights = case((col(table.type) == VoucherPrototypeType.STAY, func.greatest(table.nb_nights, 1)), else_=1)
     return (col(table.stay_price_amount) + func.coalesce(cheapest, 0)) * nights
 
 
-def _for(count: ColumnElement[int], rate: Mapped[Decimal | None]) -> ColumnElement[Decimal | None]:
-    """What so many cost besides: nothing for nobody, also of those who cannot be added."""
+def _extra_price(count: ColumnElement[int], rate: Mapped[Decimal | None]) -> ColumnElement[Decimal | None]:
+    """The extra price for `count` persons: 0 for none, null if persons of that kind cannot be added."""
     return case((count == 0, 0), else_=count * rate)

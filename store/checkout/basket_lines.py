@@ -1,72 +1,71 @@
-"""One line of a bag: whether it can be had as it was chosen, and what it costs. Pure."""
+"""Validation and pricing of one basket line. Pure functions."""
 
 import uuid
 from collections.abc import Sequence
 
 from schema.checkout.basket import (
-    BagLine,
-    BagProblem,
-    ChosenOption,
+    BasketLine,
+    BasketProblem,
     GiftCardChoice,
-    OfferedCategory,
     OfferedGiftCards,
+    OfferedOptionCategory,
+    PricedOption,
     VoucherChoice,
 )
 from schema.core.errors import Problem
-from store.catalogue.offers import SoldPrototype
+from store.catalogue.offers import ShopPrototype
 from store.catalogue.prices import Party, nights_of, party_problems, rent_price
 from store.coupon.rules import CENT, ZERO
 
-MOST_OF_ONE_OPTION = 99
+MAX_OPTION_COUNT = 99
 
 
 def party_of(choice: VoucherChoice) -> Party:
-    """For whom a voucher is chosen."""
     return Party(choice.adults, choice.children, choice.babies, choice.nights)
 
 
-def voucher_line(id: uuid.UUID, choice: VoucherChoice, sold: SoldPrototype | None) -> BagLine:
-    """A voucher as the shop prices it, or with what is wrong with it."""
-    offered = sold.offered if sold else None
-    if sold is None or not sold.is_sold:
-        return BagLine(id, choice, offered, 0, ZERO, (), ZERO, ZERO, BagProblem.NOT_SOLD)
-    if voucher_problems(choice, sold):
-        return BagLine(id, choice, offered, 0, ZERO, (), ZERO, ZERO, BagProblem.CHOICE_CHANGED)
-    options = chosen_options(choice, sold.offered.categories)
-    rent = rent_price(sold.offered, sold.rates, party_of(choice))
+def voucher_line(id: uuid.UUID, choice: VoucherChoice, offer: ShopPrototype | None) -> BasketLine:
+    """A priced voucher line; without a price, and with a problem, if it cannot be ordered."""
+    offered = offer.offered if offer else None
+    if offer is None or not offer.is_on_sale:
+        return BasketLine(id, choice, offered, 0, ZERO, (), ZERO, ZERO, BasketProblem.NOT_SOLD)
+    if voucher_problems(choice, offer):
+        return BasketLine(id, choice, offered, 0, ZERO, (), ZERO, ZERO, BasketProblem.CHOICE_CHANGED)
+    options = chosen_options(choice, offer.offered.categories)
+    rent = rent_price(offer.offered, offer.rates, party_of(choice))
     total = rent + sum((option.total for option in options), ZERO)
-    return BagLine(id, choice, offered, nights_of(sold.offered, party_of(choice)), rent, options, total, total)
+    return BasketLine(id, choice, offered, nights_of(offer.offered, party_of(choice)), rent, options, total, total)
 
 
-def gift_card_line(id: uuid.UUID, choice: GiftCardChoice, offer: OfferedGiftCards | None) -> BagLine:
-    """A gift card, whose price is its value; without an offer none are sold."""
+def gift_card_line(id: uuid.UUID, choice: GiftCardChoice, offer: OfferedGiftCards | None) -> BasketLine:
+    """A gift card line; its price is its value. `offer` is None if the partner sells no gift cards."""
     if offer is None:
-        return BagLine(id, choice, None, 0, ZERO, (), ZERO, ZERO, BagProblem.NOT_SOLD)
-    problem = BagProblem.CHOICE_CHANGED if gift_card_problems(choice, offer) else None
+        return BasketLine(id, choice, None, 0, ZERO, (), ZERO, ZERO, BasketProblem.NOT_SOLD)
+    problem = BasketProblem.CHOICE_CHANGED if gift_card_problems(choice, offer) else None
     price = ZERO if problem else choice.value.quantize(CENT)
-    return BagLine(id, choice, None, 0, price, (), price, price, problem)
+    return BasketLine(id, choice, None, 0, price, (), price, price, problem)
 
 
-def chosen_options(choice: VoucherChoice, categories: Sequence[OfferedCategory]) -> tuple[ChosenOption, ...]:
-    """The options of a choice, in the order they are offered in, priced."""
+def chosen_options(choice: VoucherChoice, categories: Sequence[OfferedOptionCategory]) -> tuple[PricedOption, ...]:
+    """The chosen options with their prices, in the order in which they are offered."""
     offered = [option for category in categories for option in category.options]
     counts = [(option, choice.options.get(option.id, 0)) for option in offered]
-    return tuple(ChosenOption(option, count, option.price * count) for option, count in counts if count)
+    return tuple(PricedOption(option, count, option.price * count) for option, count in counts if count)
 
 
-def voucher_problems(choice: VoucherChoice, sold: SoldPrototype) -> Sequence[Problem]:
-    """What is wrong with persons, nights and options, by the names of the choice."""
-    problems = list(party_problems(sold.offered, sold.rates, party_of(choice)))
-    offered = {option.id: option for category in sold.offered.categories for option in category.options}
+def voucher_problems(choice: VoucherChoice, offer: ShopPrototype) -> Sequence[Problem]:
+    """Problems with persons, nights and options, located by the field names of the choice."""
+    problems = list(party_problems(offer.offered, offer.rates, party_of(choice)))
+    offered = {option.id: option for category in offer.offered.categories for option in category.options}
     for option_id, count in choice.options.items():
         place = ("options", option_id)
         if count and option_id not in offered:
             problems.append(Problem(place, "NOT_OFFERED", "This is not offered here."))
         elif count > 1 and not offered[option_id].countable:
             problems.append(Problem(place, "ONLY_ONCE", "This can be added once."))
-        elif not 0 <= count <= MOST_OF_ONE_OPTION:
-            problems.append(Problem(place, "OUT_OF_RANGE", f"Choose from 0 to {MOST_OF_ONE_OPTION}."))
-    for category in sold.offered.categories:
+        elif not 0 <= count <= MAX_OPTION_COUNT:
+            problems.append(Problem(place, "OUT_OF_RANGE", f"Choose from 0 to {MAX_OPTION_COUNT}."))
+    for category in offer.offered.categories:
         number = sum(max(choice.options.get(option.id, 0), 0) for option in category.options)
         place = ("categories", category.id or 0)
         if number < category.minimum:
@@ -77,7 +76,7 @@ def voucher_problems(choice: VoucherChoice, sold: SoldPrototype) -> Sequence[Pro
 
 
 def gift_card_problems(choice: GiftCardChoice, offer: OfferedGiftCards) -> Sequence[Problem]:
-    """What is wrong with the value of a gift card."""
+    """Problems with the value of a gift card: out of range, or more than two decimals."""
     value = choice.value
     if not value.is_finite() or not offer.minimum <= value <= offer.maximum:
         return [Problem(("value",), "OUT_OF_RANGE", f"Choose from {offer.minimum} to {offer.maximum}.")]

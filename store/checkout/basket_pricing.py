@@ -1,4 +1,4 @@
-"""What a bag of vouchers or gift cards costs. Pure: what is chosen and what is sold in, amounts out."""
+"""Pricing of a basket of vouchers or gift cards. Pure functions."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -6,50 +6,58 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from schema.checkout.basket import (
-    BagChoice,
-    BagLine,
-    BagProblem,
+    BasketChoice,
+    BasketLine,
+    BasketProblem,
     Giftee,
     OfferedGiftCards,
     ReceptionOption,
     VoucherChoice,
 )
 from schema.checkout.checkout import AppliedCode, DeliveryOption, ShopKind, Totals
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
-from schema.delivery import DeliveryKind
-from store.catalogue.offers import SoldPrototype
+from schema.delivery.delivery import DeliveryKind
+from store.catalogue.offers import ShopPrototype
 from store.checkout.basket_lines import gift_card_line, voucher_line
-from store.checkout.offers import Delivery
-from store.checkout.pricing import Carriage, Parcel, Sold, bill, delivery_option, fit_together, has_a_price
+from store.checkout.offers import DeliveryWithRates
+from store.checkout.pricing import (
+    PricedLine,
+    Shipment,
+    ShippingCost,
+    compute_totals,
+    delivery_option,
+    has_shipping_cost,
+    lines_within_limit,
+)
+from store.core.sale_texts import RECEPTION_NAMES
 from store.coupon.coupons import CouponRow
-from store.coupon.rules import ZERO, Reduction, Terms, Ware, reduce
+from store.coupon.rules import ZERO, CouponContext, DiscountableLine, Reduction, apply_coupons
 from store.gift_card.gift_cards import UsableCard
-from store.order.texts import RECEPTIONS
 
-BY_MAIL = (ReceptionMode.PRINT_AT_HOME, ReceptionMode.GIFTEE_EMAIL)
-BY_DELIVERY = {
+EMAIL_MODES = (ReceptionMode.PRINT_AT_HOME, ReceptionMode.GIFTEE_EMAIL)
+MODES_BY_DELIVERY_KIND = {
     DeliveryKind.HOME_DELIVERY: (ReceptionMode.EXPEDITION, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY),
     DeliveryKind.CLICK_AND_COLLECT: (ReceptionMode.ON_SITE,),
     DeliveryKind.DIGITAL: (),
 }
-"""The ways of reception that cost what a delivery mode of a kind costs."""
-ADDRESS = ("address_line_1", "address_line_2", "postal_code", "city", "country")
-NEEDED = ("first_name", "last_name", "address_line_1", "postal_code", "city", "country")
-"""What must be told of whom it is posted to."""
-WITHOUT_PRICE = frozenset({BagProblem.NOT_SOLD, BagProblem.CHOICE_CHANGED, BagProblem.TOO_MUCH})
+"""Reception modes that are priced by a delivery mode of this kind."""
+ADDRESS_FIELDS = ("address_line_1", "address_line_2", "postal_code", "city", "country")
+REQUIRED_ADDRESS_FIELDS = ("first_name", "last_name", "address_line_1", "postal_code", "city", "country")
+"""Fields of a giftee that postal delivery requires."""
+UNPRICED_PROBLEMS = frozenset({BasketProblem.NOT_SOLD, BasketProblem.CHOICE_CHANGED, BasketProblem.TOO_MUCH})
 
 
 @dataclass(frozen=True, slots=True)
-class BagBasket:
-    """Everything the price of a bag depends on."""
+class BasketPricingInput:
+    """All inputs of a basket's price."""
 
     kind: ShopKind
-    choices: Mapping[uuid.UUID, BagChoice]
-    prototypes: Mapping[int, SoldPrototype]
+    choices: Mapping[uuid.UUID, BasketChoice]
+    prototypes: Mapping[int, ShopPrototype]
     gift_cards: OfferedGiftCards | None
-    """None where no gift cards are sold."""
-    deliveries: Sequence[Delivery]
+    """None if the partner sells no gift cards."""
+    deliveries: Sequence[DeliveryWithRates]
     reception: ReceptionMode | None
     delivery_id: int | None
     country: str
@@ -59,10 +67,10 @@ class BagBasket:
 
 
 @dataclass(frozen=True, slots=True)
-class PricedBag:
-    """What it comes to. `reduction` is of the lines that have a price, in their order."""
+class PricedBasket:
+    """A priced basket. `reduction` covers the lines that have a price, in their order."""
 
-    lines: tuple[BagLine, ...]
+    lines: tuple[BasketLine, ...]
     receptions: tuple[ReceptionOption, ...]
     reception: ReceptionOption | None
     codes: tuple[AppliedCode, ...]
@@ -71,79 +79,82 @@ class PricedBag:
 
     @property
     def ready(self) -> bool:
-        """Whether there is something in it, and nothing that stands in its way."""
+        """True if the basket has at least one line and every line can be ordered."""
         return bool(self.lines) and all(line.problem is None for line in self.lines)
 
 
-def price_bag(basket: BagBasket) -> PricedBag:
-    """Price a bag."""
-    lines = [_needing(line, basket.reception) for line in _lines(basket)]
-    priced = [line for line in lines if line.problem not in WITHOUT_PRICE]
-    coupons = [code for code in basket.codes if isinstance(code, CouponRow)]
-    reduction = reduce([_ware(line) for line in priced], coupons, _terms(basket))
+def price_basket(pricing_input: BasketPricingInput) -> PricedBasket:
+    lines = [_with_reception_problem(line, pricing_input.reception) for line in _lines(pricing_input)]
+    priced = [line for line in lines if line.problem not in UNPRICED_PROBLEMS]
+    coupons = [code for code in pricing_input.codes if isinstance(code, CouponRow)]
+    reduction = apply_coupons([_discountable_line(line) for line in priced], coupons, _coupon_context(pricing_input))
     worth = sum((line.total for line in priced), ZERO) - reduction.total
-    receptions = tuple(_receptions(basket, priced, worth, reduction))
-    chosen = _chosen(basket, receptions)
-    sold = [Sold(line.total, _vat_rate(line, basket)) for line in priced]
-    rates = {delivery.mode.id: delivery.mode.vat_rate for delivery in basket.deliveries}
-    carriage = Carriage(
+    receptions = tuple(_receptions(pricing_input, priced, worth, reduction))
+    chosen = _chosen_reception(pricing_input, receptions)
+    sold = [PricedLine(line.total, _vat_rate(line, pricing_input)) for line in priced]
+    rates = {delivery.mode.id: delivery.mode.vat_rate for delivery in pricing_input.deliveries}
+    carriage = ShippingCost(
         chosen.delivery.price if chosen else None, rates.get(chosen.delivery.id, ZERO) if chosen else ZERO
     )
-    totals, codes = bill(sold, reduction, carriage, basket.codes, basket.currency)
+    totals, codes = compute_totals(sold, reduction, carriage, pricing_input.codes, pricing_input.currency)
     added = {line.id: more for line, more in zip(priced, reduction.added, strict=True)}
     valued = tuple(replace(line, value=line.value + added.get(line.id, ZERO)) for line in lines)
-    return PricedBag(valued, receptions, chosen, codes, totals, reduction)
+    return PricedBasket(valued, receptions, chosen, codes, totals, reduction)
 
 
 # ---- lines ------------------------------------------------------------------------------------------------------------
 
 
-def _lines(basket: BagBasket) -> list[BagLine]:
-    """The lines, each priced; without a price where they would come to more than an order can."""
-    lines = [_line(id, choice, basket) for id, choice in basket.choices.items()]
+def _lines(pricing_input: BasketPricingInput) -> list[BasketLine]:
+    """The priced lines. A line beyond the largest possible order amount gets the problem TOO_MUCH and no price."""
+    lines = [_line(id, choice, pricing_input) for id, choice in pricing_input.choices.items()]
     return [
-        line if fits else replace(line, rent=ZERO, options=(), total=ZERO, value=ZERO, problem=BagProblem.TOO_MUCH)
-        for line, fits in zip(lines, fit_together([line.total for line in lines]), strict=True)
+        line
+        if fits
+        else replace(line, base_price=ZERO, options=(), total=ZERO, value=ZERO, problem=BasketProblem.TOO_MUCH)
+        for line, fits in zip(lines, lines_within_limit([line.total for line in lines]), strict=True)
     ]
 
 
-def _line(id: uuid.UUID, choice: BagChoice, basket: BagBasket) -> BagLine:
+def _line(id: uuid.UUID, choice: BasketChoice, pricing_input: BasketPricingInput) -> BasketLine:
     if isinstance(choice, VoucherChoice):
-        return voucher_line(id, choice, basket.prototypes.get(choice.prototype_id))
-    return gift_card_line(id, choice, basket.gift_cards)
+        return voucher_line(id, choice, pricing_input.prototypes.get(choice.prototype_id))
+    return gift_card_line(id, choice, pricing_input.gift_cards)
 
 
-def _needing(line: BagLine, reception: ReceptionMode | None) -> BagLine:
-    """The line with what its way of reception misses."""
+def _with_reception_problem(line: BasketLine, reception: ReceptionMode | None) -> BasketLine:
+    """The line, with a problem if the reception mode needs giftee data that are missing."""
     giftee = line.choice.giftee
     if line.problem is not None:
         return line
     if reception is ReceptionMode.GIFTEE_EMAIL and not giftee.email and not line.choice.self_gifted:
-        return replace(line, problem=BagProblem.GIFTEE_EMAIL_MISSING)
-    if reception is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY and not all(getattr(giftee, name) for name in NEEDED):
-        return replace(line, problem=BagProblem.GIFTEE_ADDRESS_MISSING)
+        return replace(line, problem=BasketProblem.GIFTEE_EMAIL_MISSING)
+    if reception is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY and not all(
+        getattr(giftee, name) for name in REQUIRED_ADDRESS_FIELDS
+    ):
+        return replace(line, problem=BasketProblem.GIFTEE_ADDRESS_MISSING)
     return line
 
 
-def _ware(line: BagLine) -> Ware:
-    return Ware(line.prototype.id if line.prototype else None, line.total, line.total)
+def _discountable_line(line: BasketLine) -> DiscountableLine:
+    return DiscountableLine(line.prototype.id if line.prototype else None, line.total, line.total)
 
 
-def _vat_rate(line: BagLine, basket: BagBasket) -> Decimal | None:
-    return basket.prototypes[line.prototype.id].vat_rate if line.prototype else None
+def _vat_rate(line: BasketLine, pricing_input: BasketPricingInput) -> Decimal | None:
+    return pricing_input.prototypes[line.prototype.id].vat_rate if line.prototype else None
 
 
-def _terms(basket: BagBasket) -> Terms:
-    mode = basket.reception
-    return Terms(
-        kind=basket.kind,
-        email=basket.email,
+def _coupon_context(pricing_input: BasketPricingInput) -> CouponContext:
+    mode = pricing_input.reception
+    return CouponContext(
+        kind=pricing_input.kind,
+        email=pricing_input.email,
         targets=None,
         receptions=None if mode is None else frozenset({mode}),
         collected=None if mode is None else mode is ReceptionMode.ON_SITE,
         collecting_costs=any(
-            has_a_price(delivery)
-            for delivery in basket.deliveries
+            has_shipping_cost(delivery)
+            for delivery in pricing_input.deliveries
             if delivery.mode.kind is DeliveryKind.CLICK_AND_COLLECT
         ),
     )
@@ -153,36 +164,38 @@ def _terms(basket: BagBasket) -> Terms:
 
 
 def _receptions(
-    basket: BagBasket, lines: Sequence[BagLine], worth: Decimal, reduction: Reduction
+    pricing_input: BasketPricingInput, lines: Sequence[BasketLine], worth: Decimal, reduction: Reduction
 ) -> Sequence[ReceptionOption]:
-    """The ways there are: by mail always, the others once for each delivery mode that they cost as."""
-    found = [_option(mode, None, _free(mode)) for mode in BY_MAIL]
-    for delivery in basket.deliveries:
-        for mode in BY_DELIVERY[delivery.mode.kind]:
-            parcels = _parcels(mode, basket, lines)
+    """The reception options: the e-mail modes, and one for each mode of each delivery mode."""
+    found = [_reception_option(mode, None, _free_delivery(mode)) for mode in EMAIL_MODES]
+    for delivery in pricing_input.deliveries:
+        for mode in MODES_BY_DELIVERY_KIND[delivery.mode.kind]:
+            parcels = _shipments(mode, pricing_input, lines)
             offered = delivery_option(delivery, parcels, worth, reduction, physical=False)
             to_giftees = mode is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY
-            found.append(_option(mode, delivery.mode.id, replace(offered, to_giftees=to_giftees)))
+            found.append(_reception_option(mode, delivery.mode.id, replace(offered, to_giftees=to_giftees)))
     return found
 
 
-def _parcels(mode: ReceptionMode, basket: BagBasket, lines: Sequence[BagLine]) -> Sequence[Parcel]:
-    """One letter to the buyer, or one to each address; paper weighs nothing that a rate would tell."""
+def _shipments(
+    mode: ReceptionMode, pricing_input: BasketPricingInput, lines: Sequence[BasketLine]
+) -> Sequence[Shipment]:
+    """One shipment to the buyer, or one to each distinct giftee address. Paper counts as 0 grams."""
     if mode is not ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY:
-        return [Parcel(basket.country, 0)]
+        return [Shipment(pricing_input.country, 0)]
     addresses = dict.fromkeys(_address(line.choice.giftee) for line in lines)
-    return [Parcel(address[-1], 0) for address in addresses] or [Parcel("", 0)]
+    return [Shipment(address[-1], 0) for address in addresses] or [Shipment("", 0)]
 
 
 def _address(giftee: Giftee) -> tuple[str, ...]:
-    return tuple(getattr(giftee, name) for name in ("first_name", "last_name", *ADDRESS))
+    return tuple(getattr(giftee, name) for name in ("first_name", "last_name", *ADDRESS_FIELDS))
 
 
-def _free(mode: ReceptionMode) -> DeliveryOption:
+def _free_delivery(mode: ReceptionMode) -> DeliveryOption:
     return DeliveryOption(
         id=0,
         kind=DeliveryKind.DIGITAL,
-        name=RECEPTIONS[mode],
+        name=RECEPTION_NAMES[mode],
         description=Text(),
         price=ZERO,
         free_above=None,
@@ -190,7 +203,7 @@ def _free(mode: ReceptionMode) -> DeliveryOption:
     )
 
 
-def _option(mode: ReceptionMode, delivery_id: int | None, delivery: DeliveryOption) -> ReceptionOption:
+def _reception_option(mode: ReceptionMode, delivery_id: int | None, delivery: DeliveryOption) -> ReceptionOption:
     return ReceptionOption(
         mode=mode,
         delivery_id=delivery_id,
@@ -201,13 +214,18 @@ def _option(mode: ReceptionMode, delivery_id: int | None, delivery: DeliveryOpti
     )
 
 
-def _chosen(basket: BagBasket, receptions: Sequence[ReceptionOption]) -> ReceptionOption | None:
-    """The way that is chosen, while it can be had; of several delivery modes the first, unless one was named."""
+def _chosen_reception(
+    pricing_input: BasketPricingInput, receptions: Sequence[ReceptionOption]
+) -> ReceptionOption | None:
+    """The chosen reception option if it is available.
+
+    Of several delivery modes it is the first, unless one was selected.
+    """
     fitting = [
         option
         for option in receptions
-        if option.mode is basket.reception
+        if option.mode is pricing_input.reception
         and option.delivery.is_available
-        and basket.delivery_id in (None, option.delivery_id)
+        and pricing_input.delivery_id in (None, option.delivery_id)
     ]
     return fitting[0] if fitting else None

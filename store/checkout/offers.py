@@ -1,4 +1,4 @@
-"""A partner's shop as the checkout reads it: what is offered, what it weighs, what VAT it carries, how it is delivered."""
+"""The products and delivery modes that a partner's shop offers, with weights, VAT rates and shipping rates."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.checkout import OfferedAttribute, OfferedProduct, OfferedValue, OfferedVariant
-from schema.core.resource import Text
+from schema.core.text import Text
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 
-SHOWN = 60
-"""How many products a checkout offers beside those of the cart, best ranked first."""
+MAX_OTHER_PRODUCTS = 60
+"""Maximum number of products offered besides those of the cart, by ranking."""
 
 
 @dataclass(frozen=True, slots=True)
-class SoldProduct:
-    """A product with what only the shop needs to know."""
+class ShopProduct:
+    """A product as offered to customers, with internal data for pricing."""
 
     offered: OfferedProduct
     is_active: bool
@@ -29,20 +29,22 @@ class SoldProduct:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
-    """A delivery mode with its rates."""
-
+class DeliveryWithRates:
     mode: DeliveryModeRow
     rates: tuple[DeliveryRateRow, ...]
 
 
 async def load_products(
-    db: AsyncSession, partner_id: int, wanted: Sequence[int], *, others: bool
-) -> dict[int, SoldProduct]:
-    """Products by id: those wanted, whatever their state, and with `others` the best ranked active ones as well."""
+    db: AsyncSession, partner_id: int, product_ids: Sequence[int], *, others: bool
+) -> dict[int, ShopProduct]:
+    """The requested products by id, in any state; with `others`, the best-ranked active products as well."""
     query = select(ProductRow).where(col(ProductRow.partner_id) == partner_id)
-    ranked = query.where(col(ProductRow.is_active)).order_by(col(ProductRow.ranking), col(ProductRow.id)).limit(SHOWN)
-    rows = list((await db.exec(query.where(col(ProductRow.id).in_(wanted)))).all()) if wanted else []
+    ranked = (
+        query.where(col(ProductRow.is_active))
+        .order_by(col(ProductRow.ranking), col(ProductRow.id))
+        .limit(MAX_OTHER_PRODUCTS)
+    )
+    rows = list((await db.exec(query.where(col(ProductRow.id).in_(product_ids)))).all()) if product_ids else []
     if others:
         known = {row.id for row in rows}
         rows += [row for row in (await db.exec(ranked)).all() if row.id not in known]
@@ -59,7 +61,7 @@ async def load_products(
         versions[variant.product_id].append(variant)
     attributes = await _attributes(db, ids)
     return {
-        row.id: _sold(row, versions[row.id], attributes.get(row.id, ()))
+        row.id: _shop_product(row, versions[row.id], attributes.get(row.id, ()))
         for row in sorted(rows, key=lambda r: (r.ranking, r.id))
     }
 
@@ -90,9 +92,9 @@ async def _attributes(db: AsyncSession, products: Sequence[int]) -> dict[int, tu
     return found
 
 
-def _sold(
+def _shop_product(
     row: ProductRow, versions: Sequence[ProductVariantRow], attributes: tuple[OfferedAttribute, ...]
-) -> SoldProduct:
+) -> ShopProduct:
     variants = [version for version in versions if version.is_active]
     offered = OfferedProduct(
         id=row.id,
@@ -102,21 +104,22 @@ def _sold(
         price=min((v.price_amount for v in variants), default=row.price_amount),
         variants=tuple(OfferedVariant(v.id, v.name, v.price_amount, v.stock) for v in variants),
         attributes=attributes,
-        available=row.stock if not variants else _sum([v.stock for v in variants]),
+        available=row.stock if not variants else _total_stock([v.stock for v in variants]),
         is_physical=row.is_physical,
     )
     weights = {v.id: v.weight_grams for v in variants}
-    is_active = row.is_active and (not versions or bool(variants))  # without its versions there is nothing to sell
-    return SoldProduct(offered, is_active, row.vat_rate, row.weight_grams, weights)
+    # A product that has variants is sold as one of its active variants only.
+    is_active = row.is_active and (not versions or bool(variants))
+    return ShopProduct(offered, is_active, row.vat_rate, row.weight_grams, weights)
 
 
-def _sum(stocks: Sequence[int | None]) -> int | None:
+def _total_stock(stocks: Sequence[int | None]) -> int | None:
     counted = [s for s in stocks if s is not None]
     return sum(counted) if len(counted) == len(stocks) else None
 
 
-async def load_deliveries(db: AsyncSession, partner_id: int) -> list[Delivery]:
-    """The active delivery modes, in the partner's order."""
+async def load_deliveries(db: AsyncSession, partner_id: int) -> list[DeliveryWithRates]:
+    """The active delivery modes with their rates, by ranking."""
     modes = (
         await db.exec(
             select(DeliveryModeRow)
@@ -129,4 +132,4 @@ async def load_deliveries(db: AsyncSession, partner_id: int) -> list[Delivery]:
             select(DeliveryRateRow).where(col(DeliveryRateRow.delivery_mode_id).in_([mode.id for mode in modes]))
         )
     ).all()
-    return [Delivery(mode, tuple(r for r in rates if r.delivery_mode_id == mode.id)) for mode in modes]
+    return [DeliveryWithRates(mode, tuple(r for r in rates if r.delivery_mode_id == mode.id)) for mode in modes]

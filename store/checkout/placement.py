@@ -1,4 +1,4 @@
-"""From a priced checkout to an attempt, and from an attempt to an order."""
+"""Order placement: a payment attempt from a quote, and an order from an attempt."""
 
 import dataclasses
 import datetime as dt
@@ -15,10 +15,10 @@ from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.checkout import Buyer, CheckoutKey, CodeKind, ShopKind
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from schema.order import PaymentMethod, PaymentStatus
-from store.checkout.fulfilment import issue_all
+from store.checkout.fulfilment import issue_purchases
 from store.checkout.quotes import Quote
 from store.checkout.reading import session_digest
 from store.gift_card.gift_cards import GiftCardRow
@@ -36,8 +36,8 @@ from store.voucher.vouchers import VoucherRow
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """What is bought out of: a cart or a bag, and which writing of it."""
+class CheckoutSource:
+    """The cart or basket being ordered, at one version."""
 
     id: UUID
     last_modified: int
@@ -45,9 +45,9 @@ class Source:
 
 
 def new_attempt(
-    partner_id: int, key: CheckoutKey, source: Source, quote: Quote, buyer: Buyer, language: str
+    partner_id: int, key: CheckoutKey, source: CheckoutSource, quote: Quote, buyer: Buyer, language: str
 ) -> AttemptRow:
-    """All that the order will need, as it is at this moment. The quote has a delivery."""
+    """A payment attempt with a snapshot of all data that the order needs. The quote must have a delivery."""
     totals, delivery = quote.totals, quote.delivery
     assert delivery is not None
     attempt = AttemptRow(
@@ -69,8 +69,8 @@ def new_attempt(
             "reception": quote.reception,
         },
         vat=[{k: str(v) for k, v in dataclasses.asdict(v).items()} for v in totals.vat],
-        coupons=_taken(quote, CodeKind.COUPON),
-        cards=_taken(quote, CodeKind.GIFT_CARD),
+        coupons=_applied_codes(quote, CodeKind.COUPON),
+        cards=_applied_codes(quote, CodeKind.GIFT_CARD),
         currency=totals.currency,
         products_amount=totals.products,
         discount_amount=totals.discount,
@@ -83,15 +83,15 @@ def new_attempt(
     return attempt
 
 
-def _taken(quote: Quote, kind: CodeKind) -> list[dict[str, Any]]:
-    """The coupons or the gift cards that work, and what each takes off or pays; a gift card that pays nothing is left alone."""
+def _applied_codes(quote: Quote, kind: CodeKind) -> list[dict[str, Any]]:
+    """The applied codes of a kind with their effects. Gift cards that pay nothing are left out."""
     return [
         {
             "id": code.id,
             "code": code.code,
             "amount": str(applied.amount),
-            "adds": str(applied.adds),
-            "frees": applied.frees,
+            "adds": str(applied.added_value),
+            "frees": applied.free_click_and_collect,
         }
         for code, applied in zip(quote.usable, quote.codes, strict=True)
         if applied.applies and applied.kind is kind and (kind is CodeKind.COUPON or applied.amount > 0)
@@ -99,15 +99,16 @@ def _taken(quote: Quote, kind: CodeKind) -> list[dict[str, Any]]:
 
 
 def _fingerprint(attempt: AttemptRow) -> str:
-    """What tells a second press of the same button from a checkout that has changed since."""
+    """A digest of the checkout, to distinguish a repeated submit from a changed checkout."""
     said = (attempt.cart_last_modified, attempt.lines, attempt.buyer, attempt.delivery, attempt.coupons, attempt.cards)
     return hashlib.sha256(orjson.dumps((*said, str(attempt.total_amount)), option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 async def write_order(db: AsyncSession, attempt: AttemptRow, origin: str, now: dt.datetime) -> OrderRow:
-    """The order of an attempt, and the vouchers and gift cards that it buys.
+    """Write the order of an attempt, and issue its vouchers and gift cards.
 
-    Its number is taken in the same transaction, so that there are no gaps. `origin` is where vouchers say they were sold.
+    The order number is drawn in the same transaction, so numbers have no gaps. `origin` is the URL of the shop, stored
+    with each voucher.
     """
     order = OrderRow(
         partner_id=attempt.partner_id,
@@ -128,32 +129,31 @@ async def write_order(db: AsyncSession, attempt: AttemptRow, origin: str, now: d
         total_amount=attempt.total_amount,
         gift_card_amount=attempt.gift_card_amount,
         card_amount=attempt.card_amount,
-        **_who(attempt),
-        **_address(attempt),
+        **_buyer_columns(attempt),
+        **_address_columns(attempt),
     )
     db.add(order)
     await db.flush()
     if attempt.kind is not ShopKind.PRODUCTS:
-        made = await issue_all(db, order, attempt, origin, now)
-        attempt.lines = [{**line, **_made(row)} for line, row in zip(attempt.lines, made, strict=True)]
+        made = await issue_purchases(db, order, attempt, origin, now)
+        attempt.lines = [{**line, **_issued_ids(row)} for line, row in zip(attempt.lines, made, strict=True)]
     await _write_lines(db, order, attempt.lines)
     _write_parts(db, order, attempt)
     await db.flush()
     return order
 
 
-def _made(row: VoucherRow | GiftCardRow | None) -> dict[str, int]:
-    """What a line has become."""
+def _issued_ids(row: VoucherRow | GiftCardRow | None) -> dict[str, int]:
     if isinstance(row, VoucherRow):
         return {"voucher_id": row.id}
     return {"gift_card_id": row.id} if row else {}
 
 
-def _who(attempt: AttemptRow) -> dict[str, Any]:
+def _buyer_columns(attempt: AttemptRow) -> dict[str, Any]:
     return {f"buyer_{name}": attempt.buyer[name] for name in ("first_name", "last_name", "email", "phone")}
 
 
-def _address(attempt: AttemptRow) -> dict[str, Any]:
+def _address_columns(attempt: AttemptRow) -> dict[str, Any]:
     if attempt.delivery["kind"] != DeliveryKind.HOME_DELIVERY or attempt.delivery.get("to_giftees"):
         return {}
     names = ("address_line_1", "address_line_2", "postal_code", "city", "country")
@@ -168,7 +168,7 @@ async def _next_number(db: AsyncSession, partner_id: int) -> int:
 
 
 async def _write_lines(db: AsyncSession, order: OrderRow, lines: Sequence[dict[str, Any]]) -> None:
-    """In two statements, however many lines there are: whoever orders next of this partner waits for its number."""
+    """Write the lines in two statements: until the commit, other orders of this partner wait for the order number."""
     variants = [_variant(order, line) for line in lines]
     db.add_all(variant for variant in variants if variant is not None)
     await db.flush()

@@ -1,4 +1,4 @@
-"""What a checkout comes to, whatever it sells: what is to be paid, and what an attempt to pay it keeps."""
+"""Quotes: the amount to pay and the lines to store, for carts and baskets alike."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -8,83 +8,78 @@ from typing import Any
 from schema.checkout.checkout import AppliedCode, CheckoutLine, DeliveryOption, Totals
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.languages import LANGUAGES
-from store.checkout.basket_pricing import BagBasket, PricedBag
+from store.checkout.basket_pricing import BasketPricingInput, PricedBasket
 from store.checkout.fulfilment import attempt_line
-from store.checkout.pricing import Basket, Priced
+from store.checkout.pricing import CartPricingInput, PricedCart
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import UsableCard
 
 
 @dataclass(frozen=True)
 class Quote(ABC):
-    """What is to be paid for what, as the shop is now. `codes` are what the `usable` ones do, in their order."""
+    """A quote at the shop's current prices. `codes` has the effect of each of the `usable` codes, in the same order."""
 
     totals: Totals
     codes: tuple[AppliedCode, ...]
     usable: Sequence[CouponRow | UsableCard]
     delivery: DeliveryOption | None
-    """The chosen delivery, while it can be had."""
+    """The chosen delivery if it is available."""
     ready: bool
-    """Whether there is something to order, and nothing in its way."""
+    """True if there is something to order and nothing prevents it."""
 
     @property
     def reception(self) -> ReceptionMode | None:
-        """How vouchers and gift cards reach their recipients; None for goods."""
+        """How vouchers and gift cards are delivered; None for goods."""
         return None
 
     @abstractmethod
     def attempt_lines(self) -> list[dict[str, Any]]:
-        """What is bought, as an attempt keeps it."""
+        """The ordered lines as stored with a payment attempt."""
 
 
 @dataclass(frozen=True)
 class CartQuote(Quote):
-    """Of a shop's cart."""
+    """The quote of a cart."""
 
-    basket: Basket
-    priced: Priced
+    pricing_input: CartPricingInput
+    priced: PricedCart
 
     @classmethod
-    def of(cls, basket: Basket, priced: Priced) -> "CartQuote":
-        """What a priced basket comes to."""
+    def from_priced(cls, basket: CartPricingInput, priced: PricedCart) -> "CartQuote":
         wanted = basket.delivery_id
         delivery = next((o for o in priced.deliveries if o.id == wanted and o.is_available), None)
-        return cls(priced.totals, priced.codes, basket.codes, delivery, bool(priced.good), basket, priced)
+        return cls(priced.totals, priced.codes, basket.codes, delivery, bool(priced.orderable_lines), basket, priced)
 
     def attempt_lines(self) -> list[dict[str, Any]]:
-        """The products that can be ordered."""
-        return [_product_line(line, self.basket) for line in self.priced.good]
+        return [_attempt_line(line, self.pricing_input) for line in self.priced.orderable_lines]
 
 
 @dataclass(frozen=True)
-class BagQuote(Quote):
-    """Of a bag of vouchers or gift cards."""
+class BasketQuote(Quote):
+    """The quote of a basket of vouchers or gift cards."""
 
-    basket: BagBasket
-    priced: PricedBag
+    pricing_input: BasketPricingInput
+    priced: PricedBasket
 
     @classmethod
-    def of(cls, basket: BagBasket, priced: PricedBag) -> "BagQuote":
-        """What a priced bag comes to."""
+    def from_priced(cls, basket: BasketPricingInput, priced: PricedBasket) -> "BasketQuote":
         delivery = priced.reception.delivery if priced.reception else None
         return cls(priced.totals, priced.codes, basket.codes, delivery, priced.ready, basket, priced)
 
     @property
     def reception(self) -> ReceptionMode | None:
-        """How it reaches its recipients."""
         return self.priced.reception.mode if self.priced.reception else None
 
     def attempt_lines(self) -> list[dict[str, Any]]:
-        """The vouchers or gift cards."""
         reduction = self.priced.reduction
-        rates = {id: sold.vat_rate for id, sold in self.basket.prototypes.items()}
+        rates = {id: sold.vat_rate for id, sold in self.pricing_input.prototypes.items()}
         return [
-            attempt_line(line, off, coupons, rates, self.basket.gift_cards)
+            attempt_line(line, off, coupons, rates, self.pricing_input.gift_cards)
             for line, off, coupons in zip(self.priced.lines, reduction.by_line, reduction.coupons, strict=True)
         ]
 
 
-def _product_line(line: CheckoutLine, basket: Basket) -> dict[str, Any]:
+def _attempt_line(line: CheckoutLine, basket: CartPricingInput) -> dict[str, Any]:
     assert line.product is not None
     chosen = _chosen(line)
     return {
@@ -102,7 +97,7 @@ def _product_line(line: CheckoutLine, basket: Basket) -> dict[str, Any]:
 
 
 def _chosen(line: CheckoutLine) -> dict[str, str] | None:
-    """The chosen attribute values, as a text in each language: `Colour: sage; Ribbon: gold`."""
+    """The chosen attribute values as a text in each language: `Colour: sage; Ribbon: gold`."""
     assert line.product is not None
     pairs = [
         (attribute.name, value.label)

@@ -1,4 +1,4 @@
-"""Reading a checkout: the shop, the customer's codes, and what a running payment of the same customer already holds."""
+"""Queries of the checkout: payment attempts, usable codes, and the reservations of a running payment."""
 
 import datetime as dt
 import hashlib
@@ -11,25 +11,28 @@ from sqlalchemy import text
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.checkout import CheckoutKey, Choice, OfferedProduct, ShopKind
-from store.checkout.offers import SoldProduct
-from store.core.codes import normal
+from schema.checkout.checkout import CheckoutKey, OfferedProduct, ProductChoice, ShopKind
+from store.checkout.offers import ShopProduct
+from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
 from store.gift_card.gift_cards import GiftCardRow, UsableCard
-from store.gift_card.states import spendable
+from store.gift_card.states import is_spendable
 from store.payment import LIVE, AttemptRow, AttemptState
 
 
 def session_digest(session_id: str) -> str:
-    """How an attempt remembers its browser session: not well enough to take it over."""
+    """The SHA-256 of the session id.
+
+    Attempts store it because the session id itself would give access to the session.
+    """
     return hashlib.sha256(session_id.encode()).hexdigest()
 
 
-async def one_at_a_time(db: AsyncSession, cart_id: uuid.UUID, digest: str) -> None:
-    """Let whoever begins or completes a payment of this session for this cart wait for each other.
+async def lock_checkout(db: AsyncSession, cart_id: uuid.UUID, digest: str) -> None:
+    """Serialize the start and completion of payments of this session for this cart.
 
-    The lock goes with the transaction, and comes before those of rows.
+    The advisory lock lasts until the end of the transaction. Take it before any row lock.
     """
     name = f"{cart_id}:{digest}"
     await (await db.connection()).execute(
@@ -40,7 +43,10 @@ async def one_at_a_time(db: AsyncSession, cart_id: uuid.UUID, digest: str) -> No
 async def latest_attempt(
     db: AsyncSession, partner_id: int, key: CheckoutKey, *, live: bool = False, lock: bool = False
 ) -> AttemptRow | None:
-    """The last attempt of this session for this cart as it was last written: its order if there is one. Or the live one."""
+    """The newest attempt of this session for the latest version of this cart, a completed one first.
+
+    With `live`, live ones only.
+    """
     ordered = col(AttemptRow.state) == AttemptState.COMPLETED
     query = (
         select(AttemptRow)
@@ -59,23 +65,23 @@ async def latest_attempt(
     return (await db.exec(query.with_for_update() if lock else query)).one_or_none()
 
 
-async def locked_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow | None:
-    """An attempt, locked, as it is now."""
+async def lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow | None:
+    """The attempt, locked and reloaded."""
     query = select(AttemptRow).where(col(AttemptRow.id) == attempt_id).with_for_update()
     return (await db.exec(query.execution_options(populate_existing=True))).one_or_none()
 
 
 @dataclass(frozen=True, slots=True)
-class OwnHolds:
-    """What this customer's running payment holds already, and what its next one may therefore count on."""
+class OwnReservations:
+    """The reservations of this customer's running payment, which the next payment may use again."""
 
     stock: Mapping[tuple[int, int | None], int] = field(default_factory=dict)
     coupons: frozenset[int] = frozenset()
     cards: Mapping[int, Decimal] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, attempt: AttemptRow | None) -> "OwnHolds":
-        """Those of an attempt; none without one."""
+    def of(cls, attempt: AttemptRow | None) -> "OwnReservations":
+        """The reservations of a live attempt that holds any; else empty."""
         if attempt is None or not attempt.held or attempt.state not in LIVE:
             return cls()
         stock: dict[tuple[int, int | None], int] = {}
@@ -86,8 +92,8 @@ class OwnHolds:
         coupons = frozenset(c["id"] for c in attempt.coupons)
         return cls(stock, coupons, {c["id"]: Decimal(c["amount"]) for c in attempt.cards})
 
-    def given_back(self, products: Mapping[int, SoldProduct]) -> dict[int, SoldProduct]:
-        """The products as if nothing were held."""
+    def without_reservations(self, products: Mapping[int, ShopProduct]) -> dict[int, ShopProduct]:
+        """The products, their stock increased by these reservations."""
         if not self.stock:
             return dict(products)
         return {i: replace(sold, offered=self._restocked(sold.offered)) for i, sold in products.items()}
@@ -102,8 +108,10 @@ class OwnHolds:
         return replace(product, variants=variants, available=available)
 
 
-async def held_elsewhere(db: AsyncSession, partner_id: int, key: CheckoutKey) -> list[tuple[OwnHolds, AttemptRow]]:
-    """What payments hold that other browsers have begun for the same cart. Of other carts nothing is told."""
+async def reservations_elsewhere(
+    db: AsyncSession, partner_id: int, key: CheckoutKey
+) -> list[tuple[OwnReservations, AttemptRow]]:
+    """The reservations of live payments that other sessions started for the same cart."""
     table = AttemptRow
     query = select(table).where(
         col(table.partner_id) == partner_id,
@@ -113,17 +121,17 @@ async def held_elsewhere(db: AsyncSession, partner_id: int, key: CheckoutKey) ->
         col(table.state).in_(LIVE),
         col(table.held),
     )
-    return [(OwnHolds.of(attempt), attempt) for attempt in (await db.exec(query)).all()]
+    return [(OwnReservations.of(attempt), attempt) for attempt in (await db.exec(query)).all()]
 
 
 async def usable_codes(
-    db: AsyncSession, partner_id: int, codes: Sequence[str], now: dt.datetime, own: OwnHolds, kind: ShopKind
+    db: AsyncSession, partner_id: int, codes: Sequence[str], now: dt.datetime, own: OwnReservations, kind: ShopKind
 ) -> list[CouponRow | UsableCard]:
-    """The coupons and gift cards behind codes, in their order; what can't be used is left out.
+    """The usable coupons and gift cards for these codes, in the order of the codes.
 
-    Gift cards do not pay for gift cards: their money would begin a new life each time.
+    Gift cards cannot pay for gift cards: each purchase would restart the validity of the money.
     """
-    wanted = [normal(code) for code in codes]
+    wanted = [normalize(code) for code in codes]
     if not wanted:
         return []
     coupons = await db.exec(
@@ -136,7 +144,7 @@ async def usable_codes(
     for card in cards:
         held = own.cards.get(card.id, Decimal("0.00"))
         remaining = card.remaining_amount + held
-        if kind is not ShopKind.GIFT_CARDS and spendable(card, now, held=held > 0) and remaining > 0:
+        if kind is not ShopKind.GIFT_CARDS and is_spendable(card, now, held=held > 0) and remaining > 0:
             usable[card.normal_code] = UsableCard(card.id, card.code, remaining)
     for coupon in coupons:
         if is_running(coupon, now, own_uses=int(coupon.id in own.coupons), kind=kind):
@@ -144,6 +152,6 @@ async def usable_codes(
     return [usable[code] for code in dict.fromkeys(wanted) if code in usable]
 
 
-def wanted_products(choices: Sequence[Choice]) -> list[int]:
-    """The products that lines name; ids no table could hold are left out."""
+def product_ids_of(choices: Sequence[ProductChoice]) -> list[int]:
+    """The distinct product ids, without those outside the range of a 32-bit integer."""
     return sorted({c.product_id for c in choices if 0 < c.product_id < 2**31})

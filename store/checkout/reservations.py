@@ -1,10 +1,10 @@
-"""What a checkout attempt holds from the moment payment starts: stock, coupon uses, money on gift cards.
+"""Reservations of a payment attempt: stock, coupon uses and gift card amounts, from the start of the payment.
 
-Vouchers and gift cards that are bought are not counted: nothing of them is held, and they are made when they are paid.
+Purchased vouchers and gift cards are not reserved: they have no stock and are issued after payment.
 
-Rows are locked in one order (products, variants, coupons, gift cards, each by ascending id), so that two transactions can't
-wait for each other; one that lets go for one attempt and takes for another locks for both first. The attempt is locked, or
-not yet visible to others, whenever these run.
+Rows are locked in one order (products, variants, coupons, gift cards, each by ascending id), so that transactions
+cannot deadlock. A transaction that releases one attempt and reserves for another locks the rows of both first. Callers
+hold the lock of the attempt, or have not committed it yet.
 """
 
 import datetime as dt
@@ -19,22 +19,22 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.checkout.checkout import ShopKind
 from schema.core.errors import CheckoutChanged
 from store.catalogue.catalogue import VoucherPrototypeRow
-from store.catalogue.offers import is_sold
+from store.catalogue.offers import is_on_sale
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
 from store.gift_card.gift_cards import GiftCardRow
-from store.gift_card.movements import put_back, spend_held, take_off
-from store.gift_card.states import capturable, spendable
+from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
+from store.gift_card.states import is_capturable, is_spendable
 from store.payment import AttemptRow
 from store.product.products import ProductRow, ProductVariantRow
-from store.voucher.activation import zone_of
+from store.voucher.payment import zone_of
 
 R = TypeVar("R", ProductRow, ProductVariantRow, CouponRow, GiftCardRow)
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
-    """What attempts hold or want, by id: locked, and as it is now."""
+class LockedRows:
+    """The rows that attempts hold or need, by id: locked and reloaded."""
 
     products: Mapping[int, ProductRow]
     variants: Mapping[int, ProductVariantRow]
@@ -42,31 +42,36 @@ class Locked:
     cards: Mapping[int, GiftCardRow]
 
     def stock_of(self, line: Mapping[str, Any]) -> ProductRow | ProductVariantRow | None:
-        """The row that counts the stock of a line of goods: the variant where there is one, else the product."""
+        """The row with the stock of a goods line: the variant if there is one, else the product."""
         if line["variant_id"] is None:
             return self.products.get(line["product_id"])
         return self.variants.get(line["variant_id"])
 
 
-async def lock(db: AsyncSession, *attempts: AttemptRow) -> Locked:
-    """Lock all that these attempts hold or want, in the one order."""
+async def lock_rows(db: AsyncSession, *attempts: AttemptRow) -> LockedRows:
+    """Lock all rows that these attempts hold or need, in the common order."""
     lines = [line for attempt in attempts for line in attempt.lines if line["product_id"] is not None]
-    return Locked(
-        await _rows(db, ProductRow, (line["product_id"] for line in lines if line["variant_id"] is None)),
-        await _rows(db, ProductVariantRow, (line["variant_id"] for line in lines if line["variant_id"] is not None)),
-        await _rows(db, CouponRow, (use["id"] for attempt in attempts for use in attempt.coupons)),
-        await _rows(db, GiftCardRow, (part["id"] for attempt in attempts for part in attempt.cards)),
+    return LockedRows(
+        await _lock_by_id(db, ProductRow, (line["product_id"] for line in lines if line["variant_id"] is None)),
+        await _lock_by_id(
+            db, ProductVariantRow, (line["variant_id"] for line in lines if line["variant_id"] is not None)
+        ),
+        await _lock_by_id(db, CouponRow, (use["id"] for attempt in attempts for use in attempt.coupons)),
+        await _lock_by_id(db, GiftCardRow, (part["id"] for attempt in attempts for part in attempt.cards)),
     )
 
 
-async def take(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
-    """Take all that the attempt needs, or raise CheckoutChanged (and let the transaction roll back)."""
-    locked = await lock(db, attempt)
+async def reserve(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
+    """Reserve everything the attempt needs.
+
+    Raises CheckoutChanged if something is missing; the caller must roll back.
+    """
+    locked = await lock_rows(db, attempt)
     attempt.round += 1
     if attempt.kind is ShopKind.PRODUCTS:
-        sold = await _sold(db, attempt)
+        sold = await _products_on_sale(db, attempt)
         attempt.lines = [{**line, "counted": _take_stock(locked, sold, line)} for line in attempt.lines]
-    elif not await all_sold(db, attempt, now):
+    elif not await are_prototypes_on_sale(db, attempt, now):
         raise CheckoutChanged
     for use in attempt.coupons:
         coupon = locked.coupons.get(use["id"])
@@ -75,18 +80,18 @@ async def take(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
         coupon.usage_count += 1
     for part in attempt.cards:
         card, amount = locked.cards.get(part["id"]), Decimal(part["amount"])
-        if card is None or not spendable(card, now) or card.remaining_amount < amount:
+        if card is None or not is_spendable(card, now) or card.remaining_amount < amount:
             raise CheckoutChanged
-        take_off(db, card, attempt, amount)
+        debit_card(db, card, attempt, amount)
     attempt.held = True
 
 
-async def release(db: AsyncSession, attempt: AttemptRow) -> None:
-    """Let everything go again; nothing happens when nothing is held."""
+async def release_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
+    """Release the reservations of the attempt. Does nothing if it holds none."""
     if not attempt.held:
         return
     attempt.held = False
-    locked = await lock(db, attempt)
+    locked = await lock_rows(db, attempt)
     for line in attempt.lines:
         stocked = locked.stock_of(line) if line.get("counted") else None
         if stocked is not None and stocked.stock is not None:
@@ -94,24 +99,24 @@ async def release(db: AsyncSession, attempt: AttemptRow) -> None:
     for use in attempt.coupons:
         locked.coupons[use["id"]].usage_count -= 1
     for part in attempt.cards:
-        put_back(db, locked.cards[part["id"]], attempt, Decimal(part["amount"]))
+        restore_to_card(db, locked.cards[part["id"]], attempt, Decimal(part["amount"]))
 
 
-async def spend(db: AsyncSession, attempt: AttemptRow) -> None:
-    """Make the holds final. Raises CheckoutChanged when a gift card has been cancelled since.
+async def consume_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
+    """Spend the gift card holds of the attempt. Raises CheckoutChanged if one of the cards was cancelled.
 
-    One that has expired since was held in time, and pays.
+    A card that has expired since the hold still pays.
     """
-    cards = await _rows(db, GiftCardRow, (part["id"] for part in attempt.cards))
-    if not all(map(capturable, cards.values())):
+    cards = await _lock_by_id(db, GiftCardRow, (part["id"] for part in attempt.cards))
+    if not all(map(is_capturable, cards.values())):
         raise CheckoutChanged
     for part in attempt.cards:
         amount = Decimal(part["amount"])
-        spend_held(db, cards[part["id"]], attempt, amount, amount)
+        finalize_hold(db, cards[part["id"]], attempt, amount, amount)
 
 
-async def _rows(db: AsyncSession, table: type[R], ids: Iterable[int]) -> dict[int, R]:
-    """Rows by id, locked one after the other by ascending id."""
+async def _lock_by_id(db: AsyncSession, table: type[R], ids: Iterable[int]) -> dict[int, R]:
+    """Rows by id, locked in ascending order."""
     wanted = set(ids)
     if not wanted:
         return {}
@@ -119,8 +124,8 @@ async def _rows(db: AsyncSession, table: type[R], ids: Iterable[int]) -> dict[in
     return {row.id: row for row in await db.exec(query.execution_options(populate_existing=True))}
 
 
-async def all_sold(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> bool:
-    """Whether the experiences that an attempt buys vouchers of are all sold now."""
+async def are_prototypes_on_sale(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> bool:
+    """True if all voucher prototypes of the attempt are on sale now."""
     wanted = {line["voucher"]["prototype_id"] for line in attempt.lines if line.get("voucher")}
     if not wanted:
         return True
@@ -129,17 +134,20 @@ async def all_sold(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> b
     rows = (
         await db.exec(select(table).where(col(table.partner_id) == attempt.partner_id, col(table.id).in_(wanted)))
     ).all()
-    return len(rows) == len(wanted) and all(is_sold(row, today) for row in rows)
+    return len(rows) == len(wanted) and all(is_on_sale(row, today) for row in rows)
 
 
-async def _sold(db: AsyncSession, attempt: AttemptRow) -> set[int]:
-    """Those of an attempt's products that are sold now."""
+async def _products_on_sale(db: AsyncSession, attempt: AttemptRow) -> set[int]:
+    """The ids of the attempt's products that are active."""
     ids = {line["product_id"] for line in attempt.lines}
     return set(await db.exec(select(ProductRow.id).where(col(ProductRow.id).in_(ids), col(ProductRow.is_active))))
 
 
-def _take_stock(locked: Locked, sold: set[int], line: Mapping[str, Any]) -> bool:
-    """Take the pieces of a line out of stock; False where stock is not counted."""
+def _take_stock(locked: LockedRows, sold: set[int], line: Mapping[str, Any]) -> bool:
+    """Decrement the stock of a line; returns False if its stock is unlimited.
+
+    Raises CheckoutChanged if it is not available.
+    """
     stocked = locked.stock_of(line)
     if stocked is None or not stocked.is_active or line["product_id"] not in sold:
         raise CheckoutChanged

@@ -1,4 +1,4 @@
-"""The one source of time that the program asks. Nothing else calls `datetime.now` or `time.time`."""
+"""The program's only source of time. No other code calls `datetime.now` or `time.time`."""
 
 import contextlib
 import datetime as dt
@@ -8,63 +8,63 @@ import time
 from collections.abc import Callable, Iterator
 
 _DURATION = re.compile(r"(?:(?P<days>\d+)d)?(?:(?P<hours>\d+)h)?(?:(?P<minutes>\d+)m)?(?:(?P<seconds>\d+)s)?", re.ASCII)
-FURTHEST = dt.timedelta(days=3650)
-"""How far time can be moved in all: far enough for whatever ends some day, and near enough for every date to exist."""
+MAX_AHEAD = dt.timedelta(days=3650)
+"""The maximum total offset: longer than any expiry, and short enough that every date remains valid."""
 
 
 class Clock:
-    """UTC now, plus what `advance` has added: development and tests move time, production never does."""
+    """UTC now plus an offset that `advance` increases. Development and tests move time; production never does."""
 
     def __init__(self) -> None:
         self._ahead = dt.timedelta()
         self._lock = threading.Lock()
-        self._told: list[Callable[[], None]] = []
+        self._listeners: list[Callable[[], None]] = []
 
     def now(self) -> dt.datetime:
-        """The present moment, in UTC, with microseconds."""
+        """The current time in UTC, with microseconds."""
         return dt.datetime.now(dt.UTC) + self._ahead
 
     @property
     def ahead(self) -> dt.timedelta:
-        """How far `advance` has moved it in all."""
+        """The total offset."""
         return self._ahead
 
     def timestamp(self) -> float:
-        """Seconds since 1970, UTC."""
+        """Seconds since 1970 in UTC."""
         return time.time() + self._ahead.total_seconds()
 
     def milliseconds(self) -> int:
-        """Whole milliseconds since 1970, UTC."""
+        """Whole milliseconds since 1970 in UTC."""
         return int(self.timestamp() * 1000)
 
     def advance(self, by: dt.timedelta) -> dt.datetime:
-        """Move time forward; it never goes back."""
+        """Move time forward and return the new time. ValueError for a negative duration."""
         if by < dt.timedelta():
             raise ValueError("Time only moves forward: give a positive duration.")
         with self._lock:
             self._ahead += by
-        self._tell()
+        self._notify()
         return self.now()
 
     def follow(self, ahead: dt.timedelta) -> None:
-        """Be as far ahead as another clock was moved, unless this one is further."""
+        """Raise the offset to that of another clock, unless this clock is further ahead."""
         with self._lock:
             behind = ahead > self._ahead
             self._ahead = max(ahead, self._ahead)
         if behind:
-            self._tell()
+            self._notify()
 
     @contextlib.contextmanager
-    def telling(self, moved: Callable[[], None]) -> Iterator[None]:
-        """Call a function whenever the clock was moved, while the block runs."""
-        self._told.append(moved)
+    def on_move(self, listener: Callable[[], None]) -> Iterator[None]:
+        """Call `listener` after each move of the clock, while the block runs."""
+        self._listeners.append(listener)
         try:
             yield
         finally:
-            self._told.remove(moved)
+            self._listeners.remove(listener)
 
-    def _tell(self) -> None:
-        for moved in tuple(self._told):
+    def _notify(self) -> None:
+        for moved in tuple(self._listeners):
             moved()
 
 
@@ -76,14 +76,17 @@ def now() -> dt.datetime:
     return clock.now()
 
 
-def duration(written: str) -> dt.timedelta:
-    """A length of time as people write it: `90s`, `15m`, `2h`, `3d`, `1d12h`. ValueError for anything else, and for none."""
+def parse_duration(written: str) -> dt.timedelta:
+    """Parse a duration: `90s`, `15m`, `2h`, `3d`, `1d12h`.
+
+    ValueError for any other text, for zero, and beyond `MAX_AHEAD`.
+    """
     found = _DURATION.fullmatch("".join(written.lower().split()))
     parts = {unit: int(number) for unit, number in found.groupdict().items() if number} if found else {}
     try:
         length = dt.timedelta(**parts)
     except OverflowError:
         length = dt.timedelta.max
-    if not dt.timedelta() < length <= FURTHEST:
-        raise ValueError(f"Write a length of time such as 90s, 15m, 2h, 3d or 1d12h, of at most {FURTHEST.days}d.")
+    if not dt.timedelta() < length <= MAX_AHEAD:
+        raise ValueError(f"Write a length of time such as 90s, 15m, 2h, 3d or 1d12h, of at most {MAX_AHEAD.days}d.")
     return length

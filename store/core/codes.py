@@ -1,20 +1,20 @@
-"""Codes that people type: drawn at random, readable, with a check character, matched whatever their spacing and case."""
+"""Codes that people type: random, readable, with a check character. Matching ignores spaces, hyphens and case."""
 
 import secrets
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""No 0 and O, no 1, I and L, no U."""
+"""Without the look-alikes 0, O, 1, I and L, and without U."""
 LENGTH = 16
 HYPHENS = frozenset("-‐‑‒–—_−")
 
 
-def normal(code: str) -> str:
-    """A code as it is stored and matched: upper case, without spaces, hyphens and what cannot be seen."""
+def normalize(code: str) -> str:
+    """A code as it is stored and compared: upper case, without spaces, hyphens and invisible characters."""
     return "".join(c for c in code.upper() if c.isprintable() and not c.isspace() and c not in HYPHENS)
 
 
 def check_character(body: str) -> str:
-    """The last character of a code, made from the others (Luhn's rule in base 30): it finds every single slip of the finger."""
+    """The check character of a code (Luhn mod 30). It detects every single mistyped character."""
     total, base = 0, len(ALPHABET)
     for position, character in enumerate(reversed(body)):
         value = ALPHABET.index(character) * (2 - position % 2)
@@ -22,13 +22,13 @@ def check_character(body: str) -> str:
     return ALPHABET[-total % base]
 
 
-def draw() -> str:
-    """A new code, in groups of four."""
-    return finished("".join(secrets.choice(ALPHABET) for _ in range(LENGTH - 1)))
+def generate_code() -> str:
+    """A random code in groups of four characters."""
+    return with_check_character("".join(secrets.choice(ALPHABET) for _ in range(LENGTH - 1)))
 
 
-def finished(body: str) -> str:
-    """The code that 15 characters make with their check character, in groups of four."""
+def with_check_character(body: str) -> str:
+    """The full code of a 15-character body, in groups of four."""
     return _in_groups(body + check_character(body))
 
 
@@ -36,19 +36,27 @@ def _in_groups(plain: str) -> str:
     return "-".join(plain[i : i + 4] for i in range(0, LENGTH, 4))
 
 
-def grouped(code: str) -> str:
-    """A code of our own in groups of four; any other as it is."""
-    plain = normal(code)
-    return _in_groups(plain) if looks_right(plain) else code
+def format_code(code: str) -> str:
+    """A Coffret code in groups of four characters; any other code unchanged."""
+    plain = normalize(code)
+    return _in_groups(plain) if looks_valid(plain) else code
 
 
-def mistyped(code: str) -> bool:
-    """Whether a code has the shape of ours but not its check character, so that it is none and need not be looked for."""
-    plain = normal(code)
-    return len(plain) == LENGTH and all(c in ALPHABET for c in plain) and not looks_right(plain)
+def is_mistyped(code: str) -> bool:
+    """True if a code has the form of a Coffret code and a wrong check character. Such a code is never looked up."""
+    plain = normalize(code)
+    return len(plain) == LENGTH and all(c in ALPHABET for c in plain) and not looks_valid(plain)
 
 
-def looks_right(code: str) -> bool:
-    """Whether a code could be one of ours. It only makes a message better: imported codes may have any shape."""
-    plain = normal(code)
+def looks_valid(code: str) -> bool:
+    """True if a code has the form and the check character of a Coffret code.
+
+    It never decides whether a code exists: imported codes may have any form.
+    """
+    plain = normalize(code)
     return len(plain) == LENGTH and all(c in ALPHABET for c in plain) and check_character(plain[:-1]) == plain[-1]
+
+
+def document_token() -> str:
+    """256 random bits as URL-safe text."""
+    return secrets.token_urlsafe(32)

@@ -1,4 +1,4 @@
-"""The file store: pictures and documents under keys, in a folder, in S3 or in what else `obstore` speaks to."""
+"""The file store: pictures and documents by key, in a folder, in S3 or in another store that `obstore` supports."""
 
 import asyncio
 import contextlib
@@ -14,26 +14,26 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, MemoryStore, ObjectStore, from_url
 
-from store.core.outages import unavailable
+from store.core.outages import report_unavailable
 from store.core.settings import Settings
 
 WHAT = "The file store"
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
-"""Names with slashes between, none of which begins with a dot: no key leads out of the store."""
-LONGEST_KEY = 512
-PATIENCE = "30s"
-"""For one request to a store that is elsewhere; a picture of 10 MiB is the largest thing sent."""
-CONNECTING = "5s"
+"""Names separated by slashes. No name begins with a dot, so no key leads out of the store."""
+MAX_KEY_LENGTH = 512
+REQUEST_TIMEOUT = "30s"
+"""The time limit of one request to a remote store; the largest upload is a picture of 10 MiB."""
+CONNECT_TIMEOUT = "5s"
 RETRIES = 2
 
 
 class UnusableStore(ValueError):
-    """What `FILES_URL` names cannot be opened; the message says why and holds no secret."""
+    """The store that `FILES_URL` names cannot be opened. The message says why and contains no secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that is kept: its key, its size in bytes, and when it was last written by the store's own clock."""
+    """A stored file: its key, its size in bytes, and the time of its last write by the store's clock."""
 
     key: str
     size: int
@@ -41,68 +41,70 @@ class StoredFile:
 
 
 class FileStore:
-    """Files by key. A file is there wholly or not at all; writing a key again replaces what it held.
+    """Files by key. Writes are atomic, and writing to an existing key replaces its content.
 
-    What was put lasts, whatever becomes of the machine afterwards. Every method raises Unavailable where the store cannot be reached or does not let us in, and ValueError for what is no key.
+    A completed `put` is durable, unless `lasting` is false. Every method raises Unavailable if the store cannot be
+    reached or refuses access, and ValueError for an invalid key.
     """
 
     def __init__(self, store: ObjectStore, place: str, *, folder: pathlib.Path | None = None) -> None:
         self._store = store
         self._folder = folder
         self.place = place
-        """Where the files are, in words for people; without secrets."""
+        """Where the files are, for people; contains no secrets."""
 
     @classmethod
     def in_memory(cls) -> Self:
-        """A store that is gone with the process: for tests."""
+        """A store in memory, for tests."""
         return cls(MemoryStore(), "memory")
 
     @classmethod
     def in_folder(cls, folder: pathlib.Path) -> Self:
-        """A store in a folder, which is made where it is missing. UnusableStore where it cannot be made."""
+        """A store in a folder, which is created if it is missing. UnusableStore if that fails."""
         place = folder.expanduser().resolve()
-        with _opening():
+        with _translate_open_errors():
             return cls(LocalStore(place, mkdir=True), str(place), folder=place)
 
     async def put(self, key: str, content: bytes, content_type: str, *, lasting: bool = True) -> None:
-        """Keep bytes under a key. Their type is told to stores that keep one, for whoever reads the bucket otherwise.
+        """Store bytes under a key. The content type is stored too, where the store supports it.
 
-        `lasting=False` is quicker in a folder, for what can be made again: a power cut may lose it, or leave a part of it.
+        `lasting=False` is faster in a folder. It is for content that can be generated again: a power failure may lose
+        or truncate it.
         """
         attributes: Any = {"Content-Type": content_type} if self._folder is None else None
-        with _asking():
-            await obstore.put_async(self._store, _good(key), content, attributes=attributes, use_multipart=False)
+        with _translate_errors():
+            await obstore.put_async(self._store, _checked_key(key), content, attributes=attributes, use_multipart=False)
             if lasting and self._folder is not None:
-                await asyncio.to_thread(_settle, self._folder / key, self._folder)
+                await asyncio.to_thread(_sync_to_disk, self._folder / key, self._folder)
 
     async def get(self, key: str) -> bytes | None:
-        """What a key holds; None where there is no such file."""
-        with _asking():
+        """The content of a file; None if the key does not exist."""
+        with _translate_errors():
             try:
-                found = await obstore.get_async(self._store, _good(key))
+                found = await obstore.get_async(self._store, _checked_key(key))
                 return (await found.bytes_async()).to_bytes()
             except FileNotFoundError:
                 return None
 
     async def delete(self, *keys: str) -> None:
-        """Let go of files; those that are not there are no error."""
-        with _asking():
+        """Delete files; missing ones are ignored."""
+        with _translate_errors():
             for key in keys:
                 with contextlib.suppress(FileNotFoundError):
-                    await obstore.delete_async(self._store, _good(key))
+                    await obstore.delete_async(self._store, _checked_key(key))
 
-    async def kept(self, folder: str) -> AsyncIterator[StoredFile]:
-        """Every file below a folder of keys, such as `media`, in no particular order."""
-        with _asking():
-            async for several in obstore.list(self._store, prefix=_good(folder)):
+    async def list_files(self, folder: str) -> AsyncIterator[StoredFile]:
+        """All files below a folder such as `media`, in no particular order."""
+        with _translate_errors():
+            async for several in obstore.list(self._store, prefix=_checked_key(folder)):
                 for one in several:
                     yield StoredFile(one["path"], one["size"], one["last_modified"])
 
 
 def open_store(settings: Settings) -> FileStore:
-    """The store that the settings name. It is not asked anything yet, except that a folder is made.
+    """The store that the settings name. It sends no request; a missing local folder is created.
 
-    UnusableStore for an address that names none.
+    UnusableStore if the address is invalid.
     """
     url = settings.files_url
     if not url:
@@ -115,12 +117,12 @@ def open_store(settings: Settings) -> FileStore:
         "access_key_id": settings.files_access_key_id.get_secret_value(),
         "secret_access_key": settings.files_secret_access_key.get_secret_value(),
     }
-    with _opening():
+    with _translate_open_errors():
         store = from_url(
             url,
             client_options={
-                "timeout": PATIENCE,
-                "connect_timeout": CONNECTING,
+                "timeout": REQUEST_TIMEOUT,
+                "connect_timeout": CONNECT_TIMEOUT,
                 "allow_http": settings.files_endpoint.startswith("http://"),
             },
             retry_config={"max_retries": RETRIES, "retry_timeout": dt.timedelta(seconds=30)},
@@ -129,8 +131,8 @@ def open_store(settings: Settings) -> FileStore:
     return FileStore(store, url)
 
 
-def _settle(file: pathlib.Path, root: pathlib.Path) -> None:
-    """Have the disk itself keep a file, and its name in each folder on the way: `obstore` leaves both to the system's memory."""
+def _sync_to_disk(file: pathlib.Path, root: pathlib.Path) -> None:
+    """Flush a file and the folders above it to the disk: `obstore` leaves both in the system's cache."""
     for path in (file, *(folder for folder in file.parents if folder.is_relative_to(root))):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -139,23 +141,23 @@ def _settle(file: pathlib.Path, root: pathlib.Path) -> None:
             os.close(descriptor)
 
 
-def _good(key: str) -> str:
-    if len(key) > LONGEST_KEY or not KEY.fullmatch(key):
+def _checked_key(key: str) -> str:
+    if len(key) > MAX_KEY_LENGTH or not KEY.fullmatch(key):
         raise ValueError(f"{key!r} is no key of a file.")
     return key
 
 
 @contextlib.contextmanager
-def _asking() -> Iterator[None]:
-    """Tell what the store cannot do as an outage; the caller has dealt with a file that is not there."""
+def _translate_errors() -> Iterator[None]:
+    """Report errors of the store as an outage. The caller handles missing files itself."""
     try:
         yield
     except (BaseError, OSError) as error:
-        raise unavailable(WHAT, error) from error
+        raise report_unavailable(WHAT, error) from error
 
 
 @contextlib.contextmanager
-def _opening() -> Iterator[None]:
+def _translate_open_errors() -> Iterator[None]:
     try:
         yield
     except (BaseError, OSError, ValueError) as error:

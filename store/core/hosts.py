@@ -1,17 +1,17 @@
-"""Names of hosts, as whoever runs a shop types them."""
+"""Host names as operators of shops type them."""
 
 import re
 
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-LONGEST_NAME = 253
-USUAL_PORTS = {"http": 80, "https": 443}
-"""Those that an address of the scheme leaves out."""
+MAX_NAME_LENGTH = 253
+DEFAULT_PORTS = {"http": 80, "https": 443}
+"""The ports that URLs of a scheme may omit."""
 
 
 def host_of(text: str, *, with_port: bool = False) -> str | None:
-    """A host as browsers send it: small letters, names in other scripts as `xn--…`; with a port where there may be one.
+    """A host as browsers send it: lower case, other scripts as `xn--…`, with a port if `with_port` allows one.
 
-    None for what is no name of a host: an address with a scheme or a path, an IP address.
+    None for anything else, such as an address with a scheme or a path, or an IP address.
     """
     name, colon, port = text.strip().lower().rstrip(".").partition(":")
     if colon and not (with_port and re.fullmatch("[0-9]{1,5}", port) and 0 < int(port) < 2**16):
@@ -21,6 +21,6 @@ def host_of(text: str, *, with_port: bool = False) -> str | None:
     except UnicodeError:
         return None
     labels = name.split(".")
-    if not all(map(_LABEL.fullmatch, labels)) or labels[-1].isdecimal() or len(name) > LONGEST_NAME:
+    if not all(map(_LABEL.fullmatch, labels)) or labels[-1].isdecimal() or len(name) > MAX_NAME_LENGTH:
         return None
     return name + colon + port

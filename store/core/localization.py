@@ -1,4 +1,4 @@
-"""Amounts, dates and countries as people of a language write them."""
+"""Amounts, dates and country names in the format of a language."""
 
 import datetime as dt
 import functools
@@ -11,22 +11,22 @@ from babel import Locale
 from babel.dates import format_date, format_interval, format_time
 from babel.numbers import format_currency, format_percent
 
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.validation.countries import COUNTRIES
 from store.core.translations import locale_of
 
 
 class Formats:
-    """How one language writes things."""
+    """The formats of one language."""
 
     def __init__(self, language: str) -> None:
         self.language = language
         self.locale = locale_of(language)
         self.colon = "\N{NO-BREAK SPACE}:" if language == "fr" else ":"
-        """What stands between a name and its value."""
+        """The separator between a label and its value."""
 
-    def said(self, text: Text) -> str:
-        """A translated text in this language, or in the next best."""
+    def translate(self, text: Text) -> str:
+        """The translation into this language, or into its fallback."""
         return text.in_language(self.language)
 
     def money(self, amount: Decimal, currency: str) -> str:
@@ -34,18 +34,18 @@ class Formats:
         return _money(amount, currency, self.locale)
 
     def whole_money(self, amount: Decimal, currency: str) -> str:
-        """`84 €`: an amount without its cents where it has none."""
+        """`84 €`: an amount whose decimals are omitted if they are zero."""
         if amount != amount.to_integral_value():
             return self.money(amount, currency)
         pattern = Locale.parse(self.locale).currency_formats["standard"].pattern.replace(".00", "")
         return format_currency(amount, currency, pattern, locale=self.locale, currency_digits=False)
 
-    def less(self, amount: Decimal, currency: str) -> str:
-        """An amount taken off, with the minus sign that screen readers know; nothing has none."""
+    def negative_money(self, amount: Decimal, currency: str) -> str:
+        """A deduction, with the minus sign that screen readers announce; zero has no sign."""
         return f"\N{MINUS SIGN}{self.money(amount, currency)}" if amount else self.money(amount, currency)
 
     def percent(self, rate: Decimal) -> str:
-        """`5,5 %`, from the number of per cent."""
+        """`5,5 %`, from a rate in percent."""
         return format_percent(rate / 100, locale=self.locale, decimal_quantization=False)
 
     def date(self, moment: dt.datetime, time_zone: str) -> str:
@@ -57,33 +57,33 @@ class Formats:
         return format_time(moment.astimezone(ZoneInfo(time_zone)), "short", locale=self.locale)
 
     def days(self, first: dt.date, last: dt.date | None = None) -> str:
-        """`12 to 14 July` as one writes it: the days of a stay; of one day, that day."""
+        """The first and last day of a stay as a range; a single date if they are equal."""
         if last is None or last == first:
             return format_date(first, "medium", locale=self.locale)
         return format_interval(first, last, "yMMMd", locale=self.locale)
 
     def countries(self, codes: Iterable[str] = ()) -> list[tuple[str, str]]:
-        """Countries as (ISO 3166 code, name), in the order of their names; without codes, all of them."""
+        """Countries as (ISO 3166 code, name), sorted by name; all countries if `codes` is empty."""
         wanted = frozenset(codes)
         return [entry for entry in _countries(self.locale) if not wanted or entry[0] in wanted]
 
     def country(self, code: str) -> str:
-        """The name of a country; the code itself when there is none."""
+        """The name of a country; the code itself if it is unknown."""
         return str(Locale.parse(self.locale).territories.get(code, code))
 
 
 @functools.lru_cache(maxsize=4096)
 def _money(amount: Decimal, currency: str, locale: str) -> str:
-    """Kept, as a page says few amounts again and again, and each takes longer than a line of the template."""
+    """Cached: a page repeats few amounts, and formatting one takes longer than a line of the template."""
     return format_currency(amount, currency, locale=locale)
 
 
 @functools.cache
 def _countries(locale: str) -> tuple[tuple[str, str], ...]:
     names = {code: name for code, name in Locale.parse(locale).territories.items() if code in COUNTRIES}
-    return tuple(sorted(names.items(), key=lambda entry: _sorted_as(entry[1])))
+    return tuple(sorted(names.items(), key=lambda entry: _sort_key(entry[1])))
 
 
-def _sorted_as(name: str) -> str:
+def _sort_key(name: str) -> str:
     plain = (c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
     return "".join(plain).casefold()

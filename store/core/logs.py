@@ -1,4 +1,4 @@
-"""Logs: one line an event, JSON for machines or text for people, without what must stay secret."""
+"""Logs: one line per event, as JSON or as text, with secrets masked."""
 
 import logging
 import re
@@ -13,7 +13,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from store.core.settings import Settings
 
-HIDDEN = "***"
+MASK = "***"
 _SECRET_NAME = re.compile(
     r"password|passwd|passphrase|secret|authorization|cookie|api_?key|private_?key|credential|digest|signature|birthday"
     r"|(^|_)(token|tokens|codes?|pin|iban|cvc|cvv|cvx|card_number)$",
@@ -25,21 +25,21 @@ _OPEN_NAMES = frozenset(
         *("country_code", "currency_code", "language_code", "postal_code", "zip_code"),
     }
 )
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECRET_TEXT: Sequence[tuple[tuple[str, ...], re.Pattern[str], str]] = (
-    (("bearer", "basic", "token"), re.compile(r"(?i)\b(bearer|basic|token)(\s+)[\w.~+/=-]{8,}"), rf"\1\2{HIDDEN}"),
-    (("password", "secret", "token", "apikey", "api_key", "code", "pin"), re.compile(r"(?i)\b((?:[\w-]*(?:password|secret|token|api_?key)|code|pin)['\"]?\s*[=:]\s*['\"]?)[^\s&'\",;}]+"), rf"\1{HIDDEN}"),
-    (("://",), re.compile(r"(\w://[^\s:/@]*):[^\s/@]+@"), rf"\1:{HIDDEN}@"),
-    (("onboarding",), re.compile(r"(?i)(onboarding(?:/|%2f))[\w-]{20,}\.[\w-]{20,}"), rf"\1{HIDDEN}"),
-    (("documents",), re.compile(r"(?i)(documents(?:/|%2f)[a-z-]+(?:/|%2f))[\w-]{20,}"), rf"\1{HIDDEN}"),
-    (("vouchers", "_by_code", "redeem"), re.compile(r"(?i)((?:api(?:/|%2f)vouchers|[a-z]+_by_code|(?:/|%2f)redeem)(?:/|%2f))(?!%2f)[^/\s?'\"&]+?(?=/|%2f|[\s?'\"&]|$)"), rf"\1{HIDDEN}"),
-    (("provider/hooks/",), re.compile(r"(?i)(provider/hooks/)[^/\s?'\"]+"), rf"\1{HIDDEN}"),
-    (("/k/", "%2fk%2f"), re.compile(r"(?i)((?:/|%2f)k(?:/|%2f))[a-z0-9]{8}(?![a-z0-9])"), rf"\1{HIDDEN}"),
-    (("[parameters",), re.compile(r"(?s)\[parameters: .*?\](?=\s*(?:\n|$|\(Background))"), f"[parameters: {HIDDEN}]"),
+    (("bearer", "basic", "token"), re.compile(r"(?i)\b(bearer|basic|token)(\s+)[\w.~+/=-]{8,}"), rf"\1\2{MASK}"),
+    (("password", "secret", "token", "apikey", "api_key", "code", "pin"), re.compile(r"(?i)\b((?:[\w-]*(?:password|secret|token|api_?key)|code|pin)['\"]?\s*[=:]\s*['\"]?)[^\s&'\",;}]+"), rf"\1{MASK}"),
+    (("://",), re.compile(r"(\w://[^\s:/@]*):[^\s/@]+@"), rf"\1:{MASK}@"),
+    (("onboarding",), re.compile(r"(?i)(onboarding(?:/|%2f))[\w-]{20,}\.[\w-]{20,}"), rf"\1{MASK}"),
+    (("documents",), re.compile(r"(?i)(documents(?:/|%2f)[a-z-]+(?:/|%2f))[\w-]{20,}"), rf"\1{MASK}"),
+    (("vouchers", "_by_code", "redeem"), re.compile(r"(?i)((?:api(?:/|%2f)vouchers|[a-z]+_by_code|(?:/|%2f)redeem)(?:/|%2f))(?!%2f)[^/\s?'\"&]+?(?=/|%2f|[\s?'\"&]|$)"), rf"\1{MASK}"),
+    (("provider/hooks/",), re.compile(r"(?i)(provider/hooks/)[^/\s?'\"]+"), rf"\1{MASK}"),
+    (("/k/", "%2fk%2f"), re.compile(r"(?i)((?:/|%2f)k(?:/|%2f))[a-z0-9]{8}(?![a-z0-9])"), rf"\1{MASK}"),
+    (("[parameters",), re.compile(r"(?s)\[parameters: .*?\](?=\s*(?:\n|$|\(Background))"), f"[parameters: {MASK}]"),
 )  # fmt: skip
-"""What is looked for and what takes its place, each with the words that it needs one of: most texts hold none of them, and
-looking for those costs a tenth of the pattern."""
-_QUIET = {
+"""Words, pattern and replacement for each kind of secret in texts. A pattern applies only if the text contains one
+of its words. Most texts contain none, and looking for words costs a tenth of the pattern."""
+_LIBRARY_LEVELS = {
     "alembic": logging.WARNING,
     "asyncio": logging.WARNING,
     "httpcore": logging.WARNING,
@@ -49,50 +49,53 @@ _QUIET = {
     "uvicorn.error": logging.WARNING,
 }
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Asked every few seconds by those who watch; told only when they fail."""
+"""Monitoring requests these every few seconds; only their failures are logged."""
 
 
-def set_up_logging(settings: Settings, stream: TextIO | None = None, *, calm: bool = False) -> None:
-    """Send all logs of the program, and of the libraries it uses, to one stream (standard error).
+def set_up_logging(settings: Settings, stream: TextIO | None = None, *, quiet: bool = False) -> None:
+    """Send all logs of the program and its libraries to one stream (standard error by default).
 
-    `calm` is for a program that has told its user something that should stay in sight: on the terminal of a development
-    installation only warnings and errors are written, unless `COFFRET_LOG_LEVEL` says otherwise.
+    `quiet` is for a program whose own output should stay in sight: on the terminal of a development installation only
+    warnings and errors are logged, unless `COFFRET_LOG_LEVEL` is set.
 
-    Lines carry what was bound with `structlog.contextvars.bind_contextvars`, such as `request_id`. JSON where
-    `settings.log_json` says so, by default in production. Values named like secrets are hidden, and so are tokens,
-    passwords and the parameters of SQL statements within texts.
+    Lines carry what was bound with `structlog.contextvars.bind_contextvars`, such as `request_id`. They are JSON if
+    `settings.log_json` says so, by default in production. Values with secret names are masked, and so are tokens,
+    passwords and SQL parameters within texts.
     """
     as_json = not settings.development if settings.log_json is None else settings.log_json
     stream = stream or sys.stderr
     handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=_shared(as_json=as_json),
+            foreign_pre_chain=_shared_processors(as_json=as_json),
             pass_foreign_args=True,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_last(stream, as_json=as_json)],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *_final_processors(stream, as_json=as_json),
+            ],
         )
     )
     root = logging.getLogger()
     root.handlers = [handler]
-    root.setLevel("WARNING" if calm and keeps_calm(settings, stream) else settings.log_level.upper())
+    root.setLevel("WARNING" if quiet and is_developer_terminal(settings, stream) else settings.log_level.upper())
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate, logger.disabled = [], True, False
         logger.setLevel(logging.NOTSET)
-    for name, level in _QUIET.items():
+    for name, level in _LIBRARY_LEVELS.items():
         logging.getLogger(name).setLevel(max(level, root.level))
-    logging.getLogger("uvicorn.access").addFilter(no_probe)
+    logging.getLogger("uvicorn.access").addFilter(is_not_probe)
     logging.captureWarnings(capture=True)
     _configure_structlog(as_json=as_json)
 
 
 def _configure_structlog(*, as_json: bool) -> None:
-    """Send the lines of structlog through the standard library's logging."""
+    """Route structlog through the standard library's logging."""
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
             structlog.stdlib.PositionalArgumentsFormatter(),
-            *_shared(as_json=as_json),
+            *_shared_processors(as_json=as_json),
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -101,33 +104,33 @@ def _configure_structlog(*, as_json: bool) -> None:
     )
 
 
-def keeps_calm(settings: Settings, stream: TextIO) -> bool:
-    """Whether a stream is the terminal of a developer who has not said how much to log."""
+def is_developer_terminal(settings: Settings, stream: TextIO) -> bool:
+    """True if a stream is the terminal of a development installation whose settings do not configure logging."""
     undemanded = settings.development and not settings.log_json and "log_level" not in settings.model_fields_set
     return undemanded and stream.isatty()
 
 
-def _shared(*, as_json: bool) -> list[Processor]:
+def _shared_processors(*, as_json: bool) -> list[Processor]:
     return [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
-        request_line,
+        parse_access_line,
         structlog.processors.TimeStamper(fmt="iso" if as_json else "%H:%M:%S", utc=as_json),
         structlog.processors.StackInfoRenderer(),
     ]
 
 
-def _last(stream: TextIO, *, as_json: bool) -> list[Processor]:
+def _final_processors(stream: TextIO, *, as_json: bool) -> list[Processor]:
     if as_json:
         transform = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
         rename = structlog.processors.EventRenamer("message")
         render = structlog.processors.JSONRenderer(serializer=_dumps)
-        return [structlog.processors.ExceptionRenderer(transform), masked, rename, render]
+        return [structlog.processors.ExceptionRenderer(transform), mask_event, rename, render]
     colours = stream.isatty()
     return [
         structlog.processors.format_exc_info,
-        masked,
+        mask_event,
         structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback),
     ]
 
@@ -136,14 +139,14 @@ def _dumps(value: object, **_: Callable[[object], object]) -> str:
     return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
-def no_probe(record: logging.LogRecord) -> bool:
-    """Whether an access line is worth writing."""
+def is_not_probe(record: logging.LogRecord) -> bool:
+    """False for the access line of a successful monitoring request."""
     arguments = record.args if isinstance(record.args, tuple) else ()
     return len(arguments) != 5 or arguments[2] not in _PROBES or arguments[4] != 200
 
 
-def request_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Take uvicorn's access line apart. The query is left out: it may hold codes and addresses."""
+def parse_access_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Split uvicorn's access line into fields. The query is dropped: it may contain codes and addresses."""
     arguments = event.pop("positional_args", ())
     if event.get("logger") == "uvicorn.access" and len(arguments) == 5:
         address, method, path, _version, status = arguments
@@ -151,25 +154,25 @@ def request_line(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
     return event
 
 
-def masked(_logger: WrappedLogger, _method: str, event: EventDict) -> MutableMapping[str, Any]:
-    """Hide what must stay secret, at any depth."""
-    return {name: _masked(name, value) for name, value in event.items()}
+def mask_event(_logger: WrappedLogger, _method: str, event: EventDict) -> MutableMapping[str, Any]:
+    """Mask secrets at any depth."""
+    return {name: _mask_value(name, value) for name, value in event.items()}
 
 
-def words_apart(name: str) -> str:
-    """A name with its words apart: `cardNumber` as `card_Number`."""
-    return _HUMP.sub("_", name)
+def split_words(name: str) -> str:
+    """Separate the words of a name: `cardNumber` becomes `card_Number`."""
+    return _CAMEL_CASE_BOUNDARY.sub("_", name)
 
 
 @lru_cache(maxsize=1024)
 def is_secret(name: str) -> bool:
-    """Whether what has this name, in `snake_case` or `camelCase`, must stay secret."""
-    name = words_apart(name)
+    """True if a name, in `snake_case` or `camelCase`, denotes a secret."""
+    name = split_words(name)
     return _SECRET_NAME.search(name) is not None and name.lower() not in _OPEN_NAMES
 
 
-def without_secrets(value: str) -> str:
-    """A text without the tokens, passwords and parameters of SQL statements that can be told by what is around them."""
+def mask_secrets(value: str) -> str:
+    """Mask tokens, passwords and SQL parameters in a text, as far as the surrounding text identifies them."""
     folded = value.casefold()
     for words, pattern, replacement in _SECRET_TEXT:
         for word in words:
@@ -179,11 +182,11 @@ def without_secrets(value: str) -> str:
     return value
 
 
-def _masked(name: str, value: object) -> object:
+def _mask_value(name: str, value: object) -> object:
     if is_secret(name):
-        return HIDDEN if value else value
+        return MASK if value else value
     if isinstance(value, Mapping):
-        return {key: _masked(str(key), inner) for key, inner in value.items()}
+        return {key: _mask_value(str(key), inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_masked("", inner) for inner in value]
-    return without_secrets(value) if isinstance(value, str) else value
+        return [_mask_value("", inner) for inner in value]
+    return mask_secrets(value) if isinstance(value, str) else value

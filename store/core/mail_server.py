@@ -1,4 +1,4 @@
-"""Where mail is handed over: the mail server's address, as one setting."""
+"""The address of the mail server, as one setting."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -12,7 +12,9 @@ PORTS = {"smtp": 587, "smtps": 465}
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """A mail server. `tls`: from the first byte on; otherwise STARTTLS where it is offered, or `must_encrypt`."""
+    """A mail server. `tls`: TLS from the first byte; otherwise STARTTLS if it is offered, or required by
+    `must_encrypt`.
+    """
 
     host: str
     port: int
@@ -22,11 +24,11 @@ class MailServer:
 
     @property
     def must_encrypt(self) -> bool:
-        """Whether a server without STARTTLS is refused: a password leaves this machine encrypted, or not at all."""
-        return bool(self.user) and not self.tls and not self._is_here
+        """True if a server without STARTTLS is refused: passwords leave this machine encrypted only."""
+        return bool(self.user) and not self.tls and not self._is_local
 
     @property
-    def _is_here(self) -> bool:
+    def _is_local(self) -> bool:
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -36,10 +38,10 @@ class MailServer:
         return f"{self.host}:{self.port}"
 
 
-def read_server(url: str) -> MailServer:
-    """A mail server from its address: `smtps://user:password@host:465` or `smtp://host:25`.
+def parse_server(url: str) -> MailServer:
+    """Parse `smtps://user:password@host:465` or `smtp://host:25`.
 
-    Characters such as `@` and `/` in a user name or password are written `%40` and `%2F`. ValueError says what is wrong.
+    In user names and passwords, write `@` as `%40` and `/` as `%2F`. ValueError says what is wrong.
     """
     parts = urlsplit(url)
     if parts.scheme not in PORTS:
@@ -47,27 +49,30 @@ def read_server(url: str) -> MailServer:
     try:
         port = parts.port or PORTS[parts.scheme]
     except ValueError:
-        raise ValueError("The mail server's port is no port.") from None
+        raise ValueError("The mail server's port is not a port number.") from None
     if not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
-        raise ValueError("A mail server is a host with a port, and nothing behind it.")
+        raise ValueError("A mail server is a host with a port, without a path or a query.")
     if parts.password and not parts.username:
         raise ValueError("The mail server has a password without a user.")
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     return MailServer(parts.hostname, port, parts.scheme == "smtps", user, password)
 
 
-def checked(address: str) -> ValidatedEmail:
-    """An address taken apart. Raises EmailNotValidError when it is none; whether somebody has it, nobody knows before."""
+def parse_address(address: str) -> ValidatedEmail:
+    """Parse an address without checking that its mailbox exists. EmailNotValidError if it is malformed."""
     return validate_email(address, check_deliverability=False, globally_deliverable=False, test_environment=True)
 
 
-def read_sender(given: str) -> tuple[str, str]:
-    """A name, which may be empty, and an address out of `Name <address>` or `address`. ValueError when it is none."""
-    name, address = parseaddr(given)
+def parse_sender(text: str) -> tuple[str, str]:
+    """The name and the address of `Name <address>` or `address`; the name may be empty.
+
+    ValueError if the address is malformed or has a local part beyond ASCII.
+    """
+    name, address = parseaddr(text)
     try:
-        found = checked(address).ascii_email
+        found = parse_address(address).ascii_email
     except EmailNotValidError as error:
         raise ValueError(f"The sender of mail is no address: {error}") from None
     if found is None:
-        raise ValueError("The sender of mail has letters in its local part that not every mail server takes.")
+        raise ValueError("The sender's local part has letters that not every mail server accepts.")
     return name, found

@@ -1,4 +1,4 @@
-"""Forms with files, read in memory: an uploaded file never touches a disk, not even under no name."""
+"""Multipart forms parsed in memory: uploaded files are never written to disk, not even as temporary files."""
 
 from collections.abc import AsyncIterator
 
@@ -7,7 +7,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 
 class _InMemory(MultiPartParser):
-    """Starlette's own lets what is larger than 1 MB roll over into a temporary file."""
+    """Starlette's parser moves files above 1 MB to temporary files; this one holds them in memory."""
 
     def __init__(self, headers: Headers, raw: bytes, *, max_files: int, max_fields: int, max_part_size: int) -> None:
         async def stream() -> AsyncIterator[bytes]:
@@ -26,12 +26,13 @@ class _InMemory(MultiPartParser):
 async def read_multipart(
     headers: Headers, raw: bytes, *, max_files: int, max_fields: int, max_part_size: int
 ) -> FormData:
-    """The fields and files of a body that is in memory already. Raises Starlette's `MultiPartException` for what is no form.
+    """The fields and files of a body that is already in memory. Raises Starlette's `MultiPartException` if it is
+    malformed.
 
-    `max_part_size` is of a field, in bytes; a file may be as large as the body.
+    `max_part_size` limits a field, in bytes; a file may be as large as the body.
     """
     limits = {"max_files": max_files, "max_fields": max_fields, "max_part_size": max_part_size}
     try:
         return await _InMemory(headers, raw, **limits).parse()
-    except UnicodeError:  # of encodings that Python names and does not decode
+    except UnicodeError:  # Python knows the encoding's name and cannot decode it
         raise MultiPartException("Its charset cannot be read.") from None

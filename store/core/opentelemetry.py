@@ -1,4 +1,4 @@
-"""Spans by OpenTelemetry. Imported only where traces are wanted and its packages are installed."""
+"""OpenTelemetry spans. Imported only if tracing is enabled and its packages are installed."""
 
 import asyncio
 import importlib
@@ -15,16 +15,16 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from sqlalchemy import event
 
 from schema.core.errors import AppError
-from store.job.jobs import Again
+from store.core.retries import RunAgain
 
 STATEMENT_LENGTH = 2_000
 SERVER_ERRORS = 500
-SPAN = "coffret_span"
-"""Where SQLAlchemy's execution context holds the span of its statement."""
+SPAN_ATTRIBUTE = "coffret_span"
+"""The attribute of SQLAlchemy's execution context that holds the span of its statement."""
 
 
 class Telemetry:
-    """Makes spans and sends them. Callers tell theirs by W3C's `traceparent`; baggage is not taken from anybody."""
+    """Creates and exports spans. It accepts W3C `traceparent` headers from callers and ignores baggage."""
 
     def __init__(self, to: SpanExporter, service_name: str) -> None:
         resource = Resource.create()
@@ -43,62 +43,68 @@ class Telemetry:
         within: contexts.Context | None = None,
         kind: SpanKind = SpanKind.INTERNAL,
     ) -> Iterator[Span]:
-        """A span around a block."""
         with self._tracer.start_as_current_span(
             name, within, kind, attributes, record_exception=False, set_status_on_exception=False
         ) as made:
             try:
                 yield made
             except BaseException as error:
-                failed(made, error)
+                record_error(made, error)
                 raise
 
-    def continued(self, name: str, headers: Mapping[str, Any], kind: str, attributes: Mapping[str, Any]) -> Any:
-        """A span within one that headers tell of, or one of its own where they tell of none."""
+    def span_from_headers(self, name: str, headers: Mapping[str, Any], kind: str, attributes: Mapping[str, Any]) -> Any:
+        """A span below the one that the headers name, or a root span if they name none."""
         return self.span(name, attributes, self._propagator.extract(headers, contexts.Context()), SpanKind[kind])
 
-    def carried(self) -> dict[str, str]:
-        """The present span as headers."""
+    def propagation_headers(self) -> dict[str, str]:
+        """The current span as headers."""
         headers: dict[str, str] = {}
         self._propagator.inject(headers)
         return headers
 
-    def follow(self, engine: Any) -> None:
-        """Make a span of each statement of an engine."""
+    def instrument_engine(self, engine: Any) -> None:
+        """Create a span for each statement of an engine."""
 
         def begun(_connection: Any, _cursor: Any, statement: str, _parameters: Any, context: Any, _many: bool) -> None:
-            setattr(context, SPAN, self._tracer.start_span("sql", None, SpanKind.CLIENT, of_statement(statement)))
+            setattr(
+                context,
+                SPAN_ATTRIBUTE,
+                self._tracer.start_span("sql", None, SpanKind.CLIENT, statement_attributes(statement)),
+            )
 
         def ended(*arguments: Any) -> None:
-            getattr(arguments[-2], SPAN).end()
+            getattr(arguments[-2], SPAN_ATTRIBUTE).end()
 
         def gone_wrong(problem: Any) -> None:
-            span = getattr(problem.execution_context, SPAN, None)
+            span = getattr(problem.execution_context, SPAN_ATTRIBUTE, None)
             if span is not None:
-                failed(span, problem.original_exception)
+                record_error(span, problem.original_exception)
                 span.end()
 
         event.listen(engine, "before_cursor_execute", begun)
         event.listen(engine, "after_cursor_execute", ended)
         event.listen(engine, "handle_error", gone_wrong)
 
-    def statement(self, sql: str) -> Any:
-        """A span around a statement that goes to the driver by itself."""
-        return self.span("sql", of_statement(sql), kind=SpanKind.CLIENT)
+    def statement_span(self, sql: str) -> Any:
+        """A span around a statement that is sent directly to the driver."""
+        return self.span("sql", statement_attributes(sql), kind=SpanKind.CLIENT)
 
     def shutdown(self) -> None:
-        """Send what is left."""
+        """Export the remaining spans."""
         self._provider.shutdown()
 
 
-def of_statement(sql: str) -> Mapping[str, Any]:
-    """What is told of a statement; its parameters never are."""
+def statement_attributes(sql: str) -> Mapping[str, Any]:
+    """The attributes of a statement's span; they never include its parameters."""
     return {"db.system.name": "postgresql", "db.query.text": sql[:STATEMENT_LENGTH]}
 
 
-def failed(span: Span, error: BaseException) -> None:
-    """Name an error by its type, as its message may hold what a client sent. A refusal is the client's mistake."""
-    if isinstance(error, Again | asyncio.CancelledError):
+def record_error(span: Span, error: BaseException) -> None:
+    """Record the type of an error. Its message is left out, since it may contain a client's input.
+
+    A refusal does not mark the span as failed: it is the client's mistake.
+    """
+    if isinstance(error, RunAgain | asyncio.CancelledError):
         return
     name = error.code() if isinstance(error, AppError) else type(error).__name__
     span.set_attribute("error.type", name)
@@ -106,8 +112,8 @@ def failed(span: Span, error: BaseException) -> None:
         span.set_status(Status(StatusCode.ERROR, name))
 
 
-def exporter() -> SpanExporter:
-    """What sends spans by OTLP to where the environment says, in the way that it says."""
+def build_exporter() -> SpanExporter:
+    """The OTLP exporter, configured by OpenTelemetry's environment variables."""
     module = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
     made: SpanExporter = module.OTLPSpanExporter()
     return made

@@ -1,4 +1,4 @@
-"""Every setting of the program, read once at start from the environment."""
+"""All settings of the program, read once at start from the environment."""
 
 import ipaddress
 import pathlib
@@ -12,7 +12,7 @@ from email_validator import validate_email
 from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from store.core.mail_server import MailServer, read_sender, read_server
+from store.core.mail_server import MailServer, parse_sender, parse_server
 
 DEVELOPMENT_SECRET = "development-only-" + "0" * 32
 
@@ -21,56 +21,61 @@ OFF = "off"
 _ORIGIN = re.compile(r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
 
 
-def _rate(text: str) -> str:
-    """One rate, as the library that reads it has it."""
+def _checked_rate(text: str) -> str:
+    """A single rate in the syntax of the `limits` library, or `off`."""
     if text != OFF and (";" in text or "," in text or limits.parse(text).amount < 1):
         raise ValueError("Write a rate such as 600/minute or 5 per 10 minutes, or off.")
     return text
 
 
-RateText = Annotated[str, AfterValidator(_rate)]
-"""How often something may happen: `6000/minute`, `20 per hour`, `5 per 10 minutes`; `off` for as often as one likes."""
+RateText = Annotated[str, AfterValidator(_checked_rate)]
+"""A rate: `6000/minute`, `20 per hour`, `5 per 10 minutes`; `off` means no limit."""
 
 
-class Environment(StrEnum):
-    """Where the program runs. Production refuses whatever is only meant for trying out."""
+class DeploymentEnvironment(StrEnum):
+    """Where the program runs. Production refuses everything that is meant for development only."""
 
     DEVELOPMENT = "development"
     PRODUCTION = "production"
 
 
 class ProviderName(StrEnum):
-    """Who takes the money."""
+    """The payment provider."""
 
     SANDBOX = "sandbox"
     MANGOPAY = "mangopay"
 
 
 class Settings(BaseSettings):
-    """Settings. Each is read from `COFFRET_<NAME>`; those that hosting platforms set by a bare name, from that too."""
+    """Each setting is read from `COFFRET_<NAME>`.
+
+    Those that hosting platforms set under a bare name are read from that too.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="COFFRET_", env_ignore_empty=True, extra="ignore", populate_by_name=True
     )
 
-    environment: Environment = Field(default=Environment.DEVELOPMENT, validation_alias="ENVIRONMENT")
+    environment: DeploymentEnvironment = Field(
+        default=DeploymentEnvironment.DEVELOPMENT, validation_alias="ENVIRONMENT"
+    )
     host: str = "127.0.0.1"
     port: int = Field(default=8000, validation_alias="PORT", ge=0, le=65535)
     data_dir: pathlib.Path = pathlib.Path(".coffret")
     base_url: str = Field(
-        default="", description="The address clients reach this service at; by default http://127.0.0.1:PORT."
+        default="", description="The address at which clients reach the API; by default http://127.0.0.1:PORT."
     )
     allowed_hosts: Annotated[list[str], NoDecode] = Field(
         default_factory=list,
-        description="Hosts of the API besides base_url's; partners' site domains are added by themselves.",
+        description="Further hosts of the API besides base_url's; partners' own domains are allowed anyway.",
     )
     trusted_proxies: Annotated[list[str], NoDecode] = Field(
-        default_factory=list, description="Addresses or networks whose X-Forwarded-* headers are believed."
+        default_factory=list, description="Addresses or networks whose X-Forwarded-* headers are trusted."
     )
     hsts_seconds: int = Field(
         default=0,
         ge=0,
-        description="How long browsers keep to https for a host once they came by it (Strict-Transport-Security); 0: not told.",
+        description="max-age of the Strict-Transport-Security header over https, in seconds; 0 sends no header.",
     )
     secret: SecretStr = SecretStr(DEVELOPMENT_SECRET)
     database_url: str = Field(
@@ -79,41 +84,51 @@ class Settings(BaseSettings):
     redis_url: str = Field(
         default="",
         validation_alias="REDIS_URL",
-        description="redis://…, rediss://… or redis+cluster://…; empty: in process.",
+        description="redis://…, rediss://… or redis+cluster://…; empty: carts are stored in the process.",
     )
     carts_in_memory: int = Field(
-        default=100_000, ge=1, description="How many carts a process holds where REDIS_URL is empty."
+        default=100_000, ge=1, description="Maximum number of carts stored in the process, without REDIS_URL."
     )
     carts_in_memory_mb: int = Field(
-        default=256, ge=1, description="How many MiB they may take, with the answers that are kept for their keys."
+        default=256,
+        ge=1,
+        description="Maximum memory in MiB for these carts and the stored responses of their idempotency keys.",
     )
     files_url: str = Field(
         default="",
         validation_alias="FILES_URL",
         pattern=r"^((file|s3|gs|az)://[^@?#\s]+)?$",
-        description="Where pictures and documents are kept: s3://bucket/prefix, gs://…, az://…; empty: in data_dir/files.",
+        description="Where files are stored: s3://bucket/prefix, gs://…, az://…; empty: in data_dir/files.",
     )
     files_endpoint: str = Field(
-        default="", pattern=r"^(https?://\S+)?$", description="The address of an S3 that is not Amazon's."
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        description="The endpoint of an S3-compatible service other than Amazon's.",
     )
-    files_region: str = Field(default="", description="The region of the S3 bucket.")
-    files_access_key_id: SecretStr = Field(default=SecretStr(""), description="Who we are to S3.")
-    files_secret_access_key: SecretStr = Field(default=SecretStr(""), description="The key that proves it.")
+    files_region: str = Field(default="", description="The region of the bucket.")
+    files_access_key_id: SecretStr = Field(default=SecretStr(""), description="The access key for S3.")
+    files_secret_access_key: SecretStr = Field(default=SecretStr(""), description="The secret of this access key.")
     workers: int = Field(default=1, ge=1)
     connections: int | None = Field(
-        default=None, ge=1, description="Connections of clients that a process has at most; by default as files allow."
+        default=None,
+        ge=1,
+        description="Maximum number of client connections of a process; by default from its limit of open files.",
     )
-    header_seconds: float = Field(default=10, gt=0, description="For the head of a request to come.")
+    header_seconds: float = Field(default=10, gt=0, description="Time limit for the headers of a request.")
     progress_seconds: float = Field(
-        default=30, gt=0, description="In which a body, or the reading of an answer, has to come on by 4 KiB."
+        default=30,
+        gt=0,
+        description="In each such period at least 4 KiB of a request body or an answer must be transferred.",
     )
     idle_seconds: float = Field(default=15, gt=0, description="How long a connection may wait for its next request.")
-    stop_seconds: float = Field(default=10, ge=0, description="For requests under way to end once told to stop.")
+    stop_seconds: float = Field(
+        default=10, ge=0, description="How long running requests may take after the stop signal."
+    )
     worker_port: int | None = Field(
         default=None,
         ge=0,
         le=65535,
-        description="Where `coffret worker` answers /healthz, /readyz and /metrics; by default nowhere.",
+        description="The port on which `coffret worker` answers /healthz, /readyz and /metrics; by default none.",
     )
     demo: bool = Field(default=True, description="Fill an empty database with demo data; development only.")
     funnel_scheme: str = Field(default="https", validation_alias="FUNNEL_SCHEME", pattern="^https?$")
@@ -128,96 +143,104 @@ class Settings(BaseSettings):
     )
     mangopay_key_file: pathlib.Path | None = Field(default=None, description="The key of that certificate (PEM).")
     mangopay_alert_email: str = Field(
-        default="", description="Who Mangopay writes to when its notifications fail, for hooks made from now on."
+        default="",
+        description="Where Mangopay sends alerts when its notifications fail; applies to hooks created from now on.",
     )
     hook_secret: SecretStr = Field(
         default=SecretStr(""),
-        description="The path segment of the provider's notifications; by default made from secret.",
+        description="The path segment of the provider's notifications; by default derived from secret.",
     )
     smtp_url: SecretStr = Field(
         default=SecretStr(""),
-        description="Where mail goes: smtp://host:25 or smtps://user:password@host:465; empty: to a folder in development.",
+        description="smtp://host:25 or smtps://user:password@host:465; empty: a folder in development.",
     )
     smtp_ca_file: pathlib.Path | None = Field(
-        default=None, description="Certificates to believe of the mail server, besides the system's own."
+        default=None, description="A file of certificates to trust for the mail server, in addition to the system's."
     )
-    mail_from: str = Field(default="mail@coffret.test", description="The address that mail comes from.")
-    mail_days: int = Field(default=90, ge=1, description="How long messages are kept, with the addresses they went to.")
+    mail_from: str = Field(default="mail@coffret.test", description="The sender of all mail.")
+    mail_days: int = Field(default=90, ge=1, description="How many days messages and their addresses are stored.")
     event_days: int = Field(
-        default=90, ge=7, description="How long events are kept, with the log of the webhooks that told of them."
+        default=90, ge=7, description="How many days events and the delivery log of their webhooks are stored."
     )
     webhook_networks_allowed: Annotated[list[str], NoDecode] = Field(
         default_factory=list,
         description="Private networks that webhooks may be sent to, such as 10.1.0.0/16; in development 127.0.0.0/8.",
     )
     webhook_secret_hours: int = Field(
-        default=24, ge=0, description="How long webhooks are signed with the secret before a rotation as well."
+        default=24,
+        ge=0,
+        description="How many hours after a rotation webhooks are also signed with the previous secret.",
     )
-    failed_job_days: int = Field(default=90, ge=1, description="How long jobs that have failed for good are kept.")
-    job_log_days: int = Field(default=7, ge=1, description="How long the queue's own log of what was run is kept.")
+    failed_job_days: int = Field(default=90, ge=1, description="How many days permanently failed jobs are stored.")
+    job_log_days: int = Field(default=7, ge=1, description="How many days the queue's own log is stored.")
     audit_days: int | None = Field(
-        default=None, ge=30, description="How long the audit log is kept; by default for ever."
+        default=None, ge=30, description="How many days the audit log is stored; by default for ever."
     )
     graphiql: bool | None = Field(default=None, description="Serve GraphiQL; by default in development only.")
     introspection: bool | None = Field(
-        default=None, description="Answer introspection; by default in development only."
+        default=None, description="Answer introspection of the GraphQL schema; by default in development only."
     )
-    graphql_depth: int = Field(default=15, ge=1, description="How many levels a document may have.")
-    graphql_aliases: int = Field(default=100, ge=0, description="How many aliases a document may have.")
-    graphql_tokens: int = Field(default=2_000, ge=1, description="How many words and signs a document may have.")
-    graphql_cost: int = Field(default=10_000, ge=1, description="What an operation may cost.")
+    graphql_depth: int = Field(default=15, ge=1, description="Maximum depth of a GraphQL document.")
+    graphql_aliases: int = Field(default=100, ge=0, description="Maximum number of aliases.")
+    graphql_tokens: int = Field(default=2_000, ge=1, description="Maximum number of tokens.")
+    graphql_cost: int = Field(default=10_000, ge=1, description="Maximum cost of an operation.")
     graphql_documents: pathlib.Path | None = Field(
-        default=None, description="A file of trusted documents, which requests may name by their ids."
+        default=None, description="A file of trusted documents, which requests may reference by id."
     )
-    graphql_trusted_only: bool = Field(default=False, description="Answer no other documents.")
+    graphql_trusted_only: bool = Field(default=False, description="Answer trusted documents only.")
     metrics_token: SecretStr = Field(
         default=SecretStr(""),
-        description="What /metrics asks for; without it production answers clients on the same machine only.",
+        description="The bearer token of /metrics; without it production answers requests from the same machine only.",
     )
     rate_limit: RateText = Field(default="6000/minute", description="API requests of one token.")
     rate_limit_anonymous: RateText = Field(
         default="600/minute", description="API requests without a token, from one address."
     )
-    rate_limit_forms: RateText = Field(default="300/minute", description="Forms of the checkout sent from one address.")
+    rate_limit_forms: RateText = Field(
+        default="300/minute", description="Form submissions in the checkout, from one address."
+    )
     rate_limit_pages: RateText = Field(
-        default="1200/minute", description="Pages of the checkout, the venue and the onboarding seen from one address."
+        default="1200/minute",
+        description="Page views of the checkout, the venue page and the onboarding page, from one address.",
     )
     guesses_per_address: RateText = Field(
-        default="20/hour", description="Codes and e-mail addresses that are not found, for customers at one address."
+        default="20/hour",
+        description="Look-ups of codes and e-mail addresses without a match, by customers at one address.",
     )
     guesses_per_user: RateText = Field(
         default="300/hour", description="The same for one API user, and for all API users at one address."
     )
     guesses_per_shop: RateText = Field(
-        default="300/hour", description="The same in one shop's checkout; beyond, each address has a tenth of its own."
+        default="300/hour",
+        description="The same in one shop's checkout; beyond that each address keeps a tenth of its own limit.",
     )
     guesses_in_all: RateText = Field(
-        default="3000/hour", description="The same altogether; beyond, each address and user has a tenth of its own."
+        default="3000/hour",
+        description="The same in total; beyond that each address and user keeps a tenth of its own limit.",
     )
     cors_origins: Annotated[list[str], NoDecode] = Field(
         default_factory=list,
         description="Origins whose pages may call the API from a browser, or * for any; by default none.",
     )
     log_level: str = "INFO"
-    log_json: bool | None = Field(default=None, description="Logs as JSON; by default in production only.")
+    log_json: bool | None = Field(default=None, description="Write logs as JSON; by default in production only.")
 
     @field_validator("allowed_hosts", "cors_origins", "trusted_proxies", "webhook_networks_allowed", mode="before")
     @classmethod
     def split(cls, value: object) -> object:
-        """Lists are written with commas."""
+        """Split lists, which are written with commas."""
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
     @field_validator("mail_from")
     @classmethod
     def sender(cls, value: str) -> str:
-        """The sender is an address, with a name or without."""
-        read_sender(value)
+        parse_sender(value)
         return value
 
     @field_validator("mangopay_alert_email")
     @classmethod
     def alerted(cls, value: str) -> str:
-        """An address without a name."""
+        """An e-mail address without a name."""
         if value:
             validate_email(value, check_deliverability=False)
         return value
@@ -225,7 +248,7 @@ class Settings(BaseSettings):
     @field_validator("graphql_documents", "mangopay_cert_file", "mangopay_key_file", "smtp_ca_file")
     @classmethod
     def there(cls, value: pathlib.Path | None) -> pathlib.Path | None:
-        """A file that is named is there."""
+        """The file must exist."""
         if value is not None and not value.is_file():
             raise ValueError(f"{value} is no file.")
         return value
@@ -233,7 +256,6 @@ class Settings(BaseSettings):
     @field_validator("trusted_proxies", "webhook_networks_allowed")
     @classmethod
     def networks(cls, value: list[str]) -> list[str]:
-        """Each entry is an address or a network."""
         for entry in value:
             ipaddress.ip_network(entry, strict=False)
         return value
@@ -241,15 +263,15 @@ class Settings(BaseSettings):
     @field_validator("cors_origins")
     @classmethod
     def origins(cls, value: list[str]) -> list[str]:
-        """Each is an origin as browsers send it: scheme, host, and port where it is not the usual one."""
+        """Each origin is written as browsers send it: scheme, host, and the port unless it is the default."""
         if value != ["*"] and not all(_ORIGIN.fullmatch(origin) for origin in value):
             raise ValueError("Write origins such as https://shop.example, with commas between, or * alone.")
         return value
 
     @model_validator(mode="after")
     def fit_for_production(self) -> Self:
-        """Refuse in production whatever is only meant for trying out."""
-        if self.environment is not Environment.PRODUCTION:
+        """Refuse in production everything that is meant for development only."""
+        if self.environment is not DeploymentEnvironment.PRODUCTION:
             return self
         if self.secret.get_secret_value() == DEVELOPMENT_SECRET:
             raise ValueError(
@@ -262,7 +284,7 @@ class Settings(BaseSettings):
                 "Production can't take money through the sandbox: set COFFRET_PROVIDER=mangopay and its keys."
             )
         if not self.mangopay_base_url.startswith("https://"):
-            raise ValueError("Money is asked for over https only: correct COFFRET_MANGOPAY_BASE_URL.")
+            raise ValueError("Mangopay is called over https only: correct COFFRET_MANGOPAY_BASE_URL.")
         if "demo" in self.model_fields_set and self.demo:
             raise ValueError("Demo data has public passwords and is refused in production: unset COFFRET_DEMO.")
         self.demo = False
@@ -270,7 +292,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def coherent(self) -> Self:
-        """Refuse what can't work together, and say how to put it right."""
+        """Refuse settings that contradict each other, and say how to correct them."""
         if self.workers > 1 and not self.redis_url:
             raise ValueError("More than one worker needs a shared cart store: set REDIS_URL, or start with one worker.")
         if self.provider is ProviderName.MANGOPAY and not (
@@ -285,41 +307,39 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def certified(self) -> Self:
-        """A certificate and its key come together."""
+        """A certificate and its key must be set together."""
         if (self.mangopay_cert_file is None) != (self.mangopay_key_file is None):
             raise ValueError("Set both COFFRET_MANGOPAY_CERT_FILE and COFFRET_MANGOPAY_KEY_FILE, or neither.")
         return self
 
     @property
     def development(self) -> bool:
-        """Whether this is a development installation."""
-        return self.environment is Environment.DEVELOPMENT
+        return self.environment is DeploymentEnvironment.DEVELOPMENT
 
     @property
     def mangopay_certificate(self) -> tuple[pathlib.Path, pathlib.Path] | None:
-        """The files of the client certificate for Mangopay and of its key; None where there is none."""
+        """The paths of Mangopay's client certificate and of its key; None if they are not set."""
         if self.mangopay_cert_file is None or self.mangopay_key_file is None:
             return None
         return self.mangopay_cert_file, self.mangopay_key_file
 
     @property
     def mail_server(self) -> MailServer | None:
-        """Where mail is handed over; None where none was named."""
+        """The parsed `smtp_url`; None if it is empty."""
         url = self.smtp_url.get_secret_value()
-        return read_server(url) if url else None
+        return parse_server(url) if url else None
 
     @property
     def webhook_networks(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-        """The private networks that webhooks may be sent to."""
         return [ipaddress.ip_network(network, strict=False) for network in self.webhook_networks_allowed]
 
     @property
     def own_hosts(self) -> frozenset[str]:
-        """The hosts of the API, as `Host` headers name them."""
+        """The hosts of the API as `Host` headers name them, with and without the port."""
         own = self.public_url.partition("://")[2].lower()
         return frozenset({own, own.partition(":")[0], *(host.lower() for host in self.allowed_hosts)})
 
     @property
     def public_url(self) -> str:
-        """Where clients reach the service, without a trailing slash."""
+        """The address at which clients reach the service, without a trailing slash."""
         return self.base_url.rstrip("/") or f"http://127.0.0.1:{self.port}"

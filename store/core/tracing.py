@@ -1,7 +1,7 @@
-"""Traces: what happens within a request or a job, as spans. Without `begin` there are none, and they cost next to nothing.
+"""Traces of requests and jobs as spans. Without `start_tracing` there are none, and they cost almost nothing.
 
-What is told is names, numbers, statuses and statements without their parameters: no value that a client sent, no path as it
-was asked, no message of an error. A trace ends at our own doors: nobody outside is sent its ids.
+Spans carry names, numbers, statuses and SQL without parameters. They never carry values that a client sent, raw request
+paths or error messages. Trace ids are not sent to other services.
 """
 
 import contextlib
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+ENDPOINT_VARIABLES = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 REMEDY = "Install it: pip install 'coffret[tracing]'"
 PACKAGES = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 
 class Span(Protocol):
-    """Something that takes time."""
+    """An operation with a duration."""
 
     def update_name(self, name: str) -> None:
-        """Call it something else."""
+        """Rename the span."""
 
     def set_attribute(self, key: str, value: Any) -> None:
-        """Say something about it."""
+        """Set an attribute of the span."""
 
 
-class _Unseen:
-    """A span that nobody looks at."""
+class _NoOpSpan:
+    """The span without tracing."""
 
     def update_name(self, name: str) -> None:
         pass
@@ -43,79 +43,82 @@ class _Unseen:
         pass
 
 
-_NONE: AbstractContextManager[Span] = contextlib.nullcontext(_Unseen())
-_live: "Telemetry | None" = None
+_NO_SPAN: AbstractContextManager[Span] = contextlib.nullcontext(_NoOpSpan())
+_telemetry: "Telemetry | None" = None
 
 
-def live() -> "Telemetry | None":
-    """What makes the spans; None without tracing."""
-    return _live
+def current_telemetry() -> "Telemetry | None":
+    """The telemetry of this process; None without tracing."""
+    return _telemetry
 
 
 def span(name: str, **attributes: str | int) -> AbstractContextManager[Span]:
-    """A span around a block, within the present one. An error that leaves the block is named by its type."""
-    return _NONE if _live is None else _live.span(name, attributes)
+    """A span around a block, below the current span. An error that leaves the block is recorded by its type."""
+    return _NO_SPAN if _telemetry is None else _telemetry.span(name, attributes)
 
 
-def statement(sql: str) -> AbstractContextManager[object]:
-    """A span around a statement that goes to the database's driver by itself; SQLAlchemy's have theirs."""
-    return _NONE if _live is None else _live.statement(sql)
+def statement_span(sql: str) -> AbstractContextManager[object]:
+    """A span around a statement that is sent directly to the database driver.
+
+    SQLAlchemy's statements have their own.
+    """
+    return _NO_SPAN if _telemetry is None else _telemetry.statement_span(sql)
 
 
-def serving(name: str, headers: Mapping[str, str], **attributes: str | int) -> AbstractContextManager[Span]:
-    """A span around answering a request, within that of its caller where the headers tell of one."""
-    return _NONE if _live is None else _live.continued(name, headers, "SERVER", attributes)
+def request_span(name: str, headers: Mapping[str, str], **attributes: str | int) -> AbstractContextManager[Span]:
+    """A span around a request, below the caller's span if the headers name one."""
+    return _NO_SPAN if _telemetry is None else _telemetry.span_from_headers(name, headers, "SERVER", attributes)
 
 
-def working(name: str, headers: Mapping[str, Any], **attributes: str | int) -> AbstractContextManager[Span]:
-    """A span around a job, within that of what enqueued it: `headers` are those that `carried` gave it."""
-    return _NONE if _live is None else _live.continued(name, headers, "CONSUMER", attributes)
+def job_span(name: str, headers: Mapping[str, Any], **attributes: str | int) -> AbstractContextManager[Span]:
+    """A span around a job, below the span that enqueued it: `headers` are those of `propagation_headers`."""
+    return _NO_SPAN if _telemetry is None else _telemetry.span_from_headers(name, headers, "CONSUMER", attributes)
 
 
-def carried() -> dict[str, str]:
-    """The present span as headers, to be continued elsewhere; empty without tracing."""
-    return {} if _live is None else _live.carried()
+def propagation_headers() -> dict[str, str]:
+    """The current span as headers, to be continued elsewhere; empty without tracing."""
+    return {} if _telemetry is None else _telemetry.propagation_headers()
 
 
-def wanted() -> str | None:
-    """The variable of the environment that asks for traces, by OpenTelemetry's own names; None: they are not wanted."""
+def requested_endpoint_variable() -> str | None:
+    """The OpenTelemetry variable that enables tracing; None if tracing is not requested."""
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
         return None
-    return next((name for name in ENDPOINTS if os.environ.get(name)), None)
+    return next((name for name in ENDPOINT_VARIABLES if os.environ.get(name)), None)
 
 
-def installed() -> bool:
-    """Whether the packages are there, which are an extra."""
+def is_installed() -> bool:
+    """True if the packages of the extra `tracing` are installed."""
     try:
         return all(importlib.util.find_spec(package) for package in PACKAGES)
     except ModuleNotFoundError:
         return False
 
 
-def begin(service_name: str) -> None:
-    """Send traces from now on, where the environment asks for it; a warning says what that lacks."""
-    variable = wanted()
+def start_tracing(service_name: str) -> None:
+    """Start tracing if the environment requests it. A warning names missing packages."""
+    variable = requested_endpoint_variable()
     if variable is None:
         return
-    if not installed():
+    if not is_installed():
         log.warning(
-            "there are no traces", because=f"{variable} is set, but what sends traces is not installed. {REMEDY}"
+            "there are no traces", because=f"{variable} is set, but the tracing packages are not installed. {REMEDY}"
         )
         return
-    from store.core.opentelemetry import Telemetry, exporter
+    from store.core.opentelemetry import Telemetry, build_exporter
 
-    begin_with(Telemetry(exporter(), service_name))
-
-
-def begin_with(telemetry: "Telemetry") -> None:
-    """Trace to something else than the environment names."""
-    global _live  # noqa: PLW0603 - a process traces to one place, like its log
-    _live = telemetry
+    start_tracing_with(Telemetry(build_exporter(), service_name))
 
 
-def end() -> None:
-    """Send what is left, and trace no more."""
-    global _live  # noqa: PLW0603 - see above
-    if _live is not None:
-        _live.shutdown()
-    _live = None
+def start_tracing_with(telemetry: "Telemetry") -> None:
+    """Start tracing with this telemetry instead of the one that the environment configures."""
+    global _telemetry  # noqa: PLW0603 - a process traces to one place, like its log
+    _telemetry = telemetry
+
+
+def stop_tracing() -> None:
+    """Export the remaining spans and stop tracing."""
+    global _telemetry  # noqa: PLW0603 - see above
+    if _telemetry is not None:
+        _telemetry.shutdown()
+    _telemetry = None

@@ -1,4 +1,4 @@
-"""Translated texts: gettext catalogues read from their sources, so that nothing has to be built."""
+"""Translated texts: gettext catalogues that are read from their sources, without a build step."""
 
 import io
 from gettext import NullTranslations
@@ -9,31 +9,31 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.support import Translations
 
-SOURCE = "en"
-"""The language that texts are written in."""
+SOURCE_LANGUAGE = "en"
+"""The language of the texts in the code."""
 LOCALES = {"en": "en_GB", "pt": "pt_PT"}
-"""Where numbers and dates need to know the country as well."""
+"""Languages whose numbers and dates need a country."""
 
 
 def locale_of(language: str) -> str:
-    """The locale that a language's numbers, amounts and dates are written in."""
+    """The locale of a language's numbers, amounts and dates."""
     return LOCALES.get(language, language)
 
 
 class Texts:
-    """The catalogues of one folder, `<language>/LC_MESSAGES/messages.po`; each is read when it is first spoken."""
+    """The catalogues of one folder, `<language>/LC_MESSAGES/messages.po`; each is read at its first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._compiled: dict[str, NullTranslations] = {SOURCE: NullTranslations()}
+        self._compiled: dict[str, NullTranslations] = {SOURCE_LANGUAGE: NullTranslations()}
 
     def catalogue(self, language: str) -> Catalog:
-        """The catalogue of a language as its translators wrote it."""
+        """The uncompiled catalogue of a language."""
         with (self._folder / language / "LC_MESSAGES" / "messages.po").open("rb") as source:
             return read_po(source, locale=language)
 
     def translations(self, language: str) -> NullTranslations:
-        """The texts of a language."""
+        """The compiled texts of a language, cached."""
         if language not in self._compiled:
             compiled = io.BytesIO()
             write_mo(compiled, self.catalogue(language))

@@ -1,4 +1,4 @@
-"""Coupons, as rows."""
+"""The table of coupons."""
 
 import datetime as dt
 from decimal import Decimal
@@ -6,14 +6,14 @@ from decimal import Decimal
 from sqlalchemy import CheckConstraint, Index, Numeric, UniqueConstraint
 from sqlmodel import Field
 
-from schema.core.errors import CONSTRAINTS, AlreadyTaken, CouponUsedUp
-from schema.core.resource import amount, moment
-from schema.coupon.coupon import Coupon, ReceptionMode, choices, identifiers
+from schema.core.columns import amount_column, datetime_column
+from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, CouponUsedUp
+from schema.coupon.coupon import Coupon, ReceptionMode, enum_list_column, id_list_column
 from store.core.clock import now
 
 
 class CouponRow(Coupon, table=True):
-    """A coupon. `normal_code` is the code as it is matched."""
+    """A coupon. `normal_code` is the normalized code used for look-ups."""
 
     __tablename__ = "coupon"
     __table_args__ = (
@@ -29,23 +29,25 @@ class CouponRow(Coupon, table=True):
     normal_code: str = Field(max_length=40)
     currency: str = Field(default="EUR", max_length=3)
     discount_percentage: Decimal | None = Field(default=None, sa_type=Numeric(5, 2))
-    discount_amount: Decimal | None = amount(default=None, nullable=True)
+    discount_amount: Decimal | None = amount_column(default=None, nullable=True)
     email_condition: str = Field(default="", max_length=254)
-    minimum_payment_amount: Decimal | None = amount(default=None, nullable=True)
-    minimum_basket_amount: Decimal | None = amount(default=None, nullable=True)
-    minimum_product_price_amount: Decimal | None = amount(default=None, nullable=True)
-    product_ids: list[int] = identifiers()
-    voucher_prototype_ids: list[int] = identifiers()
-    click_and_collect_offer_ids: list[int] = identifiers()
-    experience_offer_ids: list[int] = identifiers()
-    workshop_ids: list[int] = identifiers()
-    workshop_category_ids: list[int] = identifiers()
-    event_ids: list[int] = identifiers()
-    flash_sale_offer_ids: list[int] = identifiers()
-    reception_modes: list[ReceptionMode] = choices(ReceptionMode)
-    created_on: dt.datetime = moment("When it was made.", default_factory=now)
-    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+    minimum_payment_amount: Decimal | None = amount_column(default=None, nullable=True)
+    minimum_basket_amount: Decimal | None = amount_column(default=None, nullable=True)
+    minimum_product_price_amount: Decimal | None = amount_column(default=None, nullable=True)
+    product_ids: list[int] = id_list_column()
+    voucher_prototype_ids: list[int] = id_list_column()
+    click_and_collect_offer_ids: list[int] = id_list_column()
+    experience_offer_ids: list[int] = id_list_column()
+    workshop_ids: list[int] = id_list_column()
+    workshop_category_ids: list[int] = id_list_column()
+    event_ids: list[int] = id_list_column()
+    flash_sale_offer_ids: list[int] = id_list_column()
+    reception_modes: list[ReceptionMode] = enum_list_column(ReceptionMode)
+    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
+    updated_on: dt.datetime = datetime_column(
+        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
+    )
 
 
-CONSTRAINTS["coupon_code_key"] = lambda: AlreadyTaken("code", what="code")
-CONSTRAINTS["coupon_used_at_most"] = CouponUsedUp
+CONSTRAINT_ERRORS["coupon_code_key"] = lambda: AlreadyTaken("code", what="code")
+CONSTRAINT_ERRORS["coupon_used_at_most"] = CouponUsedUp

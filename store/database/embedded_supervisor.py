@@ -1,12 +1,12 @@
-"""Stands beside a program that uses embedded PostgreSQL: starts the server, and stops it when the last user has gone.
+"""Supervises embedded PostgreSQL for one program: starts the server, and stops it after its last user.
 
-`store.database.embedded_postgres` starts this file as a program of its own, in a session of its own, so that Ctrl-C in a terminal reaches
-the user first and the database last. It answers one line of JSON (`{"socket_dir": …}` or `{"error": …}`) and then waits
-for the end of its standard input, which comes however the user ends, `kill -9` included.
+`store.database.embedded_postgres` starts this file as a program in its own session, so that Ctrl-C in a terminal
+reaches the user first and the database last. It writes one line of JSON (`{"socket_dir": …}` or `{"error": …}`) and
+then waits for the end of its standard input, which comes however the user ends, even by `kill -9`.
 
-A server that was killed is started again, by whichever of them notices first.
-Users of one directory hold a shared lock; who leaves tries for the exclusive one, and gets it only as the last. Only the
-standard library is imported here, so that a start costs little.
+The first supervisor that notices a killed server starts it again. Users of one directory hold a shared lock. A
+supervisor that ends tries to take the exclusive lock, and only the last one gets it. Only the standard library is
+imported, so that a start is fast.
 """
 
 import contextlib
@@ -32,11 +32,11 @@ VERSION = "18"
 PORT = 5432
 SOCKET_NAME = f".s.PGSQL.{PORT}"
 LONGEST_SOCKET_PATH = 103
-"""Bytes that a socket's path may have: 107 on Linux, 103 on macOS."""
-WATCHED_EVERY = 0.5
-"""Seconds between two looks at the server."""
-PATIENCE = 30.0
-"""Seconds that an orderly stop may take before the server is told to drop everything (it recovers at the next start)."""
+"""Maximum length of a socket's path in bytes: 107 on Linux, 103 on macOS."""
+POLL_INTERVAL = 0.5
+"""Seconds between two checks of the server."""
+TIMEOUT = 30.0
+"""Seconds for an orderly stop. After that the server is stopped at once and recovers at its next start."""
 
 SETTINGS = {
     "listen_addresses": "",
@@ -55,17 +55,19 @@ FAST_SETTINGS = {"fsync": "off", "full_page_writes": "off"}
 
 
 class CannotStartError(Exception):
-    """A sentence for the user: why there is no database, and what to do."""
+    """The database cannot be started. The message says why and what to do."""
 
 
 def server_environment() -> dict[str, str]:
-    """Our environment without what would steer PostgreSQL from outside."""
+    """The environment without the variables that influence PostgreSQL."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
     return {**kept, "LC_ALL": "C"}
 
 
-class Account:
-    """Who the server runs as: ourselves, or an ordinary account when we are root, whom PostgreSQL refuses."""
+class ServerAccount:
+    """The account that runs the server: the current one, or an ordinary account instead of root, which PostgreSQL
+    refuses.
+    """
 
     def __init__(self, data: pathlib.Path) -> None:
         self.uid = os.geteuid()
@@ -78,10 +80,10 @@ class Account:
                 )
         self.changed = self.uid != os.geteuid()
 
-    def run(self, *command: str | pathlib.Path, given: str = "") -> None:
-        """Run one command to its end."""
+    def run(self, *command: str | pathlib.Path, stdin: str = "") -> None:
+        """Run one command to its end. CannotStartError if it fails."""
         done = subprocess.run(  # noqa: S603 - PostgreSQL's own programs
-            command, input=given, capture_output=True, text=True, check=False, cwd="/",
+            command, input=stdin, capture_output=True, text=True, check=False, cwd="/",
             env=server_environment(), user=self.uid if self.changed else None,
             extra_groups=sorted(self.groups) if self.changed else None,
         )  # fmt: skip
@@ -91,7 +93,7 @@ class Account:
             )
 
     def start(self, *command: str | pathlib.Path, log: pathlib.Path) -> subprocess.Popen[bytes]:
-        """Start a command that outlives us; it writes to the log."""
+        """Start a command that outlives this program and writes to the log."""
         with log.open("ab") as output:
             return subprocess.Popen(  # noqa: S603 - PostgreSQL's own programs
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/", start_new_session=True,
@@ -99,17 +101,17 @@ class Account:
                 extra_groups=sorted(self.groups) if self.changed else None,
             )  # fmt: skip
 
-    def own(self, directory: pathlib.Path) -> None:
-        """Make a private directory of the account's."""
+    def make_private_directory(self, directory: pathlib.Path) -> None:
+        """Create a private directory that belongs to the account."""
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.changed:
             os.chown(directory, self.uid, -1)
 
-    def let_in(self, directory: pathlib.Path) -> None:
-        """See that the account can reach a directory, such as one below root's home.
+    def allow_traversal(self, directory: pathlib.Path) -> None:
+        """Let the account reach a directory, such as one below root's home.
 
-        Folders closed to others are opened for passing through by their own group, and the server is given that group:
-        no other account of the machine gains anything.
+        Folders that are closed to others become traversable for their own group, and the server gets that group. No
+        other account gains access.
         """
         for folder in (directory, *directory.parents):
             found = folder.stat()
@@ -118,8 +120,8 @@ class Account:
                 if not found.st_mode & stat.S_IXGRP:
                     folder.chmod(stat.S_IMODE(found.st_mode) | stat.S_IXGRP)
 
-    def let_read(self, directory: pathlib.Path) -> None:
-        """See that the account can use PostgreSQL's own files, where they were installed for root alone."""
+    def allow_reading(self, directory: pathlib.Path) -> None:
+        """Let the account use PostgreSQL's own files if they were installed for root only."""
         if not self.changed or directory.stat().st_mode & stat.S_IROTH:
             return
         for path in (directory, *directory.rglob("*")):
@@ -128,8 +130,8 @@ class Account:
                 path.chmod(mode | stat.S_IRGRP | (stat.S_IXGRP if mode & stat.S_IXUSR else 0))
 
 
-class Server:
-    """One data directory and the server on it."""
+class PostgresServer:
+    """One data directory and its server."""
 
     def __init__(self, binaries: pathlib.Path, data_dir: pathlib.Path, *, fast: bool) -> None:
         self.binaries = binaries
@@ -140,11 +142,13 @@ class Server:
 
     @property
     def pid_file(self) -> pathlib.Path:
-        """What a running server writes: its process, its socket's folder, its state."""
+        """The file of a running server: its process id, the folder of its socket, its state."""
         return self.data / "postmaster.pid"
 
     def state(self) -> tuple[int, pathlib.Path, bool] | None:
-        """The process, the socket's folder and whether it is ready, of a server that has written them."""
+        """The process id, the socket's folder and whether the server is ready; None until the server has
+        written them.
+        """
         try:
             lines = self.pid_file.read_text().splitlines()
         except FileNotFoundError:
@@ -153,8 +157,8 @@ class Server:
             return None
         return int(lines[0]), pathlib.Path(lines[4]), len(lines) > 7 and lines[7].strip() == "ready"
 
-    def listening(self) -> bool:
-        """Whether a server answers on the socket; only a living one does."""
+    def is_listening(self) -> bool:
+        """True if a server accepts connections on the socket."""
         found = self.state()
         if found is None:
             return False
@@ -165,8 +169,8 @@ class Server:
                 return False
         return True
 
-    def died(self) -> bool:
-        """Whether the server has ended, although its data are there. One that is coming up has not."""
+    def has_died(self) -> bool:
+        """True if the data exist and their server has ended. False for a server that is starting."""
         if self.child is not None and self.child.poll() is None:
             return False
         if not (self.data / "PG_VERSION").exists():
@@ -181,12 +185,12 @@ class Server:
         return not self._running(found[0])
 
     def run(self) -> pathlib.Path:
-        """See that a server is running, and answer the folder of its socket."""
-        if not self.listening():
-            account = Account(self.data)
-            account.let_in(self.data.parent)
-            account.let_in(self.binaries)
-            account.let_read(self.binaries.parent)
+        """Ensure that a server runs, and return the folder of its socket."""
+        if not self.is_listening():
+            account = ServerAccount(self.data)
+            account.allow_traversal(self.data.parent)
+            account.allow_traversal(self.binaries)
+            account.allow_reading(self.binaries.parent)
             self._create(account)
             self._start(account)
         while not ((found := self.state()) and found[2]):
@@ -195,8 +199,11 @@ class Server:
             time.sleep(0.005)
         return found[1]
 
-    def _create(self, account: Account) -> None:
-        """Make the files of a new server. They get their name only when complete, so a killed attempt leaves nothing."""
+    def _create(self, account: ServerAccount) -> None:
+        """Create the files of a new server.
+
+        They get their final name when complete, so a killed attempt leaves nothing.
+        """
         if self.data.exists():
             version = (self.data / "PG_VERSION").read_text().strip() if (self.data / "PG_VERSION").exists() else "?"
             if version != VERSION:
@@ -208,23 +215,23 @@ class Server:
         unfinished = self.data.with_name("postgres.unfinished")
         if unfinished.exists():
             shutil.rmtree(unfinished)
-        account.own(unfinished)
+        account.make_private_directory(unfinished)
         options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
         options += ["--builtin-locale=C.UTF-8", *(["--no-sync"] if self.fast else [])]
         account.run(self.binaries / "initdb", *options, "--pgdata", unfinished)
         account.run(
-            self.binaries / "postgres", "--single", "-D", unfinished, "template1", given="CREATE DATABASE coffret\n"
+            self.binaries / "postgres", "--single", "-D", unfinished, "template1", stdin="CREATE DATABASE coffret\n"
         )
         unfinished.rename(self.data)
 
-    def _start(self, account: Account) -> None:
+    def _start(self, account: ServerAccount) -> None:
         sockets = self._socket_dir()
-        account.own(sockets)
+        account.make_private_directory(sockets)
         if sockets.is_symlink() or sockets.stat().st_uid != account.uid:
             raise CannotStartError(
                 f"{sockets} belongs to another user. Remove it, or set COFFRET_DATA_DIR to a shorter path."
             )
-        # What a server that was killed left behind names a process number that may be another program's by now.
+        # The files of a killed server name a process id that another program may have by now.
         for left in (self.pid_file, sockets / SOCKET_NAME, sockets / f"{SOCKET_NAME}.lock"):
             left.unlink(missing_ok=True)
         if self.log.exists():
@@ -235,7 +242,7 @@ class Server:
         self.child = account.start(self.binaries / "postgres", "-D", self.data, *options, log=self.log)
 
     def _socket_dir(self) -> pathlib.Path:
-        """Beside the data, or a folder in /tmp where that path is longer than sockets allow or has a list's comma."""
+        """The data folder, or a folder in /tmp if the path is too long for a socket or contains a comma."""
         if len(os.fsencode(self.data / SOCKET_NAME)) <= LONGEST_SOCKET_PATH and "," not in str(self.data):
             return self.data
         name = hashlib.sha256(os.fsencode(f"{self.data} {self.data.stat().st_ino}")).hexdigest()[:16]
@@ -248,21 +255,21 @@ class Server:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-8:])
 
     def stop(self) -> None:
-        """Stop the server in good order, or else at once."""
+        """Stop the server in good order; if that takes too long, at once."""
         found = self.state()
-        pid = found[0] if found and self.listening() else self.child.pid if self.child else None
-        for number, patience in ((signal.SIGINT, PATIENCE), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
-            if pid is None or self._gone(pid):
+        pid = found[0] if found and self.is_listening() else self.child.pid if self.child else None
+        for number, patience in ((signal.SIGINT, TIMEOUT), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
+            if pid is None or self._wait_until_ended(pid):
                 break
             os.kill(pid, number)
             deadline = time.monotonic() + patience
-            while not self._gone(pid) and time.monotonic() < deadline:
+            while not self._wait_until_ended(pid) and time.monotonic() < deadline:
                 time.sleep(0.005)
         if found and found[1] != self.data:
             with contextlib.suppress(OSError):
                 found[1].rmdir()
 
-    def _gone(self, pid: int) -> bool:
+    def _wait_until_ended(self, pid: int) -> bool:
         if self.child is not None and self.child.pid == pid:
             return self.child.poll() is not None
         try:
@@ -273,7 +280,7 @@ class Server:
 
     @staticmethod
     def _running(pid: int) -> bool:
-        """Not a zombie that nobody waits for, as in containers without an init; elsewhere than on Linux: don't know."""
+        """False for an ended process and for a zombie, as in containers without an init. Always True without /proc."""
         try:
             return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
         except FileNotFoundError:
@@ -281,8 +288,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def locked(path: pathlib.Path, kind: int) -> Iterator[int]:
-    """Hold a lock on a file; the operating system lets it go when we end, however we end."""
+def file_lock(path: pathlib.Path, kind: int) -> Iterator[int]:
+    """Hold a lock on a file. The operating system releases it when the process ends, however it ends."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, kind)
@@ -291,35 +298,38 @@ def locked(path: pathlib.Path, kind: int) -> Iterator[int]:
         os.close(descriptor)
 
 
-def ended(within: float) -> bool:
-    """Whether the user has ended within so many seconds, or before."""
+def wait_for_end(within: float) -> bool:
+    """True if the user ends within this many seconds."""
     readable, _, _ = select.select([sys.stdin.buffer], [], [], within)
     return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
 
 
-def revive(server: Server) -> None:
-    """Start a server again that was killed. What it left running refuses a second one for a moment: we come again then."""
+def revive(server: PostgresServer) -> None:
+    """Start a killed server again.
+
+    Its leftover processes may refuse a second server for a moment; the next check retries.
+    """
     try:
-        with locked(server.data.parent / "postgres.start.lock", fcntl.LOCK_EX):
-            if server.died():
+        with file_lock(server.data.parent / "postgres.start.lock", fcntl.LOCK_EX):
+            if server.has_died():
                 server.run()
     except (CannotStartError, OSError) as error:
         print(f"Embedded PostgreSQL has ended and is being started again. {error}", file=sys.stderr, flush=True)  # noqa: T201
 
 
-def supervise(server: Server) -> None:
-    """Start or join the server, say so, and stop the server at the user's end if nobody else uses it.
+def supervise(server: PostgresServer) -> None:
+    """Start or join the server, report its socket, and stop it when the last user ends.
 
-    Until then a server that was killed is started again.
+    Until then a killed server is started again.
     """
     folder = server.data.parent
-    with locked(folder / "postgres.users.lock", fcntl.LOCK_SH) as users:
+    with file_lock(folder / "postgres.users.lock", fcntl.LOCK_SH) as users:
         try:
-            with locked(folder / "postgres.start.lock", fcntl.LOCK_EX):
+            with file_lock(folder / "postgres.start.lock", fcntl.LOCK_EX):
                 sockets = server.run()
-            print(json.dumps({"socket_dir": str(sockets)}), flush=True)  # noqa: T201 - this is how we answer
-            while not ended(within=WATCHED_EVERY):
-                if server.died():
+            print(json.dumps({"socket_dir": str(sockets)}), flush=True)  # noqa: T201 - the response to the user
+            while not wait_for_end(within=POLL_INTERVAL):
+                if server.has_died():
                     revive(server)
         finally:
             fcntl.flock(users, fcntl.LOCK_UN)
@@ -329,11 +339,11 @@ def supervise(server: Server) -> None:
 
 
 def main(binaries: str, data_dir: str, speed: str) -> int:
-    """Answer one line and stay until standard input ends."""
+    """Write one line and wait until standard input ends."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     try:
-        supervise(Server(pathlib.Path(binaries), pathlib.Path(data_dir), fast=speed == "fast"))
+        supervise(PostgresServer(pathlib.Path(binaries), pathlib.Path(data_dir), fast=speed == "fast"))
     except BrokenPipeError:
         return 0
     except PermissionError as error:

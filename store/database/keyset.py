@@ -1,8 +1,8 @@
-"""Keyset order: where a row stands in a list, and the tests for the rows beyond it.
+"""Keyset order: a row's position in a list, and the conditions for the rows beyond it.
 
-A page is cut by comparing with the row it follows, never by counting rows off, so page 10,000 costs what page 1 costs. Rows
-without a value stand last in ascending and first in descending order, which is how an index on `(column, id)` stores them:
-one such index (behind the columns that limit what a caller sees) serves both directions.
+A page is cut by comparison with the row before it, never by an offset, so page 10,000 costs what page 1 costs. Rows
+without a value come last in ascending and first in descending order, as an index on `(column, id)` stores them. One
+such index, after the columns that limit what a caller sees, serves both directions.
 """
 
 import binascii
@@ -21,7 +21,7 @@ from store.database.statement_cache import Condition
 
 ID_LIMIT = 2**63
 
-Range = list[Condition]
+RangeConditions = list[Condition]
 COMPARISONS = {
     (True, False): operator.gt,
     (True, True): operator.ge,
@@ -30,33 +30,36 @@ COMPARISONS = {
 }
 
 
-class BadCursor(ValueError):
-    """This text is no place in this list."""
+class InvalidCursor(ValueError):
+    """The text is not a cursor of this list."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """The place of a row: its value of the order column, and its id, which tells equal ones apart."""
+    """The position of a row: its value of the order column, and its id as the tie-breaker."""
 
     value: Any
     id: int
 
 
 @dataclass(frozen=True)
-class Order:
-    """Rows of a table by one of its columns, then by id; `down` turns both around."""
+class KeysetOrder:
+    """Rows of a table by one of its columns, then by id; `descending` reverses both."""
 
     table: Any
     by: str
-    down: bool = False
+    descending: bool = False
 
     @classmethod
-    def parse(cls, table: Any, written: str) -> "Order":
-        """`created_on`, or `-created_on` for descending; LookupError or TypeError where that makes no order."""
+    def parse(cls, table: Any, written: str) -> "KeysetOrder":
+        """Parse `created_on`, or `-created_on` for descending order.
+
+        LookupError for an unknown column, TypeError for one with structured data.
+        """
         order = cls(table, written.lstrip("-"), written.startswith("-"))
         kind = column(table, order.by).type
         if isinstance(kind.impl_instance if isinstance(kind, TypeDecorator) else kind, JSON):
-            raise TypeError(f"{order.by!r} holds structured data, which has no order.")
+            raise TypeError(f"{order.by!r} holds structured data, which cannot be ordered.")
         return order
 
     @cached_property
@@ -64,51 +67,52 @@ class Order:
         """The order column and the id."""
         return column(self.table, self.by), column(self.table, "id")
 
-    def clauses(self, *, turned: bool = False) -> list[Any]:
-        """For ORDER BY; `turned` reads the list from its end."""
+    def clauses(self, *, backwards: bool = False) -> list[Any]:
+        """The terms of ORDER BY; `backwards` reads the list from its end."""
         keys = dict.fromkeys(self.columns)
-        return [key.desc() if self.down is not turned else key.asc() for key in keys]
+        return [key.desc() if self.descending is not backwards else key.asc() for key in keys]
 
     # ---- cursors
 
     @cached_property
-    def _head(self) -> list[str]:
+    def _cursor_prefix(self) -> list[str]:
         return [self.table.__tablename__, self.by]
 
     def cursor(self, value: Any, id: int) -> str:
-        """The cursor of a row."""
-        return binascii.b2a_base64(orjson.dumps([*self._head, value, id], default=str), newline=False).decode()
+        return binascii.b2a_base64(orjson.dumps([*self._cursor_prefix, value, id], default=str), newline=False).decode()
 
     def position(self, cursor: str) -> Position:
-        """The place that a cursor of this list tells; BadCursor for any other text."""
+        """Parse a cursor of this list. InvalidCursor for any other text."""
         try:
             *head, value, id = orjson.loads(binascii.a2b_base64(cursor, strict_mode=True))
-            if head != self._head or type(id) is not int or not 0 <= id < ID_LIMIT:
-                raise BadCursor(cursor)
-            return Position(self._kind.validate_python(value), id)
+            if head != self._cursor_prefix or type(id) is not int or not 0 <= id < ID_LIMIT:
+                raise InvalidCursor(cursor)
+            return Position(self._value_adapter.validate_python(value), id)
         except (ValueError, TypeError, ValidationError) as error:
-            raise BadCursor(cursor) from error
+            raise InvalidCursor(cursor) from error
 
     @cached_property
-    def _kind(self) -> TypeAdapter[Any]:
+    def _value_adapter(self) -> TypeAdapter[Any]:
         return TypeAdapter(self.table.model_fields[self.by].annotation)
 
     # ---- tests
 
-    def beyond(self, at: Position, *, before: bool = False, inclusive: bool = False) -> list[Range]:
-        """The tests for the rows after (or before) a place: alternatives, each answered by one range of the index."""
+    def conditions_beyond(
+        self, at: Position, *, before: bool = False, inclusive: bool = False
+    ) -> list[RangeConditions]:
+        """The conditions for the rows after (or before) a position: alternatives, each answered by one index range."""
         key, id = self.columns
-        up = before is self.down
+        up = before is self.descending
         compare = COMPARISONS[up, inclusive]
         told = (self.table, self.by, up, inclusive)
-        beside = Condition.named(("beside", *told), (at.id,), (id.type,), lambda place: compare(id, place))
+        beside = Condition.parametrized(("beside", *told), (at.id,), (id.type,), lambda place: compare(id, place))
         if self.by == "id":
             return [[beside]]
-        absent = Condition.named(("absent", *told), (), (), lambda: key.is_(None))
+        absent = Condition.parametrized(("absent", *told), (), (), lambda: key.is_(None))
         if at.value is None:
-            present = Condition.named(("present", *told), (), (), lambda: key.is_not(None))
+            present = Condition.parametrized(("present", *told), (), (), lambda: key.is_not(None))
             return [[absent, beside]] if up else [[absent, beside], [present]]
-        ranged = Condition.named(
+        ranged = Condition.parametrized(
             ("beyond", *told),
             (at.value, at.id),
             (key.type, id.type),

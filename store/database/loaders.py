@@ -1,4 +1,4 @@
-"""Rows of published resources: their table, their columns, and one statement for each level of a query."""
+"""Rows of published resources: their tables and columns, and one statement per level of a query."""
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -9,20 +9,20 @@ from sqlmodel import select
 from strawberry.dataloader import DataLoader
 from strawberry.types import get_object_definition
 
-from schema.core.field_permission import Guard
+from schema.core.field_permission import FieldPermission
 from schema.core.field_source import Computed, Relation
-from store.database.projection_fields import ASKING, Loaded
+from store.database.projection_fields import CONTEXT, LoadSource
 from store.database.statement_cache import Statement
-from store.database.transaction_reader import Reads
+from store.database.transaction_reader import DatabaseReader
 
 
 def find_table(kind: Any) -> Any | None:
-    """The table class of a published type; None for one that is not kept in the database."""
+    """The table class of a published type; None for a type without a table."""
     return next((s for s in kind.__subclasses__() if hasattr(s, "__table__")), None)
 
 
 def table_of(kind: Any) -> Any:
-    """The table class of a published resource; LookupError when there is none."""
+    """The table class of a published resource; LookupError if there is none."""
     table = find_table(kind)
     if table is None:
         raise LookupError(f"{kind.__name__} has no table: import the module of store/ that declares its row class.")
@@ -30,52 +30,56 @@ def table_of(kind: Any) -> Any:
 
 
 def column(table: Any, name: str) -> Any:
-    """A column of a table class, by its name."""
     return table.__table__.c[name]
 
 
-def among(tested: Any, values: Sequence[Any] | None = None, name: str | None = None) -> ColumnElement[bool]:
-    """Whether a column is one of these values: one parameter, however many they are, so that the statement is kept."""
+def is_any_of(tested: Any, values: Sequence[Any] | None = None, name: str | None = None) -> ColumnElement[bool]:
+    """`column = ANY(values)`: one parameter for any number of values, so that the statement can be cached."""
     found: ColumnElement[bool] = tested == any_(bindparam(name, values, type_=ARRAY(tested.type), required=False))
     return found
 
 
-class Asking(Protocol):
-    """Whoever reads: what is shown to it, and what is worked out for it."""
+class LoaderContext(Protocol):
+    """The caller of a query: what it may see, and the values computed for it."""
 
-    def shows(self, guard: Guard, owner: tuple[Any, ...]) -> bool:
-        """Whether a guarded value of this partner and marketplace is shown; refuses who lacks the permission."""
+    def is_visible(self, field_permission: FieldPermission, owner: tuple[Any, ...]) -> bool:
+        """True if the caller sees a protected value of this partner and marketplace.
+
+        Raises if it lacks the permission.
+        """
 
     async def compute(self, value: Computed, ids: Sequence[int]) -> Mapping[int, Any]:
-        """A computed value of the objects with these ids."""
+        """The computed value of the objects with these ids."""
 
 
 class Loaders:
-    """Related rows and computed values in batches, one load a level; made anew for each request."""
+    """Related rows and computed values in batches, one load per level; created anew for each request."""
 
-    def __init__(self, db: Reads, asking: Asking) -> None:
+    def __init__(self, db: DatabaseReader, context: LoaderContext) -> None:
         self.db = db
-        self.asking = asking
+        self.context = context
         self.loaders: dict[Relation | Computed, DataLoader[Any, Any]] = {}
 
-    async def level(self, link: Loaded, keys: Sequence[Any], columns: Sequence[str] | None = None) -> Mapping[Any, Any]:
-        """What belongs to each key.
+    async def load(
+        self, link: LoadSource, keys: Sequence[Any], columns: Sequence[str] | None = None
+    ) -> Mapping[Any, Any]:
+        """The loaded value of each key.
 
-        Related rows are whole objects, or tuples of plain data (key, id, *columns); computed values are found by the id
-        of their object. Of a guard the keys are owners, and those whose rows are shown are answered. For `ASKING` it is
-        whoever asks.
+        Related rows are whole objects or, with `columns`, tuples of plain data (key, id, *columns). Computed values are
+        keyed by the id of their object. For a field permission, the keys are owners, and only those whose rows the
+        caller sees are returned. For `CONTEXT`, the value is the context.
         """
         wanted = list({k for k in keys if k is not None})
         if not wanted:
             return {}
-        if link is ASKING:
-            return dict.fromkeys(wanted, self.asking)
-        if isinstance(link, Guard):
-            return {owner: True for owner in wanted if self.asking.shows(link, owner)}
+        if link is CONTEXT:
+            return dict.fromkeys(wanted, self.context)
+        if isinstance(link, FieldPermission):
+            return {owner: True for owner in wanted if self.context.is_visible(link, owner)}
         if isinstance(link, Computed):
-            return await self.asking.compute(link, sorted(wanted))
-        if link.within is not None:
-            return await self._within(link, link.within, wanted, columns)
+            return await self.context.compute(link, sorted(wanted))
+        if link.scope_column is not None:
+            return await self._load_of_owners(link, link.scope_column, wanted, columns)
         rows = await (self._objects(link, wanted) if columns is None else self._tuples(link, wanted, tuple(columns)))
         of: Callable[[Any], Any] = operator.itemgetter(0) if columns is not None else operator.attrgetter(_key(link))
         if not link.many:
@@ -85,10 +89,10 @@ class Loaders:
             grouped[of(row)].append(row)
         return grouped
 
-    async def _within(
+    async def _load_of_owners(
         self, link: Relation, name: str, keys: list[tuple[Any, Any]], columns: Sequence[str] | None
     ) -> Mapping[Any, Any]:
-        """What belongs to pairs of an owner and an id: of the rows with these ids, those of the same owner."""
+        """The rows of pairs of an owner and an id: of the rows with these ids, those of the same owner."""
         ids = list({id for _, id in keys})
         if columns is None:
             return {(getattr(row, name), row.id): row for row in await self._objects(link, ids)}
@@ -96,28 +100,28 @@ class Loaders:
         return {(row[-1], row[0]): row[:-1] for row in rows}
 
     async def _objects(self, link: Relation, keys: list[Any]) -> Sequence[Any]:
-        table = table_of(link.to)
-        statement: Any = select(table).where(among(column(table, _key(link)), keys)).order_by(*_order(link))
+        table = table_of(link.target)
+        statement: Any = select(table).where(is_any_of(column(table, _key(link)), keys)).order_by(*_order(link))
         async with self.db.sessions() as session:
             found: Sequence[Any] = (await session.exec(statement)).all()
         return found
 
     async def _tuples(self, link: Relation, keys: list[Any], columns: tuple[str, ...]) -> Sequence[Any]:
         def build() -> Statement:
-            table = table_of(link.to)
+            table = table_of(link.target)
             key = column(table, _key(link))
             wanted = (column(table, name) for name in ("id", *columns))
-            made: Statement = select(key, *wanted).where(among(key, name="keys")).order_by(*_order(link))
+            made: Statement = select(key, *wanted).where(is_any_of(key, name="keys")).order_by(*_order(link))
             return made
 
-        return await self.db.kept.rows((link, columns), build, {"keys": keys})
+        return await self.db.statements.rows((link, columns), build, {"keys": keys})
 
-    def one(self, link: Relation | Computed) -> DataLoader[Any, Any]:
-        """The same for graphql-core, which asks object by object."""
+    def loader_for(self, link: Relation | Computed) -> DataLoader[Any, Any]:
+        """`load` for graphql-core, which resolves object by object."""
         if link not in self.loaders:
 
             async def load(keys: list[Any]) -> list[Any]:
-                found = await self.level(link, keys)
+                found = await self.load(link, keys)
                 absent: Any = [] if link.many and isinstance(link, Relation) else None
                 return [found.get(k, absent) for k in keys]
 
@@ -130,11 +134,13 @@ def _key(link: Relation) -> str:
 
 
 def _order(link: Relation) -> list[Any]:
-    return [_place(link.to, name) for name in dict.fromkeys((link.order, "id"))]
+    return [_order_column(link.target, name) for name in dict.fromkeys((link.order, "id"))]
 
 
-def _place(kind: Any, name: str) -> Any:
-    """What related rows are ordered by: a column, or `option.ranking`, that of the one row which they are related to."""
+def _order_column(kind: Any, name: str) -> Any:
+    """The column that orders related rows: their own, or `option.ranking`, a column of the single row they are related
+    to.
+    """
     step, _, rest = name.rpartition(".")
     table = table_of(kind)
     if not step:
@@ -143,6 +149,6 @@ def _place(kind: Any, name: str) -> Any:
     related = None if field is None else field.metadata["compiled"]
     if not isinstance(related, Relation) or related.many:
         raise LookupError(f"{kind.__name__}.{step} is no single row to be ordered by.")
-    other = table_of(related.to)
+    other = table_of(related.target)
     one = select(column(other, rest)).where(column(other, "id") == column(table, related.by))
     return one.correlate(table).scalar_subquery()

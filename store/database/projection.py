@@ -1,7 +1,8 @@
-"""Wanted fields, as data -> one generated function from rows or objects to JSON-ready data, run breadth first over a list.
+"""Compiles selected fields to one generated function from rows or objects to JSON-ready data.
 
-The same generated code serves two sources. *Objects* are read by attribute. *Rows* are tuples `(order key, id, *columns)`
-of plain data, as `Rows.page` and `Loaders.level` give them: closed sets as the value stored, JSON columns as dictionaries.
+The function runs breadth first over a list. The same generator serves two sources. *Objects* are read by attribute.
+*Rows* are tuples `(order key, id, *columns)` of plain data, as list pages and `Loaders.load` return them: enums as
+stored values, JSON columns as dictionaries.
 """
 
 import enum
@@ -14,26 +15,26 @@ from typing import Any
 from strawberry.types.field import StrawberryField
 
 from schema.core.derived import Derived
-from schema.core.field_permission import Guard
-from schema.core.field_source import Computed, Inline, Itself, Relation
+from schema.core.field_permission import FieldPermission
+from schema.core.field_source import Computed, EmbeddedValue, Relation, RowItself
 from store.database.projection_fields import (
-    AS_WRITTEN,
-    ASKING,
+    CONTEXT,
+    SAME_SERIALIZER,
     CannotCompile,
-    Cursor,
-    Each,
-    Leaf,
-    Level,
-    Link,
-    Load,
-    Made,
+    ComputedField,
+    ConstantField,
+    CursorField,
+    FieldPath,
+    ListField,
+    LoadFunction,
+    MaskedField,
     MissingValue,
-    Part,
-    Same,
-    Steps,
-    Veil,
-    Wanted,
-    Write,
+    NestedList,
+    ObjectField,
+    RelationField,
+    ScalarField,
+    SelectedField,
+    ValueSerializer,
 )
 
 
@@ -41,29 +42,33 @@ def _missing(key: str) -> Any:
     raise MissingValue(key)
 
 
-class Writer:
-    """The generated function `many(source, cursor, asking)`, with the columns it reads and the relations it leaves open."""
+class CompiledSerializer:
+    """The generated function `many(source, cursor, asking)`, the columns it reads, and the relations to
+    load after it.
+    """
 
-    def __init__(self, wanted: Sequence[Wanted], bare: bool, from_rows: bool) -> None:
+    def __init__(self, fields: Sequence[SelectedField], bare: bool, from_rows: bool) -> None:
         self.from_rows = from_rows
         self.columns: list[str] = []
-        self.links: list[Link] = []
-        self.veils: list[Veil] = []
-        self.levels: list[Level] = []
-        self.asks = False
+        self.relations: list[RelationField] = []
+        self.masked_fields: list[MaskedField] = []
+        self.nested_lists: list[NestedList] = []
+        self.needs_context = False
         self._names: dict[str, Any] = {"missing": _missing}
         self._number = itertools.count()
-        made = self._entry(wanted[0], "o", (), ()) if bare else self._body(wanted, "o", (), ())
-        target = f"({''.join(f'{c}, ' for c in ('by', 'id', *map(_local, self.columns)))})" if from_rows else "o"
+        made = self._field_code(fields[0], "o", (), ()) if bare else self._object_code(fields, "o", (), ())
+        target = (
+            f"({''.join(f'{c}, ' for c in ('by', 'id', *map(_column_variable, self.columns)))})" if from_rows else "o"
+        )
         code = f"def many(source, cursor=None, asking=None): return [{made} for {target} in source]"
         exec(code, self._names)  # noqa: S102 - made of names in our own schema and of quoted keys
-        self.many: Callable[..., list[Any]] = self._names["many"]
-        self.reads = _reads(self.links)
+        self.serialize_many: Callable[..., list[Any]] = self._names["many"]
+        self.batches = _relation_batches(self.relations)
 
     def _variable(self) -> str:
         return f"v{next(self._number)}"
 
-    def _known(self, value: Any) -> str:
+    def _constant(self, value: Any) -> str:
         name = f"w{next(self._number)}"
         self._names[name] = value
         return name
@@ -71,10 +76,10 @@ class Writer:
     def _column(self, name: str) -> str:
         if name not in self.columns:
             self.columns.append(name)
-        return _local(name)
+        return _column_variable(name)
 
     def _read(self, var: str, path: str) -> str:
-        """The value behind a path; nothing on the way is nothing at its end."""
+        """The code for the value at a path; None anywhere on the path makes the value None."""
         first, *rest = path.split(".")
         if self.from_rows and first.endswith("()"):
             raise CannotCompile(path)
@@ -87,116 +92,122 @@ class Writer:
     def _step(self, var: str, name: str) -> str:
         return f"{var}.get({name!r})" if self.from_rows else f"{var}.{name}"
 
-    def _body(self, wanted: Sequence[Wanted], var: str, at: Steps, owner: Steps | None) -> str:
-        return "{" + ", ".join(f"{w.key!r}: {self._entry(w, var, at, owner)}" for w in wanted) + "}"
+    def _object_code(self, fields: Sequence[SelectedField], var: str, at: FieldPath, owner: FieldPath | None) -> str:
+        return "{" + ", ".join(f"{w.key!r}: {self._field_code(w, var, at, owner)}" for w in fields) + "}"
 
-    def _entry(self, w: Wanted, var: str, at: Steps, owner: Steps | None) -> str:
-        if self.from_rows and isinstance(w, Leaf | Made | Part | Each) and not w.in_rows:
+    def _field_code(self, w: SelectedField, var: str, at: FieldPath, owner: FieldPath | None) -> str:
+        if self.from_rows and isinstance(w, ScalarField | ComputedField | ObjectField | ListField) and not w.in_rows:
             raise CannotCompile(f"{w.key}: is no column")
         match w:
-            case Same():
+            case ConstantField():
                 return repr(w.value)
-            case Cursor():
+            case CursorField():
                 return "cursor(by, id)" if self.from_rows else "cursor(o)"
-            case Leaf():
-                return self._leaf(w, var)
-            case Made():
-                return self._made(w, var)
-            case Part():
-                return self._part(w, var, at, owner)
-            case Each():
-                return self._level(w, at, owner) if _opens(w.wanted) else self._each(w, var)
-            case Link():
-                return self._link(w, at, owner)
+            case ScalarField():
+                return self._scalar_code(w, var)
+            case ComputedField():
+                return self._computed_code(w, var)
+            case ObjectField():
+                return self._object_field_code(w, var, at, owner)
+            case ListField():
+                return self._nested_list_code(w, at, owner) if _needs_loading(w.fields) else self._list_code(w, var)
+            case RelationField():
+                return self._relation_code(w, at, owner)
 
-    def _leaf(self, w: Leaf, var: str) -> str:
-        write = w.stored if self.from_rows and w.stored is not AS_WRITTEN else w.write
-        return self._written(w, self._read(var, w.path), write)
+    def _scalar_code(self, w: ScalarField, var: str) -> str:
+        write = w.serialize_stored if self.from_rows and w.serialize_stored is not SAME_SERIALIZER else w.serialize
+        return self._serialized_code(w, self._read(var, w.path), write)
 
-    def _made(self, w: Made, var: str) -> str:
-        self.asks = self.asks or w.asks
-        values = [*(["asking"] if w.asks else []), *(self._read(var, path) for path in w.paths)]
-        return self._written(w, f"{self._known(w.make)}({', '.join(values)})", w.write)
+    def _computed_code(self, w: ComputedField, var: str) -> str:
+        self.needs_context = self.needs_context or w.needs_context
+        values = [*(["asking"] if w.needs_context else []), *(self._read(var, path) for path in w.paths)]
+        return self._serialized_code(w, f"{self._constant(w.compute)}({', '.join(values)})", w.serialize)
 
-    def _written(self, w: Leaf | Made, source: str, write: Write) -> str:
+    def _serialized_code(self, w: ScalarField | ComputedField, source: str, write: ValueSerializer) -> str:
         if write is None and not w.required:
             return source
         v = self._variable()
         written = v
         if write is not None:
-            name = self._known(write)
+            name = self._constant(write)
             written = f"{name}[{v}]" if isinstance(write, Mapping) else f"{name}({v})"
-        return self._unless_missing(w, v, source, written)
+        return self._null_check_code(w, v, source, written)
 
-    def _part(self, w: Part, var: str, at: Steps, owner: Steps | None) -> str:
+    def _object_field_code(self, w: ObjectField, var: str, at: FieldPath, owner: FieldPath | None) -> str:
         at = (*at, w.key)
         if w.path is not None:
             v = self._variable()
             inner = None if owner is None or self.from_rows else (*owner, *w.path.split("."))
-            return self._unless_missing(w, v, self._read(var, w.path), self._body(w.wanted, v, at, inner))
-        body = self._body(w.wanted, var, at, owner)
-        if w.guard is not None:
-            self.veils.append(Veil(w.key, w.guard, at[:-1], self._owner(w.key, w.guard, owner)))
+            return self._null_check_code(w, v, self._read(var, w.path), self._object_code(w.fields, v, at, inner))
+        body = self._object_code(w.fields, var, at, owner)
+        if w.field_permission is not None:
+            self.masked_fields.append(
+                MaskedField(w.key, w.field_permission, at[:-1], self._require_owner(w.key, w.field_permission, owner))
+            )
         if w.presence is None:
             return body
-        return self._unless_missing(w, self._variable(), self._read(var, w.presence), body)
+        return self._null_check_code(w, self._variable(), self._read(var, w.presence), body)
 
-    def _each(self, w: Each, var: str) -> str:
+    def _list_code(self, w: ListField, var: str) -> str:
         v, item = self._variable(), self._variable()
         absent = f"missing({w.key!r})" if w.item_required else "None"
-        made = f"[{absent} if {item} is None else {self._body(w.wanted, item, (), None)} for {item} in {v}]"
-        return self._unless_missing(w, v, self._read(var, w.path), made)
+        made = f"[{absent} if {item} is None else {self._object_code(w.fields, item, (), None)} for {item} in {v}]"
+        return self._null_check_code(w, v, self._read(var, w.path), made)
 
-    def _level(self, w: Each, at: Steps, owner: Steps | None) -> str:
+    def _nested_list_code(self, w: ListField, at: FieldPath, owner: FieldPath | None) -> str:
         if self.from_rows or owner is None or "()" in w.path:
             raise CannotCompile(f"{w.key}: lists what is related to objects that are none of its own")
-        inner = Projection(w.wanted)
+        inner = Projection(w.fields)
         if inner.objects is None:
             raise CannotCompile(inner.reasons[0])
-        self.levels.append(Level(w, inner, at, (*owner, *w.path.split("."))))
+        self.nested_lists.append(NestedList(w, inner, at, (*owner, *w.path.split("."))))
         return "None"
 
-    def _link(self, w: Link, at: Steps, owner: Steps | None) -> str:
+    def _relation_code(self, w: RelationField, at: FieldPath, owner: FieldPath | None) -> str:
         if owner is None or any(step.endswith("()") for step in owner):
             raise CannotCompile(f"{w.key}: is a relation of an embedded value")
-        self.links.append(replace(w, at=at, owner=owner))
-        if w.relation.guard is not None:
-            self._owner(w.key, w.relation.guard, owner)
+        self.relations.append(replace(w, at=at, owner=owner))
+        if w.relation.field_permission is not None:
+            self._require_owner(w.key, w.relation.field_permission, owner)
         if self.from_rows:
-            for name in _held(w.relation):
+            for name in _key_columns(w.relation):
                 self._column(name)
         return "None"
 
-    def _owner(self, key: str, guard: Guard, owner: Steps | None) -> Steps:
-        """See to it that whose a row is can be read."""
+    def _require_owner(self, key: str, field_permission: FieldPermission, owner: FieldPath | None) -> FieldPath:
+        """Ensure that the owner of a row can be read."""
         if owner is None or any(step.endswith("()") for step in owner):
             raise CannotCompile(f"{key}: is guarded within an embedded value")
         if self.from_rows:
-            for name in guard.owner:
+            for name in field_permission.owner_columns:
                 self._column(name)
         return owner
 
-    def _unless_missing(self, w: Leaf | Made | Part | Each, v: str, source: str, written: str) -> str:
+    def _null_check_code(
+        self, w: ScalarField | ComputedField | ObjectField | ListField, v: str, source: str, written: str
+    ) -> str:
         absent = f"missing({w.key!r})" if w.required else "None"
         return f"({absent} if ({v} := {source}) is None else {written})"
 
-    async def keys(self, read: "Read", source: Sequence[Any], load: Load) -> list[Any]:
-        """What each row or object holds to find its related ones by; None where they are not the caller's to see."""
-        held = [self._values(name, source, read.owner) for name in _held(read.relation)]
+    async def relation_keys(self, read: "RelationBatch", source: Sequence[Any], load: LoadFunction) -> list[Any]:
+        """The key of each row or object for its related ones; None if the caller may not see them."""
+        held = [self._values(name, source, read.owner) for name in _key_columns(read.relation)]
         keys = held[0] if len(held) == 1 else [None if None in pair else pair for pair in zip(*held, strict=True)]
-        if read.relation.guard is None:
+        if read.relation.field_permission is None:
             return keys
-        shown = await self.shown(read.relation.guard, source, read.owner, load)
+        shown = await self.visibility(read.relation.field_permission, source, read.owner, load)
         return [key if seen else None for key, seen in zip(keys, shown, strict=True)]
 
-    async def shown(self, guard: Guard, source: Sequence[Any], owner: Steps, load: Load) -> list[bool]:
-        """Of each row or object, whether it is the caller's to see."""
-        named = [self._values(name, source, owner) for name in guard.owner]
+    async def visibility(
+        self, field_permission: FieldPermission, source: Sequence[Any], owner: FieldPath, load: LoadFunction
+    ) -> list[bool]:
+        """Whether the caller may see each row or object."""
+        named = [self._values(name, source, owner) for name in field_permission.owner_columns]
         owners = list(zip(*named, strict=True)) if named else [()] * len(source)
-        found = await load(guard, owners, None)
+        found = await load(field_permission, owners, None)
         return [one in found for one in owners]
 
-    def _values(self, name: str, source: Sequence[Any], owner: Steps) -> list[Any]:
+    def _values(self, name: str, source: Sequence[Any], owner: FieldPath) -> list[Any]:
         if self.from_rows:
             at = self.columns.index(name) + 2
             return [row[at] for row in source]
@@ -205,116 +216,125 @@ class Writer:
         return [None if o is None else getattr(o, name) for o in source]
 
     @property
-    def open(self) -> bool:
-        """Whether writing it asks for more than its own rows or objects."""
-        return bool(self.links or self.veils or self.levels or self.asks)
+    def needs_loading(self) -> bool:
+        """True if serializing needs more than its own rows or objects."""
+        return bool(self.relations or self.masked_fields or self.nested_lists or self.needs_context)
 
 
 class Projection:
-    """Wanted fields, compiled for rows and for objects where they can be.
+    """Selected fields, compiled for rows and for objects where possible.
 
-    `bare` writes the one wanted value itself instead of an object that holds it. `rows.columns` says what to select.
+    `bare` renders the value of the single field instead of an object that holds it. `rows.columns` lists the columns to
+    select.
     """
 
-    def __init__(self, wanted: Sequence[Wanted], bare: bool = False) -> None:
+    def __init__(self, fields: Sequence[SelectedField], bare: bool = False) -> None:
         self.reasons: list[str] = []
-        self.objects = self._made(wanted, bare, from_rows=False)
-        self.rows = self._made(wanted, bare, from_rows=True)
+        self.objects = self._compile(fields, bare, from_rows=False)
+        self.rows = self._compile(fields, bare, from_rows=True)
         if self.objects is None and self.rows is None:
             raise CannotCompile(self.reasons[0])
 
-    def _made(self, wanted: Sequence[Wanted], bare: bool, *, from_rows: bool) -> Writer | None:
+    def _compile(self, fields: Sequence[SelectedField], bare: bool, *, from_rows: bool) -> CompiledSerializer | None:
         try:
-            return Writer(wanted, bare, from_rows)
+            return CompiledSerializer(fields, bare, from_rows)
         except CannotCompile as way_out:
             self.reasons.append(str(way_out))
             return None
 
     async def render(
-        self, source: Sequence[Any], load: Load, columns: bool = False, cursor: Callable[..., str] | None = None
+        self, source: Sequence[Any], load: LoadFunction, columns: bool = False, cursor: Callable[..., str] | None = None
     ) -> list[Any]:
-        """Write rows (`columns`) or objects; each relation is one load for the whole level."""
+        """Serialize rows (with `columns`) or objects. Each relation is loaded once for the whole level."""
         writer = self.rows if columns else self.objects
         if writer is None:
             raise CannotCompile(self.reasons[0])
-        asking = (await load(ASKING, (True,), None))[True] if writer.asks else None
-        out = writer.many(source, cursor, asking)
-        for veil in writer.veils:
-            shown = await writer.shown(veil.guard, source, veil.owner, load)
-            for target, seen in zip(_at(out, veil.at), shown, strict=True):
+        context = (await load(CONTEXT, (True,), None))[True] if writer.needs_context else None
+        out = writer.serialize_many(source, cursor, context)
+        for masked_field in writer.masked_fields:
+            shown = await writer.visibility(masked_field.field_permission, source, masked_field.owner, load)
+            for target, seen in zip(_targets_at(out, masked_field.at), shown, strict=True):
                 if target is not None and not seen:
-                    target[veil.key] = None
-        for read in writer.reads:
-            await read.follow(await writer.keys(read, source, load), out, load)
-        for level in writer.levels:
-            await _descend(level, source, out, load)
+                    target[masked_field.key] = None
+        for read in writer.batches:
+            await read.load_into(await writer.relation_keys(read, source, load), out, load)
+        for nested_list in writer.nested_lists:
+            await _write_nested_list(nested_list, source, out, load)
         return out
 
 
-async def _descend(level: Level, source: Sequence[Any], out: list[Any], load: Load) -> None:
-    """Write the lists of embedded objects, all in one go, into the objects that hold them."""
-    for step in level.path:
+async def _write_nested_list(
+    nested_list: NestedList, source: Sequence[Any], out: list[Any], load: LoadFunction
+) -> None:
+    """Render all lists of embedded objects together, and write them into the objects that hold them."""
+    for step in nested_list.path:
         source = [None if o is None else getattr(o, step) for o in source]
     items = list(itertools.chain.from_iterable(held for held in source if held is not None))
     if any(item is None for item in items):
-        raise MissingValue(level.each.key)  # graphql-core tells where
-    done = iter(await level.inner.render(items, load))
-    for target, held in zip(_at(out, level.at), source, strict=True):
+        raise MissingValue(nested_list.list_field.key)  # graphql-core reports where
+    done = iter(await nested_list.projection.render(items, load))
+    for target, held in zip(_targets_at(out, nested_list.at), source, strict=True):
         written = None if held is None else list(itertools.islice(done, len(held)))
         if target is None:
             continue
-        if written is None and level.each.required:
-            _missing(level.each.key)
-        target[level.each.key] = written
+        if written is None and nested_list.list_field.required:
+            _missing(nested_list.list_field.key)
+        target[nested_list.list_field.key] = written
 
 
-def _at(out: list[Any], steps: Steps) -> list[Any]:
-    """What stands at a place of each written object."""
+def _targets_at(out: list[Any], steps: FieldPath) -> list[Any]:
+    """The value at a path of keys in each serialized object."""
     for key in steps:
         out = [None if o is None else o[key] for o in out]
     return out
 
 
-class Read:
-    """A relation that is read once for a level, whatever is wanted through it under however many keys."""
+class RelationBatch:
+    """A relation that is loaded once per level for all keys that select it."""
 
-    def __init__(self, links: Sequence[Link]) -> None:
-        self.links = links
+    def __init__(self, links: Sequence[RelationField]) -> None:
+        self.relations = links
         self.relation, self.owner = links[0].relation, links[0].owner
-        wanted = [link.inner.rows.columns for link in links if link.inner.rows is not None and _of_rows(link)]
-        self.columns = list(dict.fromkeys(itertools.chain(*wanted))) if wanted else None
-        """What to select; None for whole objects, and for values that are worked out."""
+        fields = [
+            link.projection.rows.columns for link in links if link.projection.rows is not None and _uses_rows(link)
+        ]
+        self.columns = list(dict.fromkeys(itertools.chain(*fields))) if fields else None
+        """The columns to select; None for whole objects and for computed values."""
 
-    async def follow(self, keys: list[Any], out: list[Any], load: Load) -> None:
-        """Load what belongs to the keys, and write it into the objects that hold them."""
+    async def load_into(self, keys: list[Any], out: list[Any], load: LoadFunction) -> None:
+        """Load the values of the keys, and write them into the objects that hold them."""
         found = await load(self.relation, keys, self.columns)
-        for link in self.links:
-            written = await self._written(link, found, load)
-            _put(link, keys, written, _at(out, link.at))
+        for link in self.relations:
+            written = await self._serialize(link, found, load)
+            _assign(link, keys, written, _targets_at(out, link.at))
 
-    async def _written(self, link: Link, found: Mapping[Any, Any], load: Load) -> Mapping[Any, Any]:
-        """What a link wants of what was found, by key."""
-        rows = itertools.chain.from_iterable(found.values()) if self.relation.many else found.values()
-        done = iter(await link.inner.render(self._part(link, list(rows)), load, self.columns is not None))
+    async def _serialize(
+        self, link: RelationField, selections: Mapping[Any, Any], load: LoadFunction
+    ) -> Mapping[Any, Any]:
+        """The serialized selection of a link, by key."""
+        rows = itertools.chain.from_iterable(selections.values()) if self.relation.many else selections.values()
+        done = iter(
+            await link.projection.render(self._select_columns(link, list(rows)), load, self.columns is not None)
+        )
         if self.relation.many:
-            return {key: list(itertools.islice(done, len(related))) for key, related in found.items()}
-        return dict(zip(found, done, strict=True))
+            return {key: list(itertools.islice(done, len(related))) for key, related in selections.items()}
+        return dict(zip(selections, done, strict=True))
 
-    def _part(self, link: Link, rows: list[Any]) -> list[Any]:
+    def _select_columns(self, link: RelationField, rows: list[Any]) -> list[Any]:
         """The rows with the columns of one link only."""
-        if self.columns is None or link.inner.rows is None or link.inner.rows.columns == self.columns:
+        if self.columns is None or link.projection.rows is None or link.projection.rows.columns == self.columns:
             return rows
-        places = (self.columns.index(name) + 2 for name in link.inner.rows.columns)
+        places = (self.columns.index(name) + 2 for name in link.projection.rows.columns)
         return list(map(operator.itemgetter(0, 1, *places), rows))
 
 
-def _put(link: Link, keys: list[Any], written: Mapping[Any, Any], targets: list[Any]) -> None:
+def _assign(link: RelationField, keys: list[Any], written: Mapping[Any, Any], targets: list[Any]) -> None:
     absent: Any = [] if link.relation.many and isinstance(link.relation, Relation) else None
     for target, key in zip(targets, keys, strict=True):
         if target is None:
             continue
         value = written.get(key, absent)
-        if link.spread:
+        if link.merge_keys:
             target.update(value or {})
         elif value is None and link.required:
             _missing(link.key)
@@ -322,46 +342,49 @@ def _put(link: Link, keys: list[Any], written: Mapping[Any, Any], targets: list[
             target[link.key] = value
 
 
-def _reads(links: Sequence[Link]) -> list[Read]:
-    """One for all links that follow one relation from one place, and want rows alike or objects alike."""
-    together: dict[Any, list[Link]] = {}
+def _relation_batches(links: Sequence[RelationField]) -> list[RelationBatch]:
+    """One batch for all links that follow the same relation from the same place, and read either rows or objects."""
+    together: dict[Any, list[RelationField]] = {}
     for link in links:
-        together.setdefault((link.relation, link.owner, _of_rows(link)), []).append(link)
-    return [Read(same) for same in together.values()]
+        together.setdefault((link.relation, link.owner, _uses_rows(link)), []).append(link)
+    return [RelationBatch(same) for same in together.values()]
 
 
-def _of_rows(link: Link) -> bool:
-    """Whether what it wants is written from rows: not what only objects have, nor values that are worked out."""
-    return isinstance(link.relation, Relation) and link.inner.rows is not None
+def _uses_rows(link: RelationField) -> bool:
+    """True if the link is rendered from rows. Fields that only objects have, and computed values, are not."""
+    return isinstance(link.relation, Relation) and link.projection.rows is not None
 
 
-def _held(relation: Relation | Computed) -> Steps:
-    """What an object has of what its related ones are found by: the id, perhaps behind whose it is."""
+def _key_columns(relation: Relation | Computed) -> FieldPath:
+    """The columns that hold the key of the related rows: an id, after the owner's column if the relation is scoped."""
     if isinstance(relation, Computed):
         return ("id",)
     own = "id" if relation.many else relation.by
-    return (own,) if relation.within is None else (relation.within, own)
+    return (own,) if relation.scope_column is None else (relation.scope_column, own)
 
 
-def _opens(wanted: Sequence[Wanted]) -> bool:
-    """Whether something is wanted that is not in the objects themselves."""
+def _needs_loading(fields: Sequence[SelectedField]) -> bool:
+    """True if a field is not part of the objects themselves."""
     return any(
-        isinstance(w, Link)
-        or (isinstance(w, Part | Each) and (_opens(w.wanted) or getattr(w, "guard", None) is not None))
-        for w in wanted
+        isinstance(w, RelationField)
+        or (
+            isinstance(w, ObjectField | ListField)
+            and (_needs_loading(w.fields) or getattr(w, "field_permission", None) is not None)
+        )
+        for w in fields
     )
 
 
-def _local(column: str) -> str:
+def _column_variable(column: str) -> str:
     return f"c_{column}"
 
 
-def access(field: StrawberryField) -> str | Inline | Relation | Itself | Computed | Derived:
-    """Where a published field is read from, if that can be said without running its resolver."""
+def field_access(field: StrawberryField) -> str | EmbeddedValue | Relation | RowItself | Computed | Derived:
+    """Where a published field is read from. CannotCompile if only its resolver can tell."""
     if field.permission_classes or field.extensions:
         raise CannotCompile(f"{field.python_name}: extensions")
     compiled = field.metadata.get("compiled")
-    if isinstance(compiled, (str, Inline, Relation, Itself, Computed, Derived)):
+    if isinstance(compiled, (str, EmbeddedValue, Relation, RowItself, Computed, Derived)):
         return compiled
     resolver = field.base_resolver
     if resolver is None:
@@ -371,6 +394,6 @@ def access(field: StrawberryField) -> str | Inline | Relation | Itself | Compute
     return f"{field.python_name}()"
 
 
-def names_of(kind: type[enum.Enum]) -> Mapping[Any, str]:
-    """The published name of each member of a closed set, by member and by the value stored."""
+def enum_names_of(kind: type[enum.Enum]) -> Mapping[Any, str]:
+    """The published name of each enum member, by member and by stored value."""
     return {key: member.name for member in kind for key in (member.value, member)}

@@ -1,48 +1,46 @@
-"""What is wanted of rows or objects, as data: the keys to write, each with where its value stands and how it is written."""
+"""Selected fields as data: the keys to write, where each value is read from, and how it is serialized."""
 
 import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
-from schema.core.field_permission import Guard
+from schema.core.field_permission import FieldPermission
 from schema.core.field_source import Computed, Relation
 
-if TYPE_CHECKING:
-    from store.database.projection import Projection
+
+class _Context(enum.Enum):
+    CONTEXT = enum.auto()
 
 
-class _Asking(enum.Enum):
-    ASKING = enum.auto()
-
-
-ASKING: Final = _Asking.ASKING
-"""What is loaded to know who asks."""
-Loaded: TypeAlias = Relation | Computed | Guard | _Asking
-Load: TypeAlias = Callable[[Loaded, Sequence[Any], Sequence[str] | None], Awaitable[Mapping[Any, Any]]]
-"""Answers what belongs to each key: related rows, values worked out, owners whose rows are shown (a guard), or who asks."""
-Steps: TypeAlias = tuple[str, ...]
-Write: TypeAlias = Callable[[Any], Any] | Mapping[Any, Any] | None
-"""What makes JSON-ready data of a value that is there: a function, a table of answers, or nothing."""
+CONTEXT: Final = _Context.CONTEXT
+"""Loads the caller's context."""
+LoadSource: TypeAlias = Relation | Computed | FieldPermission | _Context
+LoadFunction: TypeAlias = Callable[[LoadSource, Sequence[Any], Sequence[str] | None], Awaitable[Mapping[Any, Any]]]
+"""Returns the value of each key: related rows, computed values, visible owners (for a field permission), or the
+context."""
+FieldPath: TypeAlias = tuple[str, ...]
+ValueSerializer: TypeAlias = Callable[[Any], Any] | Mapping[Any, Any] | None
+"""Converts a value other than None to JSON-ready data: a function, a mapping, or None for no conversion."""
 
 
 class CannotCompile(Exception):
-    """This selection is for graphql-core; the message says because of what."""
+    """The selection must be executed by graphql-core; the message names the reason."""
 
 
 class MissingValue(ValueError):
-    """There is nothing where the type promises something."""
+    """A required value is missing."""
 
 
-class _AsWritten(enum.Enum):
-    AS_WRITTEN = enum.auto()
+class _SameSerializer(enum.Enum):
+    SAME_SERIALIZER = enum.auto()
 
 
-AS_WRITTEN: Final = _AsWritten.AS_WRITTEN
+SAME_SERIALIZER: Final = _SameSerializer.SAME_SERIALIZER
 
 
 @dataclass(frozen=True)
-class Same:
+class ConstantField:
     """The same value for every row."""
 
     key: str
@@ -50,101 +48,123 @@ class Same:
 
 
 @dataclass(frozen=True)
-class Leaf:
+class ScalarField:
     """One value. `path` leads to it: `title`, `title.en`, or `shown()` for a method (of objects only).
 
-    `in_rows` is false where only objects have it, as for a Python property.
+    `in_rows` is false if only objects have the value, as for a Python property.
     """
 
     key: str
     path: str
-    write: Write = None
+    serialize: ValueSerializer = None
     required: bool = False
-    stored: Write | _AsWritten = AS_WRITTEN
-    """How it is written from a row, where the column's type already promises part of what `write` does."""
+    serialize_stored: ValueSerializer | _SameSerializer = SAME_SERIALIZER
+    """The serializer for rows, if the column's type already does part of what `serialize` does."""
     in_rows: bool = True
 
 
 @dataclass(frozen=True)
-class Made:
-    """One value made of what stands behind several paths, and (`asks`) of whoever asks, who comes first."""
+class ComputedField:
+    """One value computed from the values at several paths. With `needs_context`, the context is the first argument."""
 
     key: str
-    paths: Steps
-    make: Callable[..., Any]
-    write: Write = None
+    paths: FieldPath
+    compute: Callable[..., Any]
+    serialize: ValueSerializer = None
     required: bool = False
-    asks: bool = False
+    needs_context: bool = False
     in_rows: bool = True
 
 
 @dataclass(frozen=True)
-class Cursor:
-    """The place of the row in its list."""
+class CursorField:
+    """The cursor of the row in its list."""
 
     key: str
 
 
 @dataclass(frozen=True)
-class Part:
-    """An embedded object: behind `path`, or (None) made of the same row's columns, absent when `presence` is null."""
+class ObjectField:
+    """An embedded object: at `path`, or (None) built from columns of the same row, and null if `presence` is null."""
 
     key: str
     path: str | None
-    wanted: "tuple[Wanted, ...]"
+    fields: "tuple[SelectedField, ...]"
     required: bool = False
     presence: str | None = None
     in_rows: bool = True
-    guard: Guard | None = None
+    field_permission: FieldPermission | None = None
 
 
 @dataclass(frozen=True)
-class Each:
-    """A list of embedded objects behind `path`; of rows only where that is a JSON column, which `in_rows` says."""
+class ListField:
+    """A list of embedded objects at `path`. Rows have it only if that is a JSON column, which `in_rows` says."""
 
     key: str
     path: str
-    wanted: "tuple[Wanted, ...]"
+    fields: "tuple[SelectedField, ...]"
     required: bool = False
     item_required: bool = True
     in_rows: bool = False
 
 
+class RowColumns(Protocol):
+    """The columns that a compiled selection selects."""
+
+    columns: list[str]
+
+
+class Compiled(Protocol):
+    """A compiled selection that a relation renders: a `Projection`."""
+
+    @property
+    def rows(self) -> RowColumns | None:
+        """The columns of its rows; None if it can only be read from objects."""
+
+    def render(self, source: Sequence[Any], load: LoadFunction, columns: bool = False) -> Awaitable[list[Any]]:
+        """Serialize rows (with `columns`) or objects."""
+
+
 @dataclass(frozen=True)
-class Link:
-    """Related resources, or values worked out, for the whole level at once. `spread`: their keys are written among ours."""
+class RelationField:
+    """Related resources or computed values, loaded for the whole level at once.
+
+    With `merge_keys`, the keys of the related object are written into the object itself.
+    """
 
     key: str
     relation: Relation | Computed
-    inner: "Projection"
+    projection: Compiled
     required: bool = False
-    at: Steps = ()
-    """The keys under which it is written."""
-    owner: Steps = ()
-    """The attributes that lead from an object to the one whose relation it is."""
-    spread: bool = False
+    at: FieldPath = ()
+    """The keys that lead to the object it is written into."""
+    owner: FieldPath = ()
+    """The attributes that lead from an object to the owner of the relation."""
+    merge_keys: bool = False
 
 
 @dataclass(frozen=True)
-class Level:
-    """A list of embedded objects that want related resources: all of them, whoever holds them, are one level."""
+class NestedList:
+    """A list of embedded objects with related resources. All such objects of a level are rendered together."""
 
-    each: Each
-    inner: "Projection"
-    at: Steps
-    """The keys of the object that it is written into."""
-    path: Steps
-    """The attributes that lead to it."""
+    list_field: ListField
+    projection: Compiled
+    at: FieldPath
+    """The keys that lead to the object it is written into."""
+    path: FieldPath
+    """The attributes that lead to the list."""
 
 
 @dataclass(frozen=True)
-class Veil:
-    """A part that is taken out again of rows that are not the caller's to see."""
+class MaskedField:
+    """A part that becomes null in rows that the caller may not see."""
 
     key: str
-    guard: Guard
-    at: Steps
-    owner: Steps
+    field_permission: FieldPermission
+    at: FieldPath
+    owner: FieldPath
 
 
-Wanted: TypeAlias = Same | Leaf | Made | Cursor | Part | Each | Link
+SelectedField: TypeAlias = (
+    ConstantField | ScalarField | ComputedField | CursorField | ObjectField | ListField | RelationField
+)

@@ -1,4 +1,4 @@
-"""Statements compiled once, kept with their bind parameters, and run by the driver itself."""
+"""Prepared statements: compiled once, cached with their bind parameters, and run by the driver itself."""
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
@@ -10,18 +10,17 @@ from sqlalchemy.sql.selectable import CompoundSelect
 from sqlalchemy.types import JSON, Enum, Float, Numeric, TypeDecorator, TypeEngine
 
 Statement = Select[Any] | CompoundSelect[Any]
-Made = tuple[ColumnElement[bool], Sequence[BindParameter[Any]]]
-Source = Callable[[Mapping[str, Any], Sequence[Any]], Any]
-"""Where an argument comes from: the named values, or the values of the tests, in order."""
+BuiltCondition = tuple[ColumnElement[bool], Sequence[BindParameter[Any]]]
+ArgumentSource = Callable[[Mapping[str, Any], Sequence[Any]], Any]
+"""Where an argument comes from: the named values, or the values of the conditions, in order."""
 
-KEPT = 2048
+CACHE_SIZE = 2048
 
 
-def reader(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
-    """What makes plain data of what the driver gives for a column; None: it is plain data already.
+def result_converter_of(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
+    """Converts the driver's value of a column to plain data; None if it is plain data already.
 
-    A closed set is read as the value stored, and JSON as JSON, without the objects that Python code would be given; numbers
-    with decimals the driver knows itself.
+    Enums stay stored values and JSON stays JSON; neither becomes a Python object. The driver itself converts decimals.
     """
     stored = kind.impl_instance if isinstance(kind, TypeDecorator) else kind
     if isinstance(stored, Enum | JSON | Numeric | Float):
@@ -30,44 +29,44 @@ def reader(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | No
 
 
 class Condition:
-    """A condition on rows, with the key that its statement is kept by and the values that each request brings.
+    """A condition on rows: part of the cache key of its statement, and the values of a request.
 
-    One that was made by `on` tests a single column, and can test it in other rows as well: see `of_rows`. One that goes along
-    an index of its own, which only pays where few rows pass, has itself without that index in `plain`.
+    A condition of `on_column` tests a single column and can be applied to other rows: see `for_rows`. A condition that
+    uses its own index, which pays only if few rows match, has a `fallback`: the same condition without that index.
     """
 
-    __slots__ = ("_make", "_of", "key", "plain", "values")
+    __slots__ = ("_make", "_of", "fallback", "key", "values")
 
     def __init__(
         self,
         key: Hashable,
         values: Sequence[Any],
-        make: Callable[[], Made],
+        make: Callable[[], BuiltCondition],
         of: "Callable[[FromClause], Condition] | None" = None,
-        plain: "Condition | None" = None,
+        fallback: "Condition | None" = None,
     ) -> None:
         self.key = key
         self.values = values
-        self.plain = plain
+        self.fallback = fallback
         self._make = make
         self._of = of
 
     @classmethod
-    def of(cls, condition: ColumnElement[bool]) -> "Condition":
-        """Any condition; SQLAlchemy says what it is kept by, which costs more than to name it with `named`."""
+    def from_expression(cls, condition: ColumnElement[bool]) -> "Condition":
+        """Any condition. SQLAlchemy computes its cache key, which costs more than naming one with `parametrized`."""
         found = condition._generate_cache_key()  # noqa: SLF001 - there is no public name for it
         if found is None:
-            raise TypeError(f"This condition cannot be kept: {condition}")
+            raise TypeError(f"This condition cannot be cached: {condition}")
         binds = found.bindparams
         return cls(found.key, [bind.effective_value for bind in binds], lambda: (condition, binds))
 
     @classmethod
-    def named(
+    def parametrized(
         cls, key: Hashable, values: Sequence[Any], kinds: Sequence[Any], build: Callable[..., ColumnElement[bool]]
     ) -> "Condition":
-        """A condition that `build` makes of parameters of these kinds, wholly told by `key`."""
+        """A condition that `build` creates from parameters of these types. `key` must identify it completely."""
 
-        def make() -> Made:
+        def make() -> BuiltCondition:
             binds = [bindparam(None, value, type_=kind) for value, kind in zip(values, kinds, strict=True)]
             return build(*binds), binds
 
@@ -76,56 +75,58 @@ class Condition:
     @classmethod
     def equal(cls, column: Column[Any], value: Any) -> "Condition":
         """`column = value`."""
-        return cls.on(column, "=", (value,), (column.type,), lambda tested, bind: tested == bind)
+        return cls.on_column(column, "=", (value,), (column.type,), lambda tested, bind: tested == bind)
 
     @classmethod
-    def on(
+    def on_column(
         cls,
         column: Column[Any],
         test: str,
         values: Sequence[Any],
         kinds: Sequence[Any],
         build: Callable[..., ColumnElement[bool]],
-        plain: "Condition | None" = None,
+        fallback: "Condition | None" = None,
     ) -> "Condition":
-        """A test of one column: `build` is given it, and parameters of these kinds."""
+        """A condition on one column: `build` gets the column and parameters of these types."""
 
         def of_rows(rows: FromClause) -> Condition:
             tested = rows.c[column.name]
-            return cls.named((test, column, rows), values, kinds, lambda *binds: build(tested, *binds))
+            return cls.parametrized((test, column, rows), values, kinds, lambda *binds: build(tested, *binds))
 
-        made = cls.named((test, column), values, kinds, lambda *binds: build(column, *binds))
-        return cls(made.key, values, made.made, of_rows if plain is None else plain.of_rows, plain)
+        made = cls.parametrized((test, column), values, kinds, lambda *binds: build(column, *binds))
+        return cls(made.key, values, made.build, of_rows if fallback is None else fallback.for_rows, fallback)
 
     @property
-    def is_movable(self) -> bool:
-        """Whether it can test other rows."""
+    def is_rebindable(self) -> bool:
+        """True if it can be applied to other rows."""
         return self._of is not None
 
-    def of_rows(self, rows: FromClause) -> "Condition":
-        """The same test of rows that have columns of the same names."""
+    def for_rows(self, rows: FromClause) -> "Condition":
+        """The same condition on rows with columns of the same names. TypeError if it is bound to its own table."""
         if self._of is None:
-            raise TypeError("This condition is about its own table only.")
+            raise TypeError("This condition is bound to its own table.")
         return self._of(rows)
 
-    def made(self) -> Made:
-        """It as SQLAlchemy has it, and its parameters in the order of the values."""
+    def build(self) -> BuiltCondition:
+        """The SQLAlchemy expression, and its parameters in the order of the values."""
         return self._make()
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A compiled statement: its text, where its arguments come from, and what its columns need to be plain data."""
+class PreparedStatement:
+    """A compiled statement: its text, the sources of its arguments, and the converters of its columns."""
 
     sql: str
-    sources: tuple[Source, ...]
-    readers: tuple[tuple[int, Callable[[Any], Any]], ...]
+    sources: tuple[ArgumentSource, ...]
+    converters: tuple[tuple[int, Callable[[Any], Any]], ...]
 
     @classmethod
-    def of(
+    def compile(
         cls, statement: Statement, values: Mapping[str, Any], tested: Sequence[BindParameter[Any]], dialect: Dialect
-    ) -> "Kept":
-        """Compile. Each value in it must be named or belong to a test, or one caller's would be kept for the next."""
+    ) -> "PreparedStatement":
+        """Compile a statement. TypeError if a value is neither named nor part of a condition: the cache
+        would reuse it.
+        """
         compiled: Any = statement.compile(dialect=dialect)
         if compiled.post_compile_params or compiled.literal_execute_params:
             raise TypeError(
@@ -138,36 +139,36 @@ class Kept:
             if name not in values and id(bind) not in places:
                 raise TypeError(f"The value {name!r} is neither named nor part of a test:\n{compiled}")
             write = bind.type.dialect_impl(dialect).bind_processor(dialect)
-            sources.append(_source(name if name in values else places[id(bind)], write))
+            sources.append(_argument_source(name if name in values else places[id(bind)], write))
         columns = enumerate(column.type for column in statement.selected_columns)
-        readers = tuple((at, read) for at, kind in columns if (read := reader(kind, dialect)))
+        readers = tuple((at, read) for at, kind in columns if (read := result_converter_of(kind, dialect)))
         return cls(str(compiled), tuple(sources), readers)
 
-    def plain(self, rows: Sequence[Any]) -> Sequence[Any]:
+    def convert(self, rows: Sequence[Any]) -> Sequence[Any]:
         """The rows with each value as plain data."""
-        for at, read in self.readers:
+        for at, read in self.converters:
             rows = [(*row[:at], None if row[at] is None else read(row[at]), *row[at + 1 :]) for row in rows]
         return rows
 
 
-def _source(place: str | int, write: Callable[[Any], Any] | None) -> Source:
+def _argument_source(place: str | int, write: Callable[[Any], Any] | None) -> ArgumentSource:
     if isinstance(place, str):
         return (lambda named, _: named[place]) if write is None else (lambda named, _: write(named[place]))
     return (lambda _, tested: tested[place]) if write is None else (lambda _, tested: write(tested[place]))
 
 
-class Statements:
-    """The statements that lists and relations of one database run, the most recently used kept."""
+class StatementCache:
+    """The statements of the lists and relations of one database. The least recently used ones are evicted."""
 
     def __init__(self, dialect: Dialect, fetch: Callable[..., Awaitable[Sequence[Any]]]) -> None:
         self.dialect = dialect
         self.fetch = fetch
-        self.kept: OrderedDict[Hashable, Kept] = OrderedDict()
+        self.cache: OrderedDict[Hashable, PreparedStatement] = OrderedDict()
 
-    def through(self, fetch: Callable[..., Awaitable[Sequence[Any]]]) -> "Statements":
-        """The same statements, run by something else."""
-        made = Statements(self.dialect, fetch)
-        made.kept = self.kept
+    def with_fetch(self, fetch: Callable[..., Awaitable[Sequence[Any]]]) -> "StatementCache":
+        """The same cache, with another function that runs the statements."""
+        made = StatementCache(self.dialect, fetch)
+        made.cache = self.cache
         return made
 
     async def rows(
@@ -177,20 +178,20 @@ class Statements:
         values: Mapping[str, Any],
         tests: Sequence[Condition] = (),
     ) -> Sequence[Any]:
-        """The rows, as tuples of plain data, of the statement that `build` makes of the conditions of `tests`.
+        """The rows, as tuples of plain data, of the statement that `build` makes from the conditions of `tests`.
 
-        `key` says everything that the statement depends on besides the tests; `values` are its named parameters.
+        `key` identifies everything else that the statement depends on; `values` are its named parameters.
         """
         shape = (key, *[test.key for test in tests])
-        kept = self.kept.get(shape)
+        kept = self.cache.get(shape)
         if kept is None:
-            conditions = [test.made() for test in tests]
+            conditions = [test.build() for test in tests]
             statement = build(*(condition for condition, _ in conditions))
             tested = [bind for _, binds in conditions for bind in binds]
-            kept = self.kept[shape] = Kept.of(statement, values, tested, self.dialect)
-            if len(self.kept) > KEPT:
-                self.kept.popitem(last=False)
+            kept = self.cache[shape] = PreparedStatement.compile(statement, values, tested, self.dialect)
+            if len(self.cache) > CACHE_SIZE:
+                self.cache.popitem(last=False)
         else:
-            self.kept.move_to_end(shape)
+            self.cache.move_to_end(shape)
         given = [value for test in tests for value in test.values]
-        return kept.plain(await self.fetch(kept.sql, *[source(values, given) for source in kept.sources]))
+        return kept.convert(await self.fetch(kept.sql, *[source(values, given) for source in kept.sources]))

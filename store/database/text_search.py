@@ -1,8 +1,8 @@
-"""Searching texts that people type: anywhere in a text, whatever the case and the accents, along an index of trigrams.
+"""Text search: a term anywhere in a text, whatever the case and the accents, with an index of trigrams.
 
-What is searched of a row is kept without either (`search_text`) in columns that the database makes by itself (`voucher.gifter_text`), and one
-index of a table holds the trigrams of all of them, each behind the letter of its column: `gada`, `nspa`. It takes what every
-PostgreSQL has. See docs/decisions/search.md.
+The database generates a normalized copy of each searched text (`search_text`) in a column such as
+`voucher.gifter_text`. One index per table holds the trigrams of all these columns, each after the letter of its column:
+`gada`, `nspa`. No extension of PostgreSQL is needed. See docs/decisions/search.md.
 """
 
 import re
@@ -15,75 +15,78 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from store.database.statement_cache import Condition
 
-SHORTEST = 3
-"""Of shorter terms there are no trigrams: they are looked for along the list's own index."""
-BY_THE_DATABASE = {"made_by": "the database"}
-"""Marks what the database makes: it is made by a revision, and never written."""
+MIN_TERM_LENGTH = 3
+"""Shorter terms have no trigrams: they are searched along the list's own index."""
+GENERATED_COLUMN = {"made_by": "the database"}
+"""Marks generated columns: a revision creates them, and the program never writes them."""
 INDEX_SUFFIX = "_search_idx"
-LETTER = "letter"
+TRIGRAM_LETTER = "letter"
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
 
-def searched(kept: Table, texts: Mapping[str, tuple[str, str]]) -> None:
-    """Declare what is searched of a table: column -> the letter of its trigrams, and the SQL that makes it.
+def declare_searchable(table: Table, texts: Mapping[str, tuple[str, str]]) -> None:
+    """Declare the searched texts of a table: column -> the letter of its trigrams, and the SQL that generates it.
 
-    A revision makes the columns and the index over `grams_of` the table. Rows do not have them as attributes.
+    A revision creates the columns and the index over `trigrams_sql_of` the table. Rows do not have them as attributes.
     """
     for name, (letter, made) in texts.items():
         column = Column(name, Text, Computed(made, persisted=True), nullable=False)
-        column.info = {**BY_THE_DATABASE, LETTER: letter}
-        kept.append_column(column)
+        column.info = {**GENERATED_COLUMN, TRIGRAM_LETTER: letter}
+        table.append_column(column)
 
 
-def grams_of(kept: Table) -> str:
-    """The SQL of all trigrams of a row, as the index has it."""
-    own = [column for column in kept.c if is_searched(column)]
-    return " || ".join(f"search_grams('{column.info[LETTER]}', {kept.name}.{column.name})" for column in own)
+def trigrams_sql_of(table: Table) -> str:
+    """The SQL of all trigrams of a row, exactly as in the index."""
+    own = [column for column in table.c if is_searchable(column)]
+    return " || ".join(f"search_grams('{column.info[TRIGRAM_LETTER]}', {table.name}.{column.name})" for column in own)
 
 
-def is_searched(column: Column[Any]) -> bool:
-    """Whether a column was declared to be searched."""
-    return LETTER in column.info
+def is_searchable(column: Column[Any]) -> bool:
+    """True if `declare_searchable` declared the column."""
+    return TRIGRAM_LETTER in column.info
 
 
-def containing(column: Column[Any], term: str) -> Condition:
-    """Whether a searched column contains a term."""
+def contains(column: Column[Any], term: str) -> Condition:
+    """The condition that a searched column contains a term."""
 
     def exactly(tested: Any, pattern: Any) -> ColumnElement[bool]:
-        found: ColumnElement[bool] = tested.like(plain(pattern), escape="\\")
+        found: ColumnElement[bool] = tested.like(normalized_sql(pattern), escape="\\")
         return found
 
     def along(tested: Any, pattern: Any, searched: Any) -> ColumnElement[bool]:
-        letter: ColumnElement[str] = literal_column(f"'{column.info[LETTER]}'")
-        grams: ColumnElement[Any] = literal_column(f"({grams_of(column.table)})", ARRAY(Text))
-        return and_(grams.contains(func.search_grams(letter, plain(searched))), exactly(tested, pattern))
+        letter: ColumnElement[str] = literal_column(f"'{column.info[TRIGRAM_LETTER]}'")
+        grams: ColumnElement[Any] = literal_column(f"({trigrams_sql_of(column.table)})", ARRAY(Text))
+        return and_(grams.contains(func.search_grams(letter, normalized_sql(searched))), exactly(tested, pattern))
 
-    walked = Condition.on(column, "containing", (somewhere(term),), (String(),), exactly)
-    if not _has_grams(term):
+    walked = Condition.on_column(column, "containing", (like_pattern(term),), (String(),), exactly)
+    if not _has_trigrams(term):
         return walked
-    return Condition.on(column, "searched", (somewhere(term), term), (String(), Text()), along, walked)
+    return Condition.on_column(column, "searched", (like_pattern(term), term), (String(), Text()), along, walked)
 
 
-def plain(text: Any) -> ColumnElement[str]:
+def normalized_sql(text: Any) -> ColumnElement[str]:
     """A text as it is searched: in lower case, without accents, with ss for ß and ae for æ."""
     found: ColumnElement[str] = func.search_text(text)
     return found
 
 
-def somewhere(term: str) -> str:
-    """The pattern of texts that hold this; of nothing but accents, which are in no text that is searched, that of none."""
-    if term and not _bare(term):
+def like_pattern(term: str) -> str:
+    """The LIKE pattern for texts that contain a term.
+
+    A term of accents only gets the empty pattern: searched texts have none.
+    """
+    if term and not _without_accents(term):
         return ""
     escaped = term.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     return f"%{escaped}%"
 
 
-def _has_grams(term: str) -> bool:
-    """Whether a term has trigrams: accents have none of their own, and trigrams do not cross lines."""
-    term = _bare(term)
-    return any("\n" not in term[at : at + SHORTEST] for at in range(len(term) - SHORTEST + 1))
+def _has_trigrams(term: str) -> bool:
+    """True if a term has trigrams: accents have none of their own, and trigrams do not cross lines."""
+    term = _without_accents(term)
+    return any("\n" not in term[at : at + MIN_TERM_LENGTH] for at in range(len(term) - MIN_TERM_LENGTH + 1))
 
 
-def _bare(term: str) -> str:
+def _without_accents(term: str) -> str:
     letters = (letter for letter in unicodedata.normalize("NFD", term) if not _ACCENTS.fullmatch(letter))
     return unicodedata.normalize("NFC", "".join(letters))

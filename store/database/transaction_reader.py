@@ -1,4 +1,4 @@
-"""The database as an open transaction sees it: for writing an answer before what it tells of is committed."""
+"""Reads within an open transaction, to write a response before the changes it reports are committed."""
 
 import asyncio
 import contextlib
@@ -9,49 +9,48 @@ from typing import Any, Protocol
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from store.database.db import Database
-from store.database.statement_cache import Statements
+from store.database.statement_cache import StatementCache
 
 
-class Reads(Protocol):
+class DatabaseReader(Protocol):
     """What lists and relations read through: the `Database`, or one transaction of it."""
 
     @property
-    def kept(self) -> Statements:
-        """Single statements, compiled once."""
+    def statements(self) -> StatementCache:
+        """The prepared statements."""
 
     @property
     def sessions(self) -> Callable[[], AbstractAsyncContextManager[AsyncSession]]:
-        """Opens a unit of work."""
+        """Open a unit of work."""
 
     async def rows(self, statement: Any, parameters: Mapping[str, Any] | None = None) -> Sequence[Any]:
         """All rows of one statement."""
 
 
-class Within:
-    """Reads through the connection of one transaction. What asks at once takes turns, as a connection does one thing at a time.
+class TransactionReader:
+    """Reads through the connection of one transaction, one statement at a time.
 
-    The session must have been flushed: the driver's own statements do not do it.
+    The session must have been flushed: the driver's own statements do not flush it.
     """
 
     def __init__(self, db: Database, session: AsyncSession) -> None:
         self._session = session
-        self._turn = asyncio.Lock()
-        self.kept = db.kept.through(self.fetch)
+        self._lock = asyncio.Lock()
+        self.statements = db.statements.with_fetch(self.fetch)
 
     @contextlib.asynccontextmanager
     async def sessions(self) -> AsyncIterator[AsyncSession]:
-        """The session of the transaction, for one at a time."""
-        async with self._turn:
+        """The session of the transaction, for one user at a time."""
+        async with self._lock:
             yield self._session
 
     async def rows(self, statement: Any, parameters: Mapping[str, Any] | None = None) -> Sequence[Any]:
-        """All rows of one statement."""
-        async with self._turn:
+        async with self._lock:
             return (await (await self._session.connection()).execute(statement, parameters)).all()
 
     async def fetch(self, sql: str, *arguments: Any) -> Sequence[Any]:
-        """All rows of one statement in the driver's own words."""
-        async with self._turn:
+        """All rows of one statement, run by the driver itself."""
+        async with self._lock:
             raw = (await (await self._session.connection()).get_raw_connection()).driver_connection
             assert raw is not None
             found: Sequence[Any] = await raw.fetch(sql, *arguments)

@@ -1,1 +1,1 @@
-"""Printable documents: vouchers and gift cards on a sheet of paper, as PDF."""
+"""Printable documents: vouchers and gift cards as PDF."""

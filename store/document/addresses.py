@@ -1,4 +1,4 @@
-"""Where printable documents are found: an address that nobody guesses, for whoever holds it."""
+"""The addresses of printable documents. They cannot be guessed; whoever has one can read the document."""
 
 import enum
 
@@ -6,17 +6,17 @@ from store.core.settings import Settings
 
 
 class DocumentKind(enum.StrEnum):
-    """What a document is about. The value is its part of the address."""
+    """The kind of a document. The value is its part of the address."""
 
     VOUCHER = "vouchers"
     GIFT_CARD = "gift-cards"
 
 
 def document_path(kind: DocumentKind, token: str) -> str:
-    """The path of a document, at any host; `token` is its row's `document_token`."""
+    """The path of a document, on any host; `token` is its row's `document_token`."""
     return f"/documents/{kind}/{token}.pdf"
 
 
 def document_url(settings: Settings, kind: DocumentKind, token: str) -> str:
-    """The whole address of a document."""
+    """The full URL of a document."""
     return f"{settings.public_url}{document_path(kind, token)}"

@@ -1,27 +1,29 @@
-"""Texts of people, as the fonts of documents can print them, and as lines can be broken."""
+"""Texts that people typed, adapted to the fonts of documents and to line breaking."""
 
 import re
 import unicodedata
 
 from store.document.font_coverage import printable_characters
 
-HOLE = "\N{WHITE SQUARE}"
-"""Stands for what no font has, however many characters it is."""
+PLACEHOLDER = "\N{WHITE SQUARE}"
+"""Replaces a run of characters that no font has."""
 JOINERS = frozenset("\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\N{SOFT HYPHEN}\N{VARIATION SELECTOR-16}")
-"""What cannot be seen and does something that is wanted: it joins emoji and letters. What turns lines around is not."""
-MARKS = 3
-"""Marks above and below one letter; more of them would run over other lines."""
+"""Invisible characters that are printed as they are, since they join emoji and letters. Marks of direction are
+removed."""
+MAX_COMBINING_MARKS = 3
+"""Maximum number of combining marks on one letter; more would run over other lines."""
 LONGEST_WORD = 24
-PIECE = 12
+PIECE_LENGTH = 12
 BREAK = "\N{ZERO WIDTH SPACE}"
 HYPHEN = "\N{SOFT HYPHEN}"
-TIE, NARROW = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
-"""Spaces that hold together what stands on both sides, such as a price and its currency. The narrow one is as good as none in large letters."""
+NO_BREAK_SPACE, NARROW_NO_BREAK_SPACE = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
+"""Spaces without a line break, such as between a price and its currency. The narrow one is almost invisible in large
+letters."""
 _LONG = re.compile(rf"[^\s\-–—]{{{LONGEST_WORD + 1},}}")
-_SPACES = re.compile(rf"[^\S{TIE}]+")
-_HOLES = re.compile(rf"{HOLE}(?: ?{HOLE})+")
+_SPACES = re.compile(rf"[^\S{NO_BREAK_SPACE}]+")
+_PLACEHOLDERS = re.compile(rf"{PLACEHOLDER}(?: ?{PLACEHOLDER})+")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u31ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef]")
-"""Letters of Thai, Chinese, Japanese and Korean, whose lines are broken by rules of their own."""
+"""Letters of Thai, Chinese, Japanese and Korean, which have their own rules for line breaks."""
 _SCRIPTS = {
     "ar": "\u0600-\u06ff\u0750-\u077f",
     "el": "\u0370-\u03ff",
@@ -32,42 +34,44 @@ _SCRIPTS = {
     "th": "\u0e00-\u0e7f",
     "zh": "\u3400-\u9fff\uf900-\ufaff",
 }
-"""The letters that tell a language, as far as letters can."""
-_TOLD = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS.items()}
+"""The letters that identify a language, as far as letters can."""
+_SCRIPT_PATTERNS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS.items()}
 
 
 def printable(text: str) -> str:
-    """A text in one line: what cannot be printed stands as a square, very long words can be broken.
+    """A text in one line: unprintable characters become a square, and very long words can be broken.
 
-    Nothing is left of a text that holds nothing but what cannot be printed: a row of squares says no name.
+    The result is empty if nothing is printable: a row of squares is no name.
     """
-    return _breakable(exact(text))
+    return _breakable(printable_exact(text))
 
 
 def printable_lines(text: str) -> str:
-    """A text whose line ends are kept; of empty lines, one at a time."""
+    """A text with its line ends; several empty lines become one."""
     lines = [printable(line) for line in re.split(r"\r\n|[\n\r\v\f\x85\u2028\u2029]", text)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
 
 
-def exact(text: str) -> str:
-    """A text that is not broken: a code, an address that is copied."""
-    line = _HOLES.sub(HOLE, _SPACES.sub(" ", _characters(text.replace(NARROW, TIE))).strip())
-    return line if set(line) - JOINERS - {" ", TIE, HOLE} else ""
+def printable_exact(text: str) -> str:
+    """A text without additional line breaks: a code, or an address that is copied."""
+    line = _PLACEHOLDERS.sub(
+        PLACEHOLDER, _SPACES.sub(" ", _characters(text.replace(NARROW_NO_BREAK_SPACE, NO_BREAK_SPACE))).strip()
+    )
+    return line if set(line) - JOINERS - {" ", NO_BREAK_SPACE, PLACEHOLDER} else ""
 
 
 def is_rtl(text: str) -> bool:
-    """Whether a text is read from right to left, by its first letter that says so."""
+    """True if the first letter with a direction is written from right to left."""
     ways = (unicodedata.bidirectional(character) for character in text)
     return next((way for way in ways if way in {"L", "R", "AL"}), "L") != "L"
 
 
-def language_told(text: str) -> str:
-    """The language that a text's letters tell, for breaking lines and reading aloud; empty where most tell none.
+def detect_language(text: str) -> str:
+    """The language that most letters of a text belong to, for line breaks and reading aloud; empty if there is none.
 
-    Japanese mixes its own letters with Chinese ones: the few decide.
+    Japanese mixes its own letters with Chinese ones, so a single Japanese letter makes the text Japanese.
     """
-    counted = {language: len(letters.findall(text)) for language, letters in _TOLD.items()}
+    counted = {language: len(letters.findall(text)) for language, letters in _SCRIPT_PATTERNS.items()}
     if counted["ja"]:
         counted["ja"] += counted.pop("zh")
     language, most = max(counted.items(), key=lambda pair: pair[1])
@@ -79,13 +83,13 @@ def _characters(text: str) -> str:
     marks = 0
     for character in unicodedata.normalize("NFC", text):
         marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks <= MARKS:
-            written.append(_printed(character))
+        if marks <= MAX_COMBINING_MARKS:
+            written.append(_printable_character(character))
     return "".join(written)
 
 
-def _printed(character: str) -> str:
-    """A character as it is printed: itself, something simpler that means the same, a space, a square, or nothing."""
+def _printable_character(character: str) -> str:
+    """A character as it is printed: itself, an equivalent simpler form, a space, a square, or nothing."""
     if character in JOINERS:
         return character
     match unicodedata.category(character):
@@ -99,11 +103,11 @@ def _printed(character: str) -> str:
     simpler = unicodedata.normalize("NFKD", character)
     if all(ord(part) in fonts for part in simpler):
         return simpler
-    return "" if unicodedata.combining(character) or _is_variant(character) else HOLE
+    return "" if unicodedata.combining(character) or _is_variant(character) else PLACEHOLDER
 
 
 def _is_variant(character: str) -> bool:
-    """Whether it only asks for another form of the character before it, which is readable without."""
+    """True for a character that only selects another form of the character before it, which is readable without."""
     return unicodedata.name(character, "").startswith("VARIATION SELECTOR-")
 
 
@@ -112,13 +116,13 @@ def _breakable(text: str) -> str:
 
 
 def _pieces(word: str) -> str:
-    """A long word with places to break it, between letters and digits only: what belongs together stays so.
+    """A long word with possible breaks between letters and digits only.
 
-    A hyphen shows where a word of nothing but letters is broken; in an address or a number it would be taken for one of its own.
+    A break in a word of letters shows a hyphen. In an address or a number, readers would take a hyphen for part of it.
     """
     written, since, sign = "", 0, HYPHEN if word.isalpha() else BREAK
     for before, character in zip(" " + word, word, strict=False):
-        if since >= PIECE and before.isalnum() and character.isalnum() and not _UNSPACED.match(character):
+        if since >= PIECE_LENGTH and before.isalnum() and character.isalnum() and not _UNSPACED.match(character):
             written, since = written + sign, 0
         written, since = written + character, since + 1
     return written

@@ -1,4 +1,6 @@
-"""From a sheet to a PDF: typst, in threads of its own, where it sees its template, the sheet and nothing else."""
+"""Renders a sheet to PDF with typst, in separate threads; typst can read only its template, the sheet and
+its pictures.
+"""
 
 import asyncio
 import datetime as dt
@@ -18,54 +20,56 @@ import typst
 from prometheus_client import Histogram
 
 from store.document.font_coverage import FONTS
-from store.document.pictures import Picture, Pictures, prepared
+from store.document.pictures import Pictures, PrintPicture, prepare_pictures
 from store.document.sheet import Sheet
 
 TEMPLATE = Path(__file__).with_name("sheet.typ")
-STANDARDS: "list[typst.PDFStandard]" = ["a-2a", "ua-1"]
-"""PDF/A-2a for keeping, PDF/UA-1 for whoever has it read aloud."""
+PDF_STANDARDS: "list[typst.PDFStandard]" = ["a-2a", "ua-1"]
+"""PDF/A-2a for archiving, PDF/UA-1 for screen readers."""
 QUIET_ZONE = 2
-"""Light modules around the QR code, besides the white of the paper."""
+"""Light modules around the QR code, in addition to the white of the paper."""
 log = structlog.get_logger(__name__)
-SECONDS = Histogram("coffret_document_seconds", "Time to make a document.")
-PANICS = "pyo3_runtime"
-"""Where the error of a compiler that gives up comes from, which is no Exception."""
+RENDER_SECONDS = Histogram("coffret_document_seconds", "Time to render a document.")
+PANIC_MODULE = "pyo3_runtime"
+"""The module of the compiler's panic, which is not an Exception."""
 _THREADS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="documents")
-"""At most so many documents are made at once: each takes a core while it lasts."""
+"""The maximum number of documents rendered at once; each occupies a core."""
 
 
-class NotMade(Exception):
-    """A document could not be made; the message says why, for whoever runs the installation."""
+class RenderingFailed(Exception):
+    """A document could not be rendered; the message says why, for the operator."""
 
 
-async def pdf_of(sheet: Sheet, pictures: Pictures, made_on: dt.datetime) -> bytes:
-    """A sheet as PDF. The same sheet, pictures and time give the same bytes. NotMade where it cannot be made."""
-    with SECONDS.time():
-        return await asyncio.get_running_loop().run_in_executor(_THREADS, set_in_type, sheet, pictures, made_on)
+async def render_pdf(sheet: Sheet, pictures: Pictures, rendered_on: dt.datetime) -> bytes:
+    """Render a sheet as PDF. The same sheet, pictures and time give the same bytes. RenderingFailed if it cannot be
+    rendered.
+    """
+    with RENDER_SECONDS.time():
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, render_pdf_sync, sheet, pictures, rendered_on)
 
 
-def set_in_type(sheet: Sheet, pictures: Pictures, made_on: dt.datetime) -> bytes:
-    """The same, at once: it takes a core for a while."""
-    shown = prepared(pictures)
-    how: dict[str, Any] = {"format": "pdf", "pdf_standards": STANDARDS, "timestamp": int(made_on.timestamp())}
+def render_pdf_sync(sheet: Sheet, pictures: Pictures, rendered_on: dt.datetime) -> bytes:
+    """`render_pdf` in the calling thread; it occupies a core for a while."""
+    shown = prepare_pictures(pictures)
+    how: dict[str, Any] = {"format": "pdf", "pdf_standards": PDF_STANDARDS, "timestamp": int(rendered_on.timestamp())}
     try:
-        return compiled(sheet, shown, **how)
-    except NotMade as error:
+        return compile_sheet(sheet, shown, **how)
+    except RenderingFailed as error:
         if not shown:
             raise
-        log.warning("a document is made without pictures", because=str(error)[:300])
-    return compiled(sheet, {}, **how)
+        log.warning("a document is rendered without pictures", because=str(error)[:300])
+    return compile_sheet(sheet, {}, **how)
 
 
-def compiled(sheet: Sheet, pictures: dict[str, Picture], **how: Any) -> bytes:
-    """A sheet as the compiler writes it: `how` says in which format. Of several pictures of pages the first."""
+def compile_sheet(sheet: Sheet, pictures: dict[str, PrintPicture], **how: Any) -> bytes:
+    """Compile a sheet in the format that `how` names. Of several page images, the first is returned."""
     with tempfile.TemporaryDirectory(prefix="coffret-document-") as name:
         folder = Path(name)
         logo = pictures.get("logo")
         data = sheet.data() | {
-            "cover": _written(folder, pictures.get("cover")),
-            "logo": _written(folder, logo),
-            "logo_width": logo.shape if logo else 1,
+            "cover": _write_picture(folder, pictures.get("cover")),
+            "logo": _write_picture(folder, logo),
+            "logo_width": logo.aspect_ratio if logo else 1,
         }
         (folder / "sheet.json").write_bytes(orjson.dumps(data))
         (folder / "code.svg").write_bytes(_qr(sheet.scanned))
@@ -74,15 +78,15 @@ def compiled(sheet: Sheet, pictures: dict[str, Picture], **how: Any) -> bytes:
             compiler = typst.Compiler(TEMPLATE.read_bytes(), font_paths=_fonts(), ignore_system_fonts=True, **places)
             made = compiler.compile(**how)
         except typst.TypstError as error:
-            raise NotMade(error.diagnostic) from error
+            raise RenderingFailed(error.diagnostic) from error
         except BaseException as error:
-            if type(error).__module__ != PANICS:
+            if type(error).__module__ != PANIC_MODULE:
                 raise
-            raise NotMade(f"The compiler gave up: {error}") from error
+            raise RenderingFailed(f"The compiler gave up: {error}") from error
     return made[0] if isinstance(made, list) else made or b""
 
 
-def _written(folder: Path, picture: Picture | None) -> str | None:
+def _write_picture(folder: Path, picture: PrintPicture | None) -> str | None:
     if picture is None:
         return None
     (folder / picture.name).write_bytes(picture.content)
@@ -101,7 +105,7 @@ def _qr(text: str) -> bytes:
 
 
 @functools.cache
-def edition() -> str:
-    """Names the template, the fonts' folder and the compiler: where it changes, documents are made anew."""
+def renderer_version() -> str:
+    """Identifies the template, the fonts and the compiler: when it changes, documents are rendered again."""
     fonts = ",".join(f"{font.name}:{font.stat().st_size}" for font in sorted(FONTS.glob("*.ttf")))
-    return hashlib.sha256(TEMPLATE.read_bytes() + f"{fonts}:{version('typst')}:{STANDARDS}".encode()).hexdigest()
+    return hashlib.sha256(TEMPLATE.read_bytes() + f"{fonts}:{version('typst')}:{PDF_STANDARDS}".encode()).hexdigest()

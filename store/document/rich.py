@@ -1,4 +1,4 @@
-"""HTML that a partner wrote, as blocks of text: what a printed sheet can show of it, and nothing that does something."""
+"""Converts a partner's HTML to blocks of text: what a printed sheet can show of it, without active content."""
 
 import re
 from dataclasses import dataclass, field
@@ -18,8 +18,8 @@ BULLET = "\N{BULLET}"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Words that look alike. `link` is the address they lead to; empty: nowhere."""
+class TextRun:
+    """Text of one style. `link` is its target; empty for none."""
 
     text: str
     strong: bool = False
@@ -28,46 +28,44 @@ class Run:
 
 
 @dataclass(slots=True)
-class Block:
-    """A paragraph, or an entry of a list with its mark in front."""
+class TextBlock:
+    """A paragraph, or a list entry with its mark in front."""
 
-    runs: list[Run] = field(default_factory=list)
+    runs: list[TextRun] = field(default_factory=list)
     mark: str = ""
 
 
-def blocks_of_html(html: str) -> list[Block]:
-    """The paragraphs and lists of a piece of HTML."""
-    reader = _Reader()
+def blocks_of_html(html: str) -> list[TextBlock]:
+    reader = _BlockParser()
     reader.feed(nh3.clean(html, tags=INLINE | BLOCKS, attributes={"a": {"href"}}, url_schemes=SCHEMES, link_rel=None))
     reader.close()
-    return reader.done()
+    return reader.finish()
 
 
-def blocks_of_text(text: str) -> list[Block]:
-    """The paragraphs of a text, whether it was written as HTML or as it is: other systems send both for one field."""
+def blocks_of_text(text: str) -> list[TextBlock]:
+    """The paragraphs of a text, which may be HTML or plain: other systems send both in one field."""
     if TAG.search(text):
         return blocks_of_html(text)
-    return [Block([Run(line)]) for line in map(printable, text.splitlines()) if line]
+    return [TextBlock([TextRun(line)]) for line in map(printable, text.splitlines()) if line]
 
 
-def words_of(text: str) -> str:
-    """The words of such a text, in one line."""
+def plain_text_of(text: str) -> str:
+    """The plain text of such a text, in one line."""
     return " ".join("".join(run.text for run in block.runs).strip() for block in blocks_of_text(text))
 
 
-class _Reader(HTMLParser):
-    """Collects blocks out of clean HTML."""
+class _BlockParser(HTMLParser):
+    """Collects blocks from sanitized HTML."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._blocks: list[Block] = []
-        self._open = Block()
+        self._blocks: list[TextBlock] = []
+        self._open = TextBlock()
         self._lists: list[int | None] = []
         self._strong = self._emphasis = 0
         self._link = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin what a tag begins."""
         if tag in BLOCKS:
             self._finish()
         self._strong += tag in {"b", "strong"} or tag in HEADINGS
@@ -80,7 +78,6 @@ class _Reader(HTMLParser):
             self._open.mark = self._mark()
 
     def handle_endtag(self, tag: str) -> None:
-        """End what a tag ends."""
         if tag in BLOCKS:
             self._finish()
         self._strong -= tag in {"b", "strong"} or tag in HEADINGS
@@ -91,18 +88,18 @@ class _Reader(HTMLParser):
             self._lists.pop()
 
     def handle_data(self, data: str) -> None:
-        """Words, with one space for any number of them."""
+        """Add text, with runs of spaces reduced to one."""
         words = printable(data)
         if not words:
             words = " " if data and self._open.runs else ""
         else:
             words = f"{' ' if data[0].isspace() and self._open.runs else ''}{words}{' ' if data[-1].isspace() else ''}"
         if words:
-            link = self._link if _leads(self._link) else ""
-            self._open.runs.append(Run(words, self._strong > 0, self._emphasis > 0, link))
+            link = self._link if _is_absolute(self._link) else ""
+            self._open.runs.append(TextRun(words, self._strong > 0, self._emphasis > 0, link))
 
-    def done(self) -> list[Block]:
-        """Everything that was read."""
+    def finish(self) -> list[TextBlock]:
+        """All blocks."""
         self._finish()
         return self._blocks
 
@@ -115,13 +112,13 @@ class _Reader(HTMLParser):
     def _finish(self) -> None:
         if any(run.text.strip() for run in self._open.runs):
             self._blocks.append(self._open)
-            self._open = Block()
+            self._open = TextBlock()
         elif not self._open.mark:
-            self._open = Block()
+            self._open = TextBlock()
 
 
-def _leads(address: str) -> bool:
-    """Whether an address can stand in a document: relative ones lead nowhere from paper."""
+def _is_absolute(address: str) -> bool:
+    """True if an address can be linked in a document: relative ones have no target on paper."""
     try:
         return urlsplit(address).scheme in SCHEMES and address.isascii() and len(address) <= 2000
     except ValueError:

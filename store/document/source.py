@@ -1,4 +1,4 @@
-"""What a document is made from: rows of the database, read to a sheet, and the pictures that go with it."""
+"""Reads the source of a document from the database: its sheet and its pictures."""
 
 import datetime as dt
 import re
@@ -9,31 +9,30 @@ from typing import Any, TypeAlias
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import PrototypeImageRow, VoucherPrototypeRow
 from store.core.localization import Formats
 from store.core.settings import Settings
-from store.database.loaders import among
+from store.database.loaders import is_any_of
 from store.document import words
 from store.document.addresses import DocumentKind
+from store.document.gift_names import giftee_name, gifter_name
 from store.document.rich import blocks_of_html, blocks_of_text
-from store.document.sheet import Look, Part, Sheet
+from store.document.sheet import Sheet, SheetBrand, SmallPrintSection
 from store.gift_card.gift_cards import GiftCardRow
-from store.mail.gifts import from_gifter, to_giftee
-from store.media.media import MediaRow, read_path
-from store.media.pictures import PictureRow
-from store.media.pictures import find as find_picture
+from store.media.media import MediaRow, parse_media_path
+from store.media.pictures import PictureRow, find_picture
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRow
 
-Printed: TypeAlias = VoucherRow | GiftCardRow
+PrintableRow: TypeAlias = VoucherRow | GiftCardRow
 TABLES: dict[DocumentKind, Any] = {DocumentKind.VOUCHER: VoucherRow, DocumentKind.GIFT_CARD: GiftCardRow}
-LOGO = re.compile(r"/media/([^/?]+)(?:\?.*)?")
-NOT_PRINTED = frozenset({VoucherState.DRAFT, VoucherState.ERROR, GiftCardStatus.DRAFT, GiftCardStatus.CANCELLED})
-"""What nobody has paid for, or what was taken back, has no document."""
+LOGO_PATH = re.compile(r"/media/([^/?]+)(?:\?.*)?")
+UNPRINTABLE_STATES = frozenset({VoucherState.DRAFT, VoucherState.ERROR, GiftCardStatus.DRAFT, GiftCardStatus.CANCELLED})
+"""States without a document: not paid, or taken back."""
 VOUCHER_MARKS = {
     VoucherState.USED: (words.USED, words.VOUCHER_USED),
     VoucherState.EXPIRED: (words.EXPIRED, words.VOUCHER_EXPIRED),
@@ -42,84 +41,88 @@ GIFT_CARD_MARKS = {
     GiftCardStatus.USED: (words.USED, words.GIFT_CARD_USED),
     GiftCardStatus.EXPIRED: (words.EXPIRED, words.GIFT_CARD_EXPIRED),
 }
-"""What stands on a document that is good for nothing any more."""
+"""The stamp, and its explanation, on documents that can no longer be used."""
 TOKEN = re.compile(r"[\w-]{20,64}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A sheet, and where its pictures are."""
+class DocumentSource:
+    """A sheet and its pictures."""
 
     key: str
-    """Where the document is kept."""
+    """The document's key in the file store."""
     sheet: Sheet
-    made_on: dt.datetime
-    """When what it is about was made: a document made again is the same, to the byte."""
+    rendered_on: dt.datetime
+    """The creation time of the voucher or gift card, so that rendering again gives identical bytes."""
     cover: MediaRow | None
     logo: MediaRow | PictureRow | None
-    """A logo that we keep, uploaded or laid in with demo data: nothing is fetched from the network."""
+    """A logo in our own storage, uploaded or from demo data; nothing is fetched from the network."""
 
 
-async def find_printed(db: AsyncSession, kind: DocumentKind, token: str) -> Printed | None:
-    """What the document at an address is about, if there is a document of it."""
+async def find_printable(db: AsyncSession, kind: DocumentKind, token: str) -> PrintableRow | None:
+    """The voucher or gift card of a document's address, if it has a document."""
     if TOKEN.fullmatch(token) is None:
         return None
     table = TABLES[kind]
-    found: Printed | None = (await db.exec(select(table).where(col(table.document_token) == token))).one_or_none()
-    return found if found is not None and is_printed(found) else None
+    found: PrintableRow | None = (await db.exec(select(table).where(col(table.document_token) == token))).one_or_none()
+    return found if found is not None and is_printable(found) else None
 
 
-async def printed_among(db: AsyncSession, kind: DocumentKind, ids: Sequence[int]) -> list[Printed]:
-    """Of vouchers or gift cards those that there is a document of, in the order of their ids."""
+async def find_printables(db: AsyncSession, kind: DocumentKind, ids: Sequence[int]) -> list[PrintableRow]:
+    """The vouchers or gift cards with these ids that have a document, ordered by id."""
     table = TABLES[kind]
-    found = await db.exec(select(table).where(among(col(table.id), list(ids))).order_by(col(table.id)))
-    return [row for row in found.all() if is_printed(row)]
+    found = await db.exec(select(table).where(is_any_of(col(table.id), list(ids))).order_by(col(table.id)))
+    return [row for row in found.all() if is_printable(row)]
 
 
-def is_printed(row: Printed) -> bool:
-    """Whether there is a document of a voucher or a gift card."""
-    return (row.state if isinstance(row, VoucherRow) else row.status) not in NOT_PRINTED
+def is_printable(row: PrintableRow) -> bool:
+    """True if a voucher or a gift card has a document."""
+    return (row.state if isinstance(row, VoucherRow) else row.status) not in UNPRINTABLE_STATES
 
 
-async def source_of(db: AsyncSession, settings: Settings, row: Printed, now: dt.datetime) -> Source:
-    """Everything that a document shows as of now."""
+async def document_source_of(
+    db: AsyncSession, settings: Settings, row: PrintableRow, now: dt.datetime
+) -> DocumentSource:
+    """The source of a document in its current state."""
     query = select(PartnerRow, MarketplaceRow.time_zone).join(
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
     )
     partner, time_zone = (await db.exec(query.where(col(PartnerRow.id) == row.partner_id))).one()
     logo = await _logo(db, partner.logo_url)
-    common = _common(settings, partner, row, time_zone, now)
+    common = _shared_fields(settings, partner, row, time_zone, now)
     if isinstance(row, GiftCardRow):
         key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
-        return Source(key, _gift_card(row, common), row.created_on, None, logo)
+        return DocumentSource(key, _gift_card(row, common), row.created_on, None, logo)
     prototype = await db.get_one(VoucherPrototypeRow, row.voucher_prototype_id)
     sheet = _voucher(row, prototype, await _options(db, row), common)
     key = f"documents/{DocumentKind.VOUCHER}/{row.id}.pdf"
-    return Source(key, sheet, row.created_on, await _cover(db, prototype), logo)
+    return DocumentSource(key, sheet, row.created_on, await _cover(db, prototype), logo)
 
 
-def _common(settings: Settings, partner: PartnerRow, row: Printed, time_zone: str, now: dt.datetime) -> dict[str, Any]:
-    """What vouchers and gift cards have in common."""
-    mark, hint = _mark(row, now)
+def _shared_fields(
+    settings: Settings, partner: PartnerRow, row: PrintableRow, time_zone: str, now: dt.datetime
+) -> dict[str, Any]:
+    """The fields that vouchers and gift cards share."""
+    mark, hint = _stamp(row, now)
     return {
         "language": row.language,
-        "look": Look.of(brand_of(partner)),
-        "to": to_giftee(row),
-        "sender": from_gifter(row),
+        "look": SheetBrand.from_brand(brand_of(partner)),
+        "to": giftee_name(row),
+        "sender": gifter_name(row),
         "message": row.message or "",
         "code": row.code,
         "scanned": f"{settings.funnel_scheme}://{partner.site_domain}/redeem/?code={row.normal_code}",
-        "validity": words.validity(row.language, row.expires_on, time_zone),
-        "mark": words.say(row.language, mark) if mark else "",
-        "mark_hint": words.say(row.language, hint) if hint else "",
+        "validity": words.validity_text(row.language, row.expires_on, time_zone),
+        "mark": words.translate(row.language, mark) if mark else "",
+        "mark_hint": words.translate(row.language, hint) if hint else "",
         "contact": contact_of(partner, row.language),
     }
 
 
-def _mark(row: Printed, now: dt.datetime) -> tuple[str, str]:
-    """What is stamped on a document, and what is said of it; empty where it can be used.
+def _stamp(row: PrintableRow, now: dt.datetime) -> tuple[str, str]:
+    """The stamp of a document and its explanation; empty if it can be used.
 
-    Its last day counts by itself, for the job that notes that it is over comes by once a day.
+    The end of the validity counts by itself, since the job that records expiry runs once a day.
     """
     over = row.expires_on is not None and row.expires_on < now
     if isinstance(row, VoucherRow):
@@ -131,19 +134,21 @@ def _voucher(
     row: VoucherRow, prototype: VoucherPrototypeRow, options: Sequence[tuple[Text, int]], common: dict[str, Any]
 ) -> Sheet:
     language = row.language
-    overline = words.say(language, words.VOUCHER)
+    overline = words.translate(language, words.VOUCHER)
     name = row.prototype_name.in_language(language)
     described = prototype.pdf_description.in_language(language) or row.prototype_description.in_language(language)
     return Sheet(
         title=f"{overline} – {name}",
-        words=words.voucher_words(language, row.code),
+        words=words.voucher_labels(language, row.code),
         overline=overline,
         name=name,
-        facts=words.party(language, words.Party(row.nb_adults, row.nb_children, row.nb_babies, row.nb_nights)),
+        facts=words.guests_text(
+            language, words.GuestCounts(row.nb_adults, row.nb_children, row.nb_babies, row.nb_nights)
+        ),
         description=described,
-        included=[_counted(text.in_language(language), count) for text, count in options],
+        included=[_with_count(text.in_language(language), count) for text, count in options],
         small_print=[
-            Part(words.say(language, title), blocks)
+            SmallPrintSection(words.translate(language, title), blocks)
             for title, blocks in (
                 (words.HOW_TO_BOOK, blocks_of_html(prototype.how_to_book_html.in_language(language))),
                 (words.CONDITIONS, blocks_of_text(row.prototype_rent_conditions.in_language(language))),
@@ -154,12 +159,14 @@ def _voucher(
 
 
 def _gift_card(row: GiftCardRow, common: dict[str, Any]) -> Sheet:
-    overline = words.say(row.language, words.GIFT_CARD)
+    overline = words.translate(row.language, words.GIFT_CARD)
     value = Formats(row.language).money(row.value_amount, row.currency)
-    how = Part(words.say(row.language, words.HOW_TO_USE), blocks_of_text(words.say(row.language, words.SPENDING)))
+    how = SmallPrintSection(
+        words.translate(row.language, words.HOW_TO_USE), blocks_of_text(words.translate(row.language, words.SPENDING))
+    )
     return Sheet(
         title=f"{overline} – {value}",
-        words=words.gift_card_words(row.language, row.code),
+        words=words.gift_card_labels(row.language, row.code),
         overline=overline,
         name=value,
         small_print=[how],
@@ -167,12 +174,12 @@ def _gift_card(row: GiftCardRow, common: dict[str, Any]) -> Sheet:
     )
 
 
-def _counted(name: str, count: int) -> str:
+def _with_count(name: str, count: int) -> str:
     return name if count == 1 else f"{count} × {name}"
 
 
 def contact_of(partner: PartnerRow, language: str) -> list[str]:
-    """How a shop is reached: its address, then telephone, e-mail and site, as lines."""
+    """The contact lines of a shop: its address, then telephone, e-mail and site."""
     country = partner.hq_country_code
     place = (
         partner.hq_address_line_1,
@@ -187,7 +194,7 @@ def contact_of(partner: PartnerRow, language: str) -> list[str]:
 
 
 async def _options(db: AsyncSession, row: VoucherRow) -> list[tuple[Text, int]]:
-    """What came with the voucher, then what was chosen."""
+    """The included options of the voucher, then the chosen ones."""
     included, chosen = VoucherIncludedOptionRow, VoucherChosenOptionRow
     came = select(included).where(col(included.voucher_id) == row.id).order_by(col(included.id))
     bought = select(chosen).where(col(chosen.voucher_id) == row.id).order_by(col(chosen.id))
@@ -197,15 +204,15 @@ async def _options(db: AsyncSession, row: VoucherRow) -> list[tuple[Text, int]]:
 
 
 async def _logo(db: AsyncSession, path: str) -> MediaRow | PictureRow | None:
-    """The picture that a partner's logo is, if it is kept here."""
-    if uploaded := read_path(path):
+    """A partner's logo, if it is in our own storage."""
+    if uploaded := parse_media_path(path):
         return (await db.exec(select(MediaRow).where(col(MediaRow.uuid) == uploaded[0]))).one_or_none()
-    kept_here = LOGO.fullmatch(path)
+    kept_here = LOGO_PATH.fullmatch(path)
     return await find_picture(db, kept_here[1]) if kept_here else None
 
 
 async def _cover(db: AsyncSession, prototype: VoucherPrototypeRow) -> MediaRow | None:
-    """The picture at the place that the prototype names, else its first one."""
+    """The image at the position that the prototype names as its cover, else its first image."""
     query = (
         select(MediaRow)
         .join(PrototypeImageRow, col(PrototypeImageRow.media_id) == col(MediaRow.id))

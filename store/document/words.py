@@ -1,4 +1,4 @@
-"""The words of documents that are ours, in eight languages."""
+"""The texts of documents that we write, in eight languages."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from pathlib import Path
 
 from store.core.localization import Formats
 from store.core.translations import Texts
-from store.document.sheet import Words
+from store.document.sheet import SheetLabels
 
 TEXTS = Texts(Path(__file__).with_name("translations"))
 
 
 @dataclass(frozen=True, slots=True)
-class Party:
-    """For how many people and nights something is."""
+class GuestCounts:
+    """The number of people and nights of a voucher."""
 
     adults: int
     children: int
@@ -21,19 +21,17 @@ class Party:
     nights: int
 
 
-def voucher_words(language: str, code: str) -> Words:
-    """The captions of a voucher."""
-    return _words(language, code, N_("Show this voucher, on paper or on a phone, when you arrive."))
+def voucher_labels(language: str, code: str) -> SheetLabels:
+    return _labels(language, code, N_("Show this voucher, on paper or on a phone, when you arrive."))
 
 
-def gift_card_words(language: str, code: str) -> Words:
-    """The captions of a gift card."""
-    return _words(language, code, N_("Type this code when you pay, or show this gift card."))
+def gift_card_labels(language: str, code: str) -> SheetLabels:
+    return _labels(language, code, N_("Type this code when you pay, or show this gift card."))
 
 
-def _words(language: str, code: str, hint: str) -> Words:
+def _labels(language: str, code: str, hint: str) -> SheetLabels:
     said = TEXTS.translations(language)
-    return Words(
+    return SheetLabels(
         included=said.gettext("Included"),
         to=said.gettext("For"),
         sender=said.gettext("From"),
@@ -43,8 +41,8 @@ def _words(language: str, code: str, hint: str) -> Words:
     )
 
 
-def party(language: str, of: Party) -> str:
-    """`2 adults · 1 child · 1 night`; empty where there is nobody and no night."""
+def guests_text(language: str, of: GuestCounts) -> str:
+    """`2 adults · 1 child · 1 night`; empty if all counts are 0."""
     said = TEXTS.translations(language)
     counted = (
         (of.adults, said.ngettext("%(count)s adult", "%(count)s adults", of.adults)),
@@ -55,21 +53,20 @@ def party(language: str, of: Party) -> str:
     return " · ".join(text % {"count": count} for count, text in counted if count > 0)
 
 
-def validity(language: str, until: dt.datetime | None, time_zone: str) -> str:
-    """Until when something is good."""
+def validity_text(language: str, until: dt.datetime | None, time_zone: str) -> str:
+    """The sentence about the end of the validity."""
     said = TEXTS.translations(language)
     if until is None:
         return said.gettext("Valid without a time limit")
     return said.gettext("Valid until %(date)s") % {"date": Formats(language).date(until, time_zone)}
 
 
-def say(language: str, text: str) -> str:
-    """A text of ours."""
+def translate(language: str, text: str) -> str:
     return TEXTS.translations(language).gettext(text)
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
-    """Mark a text for translation, and leave it as it is."""
+    """Mark a text for translation and return it unchanged."""
     return text
 
 

@@ -1,4 +1,4 @@
-"""Events, as rows: written by the operation that makes them happen, in its transaction."""
+"""Events as rows, written in the transaction of the operation that causes them."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.resource import moment
-from schema.event import DATA, Event, EventType
+from schema.core.columns import datetime_column
+from schema.event import EVENT_DATA_KEYS, Event, EventType
 from store.core.clock import now
-from store.job.jobs import Job, enqueue
+from store.job.jobs import JobKind, enqueue_job
 from store.partner.partners import PartnerRow
 
 
 class EventRow(Event, table=True):
-    """An event. Ids follow the order in which things were done: what depends on a committed change has a higher one."""
+    """An event. Ids follow the order of the changes: an event that depends on a committed change has a higher id."""
 
     __tablename__ = "event"
     __table_args__ = (
@@ -31,28 +31,28 @@ class EventRow(Event, table=True):
     id: int = Field(default=None, sa_type=BigInteger, primary_key=True)
     partner_id: int = Field(foreign_key="partner.id")
     marketplace_id: int = Field(foreign_key="marketplace.id")
-    occurred_on: dt.datetime = moment("When it happened.", default_factory=now, index=True)
+    occurred_on: dt.datetime = datetime_column("When it happened.", default_factory=now, index=True)
     once: str | None = Field(default=None, max_length=200)
     is_sorted: bool = Field(default=False)
-    """Whether it is known which endpoints are to be told."""
+    """True once the deliveries of the event were created."""
 
 
-async def emit(
+async def emit_event(
     db: AsyncSession,
     kind: EventType,
     *,
     partner_id: int,
     subject: str,
     data: Mapping[str, Any],
-    once: str | None = None,
+    unique_key: str | None = None,
 ) -> None:
-    """Tell that something happens, in the session's transaction: nobody hears of what is rolled back.
+    """Emit an event in the session's transaction: a rollback discards it.
 
-    `data` has the keys of `schema.event.DATA` for its type and is JSON already: money as `{"amount": "12.50", "currency":
-    "EUR"}`. With `once`, a second event of the kind with the same word is silently nothing, whoever emits it.
+    `data` has the keys of `EVENT_DATA_KEYS` for its type and is JSON already: money as `{"amount": "12.50", "currency":
+    "EUR"}`. With `unique_key`, a second event of the same type and key is silently ignored, whoever emits it.
     """
-    if set(data) != set(DATA[kind]):
-        raise ValueError(f"The data of {kind} has the keys {sorted(DATA[kind])}, not {sorted(data)}.")
+    if set(data) != set(EVENT_DATA_KEYS[kind]):
+        raise ValueError(f"The data of {kind} has the keys {sorted(EVENT_DATA_KEYS[kind])}, not {sorted(data)}.")
     marketplace = select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == partner_id)
     event = insert(EventRow).values(
         key=f"evt_{uuid4().hex}",
@@ -62,10 +62,10 @@ async def emit(
         occurred_on=now(),
         subject=subject,
         data=dict(data),
-        once=once,
+        once=unique_key,
         is_sorted=False,
     )
     unless_told = event.on_conflict_do_nothing(constraint="event_once_key")
     written = (await db.exec(unless_told.returning(col(EventRow.id)))).first()
     if written is not None:
-        await enqueue(db, Job.SORT_EVENTS, {"id": written[0]})
+        await enqueue_job(db, JobKind.SORT_EVENTS, {"id": written[0]})

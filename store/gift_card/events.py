@@ -1,4 +1,7 @@
-"""What is told of gift cards: the events, and the data that `schema.event.DATA` documents of each. Codes are money: never told."""
+"""Emits the gift card events.
+
+`schema.event.EVENT_DATA_KEYS` documents their data. Event data never contain the code, which is worth money.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,50 +9,48 @@ from typing import Any
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.event import EventType
-from store.event.data import told_moment, told_money
-from store.event.events import emit
+from store.event.data import datetime_data, money_data
+from store.event.events import emit_event
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
 
 
-async def tell_of_issue(db: AsyncSession, card: GiftCardRow) -> None:
-    """Tell that a gift card was issued."""
+async def emit_gift_card_issued(db: AsyncSession, card: GiftCardRow) -> None:
     data = {
         "id": card.id,
         "order_id": card.order_id,
         "status": card.status.value,
-        "value": told_money(card.value_amount, card.currency),
+        "value": money_data(card.value_amount, card.currency),
         "language": card.language,
         "reception_mode": card.reception_mode.value,
-        "created_on": told_moment(card.created_on),
-        "expires_on": told_moment(card.expires_on),
+        "created_on": datetime_data(card.created_on),
+        "expires_on": datetime_data(card.expires_on),
     }
-    await emit(db, EventType.GIFT_CARD_ISSUED, partner_id=card.partner_id, subject=str(card.id), data=data)
+    await emit_event(db, EventType.GIFT_CARD_ISSUED, partner_id=card.partner_id, subject=str(card.id), data=data)
 
 
-async def tell(db: AsyncSession, kind: EventType, card: GiftCardRow, **more: Any) -> None:
-    """Tell what happened to a gift card, in the transaction that makes it happen, with how the card stands afterwards."""
+async def emit_gift_card_event(db: AsyncSession, kind: EventType, card: GiftCardRow, **more: Any) -> None:
+    """Emit an event with the card's state after the change, in the transaction of the change. `more` adds keys."""
     await db.flush()
     data = {
         "id": card.id,
         "status": card.status.value,
-        "remaining_value": told_money(card.remaining_amount, card.currency),
-        "expires_on": told_moment(card.expires_on),
+        "remaining_value": money_data(card.remaining_amount, card.currency),
+        "expires_on": datetime_data(card.expires_on),
         **more,
     }
-    await emit(db, kind, partner_id=card.partner_id, subject=str(card.id), data=data)
+    await emit_event(db, kind, partner_id=card.partner_id, subject=str(card.id), data=data)
 
 
-async def tell_of_hold(db: AsyncSession, kind: EventType, card: GiftCardRow, hold: GiftCardHoldRow) -> None:
-    """Tell what became of a hold."""
-    await tell(db, kind, card, hold=_hold(hold))
+async def emit_hold_event(db: AsyncSession, kind: EventType, card: GiftCardRow, hold: GiftCardHoldRow) -> None:
+    await emit_gift_card_event(db, kind, card, hold=_hold_data(hold))
 
 
-def _hold(hold: GiftCardHoldRow) -> Mapping[str, Any]:
+def _hold_data(hold: GiftCardHoldRow) -> Mapping[str, Any]:
     return {
         "id": hold.id,
         "state": hold.state.value,
-        "amount": told_money(hold.held_amount, hold.currency),
-        "captured": told_money(hold.captured_amount, hold.currency),
+        "amount": money_data(hold.held_amount, hold.currency),
+        "captured": money_data(hold.captured_amount, hold.currency),
         "reference": hold.reference,
-        "expires_on": told_moment(hold.expires_on),
+        "expires_on": datetime_data(hold.expires_on),
     }

@@ -1,4 +1,4 @@
-"""Gift cards, as rows: what is left is the sum of entries that are never changed, cached under lock."""
+"""The tables of gift cards, holds and entries. A card caches the sum of its immutable entries as its balance."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.errors import CONSTRAINTS, AlreadyTaken, InsufficientBalance
-from schema.core.resource import amount, moment
+from schema.core.columns import amount_column, datetime_column
+from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, InsufficientBalance
 from schema.gift_card.gift_card import GiftCard, GiftCardHold, GiftCardMovement
 from store.core.clock import now
-from store.core.document_tokens import document_token
-from store.database.text_search import searched
+from store.core.codes import document_token
+from store.database.text_search import declare_searchable
 
 
 class GiftCardRow(GiftCard, table=True):
@@ -45,26 +45,26 @@ class GiftCardRow(GiftCard, table=True):
     giftee_email: str | None = Field(default=None, max_length=254)
     recipient_address: str | None = Field(default=None, max_length=600)
     order_id: int | None = Field(default=None, foreign_key="shop_order.id", index=True)
-    value_amount: Decimal = amount()
-    remaining_amount: Decimal = amount()
+    value_amount: Decimal = amount_column()
+    remaining_amount: Decimal = amount_column()
     currency: str = Field(default="EUR", max_length=3)
-    created_on: dt.datetime = moment("When it was issued.", default_factory=now)
+    created_on: dt.datetime = datetime_column("When it was issued.", default_factory=now)
 
 
-SEARCHED = {
+SEARCH_COLUMNS = {
     "gifter_text": ("g", "search_text(gifter_first_name || ' ' || gifter_last_name || chr(10) || gifter_email)"),
     "giftee_text": (
         "r",
         "search_text(coalesce(giftee_first_name, '') || ' ' || coalesce(giftee_last_name, '') || chr(10) || coalesce(giftee_email, ''))",
     ),
 }
-"""What is searched of gift cards: first and last name, with the e-mail address."""
-searched(cast("Table", GiftCardRow.__table__), SEARCHED)  # type: ignore[attr-defined]  # SQLModel does not tell of it
+"""The columns for text search: names and e-mail address of gifter and giftee."""
+declare_searchable(cast("Table", GiftCardRow.__table__), SEARCH_COLUMNS)  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
 
 
 @dataclass(frozen=True, slots=True)
 class UsableCard:
-    """A gift card as pricing sees it: what it could pay now."""
+    """A gift card in pricing, with the amount that it can pay now."""
 
     id: int
     code: str
@@ -72,7 +72,7 @@ class UsableCard:
 
 
 class GiftCardHoldRow(GiftCardHold, table=True):
-    """Money that somebody holds over the API. It changes only under the lock of its card."""
+    """A hold placed through the API. It changes only under the lock of its card."""
 
     __tablename__ = "gift_card_hold"
     __table_args__ = (
@@ -84,15 +84,18 @@ class GiftCardHoldRow(GiftCardHold, table=True):
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     gift_card_id: int = Field(foreign_key="gift_card.id", index=True)
-    held_amount: Decimal = amount()
-    captured_amount: Decimal = amount(default=Decimal("0.00"))
+    held_amount: Decimal = amount_column()
+    captured_amount: Decimal = amount_column(default=Decimal("0.00"))
     currency: str = Field(max_length=3)
-    created_on: dt.datetime = moment("When it began.", default_factory=now)
+    created_on: dt.datetime = datetime_column("When it was placed.", default_factory=now)
 
 
 class GiftCardEntryRow(GiftCardMovement, table=True):
-    """One movement of a card: positive puts on, negative takes off. A hold ends in a release of all of it, and a capture of
-    what was spent, so holds and releases sum to what is held now, and captures to what was spent."""
+    """One movement of a card: positive for credits, negative for debits.
+
+    A hold ends with a release of its full amount and a capture of what was spent. Holds and releases therefore sum to
+    the amount on hold, captures to the amount spent.
+    """
 
     __tablename__ = "gift_card_entry"
     __table_args__ = (
@@ -102,13 +105,13 @@ class GiftCardEntryRow(GiftCardMovement, table=True):
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     gift_card_id: int = Field(foreign_key="gift_card.id", index=True)
-    amount: Decimal = amount()
+    amount: Decimal = amount_column()
     currency: str = Field(default="EUR", max_length=3)
     hold_id: int | None = Field(default=None, foreign_key="gift_card_hold.id")
     attempt_id: UUID | None = Field(default=None, foreign_key="checkout_attempt.id", index=True)
     round: int = Field(default=0)
-    created_on: dt.datetime = moment("When it moved.", default_factory=now)
+    created_on: dt.datetime = datetime_column("When it moved.", default_factory=now)
 
 
-CONSTRAINTS["gift_card_code_key"] = lambda: AlreadyTaken("code", what="code")
-CONSTRAINTS["gift_card_never_below_zero"] = InsufficientBalance
+CONSTRAINT_ERRORS["gift_card_code_key"] = lambda: AlreadyTaken("code", what="code")
+CONSTRAINT_ERRORS["gift_card_never_below_zero"] = InsufficientBalance

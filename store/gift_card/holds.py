@@ -1,6 +1,6 @@
-"""Holds that are asked for over the API: an amount is taken off a card at once, and spent or put back later.
+"""Gift card holds through the API: an amount is debited at once, and captured or released later.
 
-Whoever calls has locked the card; a hold changes under that lock only.
+The caller must have locked the card; a hold changes only under that lock.
 """
 
 import datetime as dt
@@ -12,29 +12,29 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.errors import GiftCardNotSpendable, HoldOver, InsufficientBalance
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCardHoldState
-from store.gift_card.events import tell, tell_of_hold
+from store.gift_card.events import emit_gift_card_event, emit_hold_event
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
-from store.gift_card.movements import put_back, spend_held, take_off
-from store.gift_card.states import CANCELLED, EXPIRED, SPENDABLE, capturable, move, spendable
+from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
+from store.gift_card.states import CANCELLED, EXPIRED, SPENDABLE, is_capturable, is_spendable, transition
 
 RUNNING, CAPTURED = GiftCardHoldState.RUNNING, GiftCardHoldState.CAPTURED
-RELEASED, OVER = GiftCardHoldState.RELEASED, GiftCardHoldState.EXPIRED
-SPENT = (CAPTURED, GiftCardHoldState.REVERSED)
+RELEASED, HOLD_EXPIRED = GiftCardHoldState.RELEASED, GiftCardHoldState.EXPIRED
+SPENT_STATES = (CAPTURED, GiftCardHoldState.REVERSED)
 
 
-async def lock(db: AsyncSession, row: GiftCardHoldRow) -> GiftCardRow:
-    """Lock the card of a hold; both are then as they are now."""
+async def lock_card_of(db: AsyncSession, row: GiftCardHoldRow) -> GiftCardRow:
+    """Lock the card of a hold, and reload both."""
     card = select(GiftCardRow).where(col(GiftCardRow.id) == row.gift_card_id).with_for_update()
     locked = (await db.exec(card.execution_options(populate_existing=True))).one()
     await db.refresh(row)
     return locked
 
 
-async def hold(
+async def place_hold(
     db: AsyncSession, card: GiftCardRow, amount: Decimal, reference: str, until: dt.datetime, now: dt.datetime
 ) -> GiftCardHoldRow:
-    """Take an amount off a card. GiftCardNotSpendable and InsufficientBalance when it is not there to be taken."""
-    if not spendable(card, now):
+    """Debit an amount and hold it. Raises GiftCardNotSpendable, or InsufficientBalance at `amount`."""
+    if not is_spendable(card, now):
         raise GiftCardNotSpendable
     if card.remaining_amount < amount:
         raise InsufficientBalance("amount")
@@ -49,66 +49,70 @@ async def hold(
     )
     db.add(row)
     await db.flush()
-    take_off(db, card, row, amount)
-    await tell_of_hold(db, EventType.GIFT_CARD_HELD, card, row)
+    debit_card(db, card, row, amount)
+    await emit_hold_event(db, EventType.GIFT_CARD_HELD, card, row)
     return row
 
 
-async def capture(
+async def capture_hold(
     db: AsyncSession, card: GiftCardRow, row: GiftCardHoldRow, amount: Decimal | None, now: dt.datetime
 ) -> bool:
-    """Spend what is held, or a part of it; False for the same again, which changes nothing. HoldOver when the hold is over."""
+    """Capture the amount held, or a part of it; the rest is released.
+
+    Returns False, without change, if the same amount was captured already. Raises HoldOver if the hold has ended,
+    GiftCardNotSpendable if the card is cancelled.
+    """
     spent = row.held_amount if amount is None else amount
     if row.state is CAPTURED and spent == row.captured_amount:
         return False
     if row.state is not RUNNING or now >= row.expires_on:
         raise HoldOver
-    if not capturable(card):
+    if not is_capturable(card):
         raise GiftCardNotSpendable
-    spend_held(db, card, row, row.held_amount, spent)
+    finalize_hold(db, card, row, row.held_amount, spent)
     row.state, row.captured_amount, row.closed_on = CAPTURED, spent, now
-    await tell_of_hold(db, EventType.GIFT_CARD_CAPTURED, card, row)
+    await emit_hold_event(db, EventType.GIFT_CARD_CAPTURED, card, row)
     return True
 
 
-async def release(db: AsyncSession, card: GiftCardRow, row: GiftCardHoldRow, now: dt.datetime) -> bool:
-    """Put back what is held; False where it is back already. HoldOver when it was spent, also when that was reversed since."""
-    if row.state in SPENT:
+async def release_hold(db: AsyncSession, card: GiftCardRow, row: GiftCardHoldRow, now: dt.datetime) -> bool:
+    """Release a hold; returns False if it was released already.
+
+    Raises HoldOver if it was captured, even if reversed since.
+    """
+    if row.state in SPENT_STATES:
         raise HoldOver
     if row.state is not RUNNING:
         return False
-    await _close(db, card, row, RELEASED, now)
+    await _close_hold(db, card, row, RELEASED, now)
     return True
 
 
-async def _close(
+async def _close_hold(
     db: AsyncSession, card: GiftCardRow, row: GiftCardHoldRow, state: GiftCardHoldState, now: dt.datetime
 ) -> None:
-    put_back(db, card, row, row.held_amount)
+    restore_to_card(db, card, row, row.held_amount)
     row.state, row.closed_on = state, now
-    await tell_of_hold(db, EventType.GIFT_CARD_RELEASED, card, row)
+    await emit_hold_event(db, EventType.GIFT_CARD_RELEASED, card, row)
 
 
-async def cancel(db: AsyncSession, card: GiftCardRow, now: dt.datetime) -> bool:
-    """Cancel a card; False when it is cancelled already. What is held over the API is put back on it.
+async def cancel_card(db: AsyncSession, card: GiftCardRow, now: dt.datetime) -> bool:
+    """Cancel a card and release its API holds; returns False if it is cancelled already.
 
-    What a payment in the shop holds stays held: completing it finds the card cancelled, and its customer is refunded.
+    Holds of shop payments stay: completing such a payment finds the card cancelled and refunds the customer.
     """
-    if not move(card, CANCELLED):
+    if not transition(card, CANCELLED):
         return False
     table = GiftCardHoldRow
     query = select(table).where(col(table.gift_card_id) == card.id, col(table.state) == RUNNING)
     for row in (await db.exec(query.order_by(col(table.id)).execution_options(populate_existing=True))).all():
-        await _close(db, card, row, RELEASED, now)
-    await tell(db, EventType.GIFT_CARD_CANCELLED, card)
+        await _close_hold(db, card, row, RELEASED, now)
+    await emit_gift_card_event(db, EventType.GIFT_CARD_CANCELLED, card)
     return True
 
 
 async def expire_holds(db: AsyncSession, now: dt.datetime, most: int) -> int:
-    """Put back holds whose time is over, so many at most, the longest over first; answers how many.
-
-    A card that somebody else has locked at the moment is left alone.
-    """
+    """Release at most `most` expired holds, oldest first; returns their number. Locked cards are skipped."""
     due = (
         select(GiftCardHoldRow, GiftCardRow)
         .join(GiftCardRow, col(GiftCardRow.id) == col(GiftCardHoldRow.gift_card_id))
@@ -119,14 +123,14 @@ async def expire_holds(db: AsyncSession, now: dt.datetime, most: int) -> int:
     )
     found = (await db.exec(due)).all()
     for row, card in found:
-        await _close(db, card, row, OVER, now)
+        await _close_hold(db, card, row, HOLD_EXPIRED, now)
     return len(found)
 
 
 async def expire_cards(db: AsyncSession, now: dt.datetime, most: int) -> int:
-    """Expire cards whose time is over, so many at most, the longest over first; answers how many.
+    """Expire at most `most` cards that are due, oldest first; returns their number.
 
-    What is held of one stays held, and may still be spent.
+    Locked cards are skipped. Running holds stay and can still be captured.
     """
     due = (
         select(GiftCardRow)
@@ -137,6 +141,6 @@ async def expire_cards(db: AsyncSession, now: dt.datetime, most: int) -> int:
     )
     rows = (await db.exec(due)).all()
     for card in rows:
-        move(card, EXPIRED)
-        await tell(db, EventType.GIFT_CARD_EXPIRED, card)
+        transition(card, EXPIRED)
+        await emit_gift_card_event(db, EventType.GIFT_CARD_EXPIRED, card)
     return len(rows)

@@ -1,4 +1,4 @@
-"""How gift cards come to be, for whoever sells them: an order that is paid, or the partner itself."""
+"""Issuing of gift cards, by a paid order or by the partner."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -10,55 +10,53 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCardMovementKind, GiftCardStatus
 from store.customer import Person
-from store.database.unique_codes import add_with_fresh_code
-from store.gift_card.events import tell_of_issue
+from store.database.unique_codes import add_with_unique_code
+from store.gift_card.events import emit_gift_card_issued
 from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewGiftCard:
-    """A gift card to be issued."""
-
     partner_id: int
     value: Decimal
-    """What can be spent with it, which may be more than was paid for it."""
+    """The balance of the new card. It can exceed the price paid."""
     currency: str
     gifter: Person = field(default_factory=Person)
     giftee: Person = field(default_factory=Person)
     recipient_address: str = ""
-    """Where it is sent by post, in lines; empty: nowhere, or to the gifter."""
+    """Postal address, one part a line; empty if it is not posted, or posted to the gifter."""
     message: str = ""
     reception_mode: ReceptionMode = ReceptionMode.PRINT_AT_HOME
     language: str = "en"
     expires_on: dt.datetime | None = None
-    """When it stops working; None: never."""
+    """When it expires; None: never."""
     order_id: int | None = None
     status: GiftCardStatus = GiftCardStatus.PAID
-    """`PAID`, or `DRAFT`: it cannot be spent before it is activated."""
+    """`PAID`, or `DRAFT` for a card that cannot be spent before it is activated."""
 
 
 async def issue_gift_card(db: AsyncSession, new: NewGiftCard, now: dt.datetime) -> GiftCardRow:
-    """Issue one gift card, in the session's transaction; see `issue_gift_cards`, which is for several."""
+    """Issue one gift card, in the session's transaction. Use `issue_gift_cards` for several."""
     return (await issue_gift_cards(db, [new], now))[0]
 
 
 async def issue_gift_cards(db: AsyncSession, new: Sequence[NewGiftCard], now: dt.datetime) -> list[GiftCardRow]:
-    """Issue gift cards, in the session's transaction: codes drawn, first entries and events written.
+    """Issue gift cards in the session's transaction: draw the codes, write the opening entries, emit the events.
 
-    Answers the rows, in the order of what they were made from. No row that others want is locked.
+    Returns the rows in the order of `new`. Locks no existing rows.
     """
     rows = [_row(each, now) for each in new]
     for row in rows:
-        await add_with_fresh_code(db, row, "gift_card_code_key")
-    db.add_all(first_entry(row) for row in rows)
+        await add_with_unique_code(db, row, "gift_card_code_key")
+    db.add_all(opening_entry(row) for row in rows)
     await db.flush()
     for row in rows:
-        await tell_of_issue(db, row)
+        await emit_gift_card_issued(db, row)
     return rows
 
 
-def first_entry(card: GiftCardRow) -> GiftCardEntryRow:
-    """What is written of a card that was issued, and has its id: the money that was put on it."""
+def opening_entry(card: GiftCardRow) -> GiftCardEntryRow:
+    """The entry that credits a new card with its value. The card must have its id."""
     return GiftCardEntryRow(
         partner_id=card.partner_id,
         gift_card_id=card.id,

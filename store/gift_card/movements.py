@@ -1,4 +1,4 @@
-"""The money on gift cards: every movement is an entry, and what is left is their sum, cached on the card under its lock."""
+"""Movements of gift card balances. Each movement is an entry; the card, locked, caches their sum."""
 
 from decimal import Decimal
 
@@ -6,37 +6,37 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.gift_card.gift_card import GiftCardMovementKind
 from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardHoldRow, GiftCardRow
-from store.gift_card.states import EXPIRED, USED, USING, move
+from store.gift_card.states import EXPIRED, USED, USING, transition
 from store.payment import AttemptRow
 
 HOLD, RELEASE, CAPTURE = GiftCardMovementKind.HOLD, GiftCardMovementKind.RELEASE, GiftCardMovementKind.CAPTURE
 
 
-def take_off(db: AsyncSession, card: GiftCardRow, holder: AttemptRow | GiftCardHoldRow, amount: Decimal) -> None:
-    """Hold an amount, which the card, locked, has."""
-    _enter(db, card, holder, HOLD, -amount)
+def debit_card(db: AsyncSession, card: GiftCardRow, holder: AttemptRow | GiftCardHoldRow, amount: Decimal) -> None:
+    """Hold an amount. The card must be locked and have that balance."""
+    _write_entry(db, card, holder, HOLD, -amount)
 
 
-def put_back(db: AsyncSession, card: GiftCardRow, holder: AttemptRow | GiftCardHoldRow, amount: Decimal) -> None:
-    """Let the amount of a hold go."""
-    _enter(db, card, holder, RELEASE, amount)
+def restore_to_card(db: AsyncSession, card: GiftCardRow, holder: AttemptRow | GiftCardHoldRow, amount: Decimal) -> None:
+    """Release the amount of a hold."""
+    _write_entry(db, card, holder, RELEASE, amount)
     if card.status is USED:
-        move(card, USING)
+        transition(card, USING)
 
 
-def spend_held(
+def finalize_hold(
     db: AsyncSession, card: GiftCardRow, holder: AttemptRow | GiftCardHoldRow, held: Decimal, spent: Decimal
 ) -> None:
-    """Make a hold final: what was spent of it is gone, the rest is back. A card whose time is over stays so while anything is left."""
-    _enter(db, card, holder, RELEASE, held)
-    _enter(db, card, holder, CAPTURE, -spent)
+    """Release a hold and capture what was spent. An expired card keeps its status while it has a balance."""
+    _write_entry(db, card, holder, RELEASE, held)
+    _write_entry(db, card, holder, CAPTURE, -spent)
     if not card.remaining_amount:
-        move(card, USED)
+        transition(card, USED)
     elif card.status is not EXPIRED:
-        move(card, USING)
+        transition(card, USING)
 
 
-def _enter(
+def _write_entry(
     db: AsyncSession,
     card: GiftCardRow,
     holder: AttemptRow | GiftCardHoldRow,

@@ -1,12 +1,12 @@
-"""Which gift cards a partner sells."""
+"""The gift cards that a partner offers for sale."""
 
 from schema.checkout.basket import OfferedGiftCards
 from schema.core.errors import InvalidInput, Problem
 from store.partner.partners import PartnerRow
 
 
-def offer_of(partner: PartnerRow) -> OfferedGiftCards | None:
-    """What its shop sells; None where it sells no gift cards at the moment."""
+def gift_card_offer_of(partner: PartnerRow) -> OfferedGiftCards | None:
+    """The partner's offer; None if it sells no gift cards at the moment."""
     if not partner.gift_card_offer_enabled:
         return None
     return OfferedGiftCards(
@@ -17,8 +17,8 @@ def offer_of(partner: PartnerRow) -> OfferedGiftCards | None:
     )
 
 
-def check_offer(partner: PartnerRow) -> None:
-    """Refuse an offer whose parts do not fit together; InvalidInput names each as the input of an offer does."""
+def check_gift_card_offer(partner: PartnerRow) -> None:
+    """Check bounds and suggested values. Raises InvalidInput, located by the fields of the offer's input."""
     least, most = partner.gift_card_offer_minimum, partner.gift_card_offer_maximum
     if least > most:
         raise InvalidInput.at("maximum", f"Send at least the minimum, {least}.", "OUT_OF_RANGE")

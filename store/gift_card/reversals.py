@@ -1,4 +1,4 @@
-"""What was spent of a gift card is put back: at a venue somebody has pressed the wrong button, or the guest has changed plans."""
+"""Reversal of captures, for example after a mistake at a venue or a change of plans by the guest."""
 
 import datetime as dt
 
@@ -7,34 +7,38 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.errors import GiftCardNotSpendable, HoldOver
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCardHoldState, GiftCardMovementKind
-from store.gift_card.events import tell_of_hold
+from store.gift_card.events import emit_hold_event
 from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardHoldRow, GiftCardRow
-from store.gift_card.states import USED, USING, capturable, move
+from store.gift_card.states import USED, USING, is_capturable, transition
 
-LONGEST = dt.timedelta(hours=24)
-"""After that it is no slip of the finger, and books have been closed over it."""
-
-
-def reversible(hold: GiftCardHoldRow, now: dt.datetime) -> bool:
-    """Whether what a hold has spent can be put back now."""
-    return hold.state is GiftCardHoldState.CAPTURED and hold.closed_on is not None and now < hold.closed_on + LONGEST
+REVERSAL_PERIOD = dt.timedelta(hours=24)
+"""How long a capture can be reversed; later it is no mere mistake, and the books may be closed."""
 
 
-async def reverse(db: AsyncSession, card: GiftCardRow, hold: GiftCardHoldRow, now: dt.datetime) -> bool:
-    """Put back what a hold has spent, on a card that is locked; False where it is back already, which changes nothing.
+def is_reversible(hold: GiftCardHoldRow, now: dt.datetime) -> bool:
+    """True if the hold was captured within the last REVERSAL_PERIOD."""
+    return (
+        hold.state is GiftCardHoldState.CAPTURED
+        and hold.closed_on is not None
+        and now < hold.closed_on + REVERSAL_PERIOD
+    )
 
-    HoldOver for what was never spent, or too long ago; GiftCardNotSpendable when the card was cancelled since. A card whose
-    time is over stays so.
+
+async def reverse_capture(db: AsyncSession, card: GiftCardRow, hold: GiftCardHoldRow, now: dt.datetime) -> bool:
+    """Credit a captured amount back to its locked card. Returns False, without change, if it was reversed already.
+
+    Raises HoldOver if nothing was captured or the period is over, GiftCardNotSpendable if the card is cancelled. An
+    expired card stays expired.
     """
     if hold.state is GiftCardHoldState.REVERSED:
         return False
-    if not reversible(hold, now):
+    if not is_reversible(hold, now):
         raise HoldOver
-    if not capturable(card):
+    if not is_capturable(card):
         raise GiftCardNotSpendable
     card.remaining_amount += hold.captured_amount
     if card.status is USED:
-        move(card, USING)
+        transition(card, USING)
     db.add(
         GiftCardEntryRow(
             partner_id=card.partner_id,
@@ -48,5 +52,5 @@ async def reverse(db: AsyncSession, card: GiftCardRow, hold: GiftCardHoldRow, no
         )
     )
     hold.state = GiftCardHoldState.REVERSED
-    await tell_of_hold(db, EventType.GIFT_CARD_REVERSED, card, hold)
+    await emit_hold_event(db, EventType.GIFT_CARD_REVERSED, card, hold)
     return True

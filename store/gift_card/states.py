@@ -1,4 +1,4 @@
-"""How gift cards go from status to status, and what each status is good for."""
+"""Status transitions of gift cards, and the operations that each status allows."""
 
 import datetime as dt
 from typing import Protocol
@@ -10,7 +10,7 @@ from store.gift_card.gift_cards import GiftCardRow
 DRAFT, PAID, USING = GiftCardStatus.DRAFT, GiftCardStatus.PAID, GiftCardStatus.USING
 USED, EXPIRED, CANCELLED = GiftCardStatus.USED, GiftCardStatus.EXPIRED, GiftCardStatus.CANCELLED
 
-MOVES = frozenset(
+TRANSITIONS = frozenset(
     {
         (DRAFT, PAID),
         (DRAFT, CANCELLED),
@@ -29,43 +29,42 @@ MOVES = frozenset(
         (EXPIRED, CANCELLED),
     }
 )
-"""From which status to which. There is no other move."""
+"""The allowed transitions, as (from, to)."""
 SPENDABLE = (PAID, USING)
 NEVER_CAPTURED = (DRAFT, CANCELLED)
 
 
-class Facts(Protocol):
-    """What the rules look at."""
+class GiftCardLike(Protocol):
+    """The fields that the rules need, of a row or of a projection."""
 
     @property
-    def status(self) -> GiftCardStatus:
-        """Where it stands."""
+    def status(self) -> GiftCardStatus: ...
 
     @property
     def expires_on(self) -> dt.datetime | None:
-        """When it stops working; None: never."""
+        """None: never."""
 
 
-def spendable(card: Facts, now: dt.datetime, *, held: bool = False) -> bool:
-    """Whether money can be taken off a gift card: nothing else decides that.
+def is_spendable(card: GiftCardLike, now: dt.datetime, *, held: bool = False) -> bool:
+    """True if the card can be debited now. This is the only check of that.
 
-    For whoever has `held` a part of it, and would take that anew, also when others have spent the rest.
+    With `held`, the caller already holds a part and would debit it again: then USED counts as spendable.
     """
     good = card.status in SPENDABLE or (held and card.status is USED)
     return good and (card.expires_on is None or now < card.expires_on)
 
 
-def capturable(card: Facts) -> bool:
-    """Whether what was taken off a gift card in time may be spent: its end does not come into it, a cancellation does."""
+def is_capturable(card: GiftCardLike) -> bool:
+    """True if a hold on the card can be captured. Expiry does not prevent a capture; DRAFT and CANCELLED do."""
     return card.status not in NEVER_CAPTURED
 
 
-def move(card: GiftCardRow, new: GiftCardStatus) -> bool:
-    """Move a gift card that is locked; False for the same status again. InvalidTransition where there is no such move."""
+def transition(card: GiftCardRow, new: GiftCardStatus) -> bool:
+    """Change the status of a locked card; returns False if it has that status. Raises InvalidTransition."""
     old = card.status
     if old is new:
         return False
-    if (old, new) not in MOVES:
+    if (old, new) not in TRANSITIONS:
         raise InvalidTransition(thing="A gift card", old=old, new=new)
     card.status = new
     return True

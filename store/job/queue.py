@@ -1,4 +1,6 @@
-"""PgQueuer's queue, and what it leaves to us: a job goes back only from the worker that has it, and keeps its last error."""
+"""PgQueuer's queue with our changes: only the worker that holds a job can requeue it, and a job stores its
+last error.
+"""
 
 import asyncio
 import datetime as dt
@@ -13,13 +15,14 @@ from pgqueuer.domain.types import JOB_STATUS, JobId, QueueEntrypoint, QueueManag
 from pgqueuer.errors import RetryRequested
 from pgqueuer.ports.repository import EntrypointExecutionParameter
 
-from store.audit.masking import masked
+from store.audit.masking import mask
 
 log = structlog.get_logger(__name__)
-DEATHS = 5
-"""How many workers in a row may die while they run a job, before it is taken for the cause and not run any more."""
-FLUSHED_AGAIN = 0.5
-"""Seconds between the tries to write down how jobs ended, while the database is away."""
+MAX_WORKER_DEATHS = 5
+"""Number of workers that may die in a row while they run a job. After that the job is considered the cause and
+fails."""
+FLUSH_RETRY_SECONDS = 0.5
+"""Seconds between two tries to record how jobs ended while the database is away."""
 
 ENQUEUE_ONCE = """
     WITH made AS (
@@ -38,9 +41,9 @@ ENQUEUE_ONCE = """
     )
     SELECT added FROM made
 """
-"""A job under a name. One that waits under it is enough, but is locked until this transaction is through: whoever runs it sees
-what was written here. One that runs may have read before, and is to be run once more."""
-RUN_AGAIN = """
+"""Enqueues a job under a name. A waiting job of that name suffices. It is locked until this transaction ends, so
+that its run sees what was written here. A running job may have read before, and is marked to run once more."""
+REQUEUE_RUNNING = """
     WITH again AS (
         UPDATE pgqueuer
         SET status = 'queued', queue_manager_id = NULL, updated = now(), attempts = 0,
@@ -52,7 +55,7 @@ RUN_AGAIN = """
     INSERT INTO pgqueuer_log (job_id, status, entrypoint, priority) SELECT id, 'queued', entrypoint, priority FROM again
     RETURNING job_id
 """
-ENDED = """
+RECORD_ENDS = """
     WITH told AS (
         SELECT * FROM unnest($1::bigint[], $2::pgqueuer_status[], $3::jsonb[]) AS told (id, status, traceback)
     ), deleted AS (
@@ -69,8 +72,8 @@ ENDED = """
     SELECT id, told.status, ended.entrypoint, ended.priority, told.traceback
     FROM told JOIN (SELECT * FROM deleted UNION ALL SELECT * FROM held) AS ended USING (id)
 """
-"""How jobs ended that are not to be run again: the engine's own statement would delete those as well."""
-GIVE_BACK = """
+"""Records how jobs ended, except those that are to run again: the engine's own statement would delete those too."""
+RETURN_JOB = """
     WITH given AS (
         UPDATE pgqueuer
         SET status = 'queued', queue_manager_id = NULL, updated = now(),
@@ -82,13 +85,13 @@ GIVE_BACK = """
     )
     INSERT INTO pgqueuer_log (job_id, status, entrypoint, priority) SELECT id, 'queued', entrypoint, priority FROM given
 """
-NOTE_ERRORS = """
+RECORD_ERRORS = """
     UPDATE pgqueuer
     SET attempts = told.attempts, headers = coalesce(nullif(headers, 'null'), '{}') || jsonb_build_object('error', told.error)
     FROM unnest($1::bigint[], $2::int[], $3::text[]) AS told (id, attempts, error)
     WHERE pgqueuer.id = told.id
 """
-DEADLY = """
+SELECT_DEADLY = """
     SELECT picked.job_id
     FROM pgqueuer_log picked
     WHERE picked.job_id = ANY($1) AND picked.status = 'picked' AND picked.id > (
@@ -104,19 +107,19 @@ COUNTS = """
     FROM pgqueuer
     GROUP BY entrypoint, status
 """
-"""How many jobs there are of each kind and state, and for how many seconds the oldest that could run has waited."""
-FORGET_SCHEDULES = """
+"""The number of jobs by kind and state, and the seconds for which the oldest runnable one has waited."""
+DELETE_OTHER_SCHEDULES = """
     DELETE FROM pgqueuer_schedules
     WHERE (entrypoint, expression) NOT IN (SELECT * FROM unnest($1::text[], $2::text[]))
 """
 
 
-class NotFailed(RetryRequested):
-    """Why a job goes back that has not failed: it counts as no try."""
+class RetryWithoutFailure(RetryRequested):
+    """The reason of a retry without a failure: it does not count as a try."""
 
 
-class Queue(Queries):
-    """The statements that a worker runs the queue by."""
+class JobQueue(Queries):
+    """The statements with which a worker operates the queue."""
 
     async def dequeue(
         self,
@@ -126,92 +129,97 @@ class Queue(Queries):
         global_concurrency_limit: int | None,
         heartbeat_timeout: dt.timedelta,
     ) -> list[Job]:
-        """The next jobs, without those that have killed worker after worker: they have failed, and are kept."""
+        """The next jobs. Those that have killed worker after worker are recorded as failed instead."""
         jobs = await super().dequeue(
             batch_size, entrypoints, queue_manager_id, global_concurrency_limit, heartbeat_timeout
         )
         if not jobs:
             return jobs
-        deadly = {row["job_id"] for row in await self.driver.fetch(DEADLY, [job.id for job in jobs], DEATHS)}
+        deadly = {
+            row["job_id"] for row in await self.driver.fetch(SELECT_DEADLY, [job.id for job in jobs], MAX_WORKER_DEATHS)
+        }
         if deadly:
-            log.error("jobs are kept that workers died of", jobs=sorted(map(str, deadly)))
+            log.error("jobs that killed their workers have failed", jobs=sorted(map(str, deadly)))
         await self.log_jobs([(job, "failed", _worker_died(job.id)) for job in jobs if job.id in deadly])
         return [job for job in jobs if job.id not in deadly]
 
     async def retry_job(self, job: Job, delay: dt.timedelta, traceback_record: TracebackRecord | None) -> None:
-        """Put a job back, unless another worker has it by now. Its error is kept with it, and counts as a try.
+        """Requeue a job, unless another worker holds it by now. Its error is stored and counts as a try.
 
-        Where that cannot be written the job stays taken, and is found like that of a dead worker: the engine would call it
-        failed, though nothing but the database was away.
+        If that cannot be written, the job stays taken, and is found later like that of a dead worker. The engine would
+        record a failure, although only the database was away.
         """
-        failed = traceback_record is not None and traceback_record.exception_type != NotFailed.__name__
-        error = masked(traceback_record.exception_message) if traceback_record is not None and failed else None
+        failed = traceback_record is not None and traceback_record.exception_type != RetryWithoutFailure.__name__
+        error = mask(traceback_record.exception_message) if traceback_record is not None and failed else None
         try:
             await self.driver.execute(
-                GIVE_BACK, job.id, job.queue_manager_id, delay, job.attempts + (1 if failed else 0), error
+                RETURN_JOB, job.id, job.queue_manager_id, delay, job.attempts + (1 if failed else 0), error
             )
-            await wake(self)
+            await wake_workers(self)
         except Exception:
-            log.exception("a job could not be put back; it is run again once its worker counts as dead")
+            log.exception("a job could not be requeued; it runs again once its worker counts as dead")
 
     async def log_jobs(self, job_status: Sequence[tuple[Job, JOB_STATUS, TracebackRecord | None]]) -> None:
-        """Write down how jobs ended. Of a failure only the text is kept, without secrets; the log has the traceback."""
+        """Record how jobs ended. Of a failure only the text is stored, without secrets; the log has the traceback."""
         told = [(job, status, record and _without_secrets(record)) for job, status, record in job_status]
         failed = [(job, record) for job, status, record in told if status == "failed" and record is not None]
         try:
             if failed:
                 await self.driver.execute(
-                    NOTE_ERRORS,
+                    RECORD_ERRORS,
                     [job.id for job, _ in failed],
                     [job.attempts + 1 for job, _ in failed],
                     [record.exception_message for _, record in failed],
                 )
             if told:
-                await self._note_ends(told)
+                await self._record_ends(told)
         except Exception:
-            await asyncio.sleep(FLUSHED_AGAIN)  # the engine tries again at once, and would fill the log
+            await asyncio.sleep(FLUSH_RETRY_SECONDS)  # the engine tries again at once, and would fill the log
             raise
 
-    async def _note_ends(self, told: Sequence[tuple[Job, JOB_STATUS, TracebackRecord | None]]) -> None:
-        """Write down how jobs ended, then put those back that were asked for again while they ran, however they ended.
+    async def _record_ends(self, ends: Sequence[tuple[Job, JOB_STATUS, TracebackRecord | None]]) -> None:
+        """Record how jobs ended, then requeue those that were enqueued again while they ran, however they ended.
 
-        Once the first statement is through, no job is left that could be asked for again without being seen by the second.
+        After the first statement no job is left that could be enqueued again without being seen by the second.
         """
-        ids = [job.id for job, _, _ in told]
-        records = [record and record.model_dump_json() for _, _, record in told]
-        await self.driver.execute(ENDED, ids, [status for _, status, _ in told], records)
-        if await self.driver.fetch(RUN_AGAIN, ids, list({job.queue_manager_id for job, _, _ in told})):
-            await wake(self)
+        ids = [job.id for job, _, _ in ends]
+        records = [record and record.model_dump_json() for _, _, record in ends]
+        await self.driver.execute(RECORD_ENDS, ids, [status for _, status, _ in ends], records)
+        if await self.driver.fetch(REQUEUE_RUNNING, ids, list({job.queue_manager_id for job, _, _ in ends})):
+            await wake_workers(self)
 
     async def enqueue_once(
         self, entrypoint: str, payload: bytes, *, name: str, after: dt.timedelta | None, headers: Mapping[str, Any]
     ) -> None:
-        """Enqueue a job under a name, unless one waits; one that runs is run once more when it has ended."""
+        """Enqueue a job under a name, unless one waits. A running one runs once more after its end."""
         found = await self.driver.fetch(ENQUEUE_ONCE, entrypoint, payload, after, name, orjson.dumps(headers).decode())
-        if not found[0]["added"]:  # while it was locked, workers have passed it by
-            await wake(self)
+        if not found[0]["added"]:  # workers skipped it while it was locked
+            await wake_workers(self)
 
     async def update_heartbeat(self, job_ids: list[JobId]) -> None:
-        """Tell that jobs are being run."""
+        """Record that jobs are still running."""
         try:
             await super().update_heartbeat(job_ids)
         except Exception:
-            await asyncio.sleep(FLUSHED_AGAIN)
+            await asyncio.sleep(FLUSH_RETRY_SECONDS)
             raise
 
     async def fetch_schedule(self, entrypoints: dict[CronExpressionEntrypoint, dt.timedelta]) -> list[Schedule]:
-        """The schedules that are due. Ours are put in each time: a worker of another release may have removed them."""
+        """The schedules that are due.
+
+        Ours are inserted each time: a worker of another release may have removed them.
+        """
         await self.insert_schedule(entrypoints)
         return await super().fetch_schedule(entrypoints)
 
-    async def forget_other_schedules(self, ours: Mapping[CronExpressionEntrypoint, object]) -> None:
-        """Remove the schedules that the program no longer has."""
+    async def delete_other_schedules(self, ours: Mapping[CronExpressionEntrypoint, object]) -> None:
+        """Delete the schedules that the program no longer has."""
         names, expressions = [key.entrypoint for key in ours], [key.expression for key in ours]
-        await self.driver.execute(FORGET_SCHEDULES, names, expressions)
+        await self.driver.execute(DELETE_OTHER_SCHEDULES, names, expressions)
 
 
-async def wake(queries: Queries) -> None:
-    """Have workers look when the next job is due. The engine tells them of new jobs, not of those that were put back."""
+async def wake_workers(queries: Queries) -> None:
+    """Make workers check when the next job is due. The engine notifies them of new jobs, not of requeued ones."""
     channel = queries.qbq.settings.channel
     told = TableChangedEvent(
         channel=channel, sent_at=utc_now(), type="table_changed_event", operation="update", table="pgqueuer"
@@ -220,10 +228,11 @@ async def wake(queries: Queries) -> None:
 
 
 def _without_secrets(record: TracebackRecord) -> TracebackRecord:
-    return record.model_copy(update={"exception_message": masked(record.exception_message), "traceback": ""})
+    return record.model_copy(update={"exception_message": mask(record.exception_message), "traceback": ""})
 
 
 def _worker_died(job_id: JobId) -> TracebackRecord:
     return TracebackRecord.from_exception(
-        RuntimeError(f"{DEATHS} workers in a row died while they ran it. Look why before it is run again."), job_id
+        RuntimeError(f"{MAX_WORKER_DEATHS} workers in a row died while they ran it. Look why before it is run again."),
+        job_id,
     )

@@ -1,4 +1,4 @@
-"""The queue as it is read: a view of PgQueuer's table, so that lists and look-ups of jobs are those of any resource."""
+"""The queue as a view of PgQueuer's table, so that jobs are listed and read like any other resource."""
 
 from typing import Any
 
@@ -8,34 +8,33 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field
 
 from schema.job import Job
-from store.audit.masking import masked
+from store.audit.masking import mask
 
-VIEW = """
+CREATE_VIEW = """
     CREATE OR REPLACE VIEW job AS
     SELECT id, entrypoint AS kind, status::text AS state, attempts, created AS created_on, execute_after AS run_after,
         headers ->> 'error' AS last_error, headers ->> 'request_id' AS request_id, payload
     FROM pgqueuer
 """
-"""Made after PgQueuer's tables, which are its own to make: no revision knows it."""
-OF_THE_ENGINE = {"made_by": "PgQueuer"}
+"""Created after PgQueuer's tables, which PgQueuer creates itself; no revision contains it."""
+ENGINE_TABLE = {"made_by": "PgQueuer"}
 
 
 class MaskedPayload(TypeDecorator[dict[str, Any]]):
-    """What a job was given, as it may be shown."""
+    """The payload of a job, with secrets masked."""
 
     impl = LargeBinary
     cache_ok = True
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> dict[str, Any]:  # noqa: ARG002
-        """From the database."""
-        found: dict[str, Any] = masked(orjson.loads(value or b"{}"))
+        found: dict[str, Any] = mask(orjson.loads(value or b"{}"))
         return found
 
 
 class JobRow(Job, table=True):
-    """A job in the queue, to be read only."""
+    """A job in the queue; read-only."""
 
     __tablename__ = "job"
-    __table_args__ = ({"info": OF_THE_ENGINE},)
+    __table_args__ = ({"info": ENGINE_TABLE},)
     id: int = Field(primary_key=True, sa_type=BigInteger)
     payload: dict[str, Any] = Field(sa_type=MaskedPayload)

@@ -1,4 +1,4 @@
-"""One connection to a Redis server, kept for command after command."""
+"""One connection to a Redis server, reused for many commands."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection
 
 
-class Line:
+class RedisConnection:
     """Sends commands over one connection of a pool, one at a time.
 
-    redis-py's client takes a connection out of the pool for each command, looks whether it is alive, and puts it back, which
-    together takes longer than the command. A line finds out that its connection is dead when it uses it, and connects anew.
+    For each command, redis-py's client takes a connection out of the pool, checks it and puts it back, which together
+    takes longer than the command. This class detects a dead connection when it uses it, and reconnects.
     """
 
     def __init__(self, pool: ConnectionPool) -> None:
@@ -18,31 +18,33 @@ class Line:
         self._connection: AbstractConnection | None = None
 
     async def execute_command(self, *command: str | bytes | int) -> Any:
-        """The server's answer. What the pool's `retry` names is tried again; commands must bear being sent twice."""
+        """The server's response. Errors that the pool's `retry` names are retried, so commands must tolerate being sent
+        twice.
+        """
         if self._connection is None:
             self._connection = await self._pool.get_connection()
         connection = self._connection
 
-        packed = _packed(command)
+        packed = _encode_command(command)
 
         async def ask() -> Any:
             await connection.send_packed_command(packed)
             return await connection.read_response()
 
         answer = await connection.retry.call_with_retry(ask, lambda _error: connection.disconnect())
-        if connection.should_reconnect():  # the server has said that it moves
+        if connection.should_reconnect():  # the server has announced that it moves
             await connection.disconnect()
         return answer
 
     async def aclose(self) -> None:
-        """Give the connection back to the pool, which closes it."""
+        """Return the connection to the pool, which closes it."""
         if self._connection is not None:
             await self._pool.release(self._connection)
             self._connection = None
 
 
-def _packed(command: tuple[str | bytes | int, ...]) -> bytes:
-    """A command as it is sent. redis-py's own packing takes twice as long, for it looks for more kinds of arguments."""
+def _encode_command(command: tuple[str | bytes | int, ...]) -> bytes:
+    """A command in wire format. redis-py's own packing takes twice as long, as it supports more types of arguments."""
     parts = [b"*%d\r\n" % len(command)]
     for argument in command:
         data = argument if isinstance(argument, bytes) else str(argument).encode()

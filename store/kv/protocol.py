@@ -1,4 +1,4 @@
-"""What an engine offers, and the few values it speaks in."""
+"""The interface of the engines, and its value types."""
 
 import datetime as dt
 import enum
@@ -12,99 +12,103 @@ MILLISECOND = dt.timedelta(milliseconds=1)
 
 
 class Record(NamedTuple):
-    """What is held under a key."""
+    """The value of a key, and its version."""
 
     value: bytes
     version: int
-    """The moment of its last write in milliseconds since 1970, or one more than the version before where that is later."""
+    """The time of its last write in milliseconds since 1970; the previous version plus one, if that is later."""
 
 
-class When(enum.StrEnum):
-    """On what condition a write takes place."""
+class WriteMode(enum.StrEnum):
+    """The condition of a write."""
 
     ALWAYS = "always"
-    """Without looking at what is there: for keys that nobody else can know yet."""
+    """Without a check: for keys that nobody else can know yet."""
     ABSENT = "absent"
-    """Only when nothing live is there."""
+    """Only if there is no live record."""
     PRESENT = "present"
-    """Only when something live is there."""
+    """Only if there is a live record."""
 
 
-Condition = When | int
-"""When to write; a number means: only when what is live there has exactly this version."""
+WriteCondition = WriteMode | int
+"""The condition of a write. A number means: only if the live record has exactly this version."""
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
-    """Makes a write happen once: whoever asks for it again gets the first answer instead."""
+class IdempotentWrite:
+    """Makes a write happen once: a repeated request gets the first response instead."""
 
     key: str
-    """Where the answer is kept; shares the hash tag of the key that is written."""
+    """The key of the stored response; shares the hash tag of the key that is written."""
     fingerprint: bytes
-    """What tells one request from another (any length; only its digest is kept)."""
+    """Identifies the request (any length; only its digest is stored)."""
     life: dt.timedelta
-    """How long the answer is kept."""
-    answer: Callable[[int], Awaitable[bytes]]
-    """Makes the answer from the version written. It may be called several times, of which the last counts."""
+    """How long the response is stored."""
+    build_response: Callable[[int], Awaitable[bytes]]
+    """Builds the response from the written version. It may be called several times; the last result counts."""
 
     def digest(self) -> bytes:
-        """The fingerprint in 32 bytes."""
+        """The SHA-256 digest of the fingerprint."""
         return hashlib.sha256(self.fingerprint).digest()
 
 
-class Expiries(NamedTuple):
-    """An index of records by their last write, so that their end can be told. A record is noted with every write or never."""
+class ExpiryIndex(NamedTuple):
+    """An index of records by their last write, from which expired records are reported.
+
+    Either every write of a record is indexed, or none.
+    """
 
     key: str
-    """Where the index is; shares the hash tag of the records."""
+    """The key of the index; shares the hash tag of the records."""
     after: dt.timedelta
-    """How long after its last write the end of a record is told; no shorter than its life."""
-    value_kept: dt.timedelta
-    """How long a record's value outlasts its life, so that it can be told with the end."""
-    kept: dt.timedelta
-    """How long after its last write a record is still told of, if nobody asked before; later it is forgotten untold."""
+    """How long after its last write a record is reported as expired; no shorter than its life."""
+    value_retention: dt.timedelta
+    """How long a record's value is stored beyond its life, so that it can be reported."""
+    retention: dt.timedelta
+    """How long after its last write a record stays in the index; later it is dropped unreported."""
 
 
-class Expired(NamedTuple):
-    """A record that has reached its end."""
+class ExpiredRecord(NamedTuple):
+    """A record that has expired."""
 
     key: str
     version: int
     value: bytes | None
-    """None when it is no longer kept."""
+    """None if it is no longer stored."""
 
 
-class Written(NamedTuple):
-    """A write that took place, now or (`replayed`) the first time it was asked for."""
+class WriteResult(NamedTuple):
+    """A write that took place, now or (`replayed`) when it was first requested."""
 
     version: int
-    answer: bytes = b""
-    """What `Once.answer` made when the write took place; empty without `once`."""
+    response: bytes = b""
+    """The result of `IdempotentWrite.build_response` for the write; empty without an `IdempotentWrite`."""
     replayed: bool = False
 
 
-class Count(NamedTuple):
-    """How often something happened in the present window, and how long the window still lasts."""
+class WindowCount(NamedTuple):
+    """The count of the current window, and the time until the window ends."""
 
     times: int
     remaining: dt.timedelta
 
 
-class KeyValue(Protocol):
-    """Bytes under keys, each for a limited time by Coffret's clock. Every operation is atomic and one round trip.
+class KeyValueStore(Protocol):
+    """Bytes by key, each with a limited life by Coffret's clock. Every operation is atomic and takes one round trip.
 
-    (A write `once` over a record of the same millisecond, or of a clock that is ahead, takes a second one: its answer tells
-    the version, and is made anew.)
+    An idempotent write over a record of the same millisecond, or of a clock that is ahead, takes a second round trip:
+    its response contains the version and must be built again.
 
-    An engine out of reach raises `Unavailable`. A connection lost half-way is tried again, which no operation but
-    `increment` (it may count twice) can tell from a single try, as long as nobody else writes the key in between.
+    An unreachable engine raises `Unavailable`. After a lost connection an operation is retried. The result equals that
+    of a single try as long as nobody else writes the key in between. The exception is `increment`, which may count
+    twice.
     """
 
     async def get(self, key: str) -> Record | None:
-        """What is live under the key. Its life goes on as it was."""
+        """The live record of the key; its life is not extended."""
 
     async def touch(self, key: str, life: dt.timedelta) -> Record | None:
-        """What is live under the key; its life starts again."""
+        """The live record of the key; its life starts again."""
 
     async def write(
         self,
@@ -112,46 +116,49 @@ class KeyValue(Protocol):
         value: bytes,
         life: dt.timedelta,
         *,
-        when: Condition = When.ALWAYS,
-        once: Once | None = None,
-        expiries: Expiries | None = None,
-    ) -> Written | None:
-        """Hold a value for `life`; None when the condition does not hold, and then nothing changed and no answer is kept.
+        when: WriteCondition = WriteMode.ALWAYS,
+        idempotent: IdempotentWrite | None = None,
+        expiry_index: ExpiryIndex | None = None,
+    ) -> WriteResult | None:
+        """Store a value for `life`. None if the condition fails; then nothing changes and no response is stored.
 
-        A write over something live always has a higher version, but for `When.ALWAYS`, which does not look. The same
-        `once` with another fingerprint raises `IdempotencyMismatch`; with the same one it answers what it first
-        answered, whatever became of the record since. With `expiries` the record is noted there in the same step.
+        A write over a live record always gets a higher version, except with `WriteMode.ALWAYS`, which does not check.
+        `idempotent` with the key of a request with another fingerprint raises `IdempotencyMismatch`. With the same
+        fingerprint, the write returns the first response, whatever has happened to the record since. With
+        `expiry_index` the record is indexed in the same step.
         """
 
-    async def delete(self, key: str, *, version: int | None = None, expiries: Expiries | None = None) -> bool:
-        """Forget a key, given a version only if it is still that one. Tells whether something live was forgotten.
+    async def delete(self, key: str, *, version: int | None = None, expiry_index: ExpiryIndex | None = None) -> bool:
+        """Delete a key; with a `version`, only at that version. True if a live record was deleted.
 
-        What is forgotten never reaches its end: it is taken out of `expiries` in the same step.
+        A deleted record is never reported as expired: it is removed from `expiry_index` in the same step.
         """
 
-    async def expired(self, expiries: Expiries, *, most: int, skip: int = 0) -> list[Expired]:
-        """The records that have reached their end, the longest unwritten first; all of them again until crossed off.
+    async def expired(self, expiries: ExpiryIndex, *, limit: int, skip: int = 0) -> list[ExpiredRecord]:
+        """The expired records, the oldest write first. They are returned again until they are acknowledged.
 
-        What is told is dead for everybody from then on, also for a process whose clock is behind. One round trip, two when
-        there is something to tell.
+        A returned record is expired for everybody from then on, also for a process whose clock is behind. One round
+        trip, two if there are expired records.
         """
 
-    async def cross_off(self, expiries: Expiries, told: Sequence[Expired]) -> None:
-        """Tell nobody of these records again. One that was written anew meanwhile stays noted."""
+    async def acknowledge(self, expiries: ExpiryIndex, records: Sequence[ExpiredRecord]) -> None:
+        """Stop reporting these records. One that was written again meanwhile stays in the index."""
 
-    async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> Count:
-        """Count so many more; a window of `life` starts with the first one counted.
+    async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> WindowCount:
+        """Add to a count. A window of `life` starts with the first increment.
 
-        A negative number takes back what was counted, down to none, and 0 only looks: neither starts a window.
+        A negative number takes back counts, down to 0. The number 0 only reads. Neither starts a window.
         """
 
     async def ping(self) -> None:
-        """Return when the engine answers."""
+        """Return if the engine answers."""
 
     async def aclose(self) -> None:
-        """Let go of all connections. What a server holds stays there."""
+        """Close all connections. Data on a server stays there."""
 
 
-def next_version(when: Condition, now: int) -> int:
-    """The version that a write wants, before it knows what is there: the present millisecond, above the one replaced."""
-    return now if isinstance(when, When) else max(now, when + 1)
+def next_version(when: WriteCondition, now: int) -> int:
+    """The version that a write requests before it knows the stored one: the current millisecond, above the replaced
+    version.
+    """
+    return now if isinstance(when, WriteMode) else max(now, when + 1)

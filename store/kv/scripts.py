@@ -1,9 +1,10 @@
-"""What Redis does in one step. Redis runs a script alone, so nothing comes between its reads and its writes.
+"""The Lua scripts of the Redis engine. Redis runs a script alone, so nothing comes between its reads and its writes.
 
-A record is a deadline and a version, 13 digits each, 8 bytes that name the write, and the value. Both numbers are
-milliseconds, have 13 digits until the year 2286, and so compare as text. The deadline is by Coffret's clock; Redis' own
-expiry only collects what is dead. The name of the write tells a command that was sent again, because its connection broke
-before the answer came, from a second write. A kept answer has the fingerprint's 32 bytes in its place.
+A record is a deadline and a version of 13 digits each, 8 bytes that identify the write, and the value. Both numbers are
+milliseconds, have 13 digits until the year 2286, and so compare as text. The deadline uses Coffret's clock; Redis' own
+expiry only removes expired records. The write's identifier distinguishes a command that was sent again, because its
+connection broke before the response, from a second write. A stored response has the fingerprint's 32 bytes in its
+place.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Script:
-    """A script and the digest that Redis knows it by."""
+    """A script and the digest by which Redis knows it."""
 
     source: str
     sha: str = field(init=False)
@@ -118,7 +119,7 @@ end
 return told
 """)
 
-CROSS_OFF = Script("""
+ACKNOWLEDGE = Script("""
 -- KEYS: expiries. ARGV: key and version of each record.
 for at = 1, #ARGV, 2 do
   local version = redis.call('ZSCORE', KEYS[1], ARGV[at])

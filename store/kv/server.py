@@ -1,4 +1,4 @@
-"""The engine on a server: Redis (or what speaks its protocol, such as Valkey), alone or as a cluster."""
+"""The engine on a server: Redis or a compatible one such as Valkey, alone or as a cluster."""
 
 import asyncio
 import datetime as dt
@@ -12,23 +12,23 @@ from redis.asyncio import Redis, RedisCluster
 from schema.core.errors import IdempotencyMismatch
 from store.core import tracing
 from store.core.clock import Clock
-from store.core.outages import unavailable
-from store.kv.connection import Line
+from store.core.outages import report_unavailable
+from store.kv.connection import RedisConnection
 from store.kv.protocol import (
     MILLISECOND,
     VERSION_DIGITS,
-    Condition,
-    Count,
-    Expired,
-    Expiries,
-    Once,
+    ExpiredRecord,
+    ExpiryIndex,
+    IdempotentWrite,
     Record,
-    When,
-    Written,
+    WindowCount,
+    WriteCondition,
+    WriteMode,
+    WriteResult,
     next_version,
 )
-from store.kv.scripts import CROSS_OFF, DELETE, EXPIRE, INCREMENT, PUT, TOUCH, WRITE, Script
-from store.kv.timeouts import Patience
+from store.kv.scripts import ACKNOWLEDGE, DELETE, EXPIRE, INCREMENT, PUT, TOUCH, WRITE, Script
+from store.kv.timeouts import TimeoutScheduler
 
 _Argument = str | bytes | int
 _OUTAGES = (
@@ -42,25 +42,28 @@ _OUTAGES = (
     OSError,
 )
 _WHAT = "The cart store"
-_UNNAMED = bytes(8)
-_UNNOTED: int | bytes = b""
+_NO_WRITE_NAME = bytes(8)
+_NOT_INDEXED: int | bytes = b""
 _DEADLINE, _VERSION = VERSION_DIGITS, 2 * VERSION_DIGITS
-_HEADER = _VERSION + len(_UNNAMED)
+_HEADER = _VERSION + len(_NO_WRITE_NAME)
 
 
 class ServerKeyValue:
-    """A `KeyValue` on Redis. At most `connections` commands run at a time (in a cluster: on each node); others wait."""
+    """A `KeyValueStore` on Redis.
 
-    def __init__(self, client: Redis | RedisCluster, clock: Clock, *, connections: int, patience: dt.timedelta) -> None:
+    At most `connections` commands run at a time (in a cluster: on each node); others wait.
+    """
+
+    def __init__(self, client: Redis | RedisCluster, clock: Clock, *, connections: int, timeout: dt.timedelta) -> None:
         self._client: Any = client
         self._clock = clock
         self._clustered = isinstance(client, RedisCluster)
         self._free = asyncio.Semaphore(connections)
         self._idle: list[Any] = []
-        """Lines nobody uses just now; in a cluster, the client itself, which finds the node."""
-        self._patience = Patience(patience.total_seconds())
-        self._answers = 0
-        """How many commands were answered."""
+        """Idle connections; in a cluster, the client itself, which finds the node."""
+        self._timeouts = TimeoutScheduler(timeout.total_seconds())
+        self._response_count = 0
+        """Number of commands that were answered."""
 
     async def get(self, key: str) -> Record | None:
         return self._live(await self._call("GET", key))
@@ -75,65 +78,68 @@ class ServerKeyValue:
         value: bytes,
         life: dt.timedelta,
         *,
-        when: Condition = When.ALWAYS,
-        once: Once | None = None,
-        expiries: Expiries | None = None,
-    ) -> Written | None:
+        when: WriteCondition = WriteMode.ALWAYS,
+        idempotent: IdempotentWrite | None = None,
+        expiry_index: ExpiryIndex | None = None,
+    ) -> WriteResult | None:
         now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
         deadline, version = _digits(now + milliseconds), next_version(when, now)
         keys: tuple[str, ...] = (key,)
-        on_server, noted_for = milliseconds, _UNNOTED
-        if expiries is not None:
-            keys = key, expiries.key
-            on_server, noted_for = milliseconds + expiries.value_kept // MILLISECOND, expiries.kept // MILLISECOND
-        if once is None and when is When.ALWAYS:
-            record = b"%b%013d%b%b" % (deadline, version, _UNNAMED, value)
-            if expiries is None:
+        on_server, noted_for = milliseconds, _NOT_INDEXED
+        if expiry_index is not None:
+            keys = key, expiry_index.key
+            on_server, noted_for = (
+                milliseconds + expiry_index.value_retention // MILLISECOND,
+                expiry_index.retention // MILLISECOND,
+            )
+        if idempotent is None and when is WriteMode.ALWAYS:
+            record = b"%b%013d%b%b" % (deadline, version, _NO_WRITE_NAME, value)
+            if expiry_index is None:
                 await self._call("SET", key, record, "PX", on_server)
             else:
                 await self._run(PUT, keys, record, on_server, noted_for)
-            return Written(version)
-        name, condition = os.urandom(len(_UNNAMED)), when if isinstance(when, When) else _digits(when)
+            return WriteResult(version)
+        name, condition = os.urandom(len(_NO_WRITE_NAME)), when if isinstance(when, WriteMode) else _digits(when)
         arguments = (_digits(now), condition, name, deadline, on_server, value)
-        if once is None:
-            return _written(await self._run(WRITE, keys, *arguments, _digits(version), noted_for))
-        keys, kept_for = (key, once.key, *keys[1:]), once.life // MILLISECOND
-        kept = (once.digest(), _digits(now + kept_for), kept_for)
+        if idempotent is None:
+            return _parse_write_result(await self._run(WRITE, keys, *arguments, _digits(version), noted_for))
+        keys, kept_for = (key, idempotent.key, *keys[1:]), idempotent.life // MILLISECOND
+        kept = (idempotent.digest(), _digits(now + kept_for), kept_for)
         while True:
-            answer = await once.answer(version)
+            answer = await idempotent.build_response(version)
             reply = await self._run(WRITE, keys, *arguments, _digits(version), noted_for, answer, *kept)
             if reply[0] != b"stale":
-                return _written(reply, answer)
+                return _parse_write_result(reply, answer)
             version = int(reply[1])
 
-    async def delete(self, key: str, *, version: int | None = None, expiries: Expiries | None = None) -> bool:
+    async def delete(self, key: str, *, version: int | None = None, expiry_index: ExpiryIndex | None = None) -> bool:
         wanted = b"" if version is None else _digits(version)
-        keys = (key,) if expiries is None else (key, expiries.key)
+        keys = (key,) if expiry_index is None else (key, expiry_index.key)
         deleted: int = await self._run(DELETE, keys, _digits(self._clock.milliseconds()), wanted)
         return deleted == 1
 
-    async def expired(self, expiries: Expiries, *, most: int, skip: int = 0) -> list[Expired]:
+    async def expired(self, expiries: ExpiryIndex, *, limit: int, skip: int = 0) -> list[ExpiredRecord]:
         now = self._clock.milliseconds()
         last = now - expiries.after // MILLISECOND
-        keys = await self._call("ZRANGEBYSCORE", expiries.key, "-inf", last, "LIMIT", skip, most)
+        keys = await self._call("ZRANGEBYSCORE", expiries.key, "-inf", last, "LIMIT", skip, limit)
         if not keys:
             return []
         told = await self._run(EXPIRE, (expiries.key, *keys), _digits(now), last)
         return [
-            Expired(key.decode(), int(version), None if record is None else record[_HEADER:])
+            ExpiredRecord(key.decode(), int(version), None if record is None else record[_HEADER:])
             for key, version, record in told
         ]
 
-    async def cross_off(self, expiries: Expiries, told: Sequence[Expired]) -> None:
-        if told:
-            pairs = [part for record in told for part in (record.key, record.version)]
-            await self._run(CROSS_OFF, (expiries.key,), *pairs)
+    async def acknowledge(self, expiries: ExpiryIndex, records: Sequence[ExpiredRecord]) -> None:
+        if records:
+            pairs = [part for record in records for part in (record.key, record.version)]
+            await self._run(ACKNOWLEDGE, (expiries.key,), *pairs)
 
-    async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> Count:
+    async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> WindowCount:
         now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
         window = (_digits(now), _digits(now + milliseconds), milliseconds)
         deadline, count = await self._run(INCREMENT, (key,), *window, by)
-        return Count(count, min(life, (int(deadline) - now) * MILLISECOND))
+        return WindowCount(count, min(life, (int(deadline) - now) * MILLISECOND))
 
     async def ping(self) -> None:
         await self._call("PING")
@@ -154,60 +160,63 @@ class ServerKeyValue:
             return await self._call("EVAL", script.source, len(keys), *keys, *arguments)
 
     async def _call(self, *command: _Argument) -> Any:
-        await (self._turn() if self._free.locked() else self._free.acquire())
-        client = self._idle.pop() if self._idle else self._another()
+        await (self._acquire_connection() if self._free.locked() else self._free.acquire())
+        client = self._idle.pop() if self._idle else self._new_connection()
         try:
             with tracing.span(f"redis {command[0]!s}"):
-                return await self._patiently(client, command)
+                return await self._run_with_timeout(client, command)
         except _OUTAGES as error:
-            raise unavailable(_WHAT, error) from error
+            raise report_unavailable(_WHAT, error) from error
         finally:
             self._idle.append(client)
             self._free.release()
 
-    async def _patiently(self, client: Any, command: tuple[_Argument, ...]) -> Any:
+    async def _run_with_timeout(self, client: Any, command: tuple[_Argument, ...]) -> Any:
         try:
-            return await self._answer(client, command)
-        except TimeoutError:  # one connection that hangs is no outage yet: it is closed by now, and a new one tried
-            return await self._answer(client, command)
+            return await self._execute(client, command)
+        except TimeoutError:  # a single hanging connection is no outage: it is closed by now, and a new one is tried
+            return await self._execute(client, command)
 
-    async def _answer(self, client: Any, command: tuple[_Argument, ...]) -> Any:
-        with self._patience():
-            if self._clustered:  # one that does not know its nodes yet would send a script to any of them
+    async def _execute(self, client: Any, command: tuple[_Argument, ...]) -> Any:
+        with self._timeouts():
+            if self._clustered:  # before it knows its nodes, the client would send a script to any of them
                 await client.initialize()
             answer = await client.execute_command(*command)
-        self._answers += 1
+        self._response_count += 1
         return answer
 
-    def _another(self) -> Any:
-        return self._client if self._clustered else Line(self._client.connection_pool)
+    def _new_connection(self) -> Any:
+        return self._client if self._clustered else RedisConnection(self._client.connection_pool)
 
-    async def _turn(self) -> None:
-        """Wait for a connection: as long as others are answered, it is the process that is busy, and the server is there."""
-        answers = self._answers
+    async def _acquire_connection(self) -> None:
+        """Wait for a connection.
+
+        While other commands are answered, the server is up and the process is busy, so the wait continues.
+        """
+        answers = self._response_count
 
         def answered() -> bool:
             nonlocal answers
-            before, answers = answers, self._answers
+            before, answers = answers, self._response_count
             return before != answers
 
         try:
-            with self._patience(answered):
+            with self._timeouts(answered):
                 await self._free.acquire()
         except TimeoutError as error:
-            raise unavailable(_WHAT, error) from error
+            raise report_unavailable(_WHAT, error) from error
 
 
 def _digits(number: int) -> bytes:
     return b"%013d" % number
 
 
-def _written(reply: list[bytes], answer: bytes = b"") -> Written | None:
+def _parse_write_result(reply: list[bytes], answer: bytes = b"") -> WriteResult | None:
     match reply:
         case [b"written", version]:
-            return Written(int(version), answer)
+            return WriteResult(int(version), answer)
         case [b"replayed", version, first]:
-            return Written(int(version), first, replayed=True)
+            return WriteResult(int(version), first, replayed=True)
         case [b"mismatch"]:
             raise IdempotencyMismatch
         case _:

@@ -1,91 +1,91 @@
-"""Giving up on what takes too long, with one timer for all that is under way."""
+"""Timeouts with one timer for all waits."""
 
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-LOOKS = 4
-"""In the time that something may take: how exact the end of a wait is."""
+CHECKS_PER_TIMEOUT = 4
+"""Number of checks within a timeout; it determines how exactly a wait ends."""
 
 
-class Patience:
-    """`with patience():` ends in TimeoutError when what it awaits takes longer than so many seconds, or a quarter more.
+class TimeoutScheduler:
+    """`with timeouts():` raises TimeoutError if its block waits longer than `seconds`, or a quarter more.
 
-    `asyncio.timeout` is exact, and starts a timer for each wait. That costs a tenth of a whole cart call, and almost never
-    is any of them needed, so here one timer looks after all waits. For one event loop.
+    `asyncio.timeout` is exact and starts a timer for each wait. That costs a tenth of a whole cart call, and the timers
+    almost never fire. Here one timer checks all waits. An instance is for one event loop.
 
-    The time in which the loop itself was busy does not count: an answer may long be there that it had no time to read, and who
-    gives up then closes good connections, which makes a busy process busier.
+    Time in which the event loop itself is busy does not count: a response may have arrived that the loop had no time to
+    read. Giving up then would close good connections and make a busy process busier.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._pause = seconds / LOOKS
-        self._waits: dict[Wait, float] = {}
-        """All that is under way with its deadline, the earliest first."""
-        self._looking = False
-        self._counted = 0.0
-        """Seconds that the loop has had time for, by which deadlines are."""
-        self._looked_at = 0.0
+        self._pause = seconds / CHECKS_PER_TIMEOUT
+        self._deadlines: dict[ScheduledTimeout, float] = {}
+        """The deadline of each wait, the earliest first."""
+        self._is_scheduled = False
+        self._elapsed = 0.0
+        """Seconds in which the loop was free; deadlines are on this scale."""
+        self._checked_at = 0.0
 
-    def __call__(self, goes_on: Callable[[], bool] | None = None) -> "Wait":
-        """A wait; with `goes_on` one that begins anew when its time is over, as long as that says so."""
-        return Wait(self, goes_on)
+    def __call__(self, should_extend: Callable[[], bool] | None = None) -> "ScheduledTimeout":
+        """A new wait. With `should_extend`, it starts again when its time is over, as long as that returns True."""
+        return ScheduledTimeout(self, should_extend)
 
-    def begin(self, wait: "Wait") -> None:
-        """Look after a wait from now on."""
+    def begin(self, wait: "ScheduledTimeout") -> None:
+        """Start checking a wait."""
         loop = asyncio.get_running_loop()
         now = loop.time()
-        if not self._looking:
-            self._looking, self._looked_at = True, now
-            loop.call_later(self._pause, self._look, loop)
-        self._waits[wait] = self._counted + min(now - self._looked_at, self._pause) + self.seconds
+        if not self._is_scheduled:
+            self._is_scheduled, self._checked_at = True, now
+            loop.call_later(self._pause, self._check, loop)
+        self._deadlines[wait] = self._elapsed + min(now - self._checked_at, self._pause) + self.seconds
 
-    def end(self, wait: "Wait") -> None:
-        """It is over, one way or the other."""
-        self._waits.pop(wait, None)
+    def end(self, wait: "ScheduledTimeout") -> None:
+        """Stop checking a wait."""
+        self._deadlines.pop(wait, None)
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
-        self._counted += min(now - self._looked_at, self._pause)
-        self._looked_at = now
-        for wait in [wait for wait, deadline in self._waits.items() if deadline <= self._counted]:
-            del self._waits[wait]
-            if wait.goes_on is not None and wait.goes_on():
-                self._waits[wait] = self._counted + self.seconds
+        self._elapsed += min(now - self._checked_at, self._pause)
+        self._checked_at = now
+        for wait in [wait for wait, deadline in self._deadlines.items() if deadline <= self._elapsed]:
+            del self._deadlines[wait]
+            if wait.should_extend is not None and wait.should_extend():
+                self._deadlines[wait] = self._elapsed + self.seconds
             else:
-                wait.give_up()
-        self._looking = bool(self._waits)
-        if self._looking:
-            loop.call_later(self._pause, self._look, loop)
+                wait.expire()
+        self._is_scheduled = bool(self._deadlines)
+        if self._is_scheduled:
+            loop.call_later(self._pause, self._check, loop)
 
 
-class Wait:
-    """One wait, of the task that begins it."""
+class ScheduledTimeout:
+    """One wait of the task that enters it."""
 
-    __slots__ = ("_cancelling", "_given_up", "_patience", "_task", "goes_on")
+    __slots__ = ("_cancelling", "_is_expired", "_scheduler", "_task", "should_extend")
 
-    def __init__(self, patience: Patience, goes_on: Callable[[], bool] | None) -> None:
-        self._patience = patience
-        self.goes_on = goes_on
-        self._given_up = False
+    def __init__(self, scheduler: TimeoutScheduler, should_extend: Callable[[], bool] | None) -> None:
+        self._scheduler = scheduler
+        self.should_extend = should_extend
+        self._is_expired = False
 
     def __enter__(self) -> None:
         task: asyncio.Task[Any] | None = asyncio.current_task()
         assert task is not None
         self._task, self._cancelling = task, task.cancelling()
-        self._patience.begin(self)
+        self._scheduler.begin(self)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
     ) -> None:
-        self._patience.end(self)
-        # Who else cancels the task meanwhile has precedence, as with `asyncio.timeout`.
-        if self._given_up and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
+        self._scheduler.end(self)
+        # A cancellation by other code has precedence, as with `asyncio.timeout`.
+        if self._is_expired and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
             raise TimeoutError from error
 
-    def give_up(self) -> None:
-        """End what the task awaits."""
-        self._given_up = True
+    def expire(self) -> None:
+        """Cancel what the task awaits."""
+        self._is_expired = True
         self._task.cancel()

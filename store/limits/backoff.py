@@ -1,22 +1,24 @@
-"""How long whoever misses again and again has to wait."""
+"""Delays after repeated failures."""
 
 import datetime as dt
 from dataclasses import dataclass
 
-FIRST = dt.timedelta(seconds=1)
-_HIGHEST = 32
+FIRST_DELAY = dt.timedelta(seconds=1)
+_MAX_EXPONENT = 32
 
 
 @dataclass(frozen=True)
-class Ladder:
-    """Some misses are free; each further one is followed by a hold, of a second first, twice as long each time."""
+class Backoff:
+    """Exponential backoff: after `free_misses` failures, each further one causes a delay: 1 s at first,
+    then doubled.
+    """
 
-    free: int
-    longest: dt.timedelta
-    remembered: dt.timedelta
-    """How long after the last miss they are all forgotten; longer than the longest hold."""
+    free_misses: int
+    max_delay: dt.timedelta
+    memory: dt.timedelta
+    """How long after the last failure all are forgotten; longer than `max_delay`."""
 
-    def hold(self, misses: int) -> dt.timedelta:
-        """How long nothing is let through after so many misses."""
-        step = misses - self.free - 1
-        return dt.timedelta() if step < 0 else min(self.longest, FIRST * 2 ** min(step, _HIGHEST))
+    def delay_after(self, misses: int) -> dt.timedelta:
+        """The delay after this many failures."""
+        step = misses - self.free_misses - 1
+        return dt.timedelta() if step < 0 else min(self.max_delay, FIRST_DELAY * 2 ** min(step, _MAX_EXPONENT))

@@ -1,4 +1,4 @@
-"""How many requests may be made: rates as settings write them, and counting them without asking anybody each time."""
+"""Rate limits of requests: each process counts by itself and synchronizes with the shared store now and then."""
 
 import datetime as dt
 import math
@@ -8,133 +8,133 @@ from typing import NamedTuple
 import limits
 
 from schema.core.errors import TooManyRequests
-from store.account.log_ins import LogIns
 from store.core.clock import Clock
 from store.core.settings import OFF, Settings
-from store.kv import KeyValue
-from store.limits.counters import REFUSALS, Counts
+from store.kv import KeyValueStore
+from store.limits.counters import REFUSALS, SharedCounters
+from store.limits.log_ins import LogInLimiter
 
-OWN_SHARE = 50
-"""Of this many requests that are allowed, a process lets one through before it asks what the others have counted."""
+SYNC_SHARE = 50
+"""A process synchronizes its count after one request of this many that a rate allows."""
 
 Rate = limits.RateLimitItem
 
 
 def window_of(rate: Rate) -> dt.timedelta:
-    """How long a rate counts before it begins again."""
+    """The length of a rate's window."""
     return dt.timedelta(seconds=rate.get_expiry())
 
 
 @lru_cache(maxsize=64)
 def rate_of(text: str) -> Rate | None:
-    """The rate that a setting means (`600/minute`, `20 per hour`, `5 per 10 minutes`); None for `off`."""
+    """Parse the rate of a setting (`600/minute`, `20 per hour`, `5 per 10 minutes`); None for `off`."""
     return None if text == OFF else limits.parse(text)
 
 
-class Standing(NamedTuple):
-    """Where a client stands once a request is counted."""
+class RateLimitStatus(NamedTuple):
+    """The status of a client after a request was counted."""
 
     remaining: int
-    """How many more there may be in this window."""
+    """Requests left in this window."""
     reset: int
-    """Seconds until the next one begins."""
-    refused: bool
+    """Seconds until the next window."""
+    is_exceeded: bool
 
 
-class _Tally:
-    """What a process knows of one client in the present window."""
+class _ClientCount:
+    """The count of one client in the current window, as this process knows it."""
 
-    __slots__ = ("known", "told", "untold")
+    __slots__ = ("known", "reporting", "unreported")
 
     def __init__(self) -> None:
         self.known = 0
-        """What all processes had counted when last asked, this one's own included."""
-        self.told = 0
-        """Counted here, and on its way to the others."""
-        self.untold = 0
-        """Counted here since."""
+        """The count of all processes at the last synchronization, this process included."""
+        self.reporting = 0
+        """Counted here, and being sent to the shared store."""
+        self.unreported = 0
+        """Counted here since the last synchronization."""
 
     @property
     def total(self) -> int:
-        """All that this process knows of."""
-        return self.known + self.told + self.untold
+        """All requests that this process knows of."""
+        return self.known + self.reporting + self.unreported
 
 
 class RateLimit:
-    """A rate for each client (a token, an address), in windows that begin at the same moment for all.
+    """A rate limit per client (a token, an address), in windows that start at the same moment for all.
 
-    A process counts by itself, and tells the shared store when it has let a fiftieth of the rate through. So nearly no
-    request waits for the store, and at most a fiftieth for each process can be let through beyond the rate.
+    A process counts by itself, and reports to the shared store after each fiftieth of the rate. So almost no request
+    waits for the store, and each process can exceed the rate by at most a fiftieth.
     """
 
-    def __init__(self, kind: str, rate: Rate, counts: Counts, clock: Clock) -> None:
+    def __init__(self, kind: str, rate: Rate, counts: SharedCounters, clock: Clock) -> None:
         self._kind = kind
         self._amount, self._seconds = rate.amount, rate.get_expiry()
-        self._share = max(1, self._amount // OWN_SHARE)
+        self._sync_after = max(1, self._amount // SYNC_SHARE)
         self._life = window_of(rate)
-        self._counts = counts
+        self._counters = counts
         self._clock = clock
         self._window = 0
-        self._tallies: dict[int | str | None, _Tally] = {}
+        self._clients: dict[int | str | None, _ClientCount] = {}
         self.policy = (b"ratelimit-policy", f'"{kind}";q={self._amount};w={self._seconds}'.encode())
         self._name = kind.encode()
 
-    async def count(self, client: int | str | None) -> Standing:
-        """Count one request of a client, unless it is one too many."""
+    async def count(self, client: int | str | None) -> RateLimitStatus:
+        """Count one request of a client, unless it exceeds the limit."""
         now = self._clock.timestamp()
         window, since = divmod(now, self._seconds)
         reset = math.ceil(self._seconds - since)
         if window != self._window:
-            self._window, self._tallies = int(window), {}
-        tally = self._tallies.get(client)
-        if tally is None:
-            tally = self._tallies[client] = _Tally()
-        if tally.total >= self._amount:
-            return Standing(0, reset, refused=True)
-        tally.untold += 1
-        if tally.untold >= self._share:
-            await self._tell(client, tally)
-        remaining = self._amount - tally.total
-        return Standing(max(0, remaining), reset, refused=remaining < 0)
+            self._window, self._clients = int(window), {}
+        client_count = self._clients.get(client)
+        if client_count is None:
+            client_count = self._clients[client] = _ClientCount()
+        if client_count.total >= self._amount:
+            return RateLimitStatus(0, reset, is_exceeded=True)
+        client_count.unreported += 1
+        if client_count.unreported >= self._sync_after:
+            await self._report(client, client_count)
+        remaining = self._amount - client_count.total
+        return RateLimitStatus(max(0, remaining), reset, is_exceeded=remaining < 0)
 
-    async def check(self, client: int | str | None) -> Standing:
-        """Count one request of a client; TooManyRequests when it is one too many."""
-        standing = await self.count(client)
-        if standing.refused:
-            raise self.refusal(standing)
-        return standing
+    async def check(self, client: int | str | None) -> RateLimitStatus:
+        """Count one request of a client; TooManyRequests if it exceeds the limit."""
+        status = await self.count(client)
+        if status.is_exceeded:
+            raise self.refusal(status)
+        return status
 
-    def refusal(self, standing: Standing) -> TooManyRequests:
-        """What a request that is one too many is answered, counted as such."""
+    def refusal(self, status: RateLimitStatus) -> TooManyRequests:
+        """The error for a request that exceeds the limit; it is counted in the metrics."""
         REFUSALS.labels(self._kind).inc()
-        return TooManyRequests(standing.reset)
+        return TooManyRequests(status.reset)
 
-    def header(self, standing: Standing) -> tuple[bytes, bytes]:
-        """Where the client stands, as a structured field."""
-        return (b"ratelimit", b'"%b";r=%d;t=%d' % (self._name, standing.remaining, standing.reset))
+    def header(self, status: RateLimitStatus) -> tuple[bytes, bytes]:
+        """The client's status as a structured header field."""
+        return (b"ratelimit", b'"%b";r=%d;t=%d' % (self._name, status.remaining, status.reset))
 
-    async def _tell(self, client: int | str | None, tally: _Tally) -> None:
-        telling, tally.untold = tally.untold, 0
-        tally.told += telling
+    async def _report(self, client: int | str | None, client_count: _ClientCount) -> None:
+        telling, client_count.unreported = client_count.unreported, 0
+        client_count.reporting += telling
         key = f"coffret:rate:{self._kind}:{self._window}:{client}"
         try:
-            counted = await self._counts.ask(lambda kv: kv.increment(key, self._life, by=telling))
+            counted = await self._counters.run(lambda kv: kv.increment(key, self._life, by=telling))
         finally:
-            tally.told -= telling
-            tally.known += telling
-        tally.known = max(tally.known, counted.times)
+            client_count.reporting -= telling
+            client_count.known += telling
+        client_count.known = max(client_count.known, counted.times)
 
 
-class Limits:
-    """What keeps requests and attempts within bounds, in one process."""
+class RateLimits:
+    """All limits of requests and log-in attempts in one process."""
 
-    def __init__(self, settings: Settings, kv: KeyValue, clock: Clock) -> None:
+    def __init__(self, settings: Settings, kv: KeyValueStore, clock: Clock) -> None:
         def limit(kind: str, text: str) -> RateLimit | None:
             rate = rate_of(text)
-            return None if rate is None else RateLimit(kind, rate, self.counts, clock)
+            return None if rate is None else RateLimit(kind, rate, self.counters, clock)
 
-        self.counts = Counts(kv, clock)
-        self.log_ins = LogIns(self.counts)
+        self.counters = SharedCounters(kv, clock)
+        self.log_ins = LogInLimiter(self.counters)
         self.tokens = limit("token", settings.rate_limit)
         self.addresses = limit("address", settings.rate_limit_anonymous)
         self.forms = limit("form", settings.rate_limit_forms)

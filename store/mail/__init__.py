@@ -1,1 +1,1 @@
-"""Mail: written down in the transaction that wants it, rendered and sent by a worker."""
+"""Mail: queued in the transaction that causes it, rendered and sent by a worker."""

@@ -1,4 +1,4 @@
-"""Documents that messages bring: found by what the message tells of, made when it is sent, never kept with it."""
+"""The attached documents of messages. They are rendered when a message is sent and are not stored with it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,61 +9,62 @@ from store.core.files import FileStore
 from store.core.settings import Settings
 from store.database.db import Database
 from store.document.addresses import DocumentKind, document_url
-from store.document.cache import document_of
-from store.document.source import Source, printed_among, source_of
+from store.document.cache import get_or_render_document
+from store.document.source import DocumentSource, document_source_of, find_printables
 from store.mail.content import Content, GiftContent, GiftRole
-from store.mail.mailer import Refused
-from store.mail.message import Enclosure
+from store.mail.mailer import MailRefused
+from store.mail.message import Attachment
 
-MOST_ATTACHED = 8_000_000
-"""Bytes that are attached to one message: mail grows by a third on its way, and many servers take 10 MB."""
-KINDS = {MailKind.VOUCHER: DocumentKind.VOUCHER, MailKind.GIFT_CARD: DocumentKind.GIFT_CARD}
-LEADING = frozenset({GiftRole.BOUGHT, GiftRole.GIVEN, GiftRole.SENT_TO_GIFTEE})
-"""Messages with the way to the documents; paper that is sent or collected is nobody's to print."""
+MAX_ATTACHED_BYTES = 8_000_000
+"""Maximum bytes of the attachments of one message: encoding adds a third, and many servers accept 10 MB."""
+DOCUMENT_KINDS = {MailKind.VOUCHER: DocumentKind.VOUCHER, MailKind.GIFT_CARD: DocumentKind.GIFT_CARD}
+ROLES_WITH_DOCUMENTS = frozenset({GiftRole.BOUGHT, GiftRole.FOR_GIFTEE, GiftRole.SENT_TO_GIFTEE})
+"""Roles whose messages link the documents. Vouchers and cards that are posted or collected are not for printing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """What a message brings."""
+class MailDocuments:
+    """The documents of a message: their addresses, and the attached files."""
 
     addresses: Mapping[int, str] = field(default_factory=dict)
-    """Of documents, by the id of what they are about."""
-    files: Sequence[Enclosure] = ()
+    """The addresses of the documents, by the id of the voucher or gift card."""
+    files: Sequence[Attachment] = ()
 
     @property
-    def whole(self) -> bool:
-        """Whether every document is attached."""
+    def is_complete(self) -> bool:
+        """True if there are documents and all of them are attached."""
         return 0 < len(self.addresses) == len(self.files)
 
 
-async def brought_by(
+async def load_documents(
     database: Database, settings: Settings, files: FileStore, kind: MailKind, about: Content
-) -> Brought:
-    """The documents of a message, as they are now. Refused where all that it tells of was taken back meanwhile.
+) -> MailDocuments:
+    """The documents of a message in their current state.
 
-    Raises NotMade, and Unavailable where there is no file store: it is tried again later.
+    MailRefused if everything it describes was taken back meanwhile. RenderingFailed, or Unavailable if the file store
+    is unreachable; the message is then tried again later.
     """
-    if not isinstance(about, GiftContent) or about.role not in LEADING:
-        return Brought()
+    if not isinstance(about, GiftContent) or about.role not in ROLES_WITH_DOCUMENTS:
+        return MailDocuments()
     addresses: dict[int, str] = {}
-    sources: list[Source] = []
+    sources: list[DocumentSource] = []
     async with database.sessions() as db:
-        for row in await printed_among(db, KINDS[kind], [item.id for item in about.items]):
-            addresses[row.id] = document_url(settings, KINDS[kind], row.document_token)
-            sources.append(await source_of(db, settings, row, clock.now()))
+        for row in await find_printables(db, DOCUMENT_KINDS[kind], [item.id for item in about.items]):
+            addresses[row.id] = document_url(settings, DOCUMENT_KINDS[kind], row.document_token)
+            sources.append(await document_source_of(db, settings, row, clock.now()))
     if not sources:
-        raise Refused("What it tells of was taken back, or is no more.")
-    return Brought(addresses, await _enclosures(files, sources) if about.role.brings else ())
+        raise MailRefused("Its vouchers or gift cards were taken back or deleted.")
+    return MailDocuments(addresses, await _attachments(files, sources) if about.role.attaches_documents else ())
 
 
-async def _enclosures(files: FileStore, sources: Sequence[Source]) -> list[Enclosure]:
-    """As many documents as a message can carry; the others are found at their addresses."""
-    enclosed: list[Enclosure] = []
-    room = MOST_ATTACHED
+async def _attachments(files: FileStore, sources: Sequence[DocumentSource]) -> list[Attachment]:
+    """As many documents as fit into a message; the others are available at their addresses."""
+    enclosed: list[Attachment] = []
+    room = MAX_ATTACHED_BYTES
     for source in sources:
-        document = await document_of(source, files)
+        document = await get_or_render_document(source, files)
         room -= len(document.content)
         if room < 0:
             break
-        enclosed.append(Enclosure(document.file_name, "application/pdf", document.content))
+        enclosed.append(Attachment(document.file_name, "application/pdf", document.content))
     return enclosed

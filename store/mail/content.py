@@ -1,4 +1,4 @@
-"""What each kind of message tells, as it was when it was written."""
+"""The content of each kind of message, as it was when the message was queued."""
 
 import datetime as dt
 import enum
@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from schema.checkout.checkout import ShopKind
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
 from store.order.orders import OrderRow
 from store.payment import AttemptRow
@@ -20,13 +20,16 @@ TO_GIFTEES = (ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIA
 
 
 class Content(BaseModel):
-    """Data that a template shows. Everything it needs is required: what is missing is found when it is posted."""
+    """The data that a template shows.
+
+    All of it is required, so that missing data is detected when the message is queued.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Line(Content):
-    """A line of an order. `details` are the version and the choices."""
+class OrderLineContent(Content):
+    """A line of an order. `details` are the variant and the choices."""
 
     name: Text
     details: tuple[Text, ...]
@@ -35,14 +38,14 @@ class Line(Content):
     total: Decimal
 
 
-class Taken(Content):
-    """What a coupon takes off, or a gift card pays; of a gift card only the end of its code is told."""
+class DeductionContent(Content):
+    """The deduction of a coupon, or the payment by a gift card. Of a gift card's code only the end is included."""
 
     code: str
     amount: Decimal
 
 
-class Vat(Content):
+class VatContent(Content):
     """The VAT of one rate."""
 
     rate: Decimal
@@ -50,22 +53,22 @@ class Vat(Content):
     vat: Decimal
 
 
-class Delivery(Content):
-    """How it reaches the buyer. `address` is empty for what is not sent home."""
+class DeliveryContent(Content):
+    """The delivery. `address` is empty if nothing is sent to the buyer's home."""
 
     kind: DeliveryKind
     name: Text
     description: Text
     address: tuple[str, ...]
-    """The lines above the country."""
+    """The lines of the address without the country."""
     country: str
     """ISO 3166 code; empty without an address."""
     to_giftees: bool = False
-    """Whether it goes to those it is for, whose addresses are not told here."""
+    """True if it goes to the giftees, whose addresses are not included here."""
 
 
 class OrderContent(Content):
-    """An order, for the buyer and for the partner."""
+    """An order, for the messages to the buyer and to the partner."""
 
     number: int
     ordered_on: dt.datetime
@@ -76,97 +79,97 @@ class OrderContent(Content):
     email: str
     phone: str
     message: str
-    lines: tuple[Line, ...]
-    delivery: Delivery
+    lines: tuple[OrderLineContent, ...]
+    delivery: DeliveryContent
     kind: ShopKind = ShopKind.PRODUCTS
-    """What was bought. Messages that were written before this was told are of products."""
+    """What was bought. Older messages lack this field and are about products."""
     products_amount: Decimal
-    coupons: tuple[Taken, ...]
+    coupons: tuple[DeductionContent, ...]
     delivery_amount: Decimal
     total_amount: Decimal
-    gift_cards: tuple[Taken, ...]
+    gift_cards: tuple[DeductionContent, ...]
     card_amount: Decimal
-    vat: tuple[Vat, ...]
+    vat: tuple[VatContent, ...]
 
 
 class RefundContent(Content):
-    """A payment that goes back: what the card was charged, and what it was for."""
+    """A refunded payment: the amount charged to the card, and the lines it was for."""
 
     first_name: str
     amount: Decimal
     currency: str
-    lines: tuple[Line, ...]
+    lines: tuple[OrderLineContent, ...]
 
 
 class EndpointContent(Content):
-    """An address that events are no longer delivered to."""
+    """A disabled webhook endpoint."""
 
     url: str
     endpoint_id: int
     days: int
-    """How long it had failed; 0: it answered that it is gone."""
+    """For how many days it had failed; 0 if it answered 410 Gone."""
 
 
 class OnboardingContent(Content):
-    """The way of a legal representative to the onboarding page."""
+    """The link of a legal representative to the onboarding page."""
 
     first_name: str
-    """Empty where it is not known."""
+    """Empty if it is unknown."""
     url: str
     is_paid: bool
-    """Whether payments are active, so that something is confirmed anew."""
+    """True if payments are active, so that the link is for a renewed confirmation."""
     platform: str = ""
-    """The marketplace's name; empty in messages of before it was told."""
+    """The marketplace's name; empty in older messages, which lack this field."""
     platform_address: str = ""
 
 
 class GiftRole(enum.StrEnum):
-    """What a message tells of vouchers or gift cards, and whom."""
+    """The purpose and the addressee of a message about vouchers or gift cards."""
 
     BOUGHT = "bought"
-    """The buyer: here they are, to print."""
-    GIVEN = "given"
-    """The giftee: here they are, from somebody."""
+    """To the buyer: the documents to print."""
+    FOR_GIFTEE = "given"
+    """To the giftee: the documents, and who gives them."""
     SENT_TO_GIFTEE = "sent_to_giftee"
-    """The buyer: they were e-mailed to the giftee."""
+    """To the buyer: they were e-mailed to the giftee."""
     POSTED = "posted"
-    """The buyer: they come by post."""
+    """To the buyer: they are sent to the buyer by post."""
     POSTED_TO_GIFTEE = "posted_to_giftee"
-    """The buyer: they go to the giftee by post."""
+    """To the buyer: they are sent to the giftee by post."""
     WAITING = "waiting"
-    """The buyer: they are to be collected."""
+    """To the buyer: they can be collected."""
 
     @property
-    def brings(self) -> bool:
-        """Whether the documents come with the message."""
-        return self in {GiftRole.BOUGHT, GiftRole.GIVEN}
+    def attaches_documents(self) -> bool:
+        """True if the documents are attached to the message."""
+        return self in {GiftRole.BOUGHT, GiftRole.FOR_GIFTEE}
 
 
 class GiftItem(Content):
-    """A voucher or a gift card. A code is told by its document only."""
+    """A voucher or a gift card. Its code is in its document only."""
 
     id: int
     name: Text
-    """What it is good for; empty of a gift card."""
+    """The name of the voucher; empty for a gift card."""
     value: Decimal | None = None
-    """Of a gift card: what it is worth."""
+    """The value of a gift card; None for a voucher."""
     currency: str = ""
     to: str
-    """Whom it is for; empty where nobody is named."""
+    """The name of the giftee; empty if none is given."""
     sender: str
-    """Who gives it; empty where nobody is named."""
+    """The name of the giver; empty if none is given."""
     message: str
     expires_on: dt.datetime | None = None
 
 
 class GiftContent(Content):
-    """Vouchers or gift cards of one order, for one addressee. The documents are not here: they are made when it is sent."""
+    """Vouchers or gift cards of one order, for one addressee. Their documents are rendered when the message is sent."""
 
     role: GiftRole
     first_name: str
-    """Of whoever reads it; empty where it is not known."""
+    """The addressee's first name; empty if it is unknown."""
     giftee_email: str
-    """Where they were e-mailed to, for the buyer; empty otherwise."""
+    """The address they were e-mailed to, in messages to the buyer; else empty."""
     time_zone: str
     items: tuple[GiftItem, ...]
 
@@ -183,12 +186,12 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
 
 
 def content_of(kind: MailKind, data: Mapping[str, Any]) -> Content:
-    """What a message tells, from its data. Raises pydantic's ValidationError for data of another kind."""
+    """Parse the content of a message. Raises pydantic's ValidationError for the data of another kind."""
     return CONTENTS[kind].model_validate(data)
 
 
 def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> OrderContent:
-    """An order that an attempt became."""
+    """The content of an order and its payment attempt."""
     return OrderContent(
         number=order.number,
         ordered_on=order.created_on,
@@ -199,23 +202,25 @@ def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> Order
         email=order.buyer_email,
         phone=order.buyer_phone,
         message=order.message,
-        lines=lines_of(attempt),
+        lines=order_lines_of(attempt),
         delivery=_delivery(order, attempt),
         kind=attempt.kind,
         products_amount=order.products_amount,
-        coupons=tuple(Taken(code=c["code"], amount=Decimal(c["amount"])) for c in attempt.coupons),
+        coupons=tuple(DeductionContent(code=c["code"], amount=Decimal(c["amount"])) for c in attempt.coupons),
         delivery_amount=order.delivery_amount,
         total_amount=order.total_amount,
-        gift_cards=tuple(Taken(code=c["code"][-4:], amount=Decimal(c["amount"])) for c in attempt.cards),
+        gift_cards=tuple(DeductionContent(code=c["code"][-4:], amount=Decimal(c["amount"])) for c in attempt.cards),
         card_amount=order.card_amount,
-        vat=tuple(Vat(**{name: Decimal(entry[name]) for name in ("rate", "net", "vat")}) for entry in attempt.vat),
+        vat=tuple(
+            VatContent(**{name: Decimal(entry[name]) for name in ("rate", "net", "vat")}) for entry in attempt.vat
+        ),
     )
 
 
-def lines_of(attempt: AttemptRow) -> tuple[Line, ...]:
-    """What an attempt is to buy."""
+def order_lines_of(attempt: AttemptRow) -> tuple[OrderLineContent, ...]:
+    """The lines of a payment attempt."""
     return tuple(
-        Line(
+        OrderLineContent(
             name=Text(**line["name"]),
             details=tuple(Text(**line[part]) for part in ("variant", "choices") if line[part]),
             quantity=line["quantity"],
@@ -226,11 +231,11 @@ def lines_of(attempt: AttemptRow) -> tuple[Line, ...]:
     )
 
 
-def _delivery(order: OrderRow, attempt: AttemptRow) -> Delivery:
+def _delivery(order: OrderRow, attempt: AttemptRow) -> DeliveryContent:
     to = order.recipient_name or f"{order.buyer_first_name} {order.buyer_last_name}".strip()
     place = f"{order.postal_code or ''} {order.city or ''}".strip()
     lines = (to, order.address_line_1, order.address_line_2, place) if order.country else ()
-    return Delivery(
+    return DeliveryContent(
         kind=order.delivery_kind,
         name=order.delivery_name,
         description=Text(**attempt.delivery["description"]),

@@ -1,4 +1,4 @@
-"""What is said of vouchers and gift cards, in either part of a message."""
+"""Texts about vouchers and gift cards, for the HTML and the text part of a message."""
 
 from gettext import NullTranslations
 
@@ -6,45 +6,45 @@ from store.core.localization import Formats
 from store.mail.content import GiftContent, GiftItem, GiftRole
 from store.mail.subjects import N_
 
-TOLD = {
+INTRODUCTIONS = {
     GiftRole.BOUGHT: N_("Here is what you bought. Print it, or show it on a phone."),
-    GiftRole.GIVEN: N_("%(sender)s has a present for you at %(shop)s. Print it, or show it on a phone."),
+    GiftRole.FOR_GIFTEE: N_("%(sender)s has a present for you at %(shop)s. Print it, or show it on a phone."),
     GiftRole.SENT_TO_GIFTEE: N_("Your present and your message have been e-mailed to %(email)s."),
     GiftRole.POSTED: N_("Your order is being prepared, and is sent to your address."),
     GiftRole.POSTED_TO_GIFTEE: N_("Your present is being prepared, and is sent to the address that you gave us."),
     GiftRole.WAITING: N_("Your order waits for you on site. Please give your name when you collect it."),
 }
-FROM_NOBODY = N_("Somebody has a present for you at %(shop)s. Print it, or show it on a phone.")
+ANONYMOUS_INTRODUCTION = N_("Somebody has a present for you at %(shop)s. Print it, or show it on a phone.")
 
 
-class GiftWords:
-    """The words of one language."""
+class GiftTexts:
+    """The texts in one language."""
 
     def __init__(self, formats: Formats, texts: NullTranslations) -> None:
         self._formats, self._texts = formats, texts
 
-    def told(self, about: GiftContent, shop: str) -> str:
-        """What becomes of what was bought."""
+    def introduction(self, about: GiftContent, shop: str) -> str:
+        """The introduction of a message, by its role."""
         sender = about.items[0].sender
-        text = FROM_NOBODY if about.role is GiftRole.GIVEN and not sender else TOLD[about.role]
+        text = ANONYMOUS_INTRODUCTION if about.role is GiftRole.FOR_GIFTEE and not sender else INTRODUCTIONS[about.role]
         return self._texts.gettext(text) % {"sender": sender, "shop": shop, "email": about.giftee_email}
 
     def name(self, item: GiftItem) -> str:
-        """What a voucher is good for, or what a gift card is worth."""
+        """The name of a voucher, or the value of a gift card."""
         if item.value is None:
-            return self._formats.said(item.name)
+            return self._formats.translate(item.name)
         gift_card = self._texts.gettext("Gift card")
         return f"{gift_card} · {self._formats.money(item.value, item.currency)}"
 
     def people(self, item: GiftItem) -> str:
-        """Whom it is for and who gives it; empty where neither is named."""
+        """The giftee and the giver; empty if neither is named."""
         texts = self._texts
         to = texts.gettext("For %(name)s") % {"name": item.to} if item.to else ""
         sender = texts.gettext("From %(name)s") % {"name": item.sender} if item.sender else ""
         return " · ".join(filter(None, (to, sender)))
 
     def validity(self, item: GiftItem, time_zone: str) -> str:
-        """Until when it is good; empty where nothing ends it."""
+        """The end of the validity; empty if there is none."""
         if item.expires_on is None:
             return ""
         return self._texts.gettext("Valid until %(date)s") % {"date": self._formats.date(item.expires_on, time_zone)}

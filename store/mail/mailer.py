@@ -1,4 +1,4 @@
-"""What takes letters: a mail server, or a folder in development."""
+"""The destinations of mail: a mail server, or a folder in development."""
 
 import asyncio
 import pathlib
@@ -7,25 +7,25 @@ from typing import Protocol
 
 from store.core.clock import clock
 
-KEPT = 500
-"""Letters that a folder holds; the oldest go first."""
+MAX_FILES = 500
+"""Maximum number of messages in a folder; the oldest are deleted first."""
 
 
 class MailError(Exception):
-    """A letter was not taken; the message says why, for whoever runs the installation."""
+    """A message was not accepted; the text says why, for the operator."""
 
 
-class Deferred(MailError):
-    """Not now: it is worth trying again."""
+class MailDeferred(MailError):
+    """A temporary failure: the message should be tried again."""
 
 
-class Refused(MailError):
-    """Never: trying again changes nothing."""
+class MailRefused(MailError):
+    """A permanent failure: another try is useless."""
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """A message as it travels. `needs_utf8`: the recipient's address can be written in no other way."""
+class MailMessage:
+    """A message in transport. `needs_utf8`: the recipient's address cannot be written in ASCII."""
 
     message_id: str
     sender: str
@@ -35,36 +35,35 @@ class Letter:
 
 
 class Mailer(Protocol):
-    """Takes letters."""
+    """Sends messages."""
 
-    async def send(self, letter: Letter) -> None:
-        """Hand over one letter. Raises Deferred or Refused when it is not taken."""
+    async def send(self, message: MailMessage) -> None:
+        """Send one message. Raises MailDeferred or MailRefused if it is not accepted."""
 
     async def aclose(self) -> None:
-        """Let go of what is held."""
+        """Release connections and other resources."""
 
 
-class Folder:
-    """Keeps letters as files, the newest last by name. A letter that is sent again replaces itself."""
+class FolderMailer:
+    """Stores messages as files, the newest last by name. A message that is sent again replaces its file."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
 
-    async def send(self, letter: Letter) -> None:
-        """Keep one letter."""
-        await asyncio.to_thread(self._keep, letter)
+    async def send(self, message: MailMessage) -> None:
+        await asyncio.to_thread(self._write_file, message)
 
-    def _keep(self, letter: Letter) -> None:
+    def _write_file(self, message: MailMessage) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        name = letter.message_id.strip("<>").partition("@")[0]
+        name = message.message_id.strip("<>").partition("@")[0]
         path = self.folder / f"{clock.now():%Y%m%dT%H%M%S}-{name}.eml"
         for before in self.folder.glob(f"*-{name}.eml"):
             before.unlink(missing_ok=True)
         partial = path.with_suffix(".part")
-        partial.write_bytes(letter.data)
+        partial.write_bytes(message.data)
         partial.rename(path)
-        for old in sorted(self.folder.glob("*.eml"))[:-KEPT]:
+        for old in sorted(self.folder.glob("*.eml"))[:-MAX_FILES]:
             old.unlink(missing_ok=True)
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """There is nothing to close."""

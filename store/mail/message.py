@@ -1,4 +1,4 @@
-"""From a rendered message to what a mail server is handed: headers, both parts, and the envelope."""
+"""Builds the e-mail of a rendered message: headers, both parts, attachments and envelope."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -10,73 +10,75 @@ from email.utils import format_datetime
 
 from email_validator import EmailNotValidError
 
-from store.core.mail_server import checked
-from store.mail.mailer import Letter, Refused
-from store.mail.render import Rendered
+from store.core.mail_server import parse_address
+from store.mail.mailer import MailMessage, MailRefused
+from store.mail.render import RenderedMail
 
-LONGEST_NAME = 120
-LONGEST_SUBJECT = 250
+MAX_NAME_LENGTH = 120
+MAX_SUBJECT_LENGTH = 250
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Who writes to whom, and when."""
+    """The sender, the recipient and the date of a message."""
 
     message_id: str
     """With its angle brackets."""
     sender: str
     sender_name: str
     reply_to: str
-    """Empty: replies go to the sender."""
+    """If empty, replies go to the sender."""
     recipient: str
     language: str
     written_on: dt.datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Enclosure:
-    """A file that comes with a message."""
+class Attachment:
+    """A file attached to a message."""
 
     file_name: str
     content_type: str
     content: bytes
 
 
-def letter(envelope: Envelope, rendered: Rendered, enclosures: Sequence[Enclosure] = ()) -> Letter:
-    """A message with an HTML and a text part, and with files. Raises Refused for a recipient that is no address."""
-    recipient, plain = _address(envelope.recipient)
+def build_message(envelope: Envelope, rendered: RenderedMail, attachments: Sequence[Attachment] = ()) -> MailMessage:
+    """A message with an HTML part, a text part and attachments. MailRefused if the recipient's address is malformed."""
+    recipient, plain = _encode_address(envelope.recipient)
     message = EmailMessage(policy.SMTP if plain else policy.SMTPUTF8)
     message["Message-ID"] = envelope.message_id
     message["Date"] = format_datetime(envelope.written_on)
-    message["From"] = _mailbox(envelope.sender, _one_line(envelope.sender_name, LONGEST_NAME))
+    message["From"] = _mailbox(envelope.sender, _one_line(envelope.sender_name, MAX_NAME_LENGTH))
     message["To"] = _mailbox(recipient)
-    if reply_to := _plain(envelope.reply_to):
+    if reply_to := _ascii_address(envelope.reply_to):
         message["Reply-To"] = _mailbox(reply_to)
-    message["Subject"] = _one_line(rendered.subject, LONGEST_SUBJECT)
+    message["Subject"] = _one_line(rendered.subject, MAX_SUBJECT_LENGTH)
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(rendered.text, cte="quoted-printable")
     message.add_alternative(rendered.html, subtype="html", cte="quoted-printable")
-    for file in enclosures:
+    for file in attachments:
         kind, _, subtype = file.content_type.partition("/")
-        message.add_attachment(file.content, kind, subtype, filename=_one_line(file.file_name, LONGEST_NAME))
-    message["Content-Language"] = envelope.language  # last: a part takes over what it finds of Content-…
-    return Letter(envelope.message_id, envelope.sender, recipient, message.as_bytes(), needs_utf8=not plain)
+        message.add_attachment(file.content, kind, subtype, filename=_one_line(file.file_name, MAX_NAME_LENGTH))
+    message["Content-Language"] = envelope.language  # last: adding a part moves existing Content-… headers to it
+    return MailMessage(envelope.message_id, envelope.sender, recipient, message.as_bytes(), needs_utf8=not plain)
 
 
-def _address(given: str) -> tuple[str, bool]:
-    """An address as it is sent, and whether any server takes it: only a local part beyond ASCII asks for SMTPUTF8."""
+def _encode_address(address: str) -> tuple[str, bool]:
+    """An address as it is sent, and whether it is ASCII: only a local part beyond ASCII needs SMTPUTF8."""
     try:
-        found = checked(given)
+        found = parse_address(address)
     except EmailNotValidError as error:
-        raise Refused(f"{given!r} is no address: {error}") from None
+        raise MailRefused(f"{address!r} is no address: {error}") from None
     return (found.ascii_email, True) if found.ascii_email else (found.normalized, False)
 
 
-def _plain(given: str) -> str:
-    """An address that any server takes; empty for every other: no letter is held up because nobody can answer it."""
+def _ascii_address(raw: str) -> str:
+    """The address in ASCII; empty if it is malformed or not ASCII, since a bad reply address must not block
+    a message.
+    """
     try:
-        address, plain = _address(given)
-    except Refused:
+        address, plain = _encode_address(raw)
+    except MailRefused:
         return ""
     return address if plain else ""
 
@@ -87,9 +89,9 @@ def _mailbox(address: str, name: str = "") -> Address:
 
 
 def _one_line(text: str, longest: int) -> str:
-    """A text as a header takes it: what cannot be printed, line ends above all, becomes a space.
+    """A text for a header: unprintable characters, line ends above all, become spaces.
 
-    What looks like an encoded word (`=?utf-8?q?…?=`) would be decoded by the e-mail package, line ends included.
+    The e-mail package would decode text in the form of an encoded word (`=?utf-8?q?…?=`), line ends included.
     """
     words = "".join(c if c.isprintable() else " " for c in text).replace("=?", "= ?").split()
     return " ".join(words)[:longest].rstrip()

@@ -1,4 +1,4 @@
-"""Writing to somebody: a row and a job, in the transaction of whatever is told."""
+"""Queueing mail: a row and a job, in the transaction of the event that causes the message."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.mail import MailKind
 from schema.validation.languages import LANGUAGES
 from store.core.clock import clock
-from store.job.jobs import Job, enqueue
+from store.job.jobs import JobKind, enqueue_job
 from store.mail.content import content_of
 from store.mail.rows import MailRow
 from store.partner.partners import PartnerRow
 
 
-async def post(
+async def enqueue_mail(
     db: AsyncSession,
     kind: MailKind,
     *,
@@ -25,14 +25,14 @@ async def post(
     language: str,
     partner_id: int | None,
     about: Mapping[str, Any],
-    once: str | None = None,
+    unique_key: str | None = None,
     marketplace_id: int | None = None,
 ) -> None:
-    """Write to somebody once the session's transaction is committed; when it rolls back, nothing was written.
+    """Queue a message, which is sent after the commit of the session's transaction; a rollback discards it.
 
-    `about` is what the kind's template shows, as its class in `store.mail.content` has it. `once` names what the message is
-    about: of one kind there is one message of that name, however often it is posted. An empty `to` is written to by nobody.
-    A message is seen by its partner and that one's marketplace; without a partner by `marketplace_id`.
+    `about` is the content in the form of the kind's class in `store.mail.content`. `unique_key` deduplicates: of each
+    kind there is one message per key, however often it is queued. With an empty `to` nothing is queued. A message is
+    visible to its partner and to that partner's marketplace; without a partner, to `marketplace_id`.
     """
     content = content_of(kind, about).model_dump(mode="json", exclude_none=True)
     if not to:
@@ -46,22 +46,22 @@ async def post(
         "recipient": to,
         "language": language if language in LANGUAGES else LANGUAGES[0],
         "content": content,
-        "once": once and f"{kind}:{once}",
+        "once": unique_key and f"{kind}:{unique_key}",
         "created_on": now,
         "due_on": now,
     }
     written = await db.exec(insert(MailRow).values(row).on_conflict_do_nothing().returning(col(MailRow.id)))
     mail_id = written.scalar_one_or_none()
     if mail_id is not None:
-        await prompt(db, mail_id, 0)
+        await schedule_delivery(db, mail_id, 0)
 
 
-async def prompt(
+async def schedule_delivery(
     db: AsyncSession, mail_id: int, tries: int, pause: dt.timedelta | None = None, *, swept: bool = False
 ) -> None:
-    """Have a worker send a message, after a pause.
+    """Enqueue the job that sends a message, after a pause.
 
-    A second prompt for the same try is none; one of the sweep is another, as the job it stands in for may be gone or late.
+    Only one job is enqueued per try, plus one by the sweep, as the job that this one replaces may be lost or late.
     """
     name = f"{mail_id}:{tries}:swept" if swept else f"{mail_id}:{tries}"
-    await enqueue(db, Job.SEND_MAIL, {"id": mail_id}, after=pause, once=name)
+    await enqueue_job(db, JobKind.SEND_MAIL, {"id": mail_id}, after=pause, unique_key=name)

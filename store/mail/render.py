@@ -1,4 +1,4 @@
-"""From what a message tells to what is sent: its subject, HTML and text, in a language and with a shop's look."""
+"""Renders a message: its subject, HTML and text, in a language and with a shop's brand."""
 
 import functools
 import re
@@ -11,29 +11,28 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind
 from store.core.localization import Formats
+from store.core.sale_texts import SHOP_KIND_NAMES
 from store.core.translations import Texts
 from store.mail.content import Content
-from store.mail.gift_words import GiftWords
-from store.mail.subjects import SUBJECTS, TEST, subject_of
-from store.order.texts import GOODS
+from store.mail.gift_words import GiftTexts
+from store.mail.subjects import subject_of
 
-__all__ = ["SUBJECTS", "TEST", "TEXTS", "Rendered", "rendered"]
 TEXTS = Texts(Path(__file__).with_name("translations"))
-SHOWN_LOGOS = (".png", ".jpg", ".jpeg", ".gif", ".webp")
-"""What most mail clients show. Instead of any other picture, an SVG above all, stands the shop's name."""
+SUPPORTED_LOGO_TYPES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+"""Types that most mail clients show. In place of any other logo, such as an SVG, the shop's name is shown."""
 BLANK_LINES = re.compile(r"\n{3,}")
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
-    """A message as people read it."""
+class RenderedMail:
+    """A rendered message."""
 
     subject: str
     html: str
     text: str
 
 
-def rendered(
+def render_mail(
     kind: MailKind | str,
     about: Content | None,
     language: str,
@@ -42,9 +41,12 @@ def rendered(
     documents: Mapping[int, str] | None = None,
     *,
     attached: bool = False,
-) -> Rendered:
-    """A message. Pictures are named by their address below `public_url`; `documents` are the addresses of what it tells of,
-    by its id, and `attached` whether all of them come with it."""
+) -> RenderedMail:
+    """Render a message. Pictures are referenced by their address below `public_url`.
+
+    `documents` are the addresses of the documents, by the id of their voucher or gift card; `attached` says whether all
+    of them are attached.
+    """
     subject = subject_of(kind, about, brand, Formats(language), TEXTS.translations(language))
     values = {
         "about": about,
@@ -55,19 +57,19 @@ def rendered(
         "attached": attached,
     }
     html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
-    return Rendered(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")
+    return RenderedMail(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")
 
 
 def _logo(url: str, public_url: str) -> str:
-    """The address of a logo that mail clients can show; empty when they cannot."""
-    if not url.partition("?")[0].lower().endswith(SHOWN_LOGOS):
+    """The address of a logo that mail clients can show; empty for any other."""
+    if not url.partition("?")[0].lower().endswith(SUPPORTED_LOGO_TYPES):
         return ""
     return f"{public_url}{url}" if url.startswith("/") else url
 
 
 @functools.cache
 def _environment(language: str) -> Environment:
-    """The templates of a language: HTML, where everything is escaped, and text."""
+    """The templates of a language: HTML with autoescaping, and text."""
     made = Environment(
         loader=PackageLoader("store.mail"),
         autoescape=select_autoescape(["html"]),
@@ -79,7 +81,7 @@ def _environment(language: str) -> Environment:
     texts = TEXTS.translations(language)
     made.install_gettext_callables(texts.gettext, texts.ngettext, newstyle=True)  # type: ignore[attr-defined]
     formats = Formats(language)
-    made.filters.update(said=formats.said)
-    made.globals.update(formats=formats, language=language, less=formats.less, money=formats.money)
-    made.globals.update(goods_named=GOODS, words=GiftWords(formats, texts))
+    made.filters.update(said=formats.translate)
+    made.globals.update(formats=formats, language=language, less=formats.negative_money, money=formats.money)
+    made.globals.update(goods_named=SHOP_KIND_NAMES, words=GiftTexts(formats, texts))
     return made

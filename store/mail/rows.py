@@ -1,4 +1,4 @@
-"""Messages, as rows: what each is to tell is kept as data, and rendered when it is sent."""
+"""Messages as rows. The content is stored as data and rendered when the message is sent."""
 
 import datetime as dt
 from typing import Any
@@ -7,13 +7,13 @@ from uuid import UUID, uuid4
 from sqlalchemy import Index, text
 from sqlmodel import Field
 
-from schema.core.resource import json_column, moment
+from schema.core.columns import datetime_column, json_column
 from schema.mail import Mail
 from store.core.clock import now
 
 
 class MailRow(Mail, table=True):
-    """A message, of a partner, of a marketplace, or of the installation."""
+    """A message of a partner, of a marketplace, or of the installation."""
 
     __tablename__ = "mail"
     __table_args__ = (
@@ -24,7 +24,9 @@ class MailRow(Mail, table=True):
     marketplace_id: int | None = Field(default=None, foreign_key="marketplace.id", index=True)
     id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
-    content: dict[str, Any] = json_column("What it tells: the data that its template shows.")
-    once: str | None = Field(default=None, max_length=200, unique=True, description="What there is one message about.")
+    content: dict[str, Any] = json_column("The data that its template shows.")
+    once: str | None = Field(
+        default=None, max_length=200, unique=True, description="The deduplication key: there is one message per key."
+    )
     message_id: str = Field(default="", max_length=320, description="Its Message-ID, from the first try on.")
-    created_on: dt.datetime = moment("When it was written.", default_factory=now, index=True)
+    created_on: dt.datetime = datetime_column("When it was written.", default_factory=now, index=True)

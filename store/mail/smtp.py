@@ -1,4 +1,4 @@
-"""A mail server, over a few connections that are kept for a burst of letters."""
+"""Sends mail through a mail server, over a few connections that are reused for bursts of messages."""
 
 import asyncio
 import pathlib
@@ -17,75 +17,75 @@ from aiosmtplib import (
 )
 
 from store.core.mail_server import MailServer
-from store.mail.mailer import Deferred, Letter, MailError, Refused
+from store.mail.mailer import MailDeferred, MailError, MailMessage, MailRefused
 
-PATIENCE = 10.0
-"""Seconds that the server may take for one answer."""
-WHOLE = 60.0
-"""Seconds that a letter may take in all."""
-IDLE = 5.0
-"""Seconds that a connection is kept for the next letter."""
-NOT_LET_IN = frozenset({530, 534, 535, 538})
-"""Refusals that are about us, and not about the letter: a password can be put right."""
+COMMAND_TIMEOUT = 10.0
+"""Maximum seconds for one response of the server."""
+TOTAL_TIMEOUT = 60.0
+"""Maximum seconds for a message in all."""
+IDLE_TIMEOUT = 5.0
+"""Seconds that an idle connection stays open for the next message."""
+AUTH_ERROR_CODES = frozenset({530, 534, 535, 538})
+"""Refusals of our log-in rather than of the message. They are temporary, since a password can be corrected."""
 
 
 class SmtpMailer:
-    """Hands letters to a mail server, over at most `connections` at once."""
+    """Sends messages through a mail server, over at most `connections` at once."""
 
     def __init__(
         self,
         server: MailServer,
         *,
         connections: int = 4,
-        trusted: pathlib.Path | None = None,
-        patience: float = PATIENCE,
-        idle: float = IDLE,
+        ca_file: pathlib.Path | None = None,
+        command_timeout: float = COMMAND_TIMEOUT,
+        idle_timeout: float = IDLE_TIMEOUT,
     ) -> None:
-        """`trusted` is a file of certificates to believe besides the system's own."""
+        """`ca_file` holds certificates to trust in addition to the system's."""
         self.server = server
         self._tls = ssl.create_default_context()
-        if trusted is not None:
-            self._tls.load_verify_locations(trusted)
-        self._patience, self._idle = patience, idle
+        if ca_file is not None:
+            self._tls.load_verify_locations(ca_file)
+        self._patience, self._idle = command_timeout, idle_timeout
         self._slots = asyncio.Semaphore(connections)
         self._free: list[SMTP] = []
-        self._rest: asyncio.TimerHandle | None = None
-        self._farewells: set[asyncio.Task[None]] = set()
+        self._idle_task: asyncio.TimerHandle | None = None
+        self._closing_tasks: set[asyncio.Task[None]] = set()
 
-    async def send(self, letter: Letter) -> None:
-        """Hand over one letter; when this returns, the server has answered for it."""
-        options = ["SMTPUTF8", "BODY=8BITMIME"] if letter.needs_utf8 else []
+    async def send(self, message: MailMessage) -> None:
+        """Send one message; when this returns, the server has accepted it."""
+        options = ["SMTPUTF8", "BODY=8BITMIME"] if message.needs_utf8 else []
         try:
-            async with asyncio.timeout(WHOLE), self._slots, self._connection() as smtp:
-                if letter.needs_utf8 and not smtp.supports_extension("smtputf8"):
-                    raise Refused("The mail server takes no address with letters beyond ASCII (SMTPUTF8).")
-                await smtp.sendmail(letter.sender, [letter.recipient], letter.data, mail_options=options)
+            async with asyncio.timeout(TOTAL_TIMEOUT), self._slots, self._connection() as smtp:
+                if message.needs_utf8 and not smtp.supports_extension("smtputf8"):
+                    raise MailRefused("The mail server accepts no address with letters beyond ASCII (SMTPUTF8).")
+                await smtp.sendmail(message.sender, [message.recipient], message.data, mail_options=options)
         except (SMTPException, OSError, ValueError) as error:
-            raise told(error) from error
+            raise mail_error_of(error) from error
 
     async def check(self) -> None:
-        """Whether the server answers, encrypts where it must, and lets us in. Raises MailError when not."""
+        """Check that the server answers, encrypts where required, and accepts our log-in. Raises MailError if not."""
         try:
-            async with asyncio.timeout(WHOLE), self._slots, self._connection() as smtp:
+            async with asyncio.timeout(TOTAL_TIMEOUT), self._slots, self._connection() as smtp:
                 await smtp.noop()
         except (SMTPException, OSError) as error:
-            raise told(error) from error
+            raise mail_error_of(error) from error
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[SMTP]:
-        """A connection that answers; kept for the next letter unless something is wrong with it."""
-        smtp = await self._reused() or await self._opened()
+        """A connection that answers. It is reused for the next message unless it failed."""
+        smtp = await self._reuse_connection() or await self._open_connection()
         try:
             yield smtp
-        except (SMTPResponseException, SMTPRecipientsRefused, Refused):
-            self._keep(smtp)  # it has answered, and has been reset
+        except (SMTPResponseException, SMTPRecipientsRefused, MailRefused):
+            self._release_connection(smtp)  # it has answered and was reset
             raise
         except BaseException:
             smtp.close()
             raise
-        self._keep(smtp)
+        self._release_connection(smtp)
 
-    async def _reused(self) -> SMTP | None:
+    async def _reuse_connection(self) -> SMTP | None:
         while self._free:
             smtp = self._free.pop()
             try:
@@ -96,7 +96,7 @@ class SmtpMailer:
                 return smtp
         return None
 
-    async def _opened(self) -> SMTP:
+    async def _open_connection(self) -> SMTP:
         server = self.server
         smtp = SMTP(
             hostname=server.host,
@@ -118,47 +118,46 @@ class SmtpMailer:
             raise
         return smtp
 
-    def _keep(self, smtp: SMTP) -> None:
+    def _release_connection(self, smtp: SMTP) -> None:
         if not smtp.is_connected:
             return
         self._free.append(smtp)
-        if self._rest is not None:
-            self._rest.cancel()
-        self._rest = asyncio.get_running_loop().call_later(self._idle, self._part)
+        if self._idle_task is not None:
+            self._idle_task.cancel()
+        self._idle_task = asyncio.get_running_loop().call_later(self._idle, self._close_idle)
 
-    def _part(self) -> None:
-        """Say goodbye on connections that nobody has used for a while."""
+    def _close_idle(self) -> None:
+        """Close the connections that have been idle for a while."""
         while self._free:
             farewell = asyncio.create_task(_quit(self._free.pop()))
-            self._farewells.add(farewell)
-            farewell.add_done_callback(self._farewells.discard)
+            self._closing_tasks.add(farewell)
+            farewell.add_done_callback(self._closing_tasks.discard)
 
     async def aclose(self) -> None:
-        """Close every connection."""
-        if self._rest is not None:
-            self._rest.cancel()
-        self._part()
-        await asyncio.gather(*self._farewells)
+        if self._idle_task is not None:
+            self._idle_task.cancel()
+        self._close_idle()
+        await asyncio.gather(*self._closing_tasks)
 
 
 async def _quit(smtp: SMTP) -> None:
-    with suppress(SMTPException, OSError):  # it is gone already, which is what was wanted
+    with suppress(SMTPException, OSError):  # it is closed already
         await smtp.quit(timeout=1)
     smtp.close()
 
 
-def told(error: Exception) -> MailError:
-    """What an error of the mail server means. What is not surely for good may be tried again."""
+def mail_error_of(error: Exception) -> MailError:
+    """The MailError of an SMTP error. Errors that are not clearly permanent may be tried again."""
     if isinstance(error, SMTPRecipientsRefused):
         error = error.recipients[0]
     if isinstance(error, SMTPResponseException):
         message = f"{error.code} {error.message}"
-        about_letter = isinstance(error, SMTPRecipientRefused | SMTPDataError) and error.code not in NOT_LET_IN
+        about_letter = isinstance(error, SMTPRecipientRefused | SMTPDataError) and error.code not in AUTH_ERROR_CODES
         if about_letter and error.code >= 500:
-            return Refused(message)
+            return MailRefused(message)
         if isinstance(error, SMTPAuthenticationError):
-            return Deferred(f"The mail server does not let us in: {message}")
-        return Deferred(message)
+            return MailDeferred(f"The mail server does not let us in: {message}")
+        return MailDeferred(message)
     if isinstance(error, ValueError) and not isinstance(error, OSError):  # a certificate's error is both
-        return Refused(str(error))
-    return Deferred(str(error) or "The mail server does not answer in time.")
+        return MailRefused(str(error))
+    return MailDeferred(str(error) or "The mail server does not answer in time.")

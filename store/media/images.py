@@ -1,4 +1,4 @@
-"""Uploaded pictures: what they are is seen by decoding them, and what is kept of them was drawn anew by us."""
+"""Uploaded pictures: they are identified by decoding them, and only our own re-encoding is stored."""
 
 import asyncio
 import io
@@ -10,26 +10,27 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
-from schema.media import SIDES, MediaSize
+from schema.media import LONGEST_SIDES, MediaSize
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "AVIF")
 LOSSLESS = frozenset({"PNG", "GIF"})
-"""What drawings come as. They stay sharp to the pixel, as long as they are not so large that packing them takes seconds."""
-MOST_LOSSLESS = 1_000_000
-MOST_PIXELS = 50_000_000
-LONGEST_SIDE = 12_000
-MOST_SCANS = 100
-"""Of a JPEG: cameras and programs write one to a dozen, and each goes over the whole picture, however little it says."""
+"""Formats of drawings. They stay lossless unless they are so large that compression takes seconds."""
+MAX_LOSSLESS_BYTES = 1_000_000
+MAX_PIXELS = 50_000_000
+MAX_SIDE = 12_000
+MAX_SCANS = 100
+"""Maximum number of scans in a JPEG. Cameras and programs write up to a dozen, and decoding each one covers the
+whole picture, however little data it has."""
 _MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd7\xff])", re.DOTALL)
-"""Of a part of a JPEG; within what is drawn there are none but those that are left out here."""
+"""The marker of a JPEG segment. Image data contains only the markers that are excluded here."""
 _SCAN, _END = b"\xda", b"\xd9"
 CONTENT_TYPE = "image/webp"
 QUALITY = 85
-FILM_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"})
-"""What pictures of some telephones begin as, which no browser but theirs shows."""
-AT_ONCE = 2
-"""Pictures being decoded: each can take 400 MB for a moment."""
-DAMAGED = (
+HEIF_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"})
+"""The brands of HEIC files, as some telephones write them; only these telephones' own browsers show them."""
+MAX_THREADS = 2
+"""Number of pictures decoded at once; each can take 400 MB for a moment."""
+DECODER_ERRORS = (
     ArithmeticError,
     EOFError,
     LookupError,
@@ -41,73 +42,76 @@ DAMAGED = (
     ValueError,
     struct.error,
 )
-"""What Pillow raises over bytes that are not what they begin as."""
+"""Errors that Pillow raises for malformed files."""
 
-Image.MAX_IMAGE_PIXELS = MOST_PIXELS  # of the whole process: twice as many are refused before anything is allocated
+Image.MAX_IMAGE_PIXELS = MAX_PIXELS  # for the whole process: twice as many are refused before allocation
 _SRGB = ImageCms.createProfile("sRGB")
-_THREADS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="pictures")
+_THREADS = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="pictures")
 
 
-class BadPicture(ValueError):
-    """A file that cannot be used as a picture. The message says why, for whoever sent it."""
+class InvalidPicture(ValueError):
+    """A file cannot be used as a picture. The message says why, for the uploader."""
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture as it is kept: WebP in sRGB, upright, with nothing in it but pixels."""
+class ProcessedPicture:
+    """A picture as it is stored: WebP in sRGB, upright, without metadata."""
 
     sizes: Mapping[MediaSize, bytes]
     width: int
     height: int
 
 
-async def read_picture(content: bytes) -> Picture:
-    """What is kept of an uploaded file; BadPicture where it is none that can be used. Decoded in a thread, two at once."""
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, picture_of, content)
+async def read_picture(content: bytes) -> ProcessedPicture:
+    """Process an uploaded file in a thread, two files at once. InvalidPicture if it cannot be used."""
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, process_picture, content)
 
 
-def picture_of(content: bytes) -> Picture:
-    """The same, here and now. Of what moves, the first picture is taken."""
+def process_picture(content: bytes) -> ProcessedPicture:
+    """`read_picture` in the calling thread. Of an animation, the first frame is used."""
     try:
-        kind, image = _decoded(content)
-        lossless = kind in LOSSLESS and image.width * image.height <= MOST_LOSSLESS
+        kind, image = _decode(content)
+        lossless = kind in LOSSLESS and image.width * image.height <= MAX_LOSSLESS_BYTES
         sizes = {}
         width, height = image.size
-        for size, side in SIDES.items():
+        for size, side in LONGEST_SIDES.items():
             image.thumbnail((side, side), Image.Resampling.LANCZOS)
-            sizes[size] = _written(image, lossless=lossless)
+            sizes[size] = _encode(image, lossless=lossless)
             if size is MediaSize.FULL:
                 width, height = image.size
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_many_pixels() from error
     except UnidentifiedImageError as error:
-        found = "a HEIC" if content[8:12] in FILM_BRANDS else "no picture"
-        raise BadPicture(f"This file is {found}: send a PNG, JPEG, WebP, GIF or AVIF.") from error
-    except BadPicture:
+        found = "a HEIC" if content[8:12] in HEIF_BRANDS else "no picture"
+        raise InvalidPicture(f"This file is {found}: send a PNG, JPEG, WebP, GIF or AVIF.") from error
+    except InvalidPicture:
         raise
-    except DAMAGED as error:
-        raise BadPicture("This picture is damaged: parts of it are missing or cannot be read.") from error
-    return Picture(sizes, width, height)
+    except DECODER_ERRORS as error:
+        raise InvalidPicture("This picture is damaged: parts of it are missing or cannot be read.") from error
+    return ProcessedPicture(sizes, width, height)
 
 
-def _decoded(content: bytes) -> tuple[str, Image.Image]:
-    """The kind of a picture, and its pixels: upright, in RGB or RGBA, at most as large as the largest size kept."""
-    with _opened(content) as seen:
-        if seen.width * seen.height > MOST_PIXELS or max(seen.size) > LONGEST_SIDE:
+def _decode(content: bytes) -> tuple[str, Image.Image]:
+    """The format of a picture and its pixels: upright, in RGB or RGBA, at most as large as the largest stored size."""
+    with _open(content) as seen:
+        if seen.width * seen.height > MAX_PIXELS or max(seen.size) > MAX_SIDE:
             raise _too_many_pixels()
         kind = seen.format or ""
-        if kind == "JPEG" and _scans(content) > MOST_SCANS:
-            raise BadPicture("This JPEG is made to take long: save it anew.")
+        if kind == "JPEG" and _count_scans(content) > MAX_SCANS:
+            raise InvalidPicture("This JPEG would take long to decode: save it again.")
         seen.verify()
-    with _opened(content) as image:  # verifying has used the first one up
-        side = SIDES[MediaSize.FULL]
-        image.draft(None, (side, side))  # a JPEG is decoded no larger than it is wanted
+    with _open(content) as image:  # `verify` makes an image unusable
+        side = LONGEST_SIDES[MediaSize.FULL]
+        image.draft(None, (side, side))  # decodes a JPEG at a reduced size if that suffices
         image.load()
         return kind, _in_srgb(_upright(_with_whole_colours(image), side))
 
 
-def _scans(jpeg: bytes) -> int:
-    """How often a JPEG goes over its picture. What its parts hold and what stands behind its end, such as a film, is none of it."""
+def _count_scans(jpeg: bytes) -> int:
+    """The number of scans of a JPEG.
+
+    The content of its segments, and data after its end such as a video, do not count.
+    """
     found, at = 0, 2
     while (marker := _MARKER.search(jpeg, at)) and marker[1] != _END:
         found += marker[1] == _SCAN
@@ -115,17 +119,17 @@ def _scans(jpeg: bytes) -> int:
     return found
 
 
-def _opened(content: bytes) -> Image.Image:
+def _open(content: bytes) -> Image.Image:
     return Image.open(io.BytesIO(content), formats=FORMATS)
 
 
-def _too_many_pixels() -> BadPicture:
-    most = f"{MOST_PIXELS // 1_000_000} megapixels"
-    return BadPicture(f"This picture is too large: at most {most}, and {LONGEST_SIDE:,} pixels a side.")
+def _too_many_pixels() -> InvalidPicture:
+    most = f"{MAX_PIXELS // 1_000_000} megapixels"
+    return InvalidPicture(f"This picture is too large: at most {most}, and {MAX_SIDE:,} pixels a side.")
 
 
 def _with_whole_colours(image: Image.Image) -> Image.Image:
-    """The same picture without palette, and with 8 bits for each channel, so that it can be made smaller."""
+    """The picture without a palette and with 8 bits per channel, so that it can be resized."""
     if image.mode.startswith("I;16"):
         image = image.point(lambda value: value * (1 / 256)).convert("L")
     if image.has_transparency_data:
@@ -134,16 +138,16 @@ def _with_whole_colours(image: Image.Image) -> Image.Image:
 
 
 def _upright(image: Image.Image, side: int) -> Image.Image:
-    """The picture as it was held. What a camera wrote beside it counts as nothing where it cannot be read."""
+    """The picture rotated as its EXIF data say. Unreadable EXIF data are ignored."""
     image.thumbnail((side, side), Image.Resampling.LANCZOS)
     try:
         return ImageOps.exif_transpose(image)
-    except DAMAGED:
+    except DECODER_ERRORS:
         return image
 
 
 def _in_srgb(image: Image.Image) -> Image.Image:
-    """The colours as every screen shows them. A profile that cannot be used counts as none."""
+    """The picture converted to sRGB. An unusable colour profile is ignored."""
     profile = image.info.get("icc_profile")
     alpha = image.getchannel("A") if image.mode == "RGBA" else None
     opaque = image.convert("RGB") if alpha else image
@@ -156,11 +160,11 @@ def _in_srgb(image: Image.Image) -> Image.Image:
     opaque = opaque.convert("RGB")
     if alpha:
         opaque.putalpha(alpha)
-    opaque.info.clear()  # where it was taken, and by whom; a writer would put some of it back
+    opaque.info.clear()  # metadata such as place and author, which an encoder would partly write again
     return opaque
 
 
-def _written(image: Image.Image, *, lossless: bool) -> bytes:
+def _encode(image: Image.Image, *, lossless: bool) -> bytes:
     file = io.BytesIO()
     image.save(file, "WEBP", lossless=lossless, quality=QUALITY, method=2 if lossless else 4)
     return file.getvalue()

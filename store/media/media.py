@@ -1,4 +1,4 @@
-"""Pictures of a partner's catalogue, as rows. Their bytes are in the file store."""
+"""Pictures of a partner's catalogue as rows. Their bytes are in the file store."""
 
 import datetime as dt
 import re
@@ -9,12 +9,12 @@ from sqlalchemy import Index
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.resource import moment
+from schema.core.columns import datetime_column
 from schema.media import Media, MediaSize
 from store.core.clock import now
 
 FOLDER = "media"
-"""Of the file store."""
+"""The folder in the file store."""
 _FILE = re.compile(rf"{FOLDER}/([0-9a-f-]{{36}})/({'|'.join(MediaSize)})\.webp")
 
 
@@ -30,22 +30,24 @@ class MediaRow(Media, table=True):
     id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
     digest: str = Field(max_length=64)
-    created_on: dt.datetime = moment("When it was uploaded.", default_factory=now)
-    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+    created_on: dt.datetime = datetime_column("When it was uploaded.", default_factory=now)
+    updated_on: dt.datetime = datetime_column(
+        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
+    )
 
 
-def key_of(uuid: UUID, size: MediaSize) -> str:
-    """What a file of a picture is called in the file store. Its content never changes."""
+def media_key_of(uuid: UUID, size: MediaSize) -> str:
+    """The key of a picture's file in the file store. The content of a key never changes."""
     return f"{FOLDER}/{uuid}/{size}.webp"
 
 
-def path_of(uuid: UUID, size: MediaSize) -> str:
-    """Where a file of a picture is served, as a path on every host of this service."""
-    return f"/{key_of(uuid, size)}"
+def media_path_of(uuid: UUID, size: MediaSize) -> str:
+    """The path of a picture's file, on every host of this service."""
+    return f"/{media_key_of(uuid, size)}"
 
 
-def read_path(path: str) -> tuple[UUID, MediaSize] | None:
-    """What a path shows; None where it is not that of a picture's file."""
+def parse_media_path(path: str) -> tuple[UUID, MediaSize] | None:
+    """The picture and the size that a path names; None for any other path."""
     found = _FILE.fullmatch(path.removeprefix("/"))
     try:
         return (UUID(found[1]), MediaSize(found[2])) if found else None
@@ -53,13 +55,16 @@ def read_path(path: str) -> tuple[UUID, MediaSize] | None:
         return None
 
 
-async def known(db: AsyncSession, uuids: Collection[UUID]) -> set[UUID]:
-    """Which of these are pictures."""
+async def known_media(db: AsyncSession, uuids: Collection[UUID]) -> set[UUID]:
+    """Those of the ids that are pictures."""
     return set((await db.exec(select(col(MediaRow.uuid)).where(col(MediaRow.uuid).in_(uuids)))).all())
 
 
-async def lock_for_use(db: AsyncSession, partner_id: int, uuid: UUID) -> bool:
-    """Whether a partner has this picture and may use it. Until the transaction ends nobody renames it or puts it away."""
+async def lock_media_for_use(db: AsyncSession, partner_id: int, uuid: UUID) -> bool:
+    """True if the partner has this picture and it is not archived.
+
+    It cannot be renamed or archived until the transaction ends.
+    """
     of_partner = (col(MediaRow.uuid) == uuid, col(MediaRow.partner_id) == partner_id)
     usable = select(col(MediaRow.id)).where(*of_partner, col(MediaRow.archived_on).is_(None))
     return (await db.exec(usable.with_for_update(read=True, key_share=True))).one_or_none() is not None

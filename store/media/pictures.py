@@ -1,4 +1,4 @@
-"""Pictures of a shop, kept in the database under the digest of their content."""
+"""Pictures of a shop, stored in the database under the digest of their content."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ _NAME = re.compile(rf"[0-9a-f]{{40}}\.({'|'.join(TYPES)})")
 
 
 class PictureRow(SQLModel, table=True):
-    """A picture; its name is the digest of its content and its kind, so it never changes."""
+    """A picture. Its name is the digest of its content plus its type, so its content never changes."""
 
     __tablename__ = "picture"
     partner_id: int = Field(foreign_key="partner.id", index=True)
@@ -20,10 +20,10 @@ class PictureRow(SQLModel, table=True):
     content: bytes
 
 
-async def keep(db: AsyncSession, partner_id: int, content: bytes, kind: str) -> str:
-    """Keep a picture, of one of the kinds in `TYPES`; answers where it is served, as a path on every host of this service.
+async def store_picture(db: AsyncSession, partner_id: int, content: bytes, kind: str) -> str:
+    """Store a picture of one of the types in `TYPES`; returns its path, on every host of this service.
 
-    The same picture again, another partner's included, is kept once: nobody can tell whose it was first.
+    An identical picture, another partner's included, is stored once. Nobody can tell who uploaded it first.
     """
     if kind not in TYPES:
         raise ValueError(f"A picture is one of {', '.join(TYPES)}, not {kind}.")
@@ -33,6 +33,6 @@ async def keep(db: AsyncSession, partner_id: int, content: bytes, kind: str) -> 
     return f"/media/{name}"
 
 
-async def find(db: AsyncSession, name: str) -> PictureRow | None:
-    """The picture of a name, whatever was asked for; None when there is none."""
+async def find_picture(db: AsyncSession, name: str) -> PictureRow | None:
+    """The picture with a name, whatever the text; None if there is none."""
     return await db.get(PictureRow, name) if _NAME.fullmatch(name) else None

@@ -1,4 +1,4 @@
-"""What Alembic runs. The connection is handed over by `store.migrations.migrate`; there is no ini file."""
+"""The environment that Alembic runs. `store.migrations.migrate` passes the connection; there is no ini file."""
 
 from typing import Any, Literal
 
@@ -6,12 +6,12 @@ import sqlalchemy as sa
 from alembic import context
 from sqlmodel.sql.sqltypes import AutoString
 
-from schema.core.resource import TextColumn
-from store.migrations.tables import COMPARED, metadata
+from schema.core.text import TextColumn
+from store.migrations.tables import COMPARE_OPTIONS, metadata
 
 
 def plain(kind: str, item: Any, _context: Any) -> str | Literal[False]:
-    """Revisions name database types only, so that they go on running when our own types have moved."""
+    """Render plain database types in revisions, so that they still run after our own types have moved."""
     if kind == "type":
         if isinstance(item, TextColumn):
             return "postgresql.JSONB()"
@@ -26,7 +26,7 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
     render_item=plain,
-    **COMPARED,
+    **COMPARE_OPTIONS,
 )
 with context.begin_transaction():
     context.run_migrations()

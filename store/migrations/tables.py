@@ -1,4 +1,4 @@
-"""Every table there is: importing this module fills `metadata`, for migrations and tests."""
+"""All tables: importing this module fills `metadata`, for migrations and tests."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from store import bank_account, customer, delivery, idempotency, kyc, payment
 from store.activation import activations
 from store.audit import entries
 from store.catalogue import catalogue
-from store.core import shared_clock
 from store.coupon import coupons
-from store.database.text_search import BY_THE_DATABASE, INDEX_SUFFIX
+from store.database import shared_clock
+from store.database.text_search import GENERATED_COLUMN, INDEX_SUFFIX
 from store.event import events
 from store.gift_card import gift_cards
 from store.job import rows as job
@@ -52,15 +52,15 @@ __all__ = [
 metadata = SQLModel.metadata
 
 
-def _ours(item: Any, name: Any, kind: Any, _reflected: Any, _compared: Any) -> bool:
+def _is_compared(item: Any, name: Any, kind: Any, _reflected: Any, _compared: Any) -> bool:
     info = getattr(item, "info", {})
-    searched = info.get("made_by") == BY_THE_DATABASE["made_by"] or (kind == "index" and name.endswith(INDEX_SUFFIX))
-    return info != job.OF_THE_ENGINE and not searched
+    searched = info.get("made_by") == GENERATED_COLUMN["made_by"] or (kind == "index" and name.endswith(INDEX_SUFFIX))
+    return info != job.ENGINE_TABLE and not searched
 
 
-COMPARED: dict[str, Any] = {
+COMPARE_OPTIONS: dict[str, Any] = {
     "include_name": lambda name, kind, _parents: kind != "table" or name in metadata.tables,
-    "include_object": _ours,
+    "include_object": _is_compared,
 }
-"""What Alembic compares with the database: our tables, and not what the job queue makes for itself, nor what searching
-takes, whose expressions it cannot compare."""
+"""Alembic compares our own tables only. It ignores the job queue's objects, and the columns and indexes of text
+search, whose expressions it cannot compare."""

@@ -1,4 +1,4 @@
-"""Links to the onboarding page of a partner: signed, without an end, and dead once the representative's address changes."""
+"""Signed links to a partner's onboarding page. They are valid until the representative's e-mail address changes."""
 
 import hashlib
 import hmac
@@ -12,23 +12,23 @@ from store.core.settings import Settings
 from store.partner.partners import PartnerRow
 
 
-def path_for(settings: Settings, partner: PartnerRow) -> str:
-    """Where the page is, from the root: `/onboarding/<token>/`."""
+def onboarding_path_for(settings: Settings, partner: PartnerRow) -> str:
+    """The path of the page: `/onboarding/<token>/`."""
     return f"/onboarding/{_serializer(settings).dumps([partner.uuid.hex, _digest(partner)])}/"
 
 
-def link_for(settings: Settings, partner: PartnerRow) -> str:
-    """The page's full address: what is sent to the representative. Opening it changes nothing."""
-    return f"{settings.public_url}{path_for(settings, partner)}"
+def onboarding_url_for(settings: Settings, partner: PartnerRow) -> str:
+    """The full URL of the page, for the representative. Opening it changes nothing."""
+    return f"{settings.public_url}{onboarding_path_for(settings, partner)}"
 
 
-def return_url_for(settings: Settings, partner: PartnerRow) -> str:
-    """Where the provider sends the representative back to, whatever the outcome."""
-    return f"{link_for(settings, partner)}return/"
+def provider_return_url_for(settings: Settings, partner: PartnerRow) -> str:
+    """The URL that the provider redirects the representative back to, whatever the outcome."""
+    return f"{onboarding_url_for(settings, partner)}return/"
 
 
 async def partner_of_token(db: AsyncSession, settings: Settings, token: str) -> PartnerRow | None:
-    """The partner whose page a token opens; None for one that is forged, or dead."""
+    """The partner of a token; None if the token is forged or outdated."""
     try:
         uuid, digest = _serializer(settings).loads(token)
         wanted = UUID(hex=uuid)
@@ -43,7 +43,7 @@ def _serializer(settings: Settings) -> URLSafeSerializer:
 
 
 def _digest(partner: PartnerRow) -> str:
-    """Of the representative's address: whoever got the link at another one is no longer the representative."""
+    """Digest of the representative's e-mail address: a link sent to a former address stops working."""
     return hashlib.sha256(partner.legal_representative_email.strip().lower().encode()).hexdigest()[:16]
 
 

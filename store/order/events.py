@@ -1,4 +1,4 @@
-"""What shops are told of their orders and carts: the events, and the data that `schema.event.DATA` documents of each."""
+"""Emits the order and cart events. `schema.event.EVENT_DATA_KEYS` documents their data."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -7,40 +7,46 @@ from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.cart.ecommerce_cart import CART_LIFE, EPOCH
+from schema.cart.ecommerce_cart import CART_LIFETIME, EPOCH
 from schema.checkout.checkout import ShopKind
 from schema.event import EventType
 from store.cart.carts import ExpiredCart
-from store.event.data import told_moment, told_money
-from store.event.events import emit
+from store.event.data import datetime_data, money_data
+from store.event.events import emit_event
 from store.order.orders import OrderRow
 from store.payment import AttemptRow
 
 
-async def tell_of_order(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
-    """Tell of a paid order, in the transaction that makes it: that there is one, that it is paid, what became of its cart.
+async def emit_order_events(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
+    """Emit `order.created`, `order.paid` and, for products, `cart.completed`, in the order's transaction.
 
-    Bags of vouchers and gift cards are no carts: nobody handed them over, and nobody waits to hear of them.
+    Baskets of vouchers and gift cards exist in Coffret's shop only, so they have no cart events.
     """
-    about: dict[str, Any] = {"partner_id": order.partner_id, "once": str(attempt.id)}
-    await emit(db, EventType.ORDER_CREATED, subject=str(order.id), data=_created(order, attempt), **about)
-    await emit(db, EventType.ORDER_PAID, subject=str(order.id), data=_paid(order), **about)
+    about: dict[str, Any] = {"partner_id": order.partner_id, "unique_key": str(attempt.id)}
+    await emit_event(
+        db, EventType.ORDER_CREATED, subject=str(order.id), data=_order_created_data(order, attempt), **about
+    )
+    await emit_event(db, EventType.ORDER_PAID, subject=str(order.id), data=_order_paid_data(order), **about)
     if order.kind is ShopKind.PRODUCTS:
-        await emit(db, EventType.CART_COMPLETED, subject=str(order.cart_id), data=_completed(order, attempt), **about)
+        await emit_event(
+            db, EventType.CART_COMPLETED, subject=str(order.cart_id), data=_cart_completed_data(order, attempt), **about
+        )
 
 
-async def tell_of_expiry(db: AsyncSession, partner_id: int, cart: ExpiredCart) -> None:
-    """Tell of a cart that has expired. However often, and by however many, it is one event."""
-    data = _expired(cart)
+async def emit_cart_expired(db: AsyncSession, partner_id: int, cart: ExpiredCart) -> None:
+    """Emit `cart.expired`. Repeated calls for the same version of a cart emit one event."""
+    data = _cart_expired_data(cart)
     once = f"{cart.id}:{cart.last_modified}"
-    await emit(db, EventType.CART_EXPIRED, partner_id=partner_id, subject=str(cart.id), data=data, once=once)
+    await emit_event(
+        db, EventType.CART_EXPIRED, partner_id=partner_id, subject=str(cart.id), data=data, unique_key=once
+    )
 
 
-def _created(order: OrderRow, attempt: AttemptRow) -> Mapping[str, Any]:
+def _order_created_data(order: OrderRow, attempt: AttemptRow) -> Mapping[str, Any]:
     return {
-        **_which(order),
+        **_order_reference(order),
         "kind": order.kind.value,
-        "created_on": told_moment(order.created_on),
+        "created_on": datetime_data(order.created_on),
         "language": order.language,
         "return_url": attempt.return_url or None,
         "message": order.message,
@@ -54,26 +60,26 @@ def _created(order: OrderRow, attempt: AttemptRow) -> Mapping[str, Any]:
             "kind": order.delivery_kind.value,
             "name": order.delivery_name.model_dump(exclude_none=True),
             "recipient_name": order.recipient_name,
-            "address": _address(order),
+            "address": _address_data(order),
         },
-        "products": [_product(line, order.currency) for line in attempt.lines],
-        "products_total": told_money(order.products_amount, order.currency),
-        "discount_total": told_money(order.discount_amount, order.currency),
-        "delivery_total": told_money(order.delivery_amount, order.currency),
-        "total": told_money(order.total_amount, order.currency),
+        "products": [_product_data(line, order.currency) for line in attempt.lines],
+        "products_total": money_data(order.products_amount, order.currency),
+        "discount_total": money_data(order.discount_amount, order.currency),
+        "delivery_total": money_data(order.delivery_amount, order.currency),
+        "total": money_data(order.total_amount, order.currency),
     }
 
 
-def _paid(order: OrderRow) -> Mapping[str, Any]:
+def _order_paid_data(order: OrderRow) -> Mapping[str, Any]:
     return {
-        **_which(order),
-        "total": told_money(order.total_amount, order.currency),
-        "gift_card_total": told_money(order.gift_card_amount, order.currency),
-        "card_total": told_money(order.card_amount, order.currency),
+        **_order_reference(order),
+        "total": money_data(order.total_amount, order.currency),
+        "gift_card_total": money_data(order.gift_card_amount, order.currency),
+        "card_total": money_data(order.card_amount, order.currency),
     }
 
 
-def _completed(order: OrderRow, attempt: AttemptRow) -> Mapping[str, Any]:
+def _cart_completed_data(order: OrderRow, attempt: AttemptRow) -> Mapping[str, Any]:
     return {
         "id": str(order.cart_id),
         "last_modified": attempt.cart_last_modified,
@@ -84,12 +90,12 @@ def _completed(order: OrderRow, attempt: AttemptRow) -> Mapping[str, Any]:
     }
 
 
-def _expired(cart: ExpiredCart) -> Mapping[str, Any]:
+def _cart_expired_data(cart: ExpiredCart) -> Mapping[str, Any]:
     items, return_url = cart.content or (None, None)
     return {
         "id": str(cart.id),
         "last_modified": cart.last_modified,
-        "expired_on": told_moment(EPOCH + dt.timedelta(milliseconds=cart.last_modified) + CART_LIFE),
+        "expired_on": datetime_data(EPOCH + dt.timedelta(milliseconds=cart.last_modified) + CART_LIFETIME),
         "return_url": return_url or None,
         "items": None
         if items is None
@@ -97,11 +103,11 @@ def _expired(cart: ExpiredCart) -> Mapping[str, Any]:
     }
 
 
-def _which(order: OrderRow) -> Mapping[str, Any]:
+def _order_reference(order: OrderRow) -> Mapping[str, Any]:
     return {"id": order.id, "uuid": str(order.uuid), "number": order.number, "cart_id": str(order.cart_id)}
 
 
-def _address(order: OrderRow) -> Mapping[str, Any] | None:
+def _address_data(order: OrderRow) -> Mapping[str, Any] | None:
     if order.address_line_1 is None:
         return None
     return {
@@ -113,11 +119,11 @@ def _address(order: OrderRow) -> Mapping[str, Any] | None:
     }
 
 
-def _product(line: Mapping[str, Any], currency: str) -> Mapping[str, Any]:
+def _product_data(line: Mapping[str, Any], currency: str) -> Mapping[str, Any]:
     named = ("product_id", "variant_id", "name", "variant", "choices", "quantity", "vat_rate")
     return {
         **{key: line[key] for key in named},
         **{key: line.get(key) for key in ("voucher_id", "gift_card_id")},
-        "unit_price": told_money(Decimal(line["unit_price"]), currency),
-        "total": told_money(Decimal(line["total"]), currency),
+        "unit_price": money_data(Decimal(line["unit_price"]), currency),
+        "total": money_data(Decimal(line["total"]), currency),
     }

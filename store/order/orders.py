@@ -1,4 +1,4 @@
-"""Orders, as rows. Written once, by the completion of a checkout attempt."""
+"""The tables of orders. Rows are written once, when a payment attempt completes."""
 
 import datetime as dt
 from decimal import Decimal
@@ -7,14 +7,15 @@ from uuid import UUID, uuid4
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
-from schema.core.resource import Text, amount, choice, moment, text
-from schema.delivery import DeliveryKind
+from schema.core.columns import amount_column, datetime_column, enum_column
+from schema.core.text import Text, translated_text_column
+from schema.delivery.delivery import DeliveryKind
 from schema.order import Order, OrderDiscount, OrderPayment, OrderProduct, OrderVariant, OrderVat
 from store.core.clock import now
 
 
 class OrderRow(Order, table=True):
-    """An order: at most one for a checkout attempt, numbered without gaps for each partner."""
+    """An order. A payment attempt has at most one; numbers have no gaps within a partner."""
 
     __tablename__ = "shop_order"
     __table_args__ = (
@@ -32,13 +33,13 @@ class OrderRow(Order, table=True):
     id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
     attempt_id: UUID = Field(foreign_key="checkout_attempt.id")
-    created_on: dt.datetime = moment("When it was made.", default_factory=now, index=True)
+    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now, index=True)
     buyer_first_name: str = Field(default="", max_length=80)
     buyer_last_name: str = Field(default="", max_length=80)
     buyer_email: str = Field(default="", max_length=254)
     buyer_phone: str = Field(default="", max_length=40)
-    delivery_kind: DeliveryKind = choice(DeliveryKind, "How it reaches the customer.")
-    delivery_name: Text = text("The delivery mode's name that day.")
+    delivery_kind: DeliveryKind = enum_column(DeliveryKind, "Kind of delivery.")
+    delivery_name: Text = translated_text_column("The delivery mode's name at the time of the order.")
     recipient_name: str = Field(default="", max_length=160)
     address_line_1: str | None = Field(default=None, max_length=120)
     address_line_2: str | None = Field(default=None, max_length=120)
@@ -46,17 +47,15 @@ class OrderRow(Order, table=True):
     city: str | None = Field(default=None, max_length=80)
     country: str | None = Field(default=None, max_length=2)
     currency: str = Field(default="EUR", max_length=3)
-    products_amount: Decimal = amount()
-    discount_amount: Decimal = amount()
-    delivery_amount: Decimal = amount()
-    total_amount: Decimal = amount()
-    gift_card_amount: Decimal = amount()
-    card_amount: Decimal = amount()
+    products_amount: Decimal = amount_column()
+    discount_amount: Decimal = amount_column()
+    delivery_amount: Decimal = amount_column()
+    total_amount: Decimal = amount_column()
+    gift_card_amount: Decimal = amount_column()
+    card_amount: Decimal = amount_column()
 
 
 class OrderProductRow(OrderProduct, table=True):
-    """A product of an order."""
-
     __tablename__ = "order_product"
     __table_args__ = (
         CheckConstraint("num_nonnulls(product_id, voucher_id, gift_card_id) = 1", name="sells_one_thing"),
@@ -68,14 +67,14 @@ class OrderProductRow(OrderProduct, table=True):
     voucher_id: int | None = Field(default=None, foreign_key="voucher.id", index=True)
     gift_card_id: int | None = Field(default=None, foreign_key="gift_card.id", index=True)
     picture_url: str = Field(default="", max_length=300)
-    """The path of its picture on this service; empty: none."""
+    """Path of the picture on this service; empty if none."""
     currency: str = Field(default="EUR", max_length=3)
-    unit_price_amount: Decimal = amount()
-    total_amount: Decimal = amount()
+    unit_price_amount: Decimal = amount_column()
+    total_amount: Decimal = amount_column()
 
 
 class OrderVariantRow(OrderVariant, table=True):
-    """The version and the choices of a product of an order."""
+    """The variant and the chosen attribute values of an ordered product."""
 
     __tablename__ = "order_variant"
     partner_id: int = Field(foreign_key="partner.id", index=True)
@@ -84,37 +83,35 @@ class OrderVariantRow(OrderVariant, table=True):
 
 
 class OrderVatRow(OrderVat, table=True):
-    """The VAT of one rate in an order."""
-
     __tablename__ = "order_vat"
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
     currency: str = Field(default="EUR", max_length=3)
-    net_amount: Decimal = amount()
-    vat_amount: Decimal = amount()
-    gross_amount: Decimal = amount()
+    net_amount: Decimal = amount_column()
+    vat_amount: Decimal = amount_column()
+    gross_amount: Decimal = amount_column()
 
 
 class OrderDiscountRow(OrderDiscount, table=True):
-    """A coupon of an order."""
+    """A coupon's discount on an order."""
 
     __tablename__ = "order_discount"
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
     currency: str = Field(default="EUR", max_length=3)
-    discount_amount: Decimal = amount()
+    discount_amount: Decimal = amount_column()
 
 
 class OrderPaymentRow(OrderPayment, table=True):
-    """A payment of an order: one for the card, one for each gift card."""
+    """A payment of an order: one for the bank card, one for each gift card."""
 
     __tablename__ = "order_payment"
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: UUID = Field(default_factory=uuid4, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
     currency: str = Field(default="EUR", max_length=3)
-    paid_amount: Decimal = amount()
-    created_on: dt.datetime = moment("When it was begun.", default_factory=now)
+    paid_amount: Decimal = amount_column()
+    created_on: dt.datetime = datetime_column("When it was started.", default_factory=now)
     provider_id: str = Field(default="", max_length=128)

@@ -1,4 +1,4 @@
-"""The signature beside the number of an order, in the address that its customer comes back to."""
+"""Signatures of order numbers in the URLs that customers are redirected back to."""
 
 import datetime as dt
 import hashlib
@@ -8,25 +8,28 @@ from uuid import UUID
 
 from sqlmodel import Field, SQLModel
 
-from schema.core.resource import moment
+from schema.core.columns import datetime_column
 from store.order.signing_secrets import SecretKind
 
 RETURN_SECRET = SecretKind("retsec_", b"secret of the returns of a partner\x00")
 
 
 class ReturnSecretRow(SQLModel, table=True):
-    """The secret that the returns of a partner's customers are signed with. A partner without one signs nothing."""
+    """The secret that signs a partner's return URLs. Without a row the URLs are not signed."""
 
     __tablename__ = "return_secret"
     partner_id: int = Field(primary_key=True, foreign_key="partner.id", ondelete="CASCADE")
     secret_salt: bytes
     previous_secret_salt: bytes | None = Field(default=None)
-    previous_secret_until: dt.datetime | None = moment(
-        "Until when the secret before is valid.", default=None, nullable=True
+    previous_secret_until: dt.datetime | None = datetime_column(
+        "Until when the previous secret is valid.", default=None, nullable=True
     )
 
 
 def signature_of(secrets: Sequence[str], cart_id: UUID, number: int) -> str:
-    """HMAC-SHA256 of `<cart id>.<order number>` in hex; while a secret is replaced one for each, with a dot between."""
+    """HMAC-SHA256 of `<cart id>.<order number>` in hex.
+
+    During a rotation it is one signature per secret, joined by dots.
+    """
     message = f"{cart_id}.{number}".encode()
     return ".".join(hmac.digest(RETURN_SECRET.key_of(secret), message, hashlib.sha256).hex() for secret in secrets)

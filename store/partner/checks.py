@@ -1,4 +1,4 @@
-"""What is checked of a partner as a whole: what one field may hold depends on others."""
+"""Validation of a partner as a whole, for fields that depend on each other."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
@@ -17,9 +17,9 @@ from schema.validation.countries import country_code
 from store.core.hosts import host_of
 from store.partner.partners import PartnerRow
 
-FULL_AGE = 18
-"""Of a legal representative, in years: payment providers take nobody younger."""
-OLDEST = 120
+MIN_AGE = 18
+"""Minimum age of a legal representative in years. Payment providers accept nobody younger."""
+MAX_AGE = 120
 SIRET_DIGITS = 14
 FRANCE = "FR"
 EU_VAT_PREFIXES = frozenset({*(state.upper() for state in vat.MEMBER_STATES), "EL"})
@@ -28,16 +28,16 @@ TERRITORIES = {
     **dict.fromkeys(("GG", "JE", "IM"), "GB"),
     "AX": "FI",
 }
-"""Where banks have BICs of their own territory and IBANs of the state that it belongs to."""
+"""Territory -> state. Banks there have BICs of the territory and IBANs of the state."""
 
 Check: TypeAlias = Callable[[PartnerRow, dt.date], Problem | None]
 
 
-def check(row: PartnerRow, today: dt.date) -> None:
-    """Check and tidy what was changed of a partner, or all of a new one, before it is written.
+def check_partner(row: PartnerRow, today: dt.date) -> None:
+    """Validate and normalize the changed fields of a partner, or all fields of a new one, before they are written.
 
-    The head office gets its country's code, numbers are kept without blanks, the telephone number in its international
-    form. Raises InvalidInput with a problem at each field that cannot be, named as the inputs name it.
+    Sets the country code of the head office, removes blanks from numbers, and puts the telephone number into its
+    international form. Raises InvalidInput with one problem for each invalid field, named as in the inputs.
     """
     if _changed(row, "hq_country"):
         row.hq_country_code = country_code(row.hq_country) or ""
@@ -47,18 +47,18 @@ def check(row: PartnerRow, today: dt.date) -> None:
 
 
 def company_number(text: str) -> str:
-    """A company number as it is kept and compared: without blanks, dots and hyphens, in capitals."""
+    """A company number as it is stored and compared: in capitals, without blanks, dots and hyphens."""
     return "".join(character for character in text if character not in " .-\u00a0\u202f").upper()
 
 
 def _changed(row: PartnerRow, *names: str) -> bool:
-    """Whether any of these columns was given another value since the row was read, or is new with one."""
+    """True if any of these columns was set to a new value since the row was loaded; on a new row, to any value."""
     attributes = inspect(row).attrs
     return any(attributes[name].history.added for name in names)
 
 
 def _company_number(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
-    """A SIRET is checked by its digits where the head office is in France, or nobody says where, but for those who test."""
+    """Check a SIRET if the head office is in France or its country is unknown. Test partners skip the check digits."""
     if not _changed(row, "siret_number", "hq_country_code", "status") or not row.siret_number:
         return None
     at = ("registration", "siret_number")
@@ -73,7 +73,7 @@ def _company_number(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa:
 
 
 def _vat_id(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
-    """A number of the European Union is checked by its country's rules, another only for its form."""
+    """Check an EU number by its country's rules, and any other by its form only."""
     if not _changed(row, "vat_id") or not row.vat_id:
         return None
     row.vat_id = company_number(row.vat_id).replace("/", "")
@@ -112,15 +112,15 @@ def _birthday(row: PartnerRow, today: dt.date) -> Problem | None:
     if born > today:
         return Problem(at, "INVALID", "Send a day in the past.")
     age = today.year - born.year - ((today.month, today.day) < (born.month, born.day))
-    if age > OLDEST:
+    if age > MAX_AGE:
         return Problem(at, "INVALID", "Nobody is that old: look at the year.")
-    if age < FULL_AGE:
-        return Problem(at, "INVALID", f"A legal representative is at least {FULL_AGE} years old.")
+    if age < MIN_AGE:
+        return Problem(at, "INVALID", f"A legal representative is at least {MIN_AGE} years old.")
     return None
 
 
 def _bank(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
-    """Bank and account are in one country, territories counted with their state."""
+    """Check that bank and account are in the same country. A territory counts as its state."""
     if not _changed(row, "iban", "bic") or not (row.iban and row.bic):
         return None
     account, bank = IBAN(row.iban).country_code, BIC(row.bic).country_code
@@ -130,7 +130,7 @@ def _bank(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
 
 
 def _return_hosts(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
-    """Names of hosts, each once, as browsers send them."""
+    """Normalize the host names as browsers send them, and drop duplicates."""
     if not _changed(row, "return_hosts"):
         return None
     found = [host_of(sent, with_port=True) for sent in row.return_hosts]

@@ -1,4 +1,4 @@
-"""Products, variants and attributes, as rows."""
+"""The tables of products, variants and attributes."""
 
 import datetime as dt
 from decimal import Decimal
@@ -7,25 +7,25 @@ from functools import partial
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.errors import CONSTRAINTS, AlreadyTaken, OutOfStock
-from schema.core.resource import amount, moment
+from schema.core.columns import amount_column, datetime_column
+from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, OutOfStock
 from schema.product.product import AttributeValue, Product, ProductAttribute, ProductVariant
 from store.core.clock import now
 
-NAMES = {"sku": "SKU", "source_id": "source id"}
-"""What a shop may name its products and variants by, besides their ids."""
+IDENTIFIER_LABELS = {"sku": "SKU", "source_id": "source id"}
+"""Columns that identify products and variants besides their ids -> label in error messages."""
 
 
-def given_once(table: str) -> list[Index]:
-    """Each of a partner's names, where there is one, names one row."""
+def unique_identifier_indexes(table: str) -> list[Index]:
+    """Unique indexes of non-empty identifiers within a partner."""
     return [
         Index(f"{table}_{name}_key", "partner_id", name, unique=True, postgresql_where=text(f"{name} <> ''"))
-        for name in NAMES
+        for name in IDENTIFIER_LABELS
     ]
 
 
 class ProductRow(Product, table=True):
-    """A product. `stock` is what is left to sell: pieces held by a running payment are already out of it."""
+    """A product. `stock` excludes pieces reserved by running payments."""
 
     __tablename__ = "product"
     __table_args__ = (
@@ -34,37 +34,37 @@ class ProductRow(Product, table=True):
         Index("product_ranking_list_idx", "partner_id", "ranking", "id"),
         Index("product_created_on_list_idx", "partner_id", "created_on", "id"),
         Index("product_price_amount_list_idx", "partner_id", "price_amount", "id"),
-        *given_once("product"),
+        *unique_identifier_indexes("product"),
     )
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
-    price_amount: Decimal = amount()
+    price_amount: Decimal = amount_column()
     currency: str = Field(default="EUR", max_length=3)
     picture_url: str = Field(default="", max_length=300)
-    """The path of its picture on this service; empty: none."""
-    created_on: dt.datetime = moment("When it was made.", default_factory=now)
-    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+    """Path of the picture on this service; empty if none."""
+    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
+    updated_on: dt.datetime = datetime_column(
+        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
+    )
 
 
 class ProductVariantRow(ProductVariant, table=True):
-    """A variant; its stock is counted like a product's."""
+    """A variant, with a stock of its own."""
 
     __tablename__ = "product_variant"
     __table_args__ = (
         CheckConstraint("stock >= 0", name="stock_never_below_zero"),
         CheckConstraint("price_amount >= 0", name="price_not_negative"),
-        *given_once("product_variant"),
+        *unique_identifier_indexes("product_variant"),
     )
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     product_id: int = Field(foreign_key="product.id", index=True)
-    price_amount: Decimal = amount()
+    price_amount: Decimal = amount_column()
     currency: str = Field(default="EUR", max_length=3)
 
 
 class ProductAttributeRow(ProductAttribute, table=True):
-    """An attribute."""
-
     __tablename__ = "product_attribute"
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
@@ -72,8 +72,6 @@ class ProductAttributeRow(ProductAttribute, table=True):
 
 
 class AttributeValueRow(AttributeValue, table=True):
-    """A value of an attribute."""
-
     __tablename__ = "attribute_value"
     __table_args__ = (UniqueConstraint("attribute_id", "value", name="attribute_value_value_key"),)
     partner_id: int = Field(foreign_key="partner.id", index=True)
@@ -82,8 +80,8 @@ class AttributeValueRow(AttributeValue, table=True):
 
 
 for _table in ("product", "product_variant"):
-    for _name, _what in NAMES.items():
-        CONSTRAINTS[f"{_table}_{_name}_key"] = partial(AlreadyTaken, _name, what=_what)
-CONSTRAINTS["attribute_value_value_key"] = lambda: AlreadyTaken("value", what="value")
-CONSTRAINTS["product_stock_never_below_zero"] = OutOfStock
-CONSTRAINTS["product_variant_stock_never_below_zero"] = OutOfStock
+    for _name, _what in IDENTIFIER_LABELS.items():
+        CONSTRAINT_ERRORS[f"{_table}_{_name}_key"] = partial(AlreadyTaken, _name, what=_what)
+CONSTRAINT_ERRORS["attribute_value_value_key"] = lambda: AlreadyTaken("value", what="value")
+CONSTRAINT_ERRORS["product_stock_never_below_zero"] = OutOfStock
+CONSTRAINT_ERRORS["product_variant_stock_never_below_zero"] = OutOfStock

@@ -1,1 +1,1 @@
-"""Payment providers: one port (`base`), one package for each provider that takes money through it."""
+"""Payment providers: the port in `base`, and one package for each adapter."""

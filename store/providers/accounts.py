@@ -1,4 +1,4 @@
-"""What a payment provider knows of those who are paid: accounts, identity checks, documents, bank accounts."""
+"""Data types for payees: accounts, identity checks, documents, bank accounts."""
 
 import datetime as dt
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -9,12 +9,12 @@ from typing import TypeAlias
 from store.providers.actions import UserAction
 
 Content: TypeAlias = Callable[[], AsyncIterator[bytes]]
-"""A file in pieces, read from its beginning at each call and the same each time: its length is learnt first, and a lost
-answer makes it be sent again. It is never kept."""
+"""Opens a file as chunks of bytes. Each call starts at the beginning and yields the same bytes: one call computes the
+length, and a retry sends the file again. The file is never stored."""
 
 
 class LegalKind(StrEnum):
-    """What kind of person is paid."""
+    """The legal form of an account's owner."""
 
     BUSINESS = "business"
     ORGANIZATION = "organization"
@@ -23,27 +23,27 @@ class LegalKind(StrEnum):
 
 
 class AccountStatus(StrEnum):
-    """Whether an account can be used."""
+    """The status of an account."""
 
     ACTION_REQUIRED = "action_required"
-    """Its representative has to authenticate first."""
+    """Its representative must authenticate first."""
     ACTIVE = "active"
     CLOSED = "closed"
     UNKNOWN = "unknown"
-    """The provider says something that we do not know: it counts as not usable."""
+    """The provider reports a status that we do not know. The account counts as not usable."""
 
 
 class KycLevel(StrEnum):
-    """How far an account is identified."""
+    """The identification level of an account."""
 
     LIGHT = "light"
     REGULAR = "regular"
-    """Its identity is proven: it can be paid out."""
+    """Its identity is verified: it can be paid out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A postal address; `country` is an ISO 3166 alpha-2 code. `region` is needed in the US, Canada and Mexico."""
+    """A postal address. `country` is an ISO 3166 alpha-2 code; `region` is required in the US, Canada and Mexico."""
 
     line_1: str
     city: str
@@ -55,7 +55,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Representative:
-    """Who acts for an account. `nationality` and `residence` are ISO 3166 alpha-2 codes, `phone` is E.164 or empty."""
+    """The legal representative of an account.
+
+    `nationality` and `residence` are ISO 3166 alpha-2 codes, `phone` is E.164 or empty.
+    """
 
     first_name: str
     last_name: str
@@ -68,8 +71,10 @@ class Representative:
 
 @dataclass(frozen=True, slots=True)
 class AccountRequest:
-    """Somebody who is to be paid, and who has accepted the provider's terms. `reference` is our own name for it, of at most
-    255 characters. Of an INDIVIDUAL only the representative and the address are told, as they are the same person.
+    """An account to create or update. Its owner has accepted the provider's terms.
+
+    `reference` is our name for it, at most 255 characters. For an INDIVIDUAL only the representative and the address
+    are sent: they are the same person.
     """
 
     reference: str
@@ -79,12 +84,12 @@ class AccountRequest:
     representative: Representative
     headquarters: Address
     company_number: str = ""
-    """In the register of its country; a BUSINESS has one."""
+    """Number in the company register of its country; required for a BUSINESS."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody who is paid, as the provider last told it. `action` is where its representative has to go."""
+    """An account as last read from the provider. `action` is the representative's pending authentication."""
 
     id: str
     status: AccountStatus
@@ -96,7 +101,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """Whether the representative has set strong authentication up, and when last."""
+    """Strong customer authentication of a representative: whether it is set up, and when last."""
 
     enrolled: bool
     last_on: dt.datetime | None = None
@@ -104,7 +109,7 @@ class Enrolment:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """What an authority or the provider has closed, with the provider's own code for the reason."""
+    """Money flows blocked by an authority or the provider, with the provider's code for the reason."""
 
     code: str
     inflows: bool
@@ -112,24 +117,24 @@ class Blocks:
 
 
 class CheckStatus(StrEnum):
-    """Where an identity check or a document stands."""
+    """The status of an identity check or a document."""
 
     CREATED = "created"
-    """A document without its files, or not handed in yet."""
+    """A document without files, or not submitted yet."""
     PENDING = "pending"
     IN_REVIEW = "in_review"
     VALIDATED = "validated"
     REFUSED = "refused"
     EXPIRED = "expired"
-    """A session that nobody used in time."""
+    """A session that was not used in time."""
     OUTDATED = "outdated"
-    """It was good once, and has to be renewed."""
+    """It was valid once and must be renewed."""
     UNKNOWN = "unknown"
-    """The provider says something that we do not know: it counts as not good."""
+    """The provider reports a status that we do not know. It counts as not validated."""
 
 
 class DocumentType(StrEnum):
-    """What a document proves."""
+    """The type of a document."""
 
     IDENTITY_PROOF = "IDENTITY_PROOF"
     REGISTRATION_PROOF = "REGISTRATION_PROOF"
@@ -139,7 +144,7 @@ class DocumentType(StrEnum):
 
 
 class RefusalReason(StrEnum):
-    """Why an identity check or a document was refused, in words that do not depend on the provider."""
+    """Why an identity check or a document was refused, independent of the provider."""
 
     UNREADABLE = "unreadable"
     NOT_ACCEPTED = "not_accepted"
@@ -157,7 +162,7 @@ class RefusalReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why it was refused: our reason, with the provider's own code and text as received."""
+    """A refusal: our reason, with the provider's code and text as received."""
 
     reason: RefusalReason
     code: str
@@ -166,7 +171,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class IdentityCheck:
-    """A session in which somebody proves an identity on the provider's page, at `action.url` while it is PENDING."""
+    """An identity check session on the provider's page, at `action.url` while it is PENDING."""
 
     id: str
     account_id: str
@@ -175,17 +180,17 @@ class IdentityCheck:
     action: UserAction | None = None
     refusals: Sequence[Refusal] = ()
     provider_status: str = ""
-    """Its status in the provider's own word."""
+    """The provider's name of the status."""
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A document that was handed to the provider. Its files are nowhere else."""
+class AccountDocument:
+    """A document submitted to the provider, which alone stores its files."""
 
     id: str
     account_id: str
     type: DocumentType | None
-    """None: of a type that we do not know."""
+    """None for a type that we do not know."""
     status: CheckStatus
     created_at: dt.datetime
     processed_at: dt.datetime | None = None
@@ -193,26 +198,26 @@ class Document:
     reference: str = ""
     provider_type: str = ""
     provider_status: str = ""
-    """Its type and its status in the provider's own words."""
+    """The provider's names of the type and the status."""
     flags: Sequence[str] = ()
-    """The provider's own codes of what else it has found."""
+    """The provider's codes of further findings."""
 
 
 class DestinationStatus(StrEnum):
-    """Whether money can be sent to a bank account."""
+    """The status of a bank account at the provider."""
 
     PENDING = "pending"
-    """The representative has to authenticate for it first."""
+    """The representative must authenticate first to activate it."""
     ACTIVE = "active"
     CANCELLED = "cancelled"
-    """The authentication failed or was not done in time: another one has to be made."""
+    """The authentication failed or timed out: register the bank account again."""
     DEACTIVATED = "deactivated"
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class DestinationRequest:
-    """A bank account to send an account's money to, in one currency. `holder` is who the bank knows it by.
+    """A bank account to register for payouts in one currency. `holder` is the account holder's name at the bank.
 
     `iban` is in capitals, without spaces.
     """
@@ -224,15 +229,18 @@ class DestinationRequest:
     iban: str
     currency: str
     label: str
-    """For the account's own lists."""
+    """Label in the account's lists of recipients."""
     first_name: str = ""
     last_name: str = ""
-    """Of a holder that is no business."""
+    """First and last name of a holder that is a natural person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A bank account that money can be sent to once it is ACTIVE; until then at `action.url`."""
+    """A bank account for payouts.
+
+    It can be used once it is ACTIVE; until then the representative authenticates at `action.url`.
+    """
 
     id: str
     account_id: str
@@ -240,7 +248,8 @@ class Destination:
     action: UserAction | None = None
     label: str = ""
     provider_status: str = ""
-    """Its status in the provider's own word."""
+    """The provider's name of the status."""
     payee_check: str = ""
     payee_message: str = ""
-    """What the bank says of the holder's name, in the provider's code and words; empty: nothing."""
+    """The bank's check of the holder's name (verification of payee), in the provider's code and words; empty if none.
+    """

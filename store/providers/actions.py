@@ -1,4 +1,4 @@
-"""What a provider asks a person to do."""
+"""Actions that a provider requires of a person."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ActionKind(StrEnum):
-    """What a person is sent to a provider's page for."""
+    """The purpose of the provider's page."""
 
     HOSTED_PAYMENT = "hosted_payment"
     AUTHENTICATION = "authentication"
@@ -15,7 +15,7 @@ class ActionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UserAction:
-    """Send a person there; the address is complete. `expires_at` is None when the provider does not say."""
+    """Redirect a person to `url`, which is complete. `expires_at` is None if the provider does not report it."""
 
     kind: ActionKind
     url: str

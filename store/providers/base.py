@@ -1,8 +1,9 @@
-"""The port that every payment provider is reached through. Amounts are integers in the currency's smallest unit.
+"""The port of all payment providers. Amounts are integers in the currency's smallest unit.
 
-Three rules make it safe. Every creating call takes a `Key` that the caller mints and stores before the first send, so a
-lost answer is looked up, never paid for twice. A notification is a hint to read the object again, never a state. And an
-error says what is known: `Transient` means certainly not done, `UnknownOutcome` means ask `resolve`.
+Three rules make it safe. First, every creating call takes an `IdempotencyKey` that the caller creates and stores before
+the first request, so that a lost response is looked up and never paid twice. Second, a notification is only a hint to
+read the object again. Third, errors report what is known: `TransientError` means certainly not done, `UnknownOutcome`
+means ask `resolve`.
 """
 
 import datetime as dt
@@ -11,66 +12,24 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from store.providers.errors import (
-    ActionRequired,
-    Declined,
-    InvalidRequest,
-    NotAllowed,
-    NotFound,
-    ProviderError,
-    Transient,
-    UnknownOutcome,
-)
-from store.providers.keys import Key, new_key
-from store.providers.money import MinorAmount, exponent
+from store.providers.keys import IdempotencyKey
 from store.providers.payees import PayeeProvider
 from store.providers.transactions import (
-    Failure,
-    FailureReason,
+    Payer,
     PaymentRequest,
-    Person,
     RefundRequest,
     Transaction,
     TransactionKind,
-    TransactionStatus,
 )
-
-__all__ = [
-    "ActionRequired",
-    "Declined",
-    "EventHint",
-    "Failure",
-    "FailureReason",
-    "InboundWebhook",
-    "InvalidRequest",
-    "Key",
-    "MinorAmount",
-    "NotAllowed",
-    "NotFound",
-    "PaymentProvider",
-    "PaymentRequest",
-    "Person",
-    "ProviderError",
-    "RefundRequest",
-    "Subject",
-    "Transaction",
-    "TransactionKind",
-    "TransactionStatus",
-    "Transient",
-    "UnknownOutcome",
-    "WebhookRejected",
-    "exponent",
-    "new_key",
-]
 
 
 class Subject(StrEnum):
-    """What an event is about."""
+    """The kind of object that an event is about."""
 
     PAYIN = "payin"
     REFUND = "refund"
     ACCOUNT = "account"
-    """Its status, its enrolment, its level of identification or what is blocked."""
+    """Its status, its enrolment, its identification level or its blocks."""
     IDENTITY_CHECK = "identity_check"
     DOCUMENT = "document"
     DESTINATION = "destination"
@@ -78,7 +37,7 @@ class Subject(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InboundWebhook:
-    """A notification as it came in. `path` and `query` are as on the wire, header names in lower case."""
+    """A notification as received. `path` and `query` are as on the wire, header names in lower case."""
 
     method: str
     path: str
@@ -89,7 +48,7 @@ class InboundWebhook:
 
 @dataclass(frozen=True, slots=True)
 class EventHint:
-    """Something happened: read its subject again. Events repeat and come in any order; `dedupe_id` is one event's."""
+    """A hint to read the subject again. Events repeat and arrive in any order; `dedupe_id` identifies one event."""
 
     dedupe_id: str
     type: str
@@ -99,75 +58,82 @@ class EventHint:
 
 
 class WebhookRejected(ValueError):
-    """A notification that is forged or cannot be read. Nothing of it may be believed."""
+    """A notification that is forged or cannot be parsed. Ignore its content."""
 
 
 class PaymentProvider(PayeeProvider, Protocol):
-    """What a payment provider can do. Every call may raise `NotAllowed`, `Transient` and what it names itself.
+    """The operations of a payment provider.
 
-    A PENDING transaction with an `action` is a normal answer. `Declined` is raised only when the answer already says
-    FAILED; a later failure arrives through `get_transaction`. Creating calls may also raise `InvalidRequest` and
-    `UnknownOutcome`.
+    Every call may raise `NotAllowed`, `TransientError` and the errors that it names. Creating calls may also raise
+    `InvalidRequest` and `UnknownOutcome`.
 
-    The provider forgets keys, and would take an old one for a new call. So creating calls take `sent_at` with the key: the
-    moment at which it was stored, before the first send. As long as the key is remembered the same call answers the same
-    object, however often it is made. Later nothing is sent any more: the call answers what is still known of it, or raises
-    `UnknownOutcome`. A call with the key and the moment that are stored is always safe, and never makes a second object.
+    A PENDING transaction with an `action` is a normal result. `Declined` is raised only if the response already reports
+    FAILED; `get_transaction` returns later failures.
+
+    The provider forgets keys after a while, and would then treat an old key as a new call. Creating calls therefore
+    take `sent_at`, the time at which the key was stored, before the first request. While the provider remembers the
+    key, the same call returns the same object however often it is repeated. After that nothing is sent any more: the
+    call returns what the provider still knows of it, or raises `UnknownOutcome`. Repeating a call with the stored key
+    and time is always safe and never creates a second object.
     """
 
     name: str
 
-    async def create_payer(self, person: Person, reference: str, *, key: Key, sent_at: dt.datetime) -> str:
-        """Make somebody known who will pay, and answer their id."""
+    async def create_payer(self, payer: Payer, reference: str, *, key: IdempotencyKey, sent_at: dt.datetime) -> str:
+        """Create a payer and return the id."""
         ...
 
-    async def create_payment(self, request: PaymentRequest, *, key: Key, sent_at: dt.datetime) -> Transaction:
-        """Start a card payment; the buyer pays at `action.url` before `action.expires_at`. Raises `Declined`."""
+    async def create_payment(
+        self, request: PaymentRequest, *, key: IdempotencyKey, sent_at: dt.datetime
+    ) -> Transaction:
+        """Start a card payment. The buyer pays at `action.url` before `action.expires_at`. Raises `Declined`."""
         ...
 
-    async def refund(self, request: RefundRequest, *, key: Key) -> Transaction:
-        """Give money back. SUCCEEDED or PENDING is answered; raises `Declined` when the provider refuses it.
+    async def refund(self, request: RefundRequest, *, key: IdempotencyKey) -> Transaction:
+        """Refund a payment. Returns a SUCCEEDED or PENDING transaction; raises `Declined` if the provider refuses it.
 
-        Give back only what `list_children` says is left: that holds for keys of any age.
+        Refund at most the rest that `list_children` shows. That prevents double refunds for keys of any age.
         """
         ...
 
     async def get_transaction(self, kind: TransactionKind, id: str) -> Transaction:
-        """A transaction as it is now, FAILED ones too. Raises `NotFound`."""
+        """The current transaction, also if it has FAILED. Raises `ProviderNotFound`."""
         ...
 
     async def list_children(self, kind: TransactionKind, id: str) -> Sequence[Transaction]:
-        """The refunds of a payment, oldest first, whoever made them. A refund has none. Raises `NotFound`."""
+        """The refunds of a payment, oldest first, whoever created them.
+
+        Empty for a refund. Raises `ProviderNotFound`.
+        """
         ...
 
-    async def resolve(self, key: Key, *, sent_at: dt.datetime) -> Transaction | str | None:
-        """What became of the creating call with this key, first sent at `sent_at`.
+    async def resolve(self, key: IdempotencyKey, *, sent_at: dt.datetime) -> Transaction | str | None:
+        """The outcome of the creating call with this key, first sent at `sent_at`.
 
-        A transaction as it is now (FAILED ones too), or the id of whatever else was made; what has no id (an enrolment, a
-        page) is asked about by its own call. None: the provider has no answer under this key, so make the same call with
-        the same key again. Raises the refusal that was the answer to the call, and `UnknownOutcome` when the provider
-        remembers no keys that old: then only `events_since` or a person can tell.
+        Returns the current transaction (also if it has FAILED) or the id of another created object. Objects without an
+        id (an enrolment, a document page) have calls of their own. None means that the provider has no response for
+        this key: repeat the call with the same key. Raises the refusal if the call was refused, and `UnknownOutcome` if
+        the provider no longer remembers keys of that age: then only `events_since` or a person can find out.
         """
         ...
 
     def read_webhook(self, request: InboundWebhook) -> Sequence[EventHint]:
-        """What a notification says happened; empty when it is about nothing here. Raises `WebhookRejected`."""
+        """The events of a notification; empty if it does not concern us. Raises `WebhookRejected`."""
         ...
 
     async def ensure_webhooks(self, base_url: str) -> None:
-        """Have notifications sent under `base_url` (the route that hands them to `read_webhook`); repairs broken ones.
+        """Register for notifications below `base_url` (the route that calls `read_webhook`); repair broken
+        registrations.
 
-        What the provider refuses to tell of is logged and left out, unless it is everything: then that is raised.
+        Event types that the provider refuses are logged and skipped. If it refuses all of them, the error is raised.
         """
         ...
 
     def events_since(self, moment: dt.datetime) -> AsyncIterator[EventHint]:
-        """Every event from `moment` on, oldest first within a type: the catch-up for lost notifications.
+        """All events since `moment`, oldest first within a type, to catch up on lost notifications.
 
-        Raises `InvalidRequest` after all others when the provider refuses to list some.
+        Raises `InvalidRequest`, after all other events, if the provider refuses to list some types.
         """
         ...
 
-    async def aclose(self) -> None:
-        """Close the connections."""
-        ...
+    async def aclose(self) -> None: ...

@@ -1,14 +1,14 @@
-"""What a payment provider did not do, and what is known of it then."""
+"""Errors of payment providers, each with what is known of the outcome."""
 
 from collections.abc import Mapping
 
 from store.providers.actions import UserAction
-from store.providers.keys import Key
+from store.providers.keys import IdempotencyKey
 from store.providers.transactions import Transaction
 
 
 class ProviderError(Exception):
-    """The provider did not do what was asked. Quote `request_id` to its support."""
+    """Base of the provider's errors. `request_id` identifies the request to the provider's support."""
 
     def __init__(self, message: str, *, code: str = "", request_id: str = "") -> None:
         super().__init__(message)
@@ -17,7 +17,10 @@ class ProviderError(Exception):
 
 
 class Declined(ProviderError):
-    """The provider made the transaction and it failed at once; nothing moved. `transaction` keeps its id and failure."""
+    """The provider created the transaction and it failed at once; no money moved.
+
+    `transaction` has its id and failure.
+    """
 
     def __init__(self, transaction: Transaction) -> None:
         failure = transaction.failure
@@ -26,7 +29,7 @@ class Declined(ProviderError):
 
 
 class ActionRequired(ProviderError):
-    """Nothing is done; somebody must authenticate first, at `action.url`."""
+    """Nothing was done: a person must authenticate first, at `action.url`."""
 
     def __init__(self, message: str, action: UserAction, *, code: str = "", request_id: str = "") -> None:
         super().__init__(message, code=code, request_id=request_id)
@@ -34,7 +37,7 @@ class ActionRequired(ProviderError):
 
 
 class InvalidRequest(ProviderError):
-    """Nothing is done and the same input fails again. `fields` says what is wrong, by the provider's field names."""
+    """Nothing was done, and the same input will fail again. `fields` has the problems by the provider's field names."""
 
     def __init__(
         self, message: str, fields: Mapping[str, str] | None = None, *, code: str = "", request_id: str = ""
@@ -44,15 +47,15 @@ class InvalidRequest(ProviderError):
 
 
 class NotAllowed(ProviderError):
-    """Nothing is done: the credentials, the contract or the account forbid it."""
+    """Nothing was done: the credentials, the contract or the account do not allow it."""
 
 
-class NotFound(ProviderError):
+class ProviderNotFound(ProviderError):
     """The provider has no such object."""
 
 
-class Transient(ProviderError):
-    """Certainly not done: try again with the same key, after `retry_after` seconds when the provider says so."""
+class TransientError(ProviderError):
+    """Certainly not done. Repeat it with the same key, after `retry_after` seconds if the provider reports them."""
 
     def __init__(self, message: str, *, retry_after: float | None = None, code: str = "", request_id: str = "") -> None:
         super().__init__(message, code=code, request_id=request_id)
@@ -60,8 +63,8 @@ class Transient(ProviderError):
 
 
 class UnknownOutcome(ProviderError):
-    """It may or may not have been done. Keep `key`, call `resolve` later, and never ask again under another key."""
+    """It may or may not have been done. Store `key`, call `resolve` later, and never repeat it with another key."""
 
-    def __init__(self, key: Key, *, code: str = "", request_id: str = "") -> None:
-        super().__init__(f"The provider has not told the outcome of {key}.", code=code, request_id=request_id)
+    def __init__(self, key: IdempotencyKey, *, code: str = "", request_id: str = "") -> None:
+        super().__init__(f"The provider has not reported the outcome of {key}.", code=code, request_id=request_id)
         self.key = key

@@ -1,12 +1,12 @@
-"""What makes a creating call happen once."""
+"""Idempotency keys of creating calls."""
 
 import uuid
 from typing import NewType
 
-Key = NewType("Key", str)
-"""What makes a creating call happen once: a UUID4 as text, stored before the first send and used for that call only."""
+IdempotencyKey = NewType("IdempotencyKey", str)
+"""A UUID4 as text. Store it before the first request, and use it for that call only."""
 
 
-def new_key() -> Key:
-    """A key for one creating call. Store it, with the moment, before anything is sent."""
-    return Key(str(uuid.uuid4()))
+def new_idempotency_key() -> IdempotencyKey:
+    """A key for one creating call. Store it, with the current time, before anything is sent."""
+    return IdempotencyKey(str(uuid.uuid4()))

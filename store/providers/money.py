@@ -1,4 +1,4 @@
-"""Amounts as payment providers count them: integers in the currency's smallest unit."""
+"""Amounts for payment providers: integers in the currency's smallest unit."""
 
 from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact
@@ -11,11 +11,11 @@ _EXPONENTS = {
     **dict.fromkeys(("CLF", "UYW"), 4),
 }
 _EXACT = Context(prec=60, traps=[Inexact])
-"""Whatever the program's own decimal context rounds to, amounts of money are not rounded here."""
+"""Raises Inexact rather than rounding, whatever the current decimal context."""
 
 
 def exponent(currency: str) -> int:
-    """How many decimals an ISO 4217 currency has: 2 for EUR, 0 for JPY, 3 for KWD."""
+    """Number of decimals of an ISO 4217 currency: 2 for EUR, 0 for JPY, 3 for KWD."""
     return _EXPONENTS.get(currency, 2)
 
 
@@ -28,7 +28,7 @@ class MinorAmount:
 
     @classmethod
     def of(cls, amount: Decimal, currency: str) -> Self:
-        """From whole units; refuses with ValueError what the currency cannot pay exactly, such as 0.005 €."""
+        """From major units. Raises ValueError for an amount that the currency cannot represent, such as 0.005 €."""
         scaled = amount.scaleb(exponent(currency), _EXACT)
         minor = int(scaled)
         if minor != scaled:
@@ -37,7 +37,7 @@ class MinorAmount:
 
     @property
     def decimal(self) -> Decimal:
-        """In whole units, with as many decimals as the currency has: `Decimal("12.60")`."""
+        """In major units, with the currency's number of decimals: `Decimal("12.60")`."""
         return Decimal(self.minor).scaleb(-exponent(self.currency), _EXACT)
 
     def __add__(self, other: "MinorAmount") -> "MinorAmount":
@@ -48,5 +48,5 @@ class MinorAmount:
 
     def _shared(self, other: "MinorAmount") -> str:
         if self.currency != other.currency:
-            raise ValueError(f"{self.currency} and {other.currency} do not add up.")
+            raise ValueError(f"{self.currency} and {other.currency} cannot be combined.")
         return self.currency

@@ -1,4 +1,4 @@
-"""Payments and refunds: what is asked of a provider, and what it tells of them."""
+"""Data types for payments and refunds."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -9,14 +9,12 @@ from store.providers.money import MinorAmount
 
 
 class TransactionKind(StrEnum):
-    """Which way money moved."""
-
     PAYIN = "payin"
     REFUND = "refund"
 
 
 class TransactionStatus(StrEnum):
-    """PENDING is the only one that can change."""
+    """PENDING is the only status that can change."""
 
     PENDING = "pending"
     SUCCEEDED = "succeeded"
@@ -24,7 +22,7 @@ class TransactionStatus(StrEnum):
 
 
 class FailureReason(StrEnum):
-    """Why a transaction failed, in words that do not depend on the provider."""
+    """Why a transaction failed, independent of the provider."""
 
     ISSUER_DECLINED = "issuer_declined"
     LIMIT = "limit"
@@ -34,7 +32,7 @@ class FailureReason(StrEnum):
     EXPIRED = "expired"
     VELOCITY = "velocity"
     FRAUD_REFUSED = "fraud_refused"
-    """Tell the buyer no more than that the payment was refused."""
+    """Tell the buyer only that the payment was refused."""
     PROVIDER_TECHNICAL = "provider_technical"
     ALREADY_REFUNDED = "already_refunded"
     REFUND_TOO_LATE = "refund_too_late"
@@ -42,7 +40,7 @@ class FailureReason(StrEnum):
     REFUND_OVER_FEE = "refund_over_fee"
     FEE_WALLET_EMPTY = "fee_wallet_empty"
     REFUND_REPEATED = "refund_repeated"
-    """The same amount was refunded the same day; the provider takes the second for a mistake."""
+    """The same amount was refunded on the same day; the provider treats the second refund as a mistake."""
     INSUFFICIENT_WALLET = "insufficient_wallet"
     WRONG_OWNER = "wrong_owner"
     AMOUNT = "amount"
@@ -55,7 +53,7 @@ class FailureReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why it failed: our reason, with the provider's own code and text as received."""
+    """A failure: our reason, with the provider's code and text as received."""
 
     code: str
     message: str
@@ -63,9 +61,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """Somebody who pays."""
-
+class Payer:
     first_name: str
     last_name: str
     email: str
@@ -75,9 +71,9 @@ class Person:
 class PaymentRequest:
     """A card payment on the provider's page.
 
-    The buyer pays `amount`; `fee` of it is ours and the rest goes to the wallet. `reference` is our own name for it and
-    comes back on the transaction; `return_url` is where the buyer comes back to, whatever the outcome. `language` is one
-    of ours (`en`, `fr`, …); `statement` shows on the bank statement, as much of it as the provider allows.
+    The buyer pays `amount`; `fee` of it is ours and the rest is credited to the wallet. `reference` is our name for the
+    payment, and the transaction returns it. The buyer returns to `return_url` whatever the outcome. `language` is one
+    of ours (`en`, `fr`, …). `statement` appears on the bank statement, shortened to the provider's limit.
     """
 
     reference: str
@@ -92,9 +88,10 @@ class PaymentRequest:
 
 @dataclass(frozen=True, slots=True)
 class RefundRequest:
-    """Money back to the buyer of a payment, to the card it came from.
+    """A refund to the card of a payment.
 
-    The buyer gets `amount`; `fee_back` of it is given up by us and the rest leaves the wallet. Both are positive or zero.
+    The buyer gets `amount`; `fee_back` of it comes from our fee and the rest from the wallet. Both are positive or
+    zero.
     """
 
     reference: str
@@ -106,10 +103,10 @@ class RefundRequest:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """A payment or a refund, as the provider last told it.
+    """A payment or a refund as last read from the provider.
 
-    `amount` is what the buyer pays or gets back, `fee` our part of it (positive in both). `parent_id` is the payment of a
-    refund; `executed_at` is set once SUCCEEDED, `failure` once FAILED, `action` while a person has something to do.
+    `amount` is what the buyer pays or gets back, `fee` our part of it, positive in both cases. `parent_id` is the
+    payment of a refund. `executed_at` is set once SUCCEEDED, `failure` once FAILED, `action` while a person must act.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Whom a voucher is for, as a customer: corrected where it is this voucher alone that knows of them."""
+"""Correction of a giftee's customer record if it belongs to one voucher only."""
 
 from sqlmodel import col, or_, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -8,8 +8,10 @@ from store.voucher.vouchers import VoucherRow
 
 
 async def correct_own_giftee(db: AsyncSession, voucher: VoucherRow, who: Person) -> bool:
-    """Correct the names of the customer that a voucher, which is locked, is for; False, with nothing done, where there is none,
-    where it has an e-mail address, so that others find it by that, or where other vouchers are for it or given by it.
+    """Update the name of the giftee's customer record of a locked voucher.
+
+    Returns False, without change, if there is no such record or no name, if the record has an e-mail address (other
+    purchases find it by that), or if another voucher refers to it.
     """
     if voucher.giftee_id is None or not (who.first_name or who.last_name):
         return False

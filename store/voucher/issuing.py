@@ -1,4 +1,4 @@
-"""How vouchers come to be, for whoever sells them: an order that is paid, or the partner itself."""
+"""Issuing of vouchers, by a paid order or by the partner."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -13,25 +13,25 @@ from schema.coupon.coupon import ReceptionMode
 from schema.voucher.voucher import ExpeditionStatus, VoucherGiftee, VoucherGifter, VoucherState
 from store.catalogue.catalogue import VoucherOptionLinkRow, VoucherOptionRow, VoucherPrototypeRow
 from store.customer import Person, customers_for
-from store.database.loaders import among
-from store.database.unique_codes import add_with_fresh_code
-from store.voucher.activation import pay
-from store.voucher.events import tell_of_issue
+from store.database.loaders import is_any_of
+from store.database.unique_codes import add_with_unique_code
+from store.voucher.events import emit_voucher_issued
+from store.voucher.payment import activate_vouchers
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRow
 
-ON_PAPER = (ReceptionMode.EXPEDITION, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
+POSTAL_MODES = (ReceptionMode.EXPEDITION, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 
-AS_GIVEN = (
+COPIED_COLUMNS = (
     *("nb_nights", "nb_adults", "nb_children", "nb_babies", "state", "self_gifted", "message", "to_giftee"),
     *("from_gifter", "reception_mode", "language", "origin", "payment_type", "is_group_payment"),
     *("coupon_id", "order_id", "expires_on"),
 )
-"""What a new voucher and its row call by the same name."""
+"""Columns with the same name in NewVoucher and VoucherRow."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenOption:
-    """An option to buy with a voucher."""
+class NewVoucherOption:
+    """An option chosen with a voucher."""
 
     option_id: int
     count: int
@@ -40,25 +40,25 @@ class ChosenOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVoucher:
-    """A voucher to be issued. Prices are of the partner's currency, settled by whoever sells: nothing is priced here."""
+    """A voucher to issue. The caller has set the prices, in the partner's currency."""
 
     partner_id: int
     prototype_id: int
-    options: Sequence[ChosenOption] = ()
+    options: Sequence[NewVoucherOption] = ()
     nb_nights: int = 0
     nb_adults: int = 0
     nb_children: int = 0
     nb_babies: int = 0
     rent_price: Decimal
-    """Of the prototype, options left out."""
+    """Price of the prototype without options."""
     total_price: Decimal
-    """With its options, before any coupon."""
+    """Price with options, before coupons."""
     bought_rent_price: Decimal
-    """What was paid for the prototype."""
+    """Amount paid for the prototype."""
     purchase_price: Decimal
-    """What was paid in all."""
+    """Amount paid in total."""
     state: VoucherState = VoucherState.PAID
-    """`PAID`, or `DRAFT`: it works, and counts as sold, once it is paid."""
+    """`PAID`, or `DRAFT` for a voucher that is activated and counted as sold once it is paid."""
     gifter: VoucherGifter = field(default_factory=VoucherGifter)
     giftee: VoucherGiftee = field(default_factory=VoucherGiftee)
     self_gifted: bool = False
@@ -73,44 +73,51 @@ class NewVoucher:
     coupon_id: int | None = None
     order_id: int | None = None
     expires_on: dt.datetime | None = None
-    """When it stops working, where that is settled otherwise than by its prototype; None: as the prototype says."""
+    """When it expires; None: by the validity of its prototype."""
 
     @property
-    def gives(self) -> Person:
-        """Who gives it, as a customer."""
+    def gifter_person(self) -> Person:
         return Person(self.gifter.first_name, self.gifter.last_name, self.gifter.email)
 
     @property
-    def gets(self) -> Person:
-        """Who gets it, as a customer: whoever keeps it gave it too."""
+    def giftee_person(self) -> Person:
+        """The giftee as a customer; the gifter if the voucher is self-gifted."""
         got = self.giftee
-        return self.gives if self.self_gifted else Person(got.first_name or "", got.last_name or "", got.email or "")
+        return (
+            self.gifter_person
+            if self.self_gifted
+            else Person(got.first_name or "", got.last_name or "", got.email or "")
+        )
 
 
 async def issue_voucher(db: AsyncSession, new: NewVoucher, now: dt.datetime) -> VoucherRow:
-    """Issue one voucher, in the session's transaction; see `issue_vouchers`, which is for several."""
+    """Issue one voucher, in the session's transaction. Use `issue_vouchers` for several."""
     return (await issue_vouchers(db, [new], now))[0]
 
 
 async def issue_vouchers(db: AsyncSession, new: Sequence[NewVoucher], now: dt.datetime) -> list[VoucherRow]:
-    """Issue vouchers of one partner, in the session's transaction: codes drawn, names of the day kept, customers known,
-    events written, sales counted. Answers the rows, in the order of what they were made from.
+    """Issue vouchers of one partner, in the session's transaction. Returns the rows in the order of `new`.
 
-    All that goes together is issued by one call: rows that others want too are locked in one order, customers first, then
-    options and prototypes, each ascending. Whoever calls has checked what is sold, and prices it.
+    Draws the codes, copies the prototypes' texts, creates or finds the customers, counts the sales and emits the
+    events. The caller has checked that the prototypes are on sale, and has priced the vouchers.
+
+    Issue all vouchers of a transaction in one call: shared rows are locked in one order (customers, options,
+    prototypes, each ascending).
     """
     if not new:
         return []
     partner_id = new[0].partner_id
     prototypes = await _prototypes(db, partner_id, new)
-    people = await customers_for(db, partner_id, (who for each in new for who in (each.gives, each.gets)))
+    people = await customers_for(
+        db, partner_id, (who for each in new for who in (each.gifter_person, each.giftee_person))
+    )
     rows = [_row(each, prototypes[each.prototype_id], people, now) for each in new]
     for row in rows:
-        await add_with_fresh_code(db, row, "voucher_code_key")
+        await add_with_unique_code(db, row, "voucher_code_key")
     await _add_options(db, new, rows)
-    await pay(db, [row for row in rows if row.state is VoucherState.PAID], now)
+    await activate_vouchers(db, [row for row in rows if row.state is VoucherState.PAID], now)
     for row in rows:
-        await tell_of_issue(db, row)
+        await emit_voucher_issued(db, row)
     return rows
 
 
@@ -118,7 +125,7 @@ async def _prototypes(
     db: AsyncSession, partner_id: int, new: Sequence[NewVoucher]
 ) -> Mapping[int, VoucherPrototypeRow]:
     table = VoucherPrototypeRow
-    wanted = among(col(table.id), [each.prototype_id for each in new])
+    wanted = is_any_of(col(table.id), [each.prototype_id for each in new])
     found = (await db.exec(select(table).where(col(table.partner_id) == partner_id, wanted))).all()
     return {row.id: row for row in found}
 
@@ -129,15 +136,15 @@ def _row(
     return VoucherRow(
         partner_id=new.partner_id,
         created_on=now,
-        gifter_id=people[new.gives],
-        giftee_id=people[new.gets],
+        gifter_id=people[new.gifter_person],
+        giftee_id=people[new.giftee_person],
         currency=prototype.currency,
         total_price_amount=new.total_price,
         purchase_price_amount=new.purchase_price,
         rent_price_amount=new.rent_price,
         bought_rent_price_amount=new.bought_rent_price,
-        expedition_status=ExpeditionStatus.TO_SEND if new.reception_mode in ON_PAPER else ExpeditionStatus.NONE,
-        **{name: getattr(new, name) for name in AS_GIVEN},
+        expedition_status=ExpeditionStatus.TO_SEND if new.reception_mode in POSTAL_MODES else ExpeditionStatus.NONE,
+        **{name: getattr(new, name) for name in COPIED_COLUMNS},
         **prototype_columns(prototype),
         **gifter_columns(new.gifter),
         **giftee_columns(new.giftee),
@@ -145,7 +152,7 @@ def _row(
 
 
 def prototype_columns(prototype: VoucherPrototypeRow) -> dict[str, Any]:
-    """What a voucher keeps of its prototype, as it is that day."""
+    """The prototype columns that a voucher copies at the time of issue."""
     return {
         "voucher_prototype_id": prototype.id,
         "prototype_name": prototype.name,
@@ -156,22 +163,20 @@ def prototype_columns(prototype: VoucherPrototypeRow) -> dict[str, Any]:
 
 
 def gifter_columns(gifter: VoucherGifter) -> dict[str, Any]:
-    """The columns that say who gave a voucher."""
     return {f"gifter_{name}": value for name, value in gifter.model_dump().items()}
 
 
 def giftee_columns(giftee: VoucherGiftee) -> dict[str, Any]:
-    """The columns that say whom a voucher is for."""
     columns = {"address": "recipient_address"}
     return {columns.get(name, f"giftee_{name}"): value for name, value in giftee.model_dump().items()}
 
 
 async def _add_options(db: AsyncSession, new: Sequence[NewVoucher], rows: Sequence[VoucherRow]) -> None:
-    """Keep what was chosen, and what came with the prototypes."""
+    """Store the chosen options and those included with the prototypes."""
     chosen = [(row, choice) for row, each in zip(rows, new, strict=True) for choice in each.options]
     query = select(VoucherOptionRow).where(
         col(VoucherOptionRow.partner_id) == rows[0].partner_id,
-        among(col(VoucherOptionRow.id), [choice.option_id for _, choice in chosen]),
+        is_any_of(col(VoucherOptionRow.id), [choice.option_id for _, choice in chosen]),
     )
     options = {option.id: option for option in (await db.exec(query)).all()} if chosen else {}
     for row, choice in chosen:
@@ -187,17 +192,17 @@ async def _add_options(db: AsyncSession, new: Sequence[NewVoucher], rows: Sequen
                 total_price_amount=choice.unit_price * choice.count,
             )
         )
-    await add_included(db, rows)
+    await add_included_options(db, rows)
     await db.flush()
 
 
-async def add_included(db: AsyncSession, vouchers: Sequence[VoucherRow]) -> None:
-    """Keep which options come with vouchers, as their prototypes say that day."""
+async def add_included_options(db: AsyncSession, vouchers: Sequence[VoucherRow]) -> None:
+    """Store the options that the prototypes include at the time of issue."""
     link, option = VoucherOptionLinkRow, VoucherOptionRow
     query = (
         select(link, option)
         .join(option, col(option.id) == col(link.option_id))
-        .where(among(col(link.voucher_prototype_id), list({row.voucher_prototype_id for row in vouchers})))
+        .where(is_any_of(col(link.voucher_prototype_id), list({row.voucher_prototype_id for row in vouchers})))
         .where(col(link.included))
         .order_by(col(option.ranking), col(option.id))
     )

@@ -1,4 +1,4 @@
-"""What can be done with a voucher, told from the voucher itself and the time: nothing else is looked at."""
+"""Rules of what can be done with a voucher, depending only on the voucher and the time."""
 
 import datetime as dt
 from decimal import Decimal
@@ -6,52 +6,47 @@ from typing import Protocol
 
 from schema.voucher.voucher import VoucherKind, VoucherState
 
-ALIVE = (VoucherState.PAID, VoucherState.USING)
-"""The states of a voucher of which something is left to use."""
-EXTENDABLE = (*ALIVE, VoucherState.EXPIRED)
+REDEEMABLE = (VoucherState.PAID, VoucherState.USING)
+"""States in which a voucher can still be used."""
+EXTENDABLE = (*REDEEMABLE, VoucherState.EXPIRED)
 
 
-class Facts(Protocol):
-    """What the rules look at: a voucher's row, or its columns of these names."""
-
-    @property
-    def state(self) -> VoucherState:
-        """Where it stands."""
+class VoucherLike(Protocol):
+    """The fields that the rules need, of a row or of a projection with these columns."""
 
     @property
-    def kind(self) -> VoucherKind:
-        """Where it comes from."""
+    def state(self) -> VoucherState: ...
 
     @property
-    def activated_on(self) -> dt.datetime | None:
-        """From when on it can be used."""
+    def kind(self) -> VoucherKind: ...
 
     @property
-    def expires_on(self) -> dt.datetime | None:
-        """When it stops working."""
+    def activated_on(self) -> dt.datetime | None: ...
 
     @property
-    def purchase_price_amount(self) -> Decimal:
-        """What was paid for it."""
+    def expires_on(self) -> dt.datetime | None: ...
+
+    @property
+    def purchase_price_amount(self) -> Decimal: ...
 
 
-def is_over(voucher: Facts, now: dt.datetime) -> bool:
-    """Whether its time is over, whether that has been noted in its state yet or not."""
+def is_over(voucher: VoucherLike, now: dt.datetime) -> bool:
+    """True if it has expired, even if its state is not EXPIRED yet."""
     return voucher.expires_on is not None and voucher.expires_on <= now
 
 
-def is_usable(voucher: Facts, now: dt.datetime) -> bool:
-    """Whether its holder can use it now, or the rest of it: it is paid or in use, it has begun to work, its time is not over."""
+def is_usable(voucher: VoucherLike, now: dt.datetime) -> bool:
+    """True if the voucher can be used now: paid or in use, activated and not expired."""
     begun = voucher.activated_on is not None and voucher.activated_on <= now
-    return voucher.state in ALIVE and begun and not is_over(voucher, now)
+    return voucher.state in REDEEMABLE and begun and not is_over(voucher, now)
 
 
-def is_extendable(voucher: Facts, now: dt.datetime) -> bool:  # noqa: ARG001  # asked like the others
-    """Whether it can be given more time: it is paid, in use or expired, and has a day on which it ends."""
+def is_extendable(voucher: VoucherLike, now: dt.datetime) -> bool:  # noqa: ARG001  # same signature as the other rules
+    """True if its validity can be extended: it is paid, in use or expired, and has an expiry date."""
     return voucher.state in EXTENDABLE and voucher.expires_on is not None
 
 
-def is_refundable(voucher: Facts, now: dt.datetime) -> bool:
-    """Whether its price could be paid back: it was sold here, for money, nothing of it is used, its time is not over."""
+def is_refundable(voucher: VoucherLike, now: dt.datetime) -> bool:
+    """True if its price can be refunded: sold here for money, unused and not expired."""
     sold = voucher.kind is VoucherKind.SOLD and voucher.purchase_price_amount > 0
     return sold and voucher.state is VoucherState.PAID and not is_over(voucher, now)

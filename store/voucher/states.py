@@ -1,4 +1,4 @@
-"""How vouchers go from state to state, and what each move takes."""
+"""State transitions of vouchers, and the permission that each one needs."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.errors import InvalidTransition
 from schema.core.permission import Permission
 from schema.voucher.voucher import VoucherState
-from store.voucher.activation import pay
-from store.voucher.events import tell_of_state
-from store.voucher.rules import ALIVE
+from store.voucher.events import emit_voucher_state_changed
+from store.voucher.payment import activate_vouchers
+from store.voucher.rules import REDEEMABLE
 from store.voucher.vouchers import VoucherRow
 
 DRAFT, PAID, ERROR = VoucherState.DRAFT, VoucherState.PAID, VoucherState.ERROR
 USING, USED, EXPIRED = VoucherState.USING, VoucherState.USED, VoucherState.EXPIRED
 USE, UPDATE, REOPEN = Permission.USE_VOUCHER, Permission.UPDATE_VOUCHER, Permission.REOPEN_VOUCHER
 
-MOVES: Mapping[tuple[VoucherState, VoucherState], Permission] = MappingProxyType(
+TRANSITIONS: Mapping[tuple[VoucherState, VoucherState], Permission] = MappingProxyType(
     {
         (DRAFT, PAID): UPDATE,
         (DRAFT, ERROR): UPDATE,
@@ -37,49 +37,46 @@ MOVES: Mapping[tuple[VoucherState, VoucherState], Permission] = MappingProxyType
         (EXPIRED, PAID): REOPEN,
     }
 )
-"""From which state to which, with the permission that whoever moves it needs. There is no other move."""
+"""The allowed transitions as (from, to) -> the permission that the caller needs."""
 
 
-def permission_for(old: VoucherState, new: VoucherState) -> Permission | None:
-    """What a move takes; None for the same state again, which is no move. InvalidTransition where there is none."""
+def transition_permission(old: VoucherState, new: VoucherState) -> Permission | None:
+    """The permission of a transition; None if the state stays the same. Raises InvalidTransition."""
     if old is new:
         return None
-    if (old, new) not in MOVES:
+    if (old, new) not in TRANSITIONS:
         raise InvalidTransition(thing="A voucher", old=old, new=new)
-    return MOVES[old, new]
+    return TRANSITIONS[old, new]
 
 
-async def move(db: AsyncSession, voucher: VoucherRow, new: VoucherState, now: dt.datetime) -> bool:
-    """Move a voucher, which the session has locked, and tell of it; False for the same state again, which changes nothing.
+async def transition(db: AsyncSession, voucher: VoucherRow, new: VoucherState, now: dt.datetime) -> bool:
+    """Change the state of a locked voucher and emit the event. Returns False, without change, if it has that state.
 
-    Becoming paid for the first time lets it work; being used sets the day, and coming back from there clears it. Who may is
-    not asked here. InvalidTransition where there is no such move.
+    The first change to PAID activates the voucher. A change to USED sets `used_on`; any other change clears it. The
+    caller checks the permission. Raises InvalidTransition.
     """
     old = voucher.state
-    if permission_for(old, new) is None:
+    if transition_permission(old, new) is None:
         return False
     voucher.state = new
     voucher.used_on = now if new is USED else None
     if new is PAID:
-        await pay(db, [voucher], now)
+        await activate_vouchers(db, [voucher], now)
     await db.flush()
-    await tell_of_state(db, voucher, old)
+    await emit_voucher_state_changed(db, voucher, old)
     return True
 
 
-async def expire_due(db: AsyncSession, now: dt.datetime, most: int) -> int:
-    """Expire vouchers whose time is over, so many at most, the longest over first; answers how many.
-
-    One that somebody else holds at the moment is left alone.
-    """
+async def expire_vouchers(db: AsyncSession, now: dt.datetime, most: int) -> int:
+    """Expire at most `most` vouchers that are due, oldest first; returns their number. Locked rows are skipped."""
     due = (
         select(VoucherRow)
-        .where(col(VoucherRow.state).in_(ALIVE), col(VoucherRow.expires_on) <= now)
+        .where(col(VoucherRow.state).in_(REDEEMABLE), col(VoucherRow.expires_on) <= now)
         .order_by(col(VoucherRow.expires_on), col(VoucherRow.id))
         .limit(most)
         .with_for_update(skip_locked=True)
     )
     rows = (await db.exec(due)).all()
     for row in rows:
-        await move(db, row, EXPIRED, now)
+        await transition(db, row, EXPIRED, now)
     return len(rows)

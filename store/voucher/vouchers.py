@@ -1,4 +1,4 @@
-"""Vouchers, as rows."""
+"""The tables of vouchers."""
 
 import datetime as dt
 from decimal import Decimal
@@ -7,13 +7,13 @@ from typing import cast
 from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.errors import CONSTRAINTS, AlreadyTaken
-from schema.core.resource import amount, choice, moment
+from schema.core.columns import amount_column, datetime_column, enum_column
+from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.validation.languages import LANGUAGES
 from schema.voucher.voucher import ExpeditionStatus, Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherRental
 from store.core.clock import now
-from store.core.document_tokens import document_token
-from store.database.text_search import searched
+from store.core.codes import document_token
+from store.database.text_search import declare_searchable
 
 
 class VoucherRow(Voucher, table=True):
@@ -62,38 +62,40 @@ class VoucherRow(Voucher, table=True):
     giftee_phone_number: str | None = Field(default=None, max_length=40)
     recipient_address: str | None = Field(default=None, max_length=600)
     currency: str = Field(default="EUR", max_length=3)
-    total_price_amount: Decimal = amount()
-    purchase_price_amount: Decimal = amount()
-    rent_price_amount: Decimal = amount()
-    bought_rent_price_amount: Decimal = amount()
-    expedition_status: ExpeditionStatus = choice(ExpeditionStatus, "", default=ExpeditionStatus.NONE)
-    expedition_date: dt.datetime | None = moment("", default=None, nullable=True)
+    total_price_amount: Decimal = amount_column()
+    purchase_price_amount: Decimal = amount_column()
+    rent_price_amount: Decimal = amount_column()
+    bought_rent_price_amount: Decimal = amount_column()
+    expedition_status: ExpeditionStatus = enum_column(ExpeditionStatus, "", default=ExpeditionStatus.NONE)
+    expedition_date: dt.datetime | None = datetime_column("", default=None, nullable=True)
     cover_letter_url: str = Field(default="", max_length=300)
-    created_on: dt.datetime = moment("When it was made.", default_factory=now)
-    updated_on: dt.datetime = moment("When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now})
+    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
+    updated_on: dt.datetime = datetime_column(
+        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
+    )
 
 
-def _lines(*values: str) -> str:
+def _joined_lines(*values: str) -> str:
     return f"search_text({' || chr(10) || '.join(values)})"
 
 
-SEARCHED = {
-    "name_text": ("n", _lines(*(f"coalesce(prototype_name ->> '{language}', '')" for language in LANGUAGES))),
-    "gifter_text": ("g", _lines("gifter_first_name || ' ' || gifter_last_name", "gifter_email")),
+SEARCH_COLUMNS = {
+    "name_text": ("n", _joined_lines(*(f"coalesce(prototype_name ->> '{language}', '')" for language in LANGUAGES))),
+    "gifter_text": ("g", _joined_lines("gifter_first_name || ' ' || gifter_last_name", "gifter_email")),
     "giftee_text": (
         "r",
-        _lines(
+        _joined_lines(
             "coalesce(giftee_first_name, '') || ' ' || coalesce(giftee_last_name, '')", "coalesce(giftee_email, '')"
         ),
     ),
-    "origin_text": ("o", _lines("origin")),
+    "origin_text": ("o", _joined_lines("origin")),
 }
-"""What is searched of vouchers: names in every language, first and last name with the e-mail address, the origin."""
-searched(cast("Table", VoucherRow.__table__), SEARCHED)  # type: ignore[attr-defined]  # SQLModel does not tell of it
+"""The columns for text search: prototype name in all languages, gifter, giftee, and origin."""
+declare_searchable(cast("Table", VoucherRow.__table__), SEARCH_COLUMNS)  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
 
 
 class VoucherChosenOptionRow(VoucherChosenOption, table=True):
-    """An option that a voucher was bought with."""
+    """A chosen option of a voucher."""
 
     __tablename__ = "voucher_chosen_option"
     partner_id: int = Field(foreign_key="partner.id", index=True)
@@ -101,12 +103,12 @@ class VoucherChosenOptionRow(VoucherChosenOption, table=True):
     voucher_id: int = Field(foreign_key="voucher.id", index=True)
     option_id: int = Field(foreign_key="voucher_option.id", index=True)
     currency: str = Field(default="EUR", max_length=3)
-    unit_price_amount: Decimal = amount()
-    total_price_amount: Decimal = amount()
+    unit_price_amount: Decimal = amount_column()
+    total_price_amount: Decimal = amount_column()
 
 
 class VoucherIncludedOptionRow(VoucherIncludedOption, table=True):
-    """An option that came with a voucher's prototype."""
+    """An option included with a voucher's prototype."""
 
     __tablename__ = "voucher_included_option"
     partner_id: int = Field(foreign_key="partner.id", index=True)
@@ -116,13 +118,11 @@ class VoucherIncludedOptionRow(VoucherIncludedOption, table=True):
 
 
 class VoucherRentalRow(VoucherRental, table=True):
-    """A booking that uses a voucher."""
-
     __tablename__ = "voucher_rental"
     partner_id: int = Field(foreign_key="partner.id", index=True)
     id: int = Field(default=None, primary_key=True)
     voucher_id: int = Field(foreign_key="voucher.id", index=True)
-    created_on: dt.datetime = moment("When it was noted.", default_factory=now)
+    created_on: dt.datetime = datetime_column("When it was recorded.", default_factory=now)
 
 
-CONSTRAINTS["voucher_code_key"] = lambda: AlreadyTaken("code", what="code")
+CONSTRAINT_ERRORS["voucher_code_key"] = lambda: AlreadyTaken("code", what="code")

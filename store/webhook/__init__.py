@@ -1,1 +1,1 @@
-"""Outgoing webhooks: who is told of events, what waits for whom, how a message is signed and sent."""
+"""Outgoing webhooks: subscriptions, delivery queues, signatures and sending."""

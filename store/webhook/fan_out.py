@@ -1,4 +1,4 @@
-"""From events to messages: each event is put in line for the endpoints that are to be told of it."""
+"""Fan-out of events: each event becomes a message in the delivery queue of every endpoint that subscribes to it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,21 +10,22 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.webhook.webhook import DeliveryState
 from store.core.clock import now
-from store.database.loaders import among
+from store.database.loaders import is_any_of
 from store.event.events import EventRow
 from store.webhook.rows import WebhookDeliveryRow, WebhookEndpointRow
 
-AT_ONCE = 200
-"""How many events are sorted in one transaction."""
+BATCH_SIZE = 200
+"""Number of events per transaction."""
 COLUMNS = (
     "key", "state", "tries", "last_error", "partner_id", "marketplace_id", "endpoint_id", "event_id", "event_type", "created_on",
 )  # fmt: skip
 
 
-def messages(*which: ColumnElement[bool]) -> Select[Any]:
-    """The messages that events make for the endpoints of their partner and of their marketplace, as `COLUMNS`.
+def deliveries_for(*which: ColumnElement[bool]) -> Select[Any]:
+    """The messages of events for the endpoints of their partner and of their marketplace, as `COLUMNS`.
 
-    A message's id is made of the endpoint's and the event's, so that it is the same whenever the message is made.
+    A message's id is derived from the endpoint's and the event's, so that it is the same whenever the message is
+    created.
     """
     own = func.convert_to(func.concat(WebhookEndpointRow.uuid, ".", EventRow.key), "UTF8")
     made: Select[Any] = (
@@ -54,24 +55,25 @@ def messages(*which: ColumnElement[bool]) -> Select[Any]:
     return made
 
 
-def wanted() -> ColumnElement[bool]:
-    """Whether the endpoint has asked for events of this type."""
+def is_subscribed() -> ColumnElement[bool]:
+    """True if the endpoint subscribes to events of this type."""
     types = col(WebhookEndpointRow.event_types)
     return or_(func.cardinality(types) == 0, col(EventRow.type) == types.any_())
 
 
-async def sort_events(db: AsyncSession) -> tuple[int, Sequence[int]]:
-    """Put the oldest events that nobody has sorted yet in line; answers how many, and which endpoints have messages.
+async def fan_out_events(db: AsyncSession) -> tuple[int, Sequence[int]]:
+    """Queue the oldest unprocessed events; returns their number and the endpoints with new messages.
 
-    The rows are locked in ascending id, and whoever comes second waits: an event is in line before any that depends on it,
-    whichever transaction was committed first. What is committed late is sorted late, and never left out.
+    The rows are locked in ascending order of their ids, and concurrent callers wait. So an event is queued before any
+    event that depends on it, whichever transaction was committed first. An event that is committed late is queued late
+    and never skipped.
     """
-    unsorted = select(EventRow.id).where(~col(EventRow.is_sorted)).order_by(col(EventRow.id)).limit(AT_ONCE)
+    unsorted = select(EventRow.id).where(~col(EventRow.is_sorted)).order_by(col(EventRow.id)).limit(BATCH_SIZE)
     ids = (await db.exec(unsorted.with_for_update(key_share=True))).all()
     if not ids:
         return 0, []
-    new = messages(among(col(EventRow.id), ids), wanted()).order_by(col(EventRow.id))
+    new = deliveries_for(is_any_of(col(EventRow.id), ids), is_subscribed()).order_by(col(EventRow.id))
     in_line = insert(WebhookDeliveryRow).from_select(COLUMNS, new).on_conflict_do_nothing()
     told = (await db.exec(in_line.returning(col(WebhookDeliveryRow.endpoint_id)))).all()
-    await db.exec(update(EventRow).where(among(col(EventRow.id), ids)).values(is_sorted=True))
+    await db.exec(update(EventRow).where(is_any_of(col(EventRow.id), ids)).values(is_sorted=True))
     return len(ids), sorted({row[0] for row in told})

@@ -1,4 +1,6 @@
-"""The line of an endpoint: the oldest message first, by one worker at a time, the next one when that is delivered or given up."""
+"""The delivery queue of an endpoint: one worker sends the oldest message, then the next after success or
+final failure.
+"""
 
 import datetime as dt
 import random
@@ -16,34 +18,34 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.webhook.webhook import AttemptOutcome, DeliveryState, DisabledReason
 from store.event.events import EventRow
 from store.partner.partners import PartnerRow
-from store.webhook.fan_out import COLUMNS, messages, wanted
+from store.webhook.fan_out import COLUMNS, deliveries_for, is_subscribed
 from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow, WebhookEndpointRow
-from store.webhook.sender import Answer
-from store.webhook.signing import body_of
+from store.webhook.sender import SendResult
+from store.webhook.signing import webhook_body
 
-PAUSES = tuple(
+RETRY_PAUSES = tuple(
     dt.timedelta(seconds=seconds)
     for seconds in (5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600)
 )
-"""Between the tries of a message: a little more than three days in all."""
+"""Pauses between the tries of a message, a little more than three days in all."""
 JITTER = 0.1
-"""By how much of itself a pause is longer at most: what fell at once does not come back at once."""
-LONGEST_WISH = dt.timedelta(hours=24)
-"""How long a receiver may ask us to wait."""
+"""The maximum extension of a pause, relative to it, so that simultaneous failures are not retried simultaneously."""
+MAX_RETRY_AFTER = dt.timedelta(hours=24)
+"""The maximum `Retry-After` that is respected."""
 LEASE = dt.timedelta(seconds=45)
-"""How long an endpoint belongs to the worker that sends to it: much longer than a try. Then the worker has died."""
-EARLY = dt.timedelta(seconds=2)
-"""How far the database's clock, which says when a job runs, may be ahead of ours."""
-AT_ONE_HOST = 4
-"""To how many endpoints of one host messages are sent at once."""
-REPLAYED = 10_000
-"""How many messages one replay puts in line."""
+"""How long a worker holds an endpoint: much longer than a try. After that the worker is considered dead."""
+EARLY_TOLERANCE = dt.timedelta(seconds=2)
+"""How far the database's clock, which determines when a job runs, may be ahead of ours."""
+MAX_PER_HOST = 4
+"""Maximum number of endpoints of one host that are sent to at the same time."""
+MAX_REPLAYED = 10_000
+"""Maximum number of messages that one replay queues."""
 _random = random.SystemRandom()
 
 
 @dataclass(frozen=True)
-class Taken:
-    """The next message of an endpoint, in the hands of one worker."""
+class ClaimedDelivery:
+    """The next message of an endpoint, held by one worker."""
 
     lease: UUID
     endpoint: WebhookEndpointRow
@@ -52,23 +54,23 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Busy:
-    """There may be a message, and as many are being sent as may be, to its host or by this process."""
+class NoCapacity:
+    """There may be a message, but its host or this process has reached its limit of simultaneous messages."""
 
 
 @dataclass(frozen=True)
-class Noted:
-    """What a try has led to."""
+class DeliveryUpdate:
+    """The consequences of a try."""
 
     pause: dt.timedelta | None = None
-    """When the message is tried again; None when it is not."""
+    """The pause before the next try; None if there is none."""
     disabled: DisabledReason | None = None
 
 
-async def take(db: AsyncSession, endpoint_id: int, now: dt.datetime) -> Taken | Busy | None:
-    """Take the next message of an endpoint when one is due and nobody else is sending to it.
+async def claim_next(db: AsyncSession, endpoint_id: int, now: dt.datetime) -> ClaimedDelivery | NoCapacity | None:
+    """Claim the next message of an endpoint, if one is due and no other worker is sending to it.
 
-    Whoever holds the endpoint looks again when it is done, so that nothing which came in meanwhile is overlooked.
+    The holder of an endpoint checks again when it is done, so that messages queued meanwhile are not missed.
     """
     is_held = func.coalesce(col(WebhookEndpointRow.leased_until) > func.clock_timestamp(), literal(value=False))
     asked = select(WebhookEndpointRow, is_held).where(
@@ -77,21 +79,21 @@ async def take(db: AsyncSession, endpoint_id: int, now: dt.datetime) -> Taken | 
     found = (await db.exec(asked.with_for_update(key_share=True))).one_or_none()
     if found is None or found[1]:
         return None
-    endpoint, head = found[0], await _head(db, endpoint_id)
-    if head is None or (head[0].next_try_on is not None and head[0].next_try_on > now + EARLY):
+    endpoint, head = found[0], await _next_delivery(db, endpoint_id)
+    if head is None or (head[0].next_try_on is not None and head[0].next_try_on > now + EARLY_TOLERANCE):
         return None
-    if await _sent_to(db, endpoint.host) >= AT_ONE_HOST:
-        return Busy()
+    if await _active_sends(db, endpoint.host) >= MAX_PER_HOST:
+        return NoCapacity()
     lease = uuid4()
     lent = update(WebhookEndpointRow).where(col(WebhookEndpointRow.id) == endpoint_id)
     await db.exec(lent.values(leased_by=lease, leased_until=func.clock_timestamp() + LEASE))
     delivery, event, partner_uuid = head
-    return Taken(lease, endpoint, delivery, body(event, partner_uuid))
+    return ClaimedDelivery(lease, endpoint, delivery, event_body(event, partner_uuid))
 
 
-def body(event: EventRow, partner_uuid: UUID) -> bytes:
-    """The body of the messages that tell of an event."""
-    return body_of(
+def event_body(event: EventRow, partner_uuid: UUID) -> bytes:
+    """The request body of an event's messages."""
+    return webhook_body(
         key=event.key,
         type=event.type.value,
         occurred_on=event.occurred_on,
@@ -101,7 +103,7 @@ def body(event: EventRow, partner_uuid: UUID) -> bytes:
     )
 
 
-async def _head(db: AsyncSession, endpoint_id: int) -> tuple[WebhookDeliveryRow, EventRow, UUID] | None:
+async def _next_delivery(db: AsyncSession, endpoint_id: int) -> tuple[WebhookDeliveryRow, EventRow, UUID] | None:
     query = (
         select(WebhookDeliveryRow, EventRow, PartnerRow.uuid)
         .join(EventRow, col(EventRow.id) == col(WebhookDeliveryRow.event_id))
@@ -115,8 +117,8 @@ async def _head(db: AsyncSession, endpoint_id: int) -> tuple[WebhookDeliveryRow,
     return (await db.exec(query)).first()
 
 
-async def _sent_to(db: AsyncSession, host: str) -> int:
-    """How many endpoints of a host are being sent to; whoever asks is alone in asking until its transaction ends."""
+async def _active_sends(db: AsyncSession, host: str) -> int:
+    """The number of endpoints of a host that are being sent to. Callers are serialized until their transactions end."""
     await db.exec(select(func.pg_advisory_xact_lock(func.hashtextextended(f"webhooks to {host}", 0))))
     held = select(func.count()).where(
         col(WebhookEndpointRow.host) == host,
@@ -126,8 +128,10 @@ async def _sent_to(db: AsyncSession, host: str) -> int:
     return (await db.exec(held)).one()
 
 
-async def note(db: AsyncSession, taken: Taken, answer: Answer, now: dt.datetime) -> Noted | None:
-    """Write down how a try ended, and let the endpoint go. None when it was no longer ours, or is deleted."""
+async def record_attempt(
+    db: AsyncSession, taken: ClaimedDelivery, answer: SendResult, now: dt.datetime
+) -> DeliveryUpdate | None:
+    """Record the result of a try and release the endpoint. None if the lease was lost or the endpoint is deleted."""
     held = select(WebhookEndpointRow).where(
         col(WebhookEndpointRow.id) == taken.endpoint.id, col(WebhookEndpointRow.leased_by) == taken.lease
     )
@@ -144,48 +148,48 @@ async def note(db: AsyncSession, taken: Taken, answer: Answer, now: dt.datetime)
             outcome=answer.outcome,
             status=answer.status,
             error=answer.error,
-            answer=answer.beginning,
+            answer=answer.body_excerpt,
         )
     )
     delivery.tries += 1
     delivery.last_status, delivery.last_error, delivery.next_try_on = answer.status, answer.error, None
-    noted = _judge(delivery, answer, now)
+    noted = _next_update(delivery, answer, now)
     if noted.disabled is not None and endpoint.is_active:
         endpoint.is_active, endpoint.disabled_reason = False, noted.disabled
     await db.flush()
     return noted
 
 
-def _judge(delivery: WebhookDeliveryRow, answer: Answer, now: dt.datetime) -> Noted:
-    """What becomes of a message."""
+def _next_update(delivery: WebhookDeliveryRow, answer: SendResult, now: dt.datetime) -> DeliveryUpdate:
+    """Update a message after a try."""
     if answer.outcome is AttemptOutcome.DELIVERED:
         delivery.state, delivery.delivered_on = DeliveryState.DELIVERED, now
-        return Noted()
-    if answer.outcome is AttemptOutcome.GONE:  # it waits: the owner may make the endpoint active again
-        return Noted(disabled=DisabledReason.GONE)
-    if delivery.tries > len(PAUSES):
+        return DeliveryUpdate()
+    if answer.outcome is AttemptOutcome.GONE:  # it stays queued: the owner may activate the endpoint again
+        return DeliveryUpdate(disabled=DisabledReason.GONE)
+    if delivery.tries > len(RETRY_PAUSES):
         delivery.state = DeliveryState.FAILED
-        return Noted(disabled=DisabledReason.FAILING)
-    usual = PAUSES[delivery.tries - 1] * _random.uniform(1, 1 + JITTER)
-    pause = max(usual, min(wish(answer.retry_after, now), LONGEST_WISH))
+        return DeliveryUpdate(disabled=DisabledReason.FAILING)
+    usual = RETRY_PAUSES[delivery.tries - 1] * _random.uniform(1, 1 + JITTER)
+    pause = max(usual, min(parse_retry_after(answer.retry_after, now), MAX_RETRY_AFTER))
     delivery.next_try_on = now + pause
-    return Noted(pause=pause)
+    return DeliveryUpdate(pause=pause)
 
 
-def wish(retry_after: str | None, now: dt.datetime) -> dt.timedelta:
-    """How long a receiver asks us to wait by its `Retry-After`: seconds or a date; nothing when it is neither."""
+def parse_retry_after(retry_after: str | None, now: dt.datetime) -> dt.timedelta:
+    """Parse a `Retry-After` header of seconds or a date; zero for any other text."""
     told = (retry_after or "").strip()
     if told.isascii() and told.isdecimal():
         return dt.timedelta(seconds=min(int(told[:10]), 10**9))
     try:
         until = parsedate_to_datetime(told)
-    except (ValueError, OverflowError):  # a year may be longer than any number
+    except (ValueError, OverflowError):  # a year may exceed the range of int
         return dt.timedelta()
     return max(dt.timedelta(), until.replace(tzinfo=until.tzinfo or dt.UTC) - now)
 
 
-async def forget_failures(db: AsyncSession, endpoint_id: int) -> None:
-    """Try what waits for an endpoint from the beginning, at once."""
+async def reset_retries(db: AsyncSession, endpoint_id: int) -> None:
+    """Restart the tries of an endpoint's waiting messages, at once."""
     waiting = update(WebhookDeliveryRow).where(
         col(WebhookDeliveryRow.endpoint_id) == endpoint_id,
         col(WebhookDeliveryRow.state) == DeliveryState.WAITING,
@@ -194,7 +198,7 @@ async def forget_failures(db: AsyncSession, endpoint_id: int) -> None:
     await db.exec(waiting.values(tries=0, next_try_on=None))
 
 
-async def replay(
+async def replay_events(
     db: AsyncSession,
     endpoint_id: int,
     *,
@@ -202,10 +206,11 @@ async def replay(
     since: dt.datetime | None = None,
     until: dt.datetime | None = None,
 ) -> int:
-    """Put events in line for an endpoint again, or for the first time: the oldest first, 10,000 at most; answers how many.
+    """Queue events for an endpoint, again or for the first time: the oldest first, at most 10,000; returns their
+    number.
 
-    What waits already waits on and is not counted: asking again at once puts in line what was too much before. An event that
-    the endpoint may not see, or a range of types it has not asked for, is left out.
+    Messages that already wait are skipped and not counted, so a repeated call queues what exceeded the limit before.
+    Events that the endpoint may not see are left out; without `keys`, so are types it does not subscribe to.
     """
     waits = select(WebhookDeliveryRow.id).where(
         col(WebhookDeliveryRow.endpoint_id) == endpoint_id,
@@ -216,11 +221,11 @@ async def replay(
     if keys is not None:
         which.append(col(EventRow.key).in_(keys))
     else:
-        which.append(wanted())
+        which.append(is_subscribed())
     which += [col(EventRow.occurred_on) >= since] if since else []
     which += [col(EventRow.occurred_on) <= until] if until else []
     chosen = insert(WebhookDeliveryRow).from_select(
-        COLUMNS, messages(*which).order_by(col(EventRow.id)).limit(REPLAYED)
+        COLUMNS, deliveries_for(*which).order_by(col(EventRow.id)).limit(MAX_REPLAYED)
     )
     again = chosen.on_conflict_do_update(
         constraint="webhook_delivery_message_key",
@@ -230,8 +235,8 @@ async def replay(
     return len((await db.exec(again.returning(col(WebhookDeliveryRow.id)))).all())
 
 
-async def due(db: AsyncSession, now: dt.datetime, limit: int) -> Sequence[int]:
-    """The endpoints that a message could be sent to at this moment, and nobody is sending to."""
+async def due_endpoints(db: AsyncSession, now: dt.datetime, limit: int) -> Sequence[int]:
+    """The endpoints with a message that is due and that no worker is sending to."""
     head = (
         select(WebhookDeliveryRow.next_try_on)
         .where(
@@ -247,13 +252,13 @@ async def due(db: AsyncSession, now: dt.datetime, limit: int) -> Sequence[int]:
         .join(head, literal(value=True))
         .where(
             col(WebhookEndpointRow.is_active),
-            or_(head.c.next_try_on.is_(None), head.c.next_try_on <= now + EARLY),
+            or_(head.c.next_try_on.is_(None), head.c.next_try_on <= now + EARLY_TOLERANCE),
             or_(
                 col(WebhookEndpointRow.leased_until).is_(None),
                 col(WebhookEndpointRow.leased_until) <= func.clock_timestamp(),
             ),
         )
-        .order_by(func.random())  # those that fail to be sent to do not keep the others waiting
+        .order_by(func.random())  # failing endpoints must not delay the others
         .limit(limit)
     )
     return (await db.exec(query)).all()

@@ -1,4 +1,4 @@
-"""Endpoints, messages and tries, as rows."""
+"""Endpoints, messages and tries as rows."""
 
 import datetime as dt
 from uuid import UUID, uuid4
@@ -6,17 +6,18 @@ from uuid import UUID, uuid4
 from sqlalchemy import BigInteger, CheckConstraint, Enum, Index, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.resource import moment
+from schema.core.columns import datetime_column
 from schema.event import LONGEST_TYPE, EventType
 from schema.webhook.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from store.core.clock import now
 
 
 class WebhookEndpointRow(WebhookEndpoint, table=True):
-    """An endpoint, of a partner or (without one) of a whole marketplace.
+    """An endpoint of a partner or, without one, of a whole marketplace.
 
-    No secret is kept: `store.order.signing_secrets` makes it of its salt and of the installation's own secret. Whoever sends to
-    an endpoint holds its lease, by the database's clock: that one runs alike for all, and is never moved.
+    The secret is not stored: `store.order.signing_secrets` derives it from the salt and the installation's secret. A
+    worker that sends to an endpoint holds its lease, by the database's clock, which is the same for all and is never
+    moved.
     """
 
     __tablename__ = "webhook_endpoint"
@@ -32,15 +33,15 @@ class WebhookEndpointRow(WebhookEndpoint, table=True):
     id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
     host: str = Field(max_length=253)
-    created_on: dt.datetime = moment("When it was made.", default_factory=now)
+    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
     secret_salt: bytes
     previous_secret_salt: bytes | None = Field(default=None)
     leased_by: UUID | None = Field(default=None)
-    leased_until: dt.datetime | None = moment("Until when it is ours alone.", default=None, nullable=True)
+    leased_until: dt.datetime | None = datetime_column("When the lease ends.", default=None, nullable=True)
 
 
 class WebhookDeliveryRow(WebhookDelivery, table=True):
-    """A message. At most one for an event and an endpoint; owned by the owner of its endpoint."""
+    """A message. There is at most one per event and endpoint; the owner of the endpoint owns it."""
 
     __tablename__ = "webhook_delivery"
     __table_args__ = (
@@ -58,11 +59,11 @@ class WebhookDeliveryRow(WebhookDelivery, table=True):
     event_type: EventType = Field(
         sa_type=Enum(EventType, native_enum=False, length=LONGEST_TYPE, values_callable=lambda e: [m.value for m in e])
     )
-    created_on: dt.datetime = moment("When it was first put in line.", default_factory=now)
+    created_on: dt.datetime = datetime_column("When it was first queued.", default_factory=now)
 
 
 class WebhookAttemptRow(WebhookAttempt, table=True):
-    """A try."""
+    """One try to deliver a message."""
 
     __tablename__ = "webhook_attempt"
     id: int = Field(default=None, sa_type=BigInteger, primary_key=True)

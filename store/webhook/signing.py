@@ -1,4 +1,4 @@
-"""What is sent: the body of a message, and its headers, as https://www.standardwebhooks.com has them."""
+"""The body and the headers of a message, as https://www.standardwebhooks.com specifies them."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ WEBHOOK_SECRET = SecretKind("whsec_", b"secret of a webhook endpoint\x00")
 USER_AGENT = "Coffret-Webhooks/1 (+https://www.standardwebhooks.com)"
 
 
-def headers_of(message_id: str, body: bytes, at: dt.datetime, signed_with: Sequence[str]) -> dict[str, str]:
+def signed_headers(message_id: str, body: bytes, at: dt.datetime, secrets: Sequence[str]) -> dict[str, str]:
     """The headers of a message that is sent at this moment.
 
-    A receiver compares the time with its own clock, and refuses what is minutes away from it. So what development has
-    moved time by is taken off.
+    A receiver compares the timestamp with its own clock and refuses a difference of minutes. So the offset of the
+    development clock is subtracted.
     """
     at -= clock.ahead
-    signatures = (Webhook(secret).sign(message_id, at, body.decode()) for secret in signed_with)
+    signatures = (Webhook(secret).sign(message_id, at, body.decode()) for secret in secrets)
     return {
         "content-type": "application/json",
         "user-agent": USER_AGENT,
@@ -32,10 +32,10 @@ def headers_of(message_id: str, body: bytes, at: dt.datetime, signed_with: Seque
     }
 
 
-def body_of(
+def webhook_body(
     *, key: str, type: str, occurred_on: dt.datetime, subject: str, data: Mapping[str, Any], partner: tuple[int, UUID]
 ) -> bytes:
-    """The body of the messages that tell of an event: the same bytes whenever it is written."""
+    """The request body of an event's messages: the same bytes whenever it is built."""
     told = {
         "type": type,
         "timestamp": occurred_on.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),

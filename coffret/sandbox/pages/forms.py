@@ -1,15 +1,23 @@
-"""The card form: what was typed, what is wrong with it."""
+"""The card form: its values and its errors."""
 
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coffret.sandbox.cards import BY_NUMBER, Brand, Card, CardRefused, check_cvc, check_expiry, tokenise_number
+from coffret.sandbox.payments.cards import (
+    BY_NUMBER,
+    Card,
+    CardBrand,
+    CardRefused,
+    check_cvc,
+    check_expiry,
+    tokenise_number,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What the form shows in its fields. A number that is no test card is never shown again."""
+    """The values of the form's fields. A number that is not a test card is never displayed again."""
 
     number: str = ""
     expiry: str = ""
@@ -17,21 +25,21 @@ class Filled:
 
     @classmethod
     def by(cls, card: Card, expiry: str) -> "Filled":
-        """Filled in with a test card."""
+        """The values for a test card."""
         return cls(card.spaced, expiry, card.cvc)
 
 
 @dataclass(frozen=True, slots=True)
 class CardForm:
-    """A submitted form. `problems` names the text of what is wrong with each field; without any, `card` is the card."""
+    """A submitted form. `problems` maps fields to the names of error texts. If it is empty, `card` is set."""
 
     card: Card | None
     filled: Filled
     problems: Mapping[str, str]
 
     @classmethod
-    def read(cls, typed: Mapping[str, str], brand: Brand, today: dt.date) -> "CardForm":
-        """Check every field, so that all problems are told at once."""
+    def read(cls, typed: Mapping[str, str], brand: CardBrand, today: dt.date) -> "CardForm":
+        """Validate every field, so that all errors are shown at once."""
         problems: dict[str, str] = {}
         card: Card | None = None
         try:
@@ -52,6 +60,6 @@ class CardForm:
         return cls(card, filled, problems)
 
 
-def security_code_length(brand: Brand) -> int:
-    """American Express prints four digits, the others three."""
-    return 4 if brand is Brand.AMEX else 3
+def security_code_length(brand: CardBrand) -> int:
+    """American Express has four digits, other brands three."""
+    return 4 if brand is CardBrand.AMEX else 3

@@ -1,4 +1,4 @@
-"""Visits of the page where somebody would prove an identity: in the sandbox the visitor chooses how the check ends."""
+"""The page of an identity verification. In the sandbox the visitor chooses the result."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -6,82 +6,87 @@ from dataclasses import replace
 
 from pydantic import ValidationError
 
-from coffret.sandbox import identity, users
-from coffret.sandbox.checks import Reason
-from coffret.sandbox.database import Session
-from coffret.sandbox.identity import Decision, Outcome, Status
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.kyc import identity
+from coffret.sandbox.kyc.checks import CheckRefusalReason
+from coffret.sandbox.kyc.identity import VerificationDecision, VerificationOutcome, VerificationStatus
 from coffret.sandbox.pages import visits
-from coffret.sandbox.pages.visits import Answer, Link, Sent, Shown, Visit
+from coffret.sandbox.pages.visits import HostedPageRequest, NoticeLink, PageRedirect, PageResponse, RenderedPage
+from coffret.sandbox.users import users
 from coffret.sandbox.wire.errors import OutOfTurn
 
 REASONS = {
-    Reason.DOCUMENT_NOT_ACCEPTED: "document_not_accepted",
-    Reason.FACE_MATCH_FAIL: "face_match_fail",
-    Reason.DOCUMENT_FALSIFIED: "document_falsified",
-    Reason.DOCUMENT_UNREADABLE: "document_unreadable",
-    Reason.DOCUMENT_HAS_EXPIRED: "document_has_expired",
+    CheckRefusalReason.DOCUMENT_NOT_ACCEPTED: "document_not_accepted",
+    CheckRefusalReason.FACE_MATCH_FAIL: "face_match_fail",
+    CheckRefusalReason.DOCUMENT_FALSIFIED: "document_falsified",
+    CheckRefusalReason.DOCUMENT_UNREADABLE: "document_unreadable",
+    CheckRefusalReason.DOCUMENT_HAS_EXPIRED: "document_has_expired",
 }
-"""The text of each reason."""
+"""The name of each reason's text."""
 REVIEWS = {
-    f"{Outcome.REVIEW_VALIDATE}": "review_validate",
-    f"{Outcome.REVIEW_REFUSE}:{Reason.DOCUMENT_NOT_ACCEPTED}": "review_refuse",
+    f"{VerificationOutcome.REVIEW_VALIDATE}": "review_validate",
+    f"{VerificationOutcome.REVIEW_REFUSE}:{CheckRefusalReason.DOCUMENT_NOT_ACCEPTED}": "review_refuse",
 }
-"""What a review can end with, as the form sends it, and the text of each."""
+"""The possible results of a review as form values, each with the name of its text."""
 ENDED = {
-    Status.REVIEW: ("identity_in_review", "wait", 200),
-    Status.VALIDATED: ("identity_validated", "good", 410),
-    Status.REFUSED: ("identity_refused", "bad", 410),
-    Status.EXPIRED: ("identity_expired", "bad", 410),
-    Status.OUT_OF_DATE: ("identity_out_of_date", "bad", 410),
+    VerificationStatus.REVIEW: ("identity_in_review", "wait", 200),
+    VerificationStatus.VALIDATED: ("identity_validated", "good", 410),
+    VerificationStatus.REFUSED: ("identity_refused", "bad", 410),
+    VerificationStatus.EXPIRED: ("identity_expired", "bad", 410),
+    VerificationStatus.OUT_OF_DATE: ("identity_out_of_date", "bad", 410),
 }
-"""What is told of a session that can't be handed in any more: its text, its mood, its status."""
+"""The notice of a session that can no longer be submitted: text, mood, HTTP status."""
 
 
-def show(session: Session, visit: Visit) -> Answer:
-    """The choice of how the check ends, or how it has ended."""
+def show(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
+    """The choice of the result, or a notice if the session has ended."""
     row = identity.of_token(session, visit.token)
     if row is None:
         return notice(visit, "identity_unknown", "bad", (), 404)
-    if row["status"] == Status.PENDING:
+    if row["status"] == VerificationStatus.PENDING:
         return choices(session, visit, row)
-    name, mood, status = ENDED[Status(row["status"])]
-    return notice(visit, name, mood, [Link(row["return_url"], "identity_back")], status)
+    name, mood, status = ENDED[VerificationStatus(row["status"])]
+    return notice(visit, name, mood, [NoticeLink(row["return_url"], "identity_back")], status)
 
 
-def decide(session: Session, visit: Visit) -> Answer:
-    """The choice was made; made again, it leads to where the first one led."""
+def decide(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
+    """Apply the chosen result. A repeated submission redirects to the same URL."""
     row = identity.of_token(session, visit.token)
-    if row is None or row["status"] in {Status.EXPIRED, Status.OUT_OF_DATE}:
+    if row is None or row["status"] in {VerificationStatus.EXPIRED, VerificationStatus.OUT_OF_DATE}:
         return show(session, visit)
-    if row["status"] == Status.PENDING:
+    if row["status"] == VerificationStatus.PENDING:
         outcome, _, reason = visit.typed.get("choice", "").partition(":")
         try:
-            identity.decide(session, row["id"], Decision.model_validate({"outcome": outcome, "reason": reason or None}))
+            identity.decide(
+                session, row["id"], VerificationDecision.model_validate({"outcome": outcome, "reason": reason or None})
+            )
         except (ValidationError, OutOfTurn):
             return choices(session, visit, row, status=400)
-    return Sent(row["return_url"])
+    return PageRedirect(row["return_url"])
 
 
-def choices(session: Session, visit: Visit, row: sqlite3.Row, *, status: int = 200) -> Shown:
-    """The page itself. Only sessions of legal users can be reviewed."""
+def choices(session: SandboxSession, visit: HostedPageRequest, row: sqlite3.Row, *, status: int = 200) -> RenderedPage:
+    """The page. Only sessions of legal users offer reviews."""
     user = users.find(session, row["user_id"])
     values = {
         "account": user["name"],
         "open_until": row["due_at"],
-        "refusals": {f"{Outcome.REFUSE}:{reason}": (text, reason) for reason, text in REASONS.items()},
+        "refusals": {f"{VerificationOutcome.REFUSE}:{reason}": (text, reason) for reason, text in REASONS.items()},
         "reviews": REVIEWS if user["person_type"] == users.LEGAL else {},
-        "validate": Outcome.VALIDATE,
+        "validate": VerificationOutcome.VALIDATE,
         "here": address(visit),
         "leave": row["return_url"],
     }
-    return Shown("identity.html", visit.texts(), status, values)
+    return RenderedPage("identity.html", visit.texts(), status, values)
 
 
-def notice(visit: Visit, name: str, mood: str, links: Sequence[Link], status: int) -> Shown:
-    """A page that tells one thing and shows the way on."""
+def notice(visit: HostedPageRequest, name: str, mood: str, links: Sequence[NoticeLink], status: int) -> RenderedPage:
+    """A page with one message and links."""
     return replace(visits.notice(visit.texts(), name, mood, links, status=status), template="identity_notice.html")
 
 
-def address(visit: Visit) -> str:
-    """The page's address, in the language that was chosen."""
-    return f"{visit.base}/identity/{visit.token}" + (f"?{visit.language[1:]}" if visit.language else "")
+def address(visit: HostedPageRequest) -> str:
+    """The page's URL in the selected language."""
+    return f"{visit.base}/identity/{visit.token}" + (
+        f"?{visit.language_parameter[1:]}" if visit.language_parameter else ""
+    )

@@ -1,19 +1,19 @@
-"""The hosted pages of strong authentication. Whatever the outcome, they lead back to the address in `returnUrl`."""
+"""The hosted pages of strong authentication. Every outcome leads back to `returnUrl`."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from coffret.sandbox import sca, sca_walk, users
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.pages import visits
-from coffret.sandbox.pages.visits import Answer, Link, Sent, Shown, Visit
-from coffret.sandbox.sca import Authentication, Outcome, Stage
+from coffret.sandbox.pages.visits import HostedPageRequest, NoticeLink, PageRedirect, PageResponse, RenderedPage
+from coffret.sandbox.users import sca, sca_walk, users
+from coffret.sandbox.users.sca import ScaOutcome, ScaSession, ScaStage
 from coffret.sandbox.wire.bodies import web_address
 
 LONGEST_ADDRESS = 2_000
 SECRETS = {"pin", "pin_again", "code"}
-"""What is never shown again."""
+"""Form fields whose values are never displayed again."""
 PURPOSES = {
     "enrolment": "sca_enrolment",
     "consent": "sca_consent",
@@ -22,28 +22,28 @@ PURPOSES = {
     "transfer": "sca_transfer",
 }
 STEPS = {
-    Stage.TERMS: "sca_terms",
-    Stage.CONSENTS: "sca_consents",
-    Stage.PASSKEY: "sca_passkey",
-    Stage.EMAIL: "sca_email",
-    Stage.PIN: "sca_pin",
-    Stage.PHONE: "sca_phone",
-    Stage.CODE: "sca_code",
+    ScaStage.TERMS: "sca_terms",
+    ScaStage.CONSENTS: "sca_consents",
+    ScaStage.PASSKEY: "sca_passkey",
+    ScaStage.EMAIL: "sca_email",
+    ScaStage.PIN: "sca_pin",
+    ScaStage.PHONE: "sca_phone",
+    ScaStage.CODE: "sca_code",
 }
-"""The name of each step's title and text."""
+"""The prefix of each step's texts."""
 ENDED = {
-    Outcome.SUCCEEDED: ("sca_done", "good"),
-    Outcome.FAILED: ("sca_failed", "bad"),
-    Outcome.EXPIRED: ("sca_expired", "bad"),
+    ScaOutcome.SUCCEEDED: ("sca_done", "good"),
+    ScaOutcome.FAILED: ("sca_failed", "bad"),
+    ScaOutcome.EXPIRED: ("sca_expired", "bad"),
 }
 
 
-def show(session: Session, visit: Visit) -> Answer:
-    """The step that the session is at. Looking changes nothing, however often."""
+def show(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
+    """The current step of the session. GET changes nothing."""
     page = sca.of_token(session, visit.query.get("token", ""))
     if page is None:
         return notice(visit, "sca_unknown", "bad", 404)
-    back = way_back(session, visit)
+    back = return_url_of(session, visit)
     if back is None:
         return notice(visit, "sca_lost", "bad", 400)
     if page.outcome is not None:
@@ -52,9 +52,9 @@ def show(session: Session, visit: Visit) -> Answer:
     return step(session, visit, page, back, {}, filled(session, page) if "fill" in visit.query else {})
 
 
-def answer(session: Session, visit: Visit) -> Answer:
-    """A step was answered, or a tester took a shortcut; an end leads back at once."""
-    page, back = sca.of_token(session, visit.query.get("token", "")), way_back(session, visit)
+def answer(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
+    """Process the answer of a step, or a tester's shortcut. A session that ends redirects to `returnUrl`."""
+    page, back = sca.of_token(session, visit.query.get("token", "")), return_url_of(session, visit)
     if page is None or back is None or page.outcome is not None:
         return show(session, visit)
     found: sca_walk.Problems = {}
@@ -64,16 +64,16 @@ def answer(session: Session, visit: Visit) -> Answer:
         found = sca_walk.answer(session, page, visit.typed.get("stage", ""), visit.typed)
     page = sca.of_token(session, page.token) or page
     if page.outcome is not None:
-        return Sent(back)
+        return PageRedirect(back)
     if found:
         shown_again = {name: value for name, value in visit.typed.items() if name not in SECRETS}
         return step(session, visit, page, back, found, shown_again)
-    return Sent(f"{visit.base}/sca?{kept(visit)[1:]}{visit.language}")
+    return PageRedirect(f"{visit.base}/sca?{session_query(visit)[1:]}{visit.language_parameter}")
 
 
-def way_back(session: Session, visit: Visit) -> str | None:
-    """Where the person goes in the end. Without a good `returnUrl`, written exactly so, there is no way back."""
-    whole = f"{session.settings.root}/sca?{kept(visit)[1:]}"
+def return_url_of(session: SandboxSession, visit: HostedPageRequest) -> str | None:
+    """The valid `returnUrl` of the query; None if it is missing or invalid, or if the whole URL is too long."""
+    whole = f"{session.settings.root}/sca?{session_query(visit)[1:]}"
     try:
         url = web_address(visit.query.get("returnUrl", ""))
     except ValueError:
@@ -81,27 +81,27 @@ def way_back(session: Session, visit: Visit) -> str | None:
     return url if len(whole) < LONGEST_ADDRESS else None
 
 
-def kept(visit: Visit) -> str:
-    """What every address of the session holds."""
+def session_query(visit: HostedPageRequest) -> str:
+    """The query parameters that every URL of the session repeats."""
     return "&" + urlencode({name: visit.query[name] for name in ("token", "returnUrl") if name in visit.query})
 
 
 def step(
-    session: Session,
-    visit: Visit,
-    page: Authentication,
+    session: SandboxSession,
+    visit: HostedPageRequest,
+    page: ScaSession,
     back: str,
-    found: Mapping[str, str],
+    errors: Mapping[str, str],
     values: Mapping[str, str],
-) -> Shown:
-    """The form of a step, with what is wrong with it, and what testers can do besides."""
+) -> RenderedPage:
+    """The form of a step, with its errors and the shortcuts for testers."""
     texts, user, name = visit.texts(), users.present(session, page.user_id), users.name(session, page.user_id)
     region = sca_walk.region(session, page)
     gaps = {"name": name, "left": sca_walk.WRONG_CODES - page.wrong_codes, "example": sca_walk.example_number(region)}
-    return Shown(
+    return RenderedPage(
         "sca.html",
         texts,
-        400 if found else 200,
+        400 if errors else 200,
         {
             "page": page,
             "name": name,
@@ -109,37 +109,37 @@ def step(
             "number": page.stages.index(page.stage) + 1,
             "title": texts(f"{title(page)}_title"),
             "text": texts(f"{title(page)}_text", name=name, end=page.phone_end),
-            "found": {field: texts(problem, **gaps) for field, problem in found.items()},
+            "found": {field: texts(problem, **gaps) for field, problem in errors.items()},
             "values": values,
             "consents": sca_walk.consents(page),
             "chooses_pin": sca_walk.chooses_pin(page),
             "example": gaps["example"],
             "code": sca_walk.CODE,
             "email": users.email(user),
-            "here": f"{visit.base}/sca?{kept(visit)[1:]}{visit.language}",
-            "kept": kept(visit),
+            "here": f"{visit.base}/sca?{session_query(visit)[1:]}{visit.language_parameter}",
+            "kept": session_query(visit),
             "back": back,
         },
     )
 
 
-def notice(visit: Visit, name: str, mood: str, status: int, back: str | None = None) -> Shown:
-    """A page that tells one thing and, where it is known, shows the way back."""
-    links = [Link(back, "sca_back")] if back else []
+def notice(visit: HostedPageRequest, name: str, mood: str, status: int, back: str | None = None) -> RenderedPage:
+    """A page with one message and, if it is known, the link back."""
+    links = [NoticeLink(back, "sca_back")] if back else []
     shown = visits.notice(visit.texts(), name, mood, links, status=status)
-    return replace(shown, template="sca_notice.html", values={**shown.values, "kept": kept(visit)})
+    return replace(shown, template="sca_notice.html", values={**shown.values, "kept": session_query(visit)})
 
 
-def title(page: Authentication) -> str:
-    """The name of a step's title and text. Who is enrolled already has a PIN and a telephone."""
+def title(page: ScaSession) -> str:
+    """The prefix of a step's texts. Enrolled users already have a PIN and a phone number, so their texts differ."""
     if page.purpose != "enrolment":
-        other = {Stage.CONSENTS: "sca_proxy", Stage.PIN: "sca_pin_known", Stage.CODE: "sca_code_known"}
+        other = {ScaStage.CONSENTS: "sca_proxy", ScaStage.PIN: "sca_pin_known", ScaStage.CODE: "sca_code_known"}
         return other[page.stage]
     return STEPS[page.stage]
 
 
-def filled(session: Session, page: Authentication) -> Mapping[str, str]:
-    """What a tester would type."""
+def filled(session: SandboxSession, page: ScaSession) -> Mapping[str, str]:
+    """The values that the testers' autofill inserts."""
     return {
         "email": users.email(users.present(session, page.user_id)),
         "pin": "135790",

@@ -1,32 +1,36 @@
-"""Each visit of a hosted page: what it does, and what the buyer sees or where the buyer goes next."""
+"""Handlers of the hosted payment page. Each returns a page or a redirect."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 
-from coffret.sandbox import checkout, results
-from coffret.sandbox.cards import BY_NUMBER, CHALLENGE_CODE, Trouble, offered
-from coffret.sandbox.checkout import WRONG_CODES, Checkout, Choice, Stage
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.pages import visits
 from coffret.sandbox.pages.forms import CardForm, Filled, security_code_length
-from coffret.sandbox.pages.texts import Texts
-from coffret.sandbox.pages.visits import Answer, Link, Sent, Shown, Visit
+from coffret.sandbox.pages.texts import PageTexts
+from coffret.sandbox.pages.visits import HostedPageRequest, NoticeLink, PageRedirect, PageResponse, RenderedPage
+from coffret.sandbox.payments import checkout, results
+from coffret.sandbox.payments.cards import BY_NUMBER, CHALLENGE_CODE, Trouble, offered
+from coffret.sandbox.payments.checkout import WRONG_CODES, ChallengeChoice, HostedPayment, HostedPaymentStage
 
 
-def address(visit: Visit, step: str = "") -> str:
-    """The address of a step of this payment."""
-    return f"{visit.base}/pay/{visit.token}{step}" + (f"?{visit.language[1:]}" if visit.language else "")
+def address(visit: HostedPageRequest, step: str = "") -> str:
+    """The URL of a step of this payment."""
+    return f"{visit.base}/pay/{visit.token}{step}" + (
+        f"?{visit.language_parameter[1:]}" if visit.language_parameter else ""
+    )
 
 
-def texts_of(visit: Visit, page: Checkout | None) -> Texts:
-    """The language to answer in."""
+def texts_of(visit: HostedPageRequest, page: HostedPayment | None) -> PageTexts:
+    """The texts in the language of this response."""
     return visit.texts(page.culture if page else "")
 
 
-def of_payment(step: Callable[[Session, Visit, Checkout], Answer]) -> Callable[[Session, Visit], Answer]:
-    """A step of the payment that its address names, or what somebody sees whose address leads to none."""
+def of_payment(
+    step: Callable[[SandboxSession, HostedPageRequest, HostedPayment], PageResponse],
+) -> Callable[[SandboxSession, HostedPageRequest], PageResponse]:
+    """Wrap a step: load the payment of the URL's token. An unknown token gets a 404 page."""
 
-    def taken(session: Session, visit: Visit) -> Answer:
+    def taken(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
         page = checkout.of_token(session, visit.token)
         return unknown(visit) if page is None else step(session, visit, page)
 
@@ -34,9 +38,9 @@ def of_payment(step: Callable[[Session, Visit, Checkout], Answer]) -> Callable[[
 
 
 @of_payment
-def show_card(session: Session, visit: Visit, page: Checkout) -> Answer:
-    """The card page, filled in with the test card that was chosen."""
-    if page.stage is not Stage.CARD:
+def show_card(session: SandboxSession, visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
+    """The card form, filled in with the test card in the query."""
+    if page.stage is not HostedPaymentStage.CARD:
         return ended(visit, page)
     card = BY_NUMBER.get(visit.query.get("card", ""))
     filled = Filled.by(card, example(session)) if card and page.brand in card.brands else Filled()
@@ -44,9 +48,9 @@ def show_card(session: Session, visit: Visit, page: Checkout) -> Answer:
 
 
 @of_payment
-def pay(session: Session, visit: Visit, page: Checkout) -> Answer:
-    """The card form was sent; sent again, it leads to where the first one led."""
-    if page.stage is not Stage.CARD:
+def pay(session: SandboxSession, visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
+    """Process the card form. A repeated submission leads to the payment's current step."""
+    if page.stage is not HostedPaymentStage.CARD:
         return onward(visit, page)
     form = CardForm.read(visit.typed, page.brand, today(session))
     if form.card is None or form.problems:
@@ -55,41 +59,42 @@ def pay(session: Session, visit: Visit, page: Checkout) -> Answer:
     page = checkout.of_token(session, visit.token) or page
     match trouble:
         case Trouble.ANSWER_LOST:
-            return notice(visit, page, "answer_lost", "wait", [Link(page.shop, "back")])
+            return notice(visit, page, "answer_lost", "wait", [NoticeLink(page.shop, "back")])
         case Trouble.BAD_GATEWAY:
-            return notice(visit, page, "bad_gateway", "bad", [Link(page.shop, "back")], status=502)
+            return notice(visit, page, "bad_gateway", "bad", [NoticeLink(page.shop, "back")], status=502)
         case Trouble.REQUEST_LOST:
-            return notice(visit, page, "request_lost", "bad", [Link(address(visit), "retry"), Link(page.shop, "back")])
+            return notice(
+                visit, page, "request_lost", "bad", [NoticeLink(address(visit), "retry"), NoticeLink(page.shop, "back")]
+            )
         case Trouble.NONE:
             return onward(visit, page)
 
 
 @of_payment
-def cancel(session: Session, visit: Visit, page: Checkout) -> Answer:
-    """The buyer gives up and goes back to the shop."""
+def cancel(session: SandboxSession, visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
     checkout.cancel(session, page)
     return onward(visit, checkout.of_token(session, visit.token) or page)
 
 
 @of_payment
-def show_challenge(_session: Session, visit: Visit, page: Checkout) -> Answer:
-    """The bank's page."""
+def show_challenge(_session: SandboxSession, visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
+    """The bank's challenge."""
     match page.stage:
-        case Stage.CHALLENGE:
+        case HostedPaymentStage.CHALLENGE:
             return challenge_page(visit, page)
-        case Stage.SILENT:
-            return notice(visit, page, "silent", "wait", [Link(page.shop, "back")])
+        case HostedPaymentStage.SILENT:
+            return notice(visit, page, "silent", "wait", [NoticeLink(page.shop, "back")])
         case _:
             return ended(visit, page)
 
 
 @of_payment
-def answer(session: Session, visit: Visit, page: Checkout) -> Answer:
-    """The bank's form was sent."""
-    choice = Choice.REFUSE if visit.typed.get("choice") == Choice.REFUSE else Choice.CONFIRM
+def answer(session: SandboxSession, visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
+    """Process the bank's form."""
+    choice = ChallengeChoice.REFUSE if visit.typed.get("choice") == ChallengeChoice.REFUSE else ChallengeChoice.CONFIRM
     right = checkout.answer(session, page, choice, visit.typed.get("code", ""))
     page = checkout.of_token(session, visit.token) or page
-    if not right and page.stage is Stage.CHALLENGE:
+    if not right and page.stage is HostedPaymentStage.CHALLENGE:
         return challenge_page(
             visit, page, {"code": texts_of(visit, page)("code_wrong", left=WRONG_CODES - page.wrong_codes)}
         )
@@ -97,37 +102,39 @@ def answer(session: Session, visit: Visit, page: Checkout) -> Answer:
 
 
 @of_payment
-def show_left(_session: Session, visit: Visit, page: Checkout) -> Answer:
-    """The buyer left the bank's page without an answer: nothing is decided."""
-    if page.stage is not Stage.CHALLENGE:
+def show_left(_session: SandboxSession, visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
+    """The buyer left the bank's page without an answer. The payment stays open."""
+    if page.stage is not HostedPaymentStage.CHALLENGE:
         return ended(visit, page)
-    return notice(visit, page, "left", "wait", [Link(address(visit, "/challenge"), "resume"), Link(page.shop, "back")])
+    return notice(
+        visit, page, "left", "wait", [NoticeLink(address(visit, "/challenge"), "resume"), NoticeLink(page.shop, "back")]
+    )
 
 
-def unknown(visit: Visit) -> Answer:
-    """An address that leads to no payment."""
+def unknown(visit: HostedPageRequest) -> PageResponse:
+    """The page for an unknown token."""
     return notice(visit, None, "unknown", "bad", [], status=404)
 
 
-def onward(visit: Visit, page: Checkout) -> Answer:
-    """Where the payment goes on."""
+def onward(visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
+    """The response that leads to the payment's current step."""
     match page.stage:
-        case Stage.CARD:
-            return Sent(address(visit))
-        case Stage.CHALLENGE | Stage.SILENT:
-            return Sent(address(visit, "/challenge"))
-        case Stage.SETTLING:
-            return Sent(page.shop)
-        case Stage.DONE:
-            return ended(visit, page) if expired(page) else Sent(page.shop)
+        case HostedPaymentStage.CARD:
+            return PageRedirect(address(visit))
+        case HostedPaymentStage.CHALLENGE | HostedPaymentStage.SILENT:
+            return PageRedirect(address(visit, "/challenge"))
+        case HostedPaymentStage.SETTLING:
+            return PageRedirect(page.shop)
+        case HostedPaymentStage.DONE:
+            return ended(visit, page) if expired(page) else PageRedirect(page.shop)
 
 
-def ended(visit: Visit, page: Checkout) -> Answer:
-    """What someone sees who comes to a page that is no longer the payment's."""
-    if page.stage in {Stage.CARD, Stage.CHALLENGE, Stage.SILENT}:
+def ended(visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
+    """The response for a step that is no longer current."""
+    if page.stage in {HostedPaymentStage.CARD, HostedPaymentStage.CHALLENGE, HostedPaymentStage.SILENT}:
         return onward(visit, page)
-    if page.stage is Stage.SETTLING:
-        return notice(visit, page, "settling", "wait", [Link(page.shop, "back")])
+    if page.stage is HostedPaymentStage.SETTLING:
+        return notice(visit, page, "settling", "wait", [NoticeLink(page.shop, "back")])
     name, mood = (
         ("paid", "good")
         if page.result_code == results.SUCCESS
@@ -135,18 +142,22 @@ def ended(visit: Visit, page: Checkout) -> Answer:
         if expired(page)
         else ("failed", "bad")
     )
-    return notice(visit, page, name, mood, [Link(page.shop, "back")], status=410)
+    return notice(visit, page, name, mood, [NoticeLink(page.shop, "back")], status=410)
 
 
-def expired(page: Checkout) -> bool:
-    """Whether time ended the payment."""
+def expired(page: HostedPayment) -> bool:
+    """True if the payment ended by expiry."""
     return page.result_code in {results.LINK_EXPIRED, results.AUTHENTICATION_EXPIRED}
 
 
 def card_page(
-    session: Session, visit: Visit, page: Checkout, filled: Filled, problems: Mapping[str, str] | None = None
-) -> Shown:
-    """The card form, with what is wrong with it."""
+    session: SandboxSession,
+    visit: HostedPageRequest,
+    page: HostedPayment,
+    filled: Filled,
+    problems: Mapping[str, str] | None = None,
+) -> RenderedPage:
+    """The card form with its errors."""
     texts, digits = texts_of(visit, page), security_code_length(page.brand)
     found = {name: texts(reason, example=example(session), digits=digits) for name, reason in (problems or {}).items()}
     values = {
@@ -160,36 +171,44 @@ def card_page(
         "digits": digits,
         "here": address(visit),
         "cancel": address(visit, "/cancel"),
-        "language": visit.language,
+        "language": visit.language_parameter,
     }
-    return Shown("card.html", texts, 400 if found else 200, values)
+    return RenderedPage("card.html", texts, 400 if found else 200, values)
 
 
-def challenge_page(visit: Visit, page: Checkout, found: Mapping[str, str] | None = None) -> Shown:
-    """The bank's form, with what is wrong with it."""
+def challenge_page(
+    visit: HostedPageRequest, page: HostedPayment, errors: Mapping[str, str] | None = None
+) -> RenderedPage:
+    """The bank's form with its errors."""
     values = {
         "page": page,
-        "found": found or {},
+        "found": errors or {},
         "code": CHALLENGE_CODE,
         "here": address(visit, "/challenge"),
         "leave": address(visit, "/left"),
     }
-    return Shown("challenge.html", texts_of(visit, page), 400 if found else 200, values)
+    return RenderedPage("challenge.html", texts_of(visit, page), 400 if errors else 200, values)
 
 
 def notice(
-    visit: Visit, page: Checkout | None, name: str, mood: str, links: Sequence[Link], *, status: int = 200
-) -> Shown:
-    """A page that tells one thing of a payment and shows the way on."""
+    visit: HostedPageRequest,
+    page: HostedPayment | None,
+    name: str,
+    mood: str,
+    links: Sequence[NoticeLink],
+    *,
+    status: int = 200,
+) -> RenderedPage:
+    """A page with one message about a payment, and links."""
     minutes = page.minutes_left if page else 0
     return visits.notice(texts_of(visit, page), name, mood, links, status=status, minutes=minutes)
 
 
-def today(session: Session) -> dt.date:
-    """The day, in UTC."""
+def today(session: SandboxSession) -> dt.date:
+    """The current day in UTC."""
     return dt.datetime.fromtimestamp(session.now, dt.UTC).date()
 
 
-def example(session: Session) -> str:
-    """A month two years ahead, such as 12/27."""
+def example(session: SandboxSession) -> str:
+    """A month two years from now, such as 12/27."""
     return f"12/{(today(session).year + 2) % 100:02}"

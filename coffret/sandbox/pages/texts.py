@@ -1,4 +1,4 @@
-"""The words of the hosted pages, in every language of the shop's pages."""
+"""The texts of the hosted pages, in all languages of the checkout."""
 
 import datetime as dt
 import json
@@ -25,33 +25,33 @@ CATALOGUES: dict[str, dict[str, str]] = {
 }
 
 
-class Texts:
-    """One language's words."""
+class PageTexts:
+    """The texts of one language."""
 
     def __init__(self, language: str) -> None:
         self.language = language
         self._catalogue = CATALOGUES[language]
 
     def __call__(self, name: str, /, **values: object) -> str:
-        """A text by its name, with its gaps filled."""
+        """A text by its name, with its placeholders filled."""
         return self._catalogue[name].format(**values)
 
     def money(self, amount: int, currency: str) -> str:
-        """An amount in the currency's smallest unit, as this language writes it."""
+        """Format an amount that is in the currency's smallest unit."""
         precision = get_currency_precision(currency)
         return format_currency(Decimal(amount).scaleb(-precision), currency, locale=self.language)
 
     def moment(self, timestamp: float) -> str:
-        """A moment in UTC, as this language writes it."""
+        """Format a timestamp in UTC."""
         moment = dt.datetime.fromtimestamp(timestamp, dt.UTC)
         day = format_date(moment, "long", locale=self.language)
         return f"{day}, {format_time(moment, 'short', locale=self.language)} UTC"
 
 
-def pick(wished: str | None, culture: str, accepted: Sequence[str]) -> Texts:
-    """The language that was asked for, else the pay-in's, else the browser's first that there is, else English.
+def pick(wished: str | None, culture: str, accepted: Sequence[str]) -> PageTexts:
+    """The first supported language of: the requested one, the pay-in's, those of the browser, English.
 
-    The provider has no Catalan: a pay-in in Spanish seen by a browser that prefers Catalan is shown in Catalan.
+    The provider does not support Catalan. A Spanish pay-in is shown in Catalan if the browser prefers Catalan.
     """
     own = [
         language
@@ -60,4 +60,4 @@ def pick(wished: str | None, culture: str, accepted: Sequence[str]) -> Texts:
     ]
     if culture == "ES" and own[:1] == ["ca"]:
         own, culture = ["ca"], ""
-    return Texts(next((language for language in (wished, culture.lower(), *own) if language in LANGUAGES), "en"))
+    return PageTexts(next((language for language in (wished, culture.lower(), *own) if language in LANGUAGES), "en"))

@@ -1,4 +1,4 @@
-"""The hosted pages over HTTP: their addresses, their rendering, their headers. They need no script."""
+"""The hosted pages over HTTP: routes, rendering and headers. The pages contain no scripts."""
 
 import pathlib
 from collections.abc import Awaitable, Callable
@@ -11,21 +11,21 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from coffret.sandbox.core import Sandbox
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.pages import identity, sca, steps
 from coffret.sandbox.pages.texts import LANGUAGES
-from coffret.sandbox.pages.visits import Answer, Sent, Visit
+from coffret.sandbox.pages.visits import HostedPageRequest, PageRedirect, PageResponse
 
 HERE = pathlib.Path(__file__).parent
 HEADERS = {
-    # Forms may lead anywhere over http: the buyer goes on to the shop, whose address each payment chooses.
+    # form-action allows any http URL: forms redirect to the shop, whose URL each payment sets.
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; "
     "frame-ancestors 'none'; form-action 'self' http: https:",
     "Cache-Control": "no-store",
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
-STEPS: tuple[tuple[str, str, Callable[[Session, Visit], Answer]], ...] = (
+STEPS: tuple[tuple[str, str, Callable[[SandboxSession, HostedPageRequest], PageResponse]], ...] = (
     ("GET", "/pay/{token}", steps.show_card),
     ("POST", "/pay/{token}", steps.pay),
     ("POST", "/pay/{token}/cancel", steps.cancel),
@@ -40,7 +40,7 @@ STEPS: tuple[tuple[str, str, Callable[[Session, Visit], Answer]], ...] = (
 
 
 def routes(sandbox: Sandbox) -> list[Route | Mount]:
-    """Every hosted page and its stylesheet."""
+    """Routes of all hosted pages and of their style sheet."""
     templates = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -50,7 +50,9 @@ def routes(sandbox: Sandbox) -> list[Route | Mount]:
     )
     base = urlsplit(sandbox.settings.root).path
 
-    def endpoint(step: Callable[[Session, Visit], Answer]) -> Callable[[Request], Awaitable[Response]]:
+    def endpoint(
+        step: Callable[[SandboxSession, HostedPageRequest], PageResponse],
+    ) -> Callable[[Request], Awaitable[Response]]:
         async def visited(request: Request) -> Response:
             return rendered(templates, base, await sandbox.run(step, await visit(request, base)))
 
@@ -60,10 +62,10 @@ def routes(sandbox: Sandbox) -> list[Route | Mount]:
     return [*pages, Mount("/static", StaticFiles(directory=HERE / "static"))]
 
 
-async def visit(request: Request, base: str) -> Visit:
-    """What a request asks for."""
+async def visit(request: Request, base: str) -> HostedPageRequest:
+    """Parse a request."""
     typed = parse_qsl((await request.body()).decode("utf-8", "replace")) if request.method == "POST" else []
-    return Visit(
+    return HostedPageRequest(
         base=base,
         token=request.path_params.get("token", ""),
         query=dict(request.query_params),
@@ -72,9 +74,9 @@ async def visit(request: Request, base: str) -> Visit:
     )
 
 
-def rendered(templates: Environment, base: str, answer: Answer) -> Response:
-    """The HTTP answer."""
-    if isinstance(answer, Sent):
+def rendered(templates: Environment, base: str, answer: PageResponse) -> Response:
+    """Turn a page response into an HTTP response."""
+    if isinstance(answer, PageRedirect):
         return RedirectResponse(answer.url, 303, headers=HEADERS)
     context = {"t": answer.texts, "base": base, "languages": LANGUAGES, "kept": "", **answer.values}
     return HTMLResponse(templates.get_template(answer.template).render(context), answer.status, HEADERS)

@@ -1,15 +1,15 @@
-"""A visit of a hosted page, and what it can be answered with."""
+"""The request for a hosted page, and its possible responses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from coffret.sandbox.pages.texts import LANGUAGES, Texts, pick
+from coffret.sandbox.pages.texts import LANGUAGES, PageTexts, pick
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
-    """A request for a hosted page: what was asked and typed. `base` is the path that the sandbox is mounted at."""
+class HostedPageRequest:
+    """A request for a hosted page with its query and form values. `base` is the path that the sandbox is mounted at."""
 
     base: str
     token: str = ""
@@ -18,51 +18,50 @@ class Visit:
     typed: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def wished(self) -> str | None:
-        """The language that was asked for, if there is such a one."""
+    def requested_language(self) -> str | None:
+        """The language in the query; None if it is missing or unsupported."""
         return self.query.get("lang") if self.query.get("lang") in LANGUAGES else None
 
     @property
-    def language(self) -> str:
-        """What keeps a chosen language in an address that has a query already."""
-        return f"&lang={self.wished}" if self.wished else ""
+    def language_parameter(self) -> str:
+        """The requested language as a parameter to append to a query."""
+        return f"&lang={self.requested_language}" if self.requested_language else ""
 
-    def texts(self, culture: str = "") -> Texts:
-        """The language to answer in; `culture` is what the page's object prefers."""
-        return pick(self.wished, culture, self.accepted)
+    def texts(self, culture: str = "") -> PageTexts:
+        """The texts of the response. `culture` is the pay-in's language."""
+        return pick(self.requested_language, culture, self.accepted)
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A way on: an address and the name of its text."""
+class NoticeLink:
+    """A link on a notice page: its URL and the name of its text."""
 
     url: str
     label: str
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A page to render."""
-
+class RenderedPage:
     template: str
-    texts: Texts
+    texts: PageTexts
     status: int = 200
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """Another address to go to."""
-
+class PageRedirect:
     url: str
 
 
-Answer = Shown | Sent
+PageResponse = RenderedPage | PageRedirect
 
 
 def notice(
-    texts: Texts, name: str, mood: str, links: Sequence[Link] = (), *, status: int = 200, **gaps: object
-) -> Shown:
-    """A page that tells one thing and shows the way on. `mood` is `good`, `bad` or `wait`; `gaps` fill its text."""
+    texts: PageTexts, name: str, mood: str, links: Sequence[NoticeLink] = (), *, status: int = 200, **gaps: object
+) -> RenderedPage:
+    """A page with one message and links.
+
+    `mood` is `good`, `bad` or `wait`; `gaps` fill the placeholders of the text.
+    """
     values = {"title": texts(f"{name}_title"), "text": texts(f"{name}_text", **gaps), "mood": mood, "links": links}
-    return Shown("notice.html", texts, status, values)
+    return RenderedPage("notice.html", texts, status, values)

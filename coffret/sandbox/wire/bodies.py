@@ -1,4 +1,4 @@
-"""The kinds of value in request bodies. Strict: what the real provider would refuse is refused here too."""
+"""Types of request bodies. Validation is strict: what the provider refuses is refused here."""
 
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ Currency = Literal[
 
 
 def web_address(value: str) -> str:
-    """Refuse what a browser could not be sent to."""
+    """Raise ValueError unless the value is an absolute http or https URL."""
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("must be an absolute http or https URL")
@@ -24,7 +24,7 @@ def web_address(value: str) -> str:
 
 
 def number_as_flag(value: object) -> object:
-    """True and false for 1 and 0, which the provider's own SDK for Python sends."""
+    """Convert 1 and 0 to booleans: the provider's Python SDK sends them."""
     return bool(value) if type(value) is int and value in {0, 1} else value
 
 
@@ -39,14 +39,17 @@ Timestamp = int
 
 
 class Body(BaseModel):
-    """An object with PascalCase names. Unknown names are ignored, known ones in another case are refused."""
+    """A JSON object with PascalCase names. Unknown names are ignored. Known names in another case are refused."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", alias_generator=to_pascal)
 
     @model_validator(mode="before")
     @classmethod
     def exact_names(cls, value: Any) -> Any:
-        """The provider's names are case-sensitive: a field in another case would be lost without a word."""
+        """The provider's names are case-sensitive.
+
+        A field in another case would be ignored silently, so it is refused.
+        """
         if isinstance(value, dict):
             known = {str(field.alias).lower(): field.alias for field in cls.model_fields.values()}
             for name in value:
@@ -57,39 +60,37 @@ class Body(BaseModel):
 
     @classmethod
     def read(cls, value: Any) -> Self:
-        """Check a decoded body; what is wrong leaves as one `ParamError` that names each field."""
+        """Validate a decoded body. Raises one ParamError that names every invalid field."""
         try:
             return cls.model_validate(value)
         except ValidationError as error:
             raise ParamError({where(problem): sentence(problem) for problem in error.errors()}) from None
 
     def written(self) -> dict[str, Any]:
-        """The body under the provider's names, every field present."""
+        """The body with the provider's names, including unset fields."""
         return self.model_dump(by_alias=True)
 
 
-class Money(Body):
+class MoneyBody(Body):
     """An amount in the currency's smallest unit."""
 
     currency: Currency
     amount: Annotated[int, Field(ge=0)]
 
 
-class PositiveMoney(Money):
-    """An amount of at least one smallest unit."""
+class PositiveMoney(MoneyBody):
+    """An amount of at least one of the currency's smallest unit."""
 
     amount: Annotated[int, Field(ge=1)]
 
 
-class SignedMoney(Money):
-    """An amount that may be negative: the fees of a refund."""
+class SignedMoney(MoneyBody):
+    """An amount that may be negative, for the fees of a refund."""
 
     amount: int
 
 
-class Address(Body):
-    """A postal address."""
-
+class AddressBody(Body):
     address_line1: Text
     address_line2: Annotated[str, Field(max_length=255)] | None = None
     city: Text
@@ -99,19 +100,19 @@ class Address(Body):
 
     @model_validator(mode="after")
     def region_where_needed(self) -> Self:
-        """Three countries have addresses that need a region."""
+        """Addresses in three countries require a region."""
         if self.country in {"US", "CA", "MX"} and not self.region:
             raise ParamError({"Region": "The Region field is required for US, CA and MX."})
         return self
 
 
 def where(problem: ErrorDetails) -> str:
-    """`DebitedFunds.Amount` for a problem in a nested field."""
+    """The path of a field: `DebitedFunds.Amount`."""
     return ".".join(str(part) for part in problem["loc"]) or "Body"
 
 
 def sentence(problem: ErrorDetails) -> str:
-    """What is wrong, in the provider's manner."""
+    """The provider's error message for a validation problem."""
     if problem["type"] == "missing":
         return f"The {where(problem)} field is required."
     return f"The field {where(problem)} is invalid: {problem['msg'].removeprefix('Value error, ')}."

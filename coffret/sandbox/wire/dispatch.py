@@ -1,4 +1,4 @@
-"""One wire call from its arrival to its answer: token, fault, idempotency key, the work itself, headers."""
+"""Dispatches a wire call: token, fault, idempotency key, handler, headers."""
 
 import json
 from dataclasses import dataclass, field, replace
@@ -8,17 +8,17 @@ from starlette.responses import Response
 
 from coffret.sandbox import stats, tokens
 from coffret.sandbox.core import Sandbox
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.wire import faults, idempotency, limits
-from coffret.sandbox.wire.endpoints import Call, Empty, Endpoint, Interface, Json, Page
-from coffret.sandbox.wire.errors import ForbiddenResource, InjectedFailure, RateLimit, WireError
+from coffret.sandbox.wire.endpoints import Empty, HttpCall, Interface, Json, WireEndpoint, WirePage
+from coffret.sandbox.wire.errors import ForbiddenResource, InjectedFailure, RateLimitReached, WireError
 from coffret.sandbox.wire.faults import Fault, FaultKind
 from coffret.sandbox.wire.paging import page_headers
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What goes back: a status, a JSON text, which may be empty, and headers."""
+class WireResponse:
+    """A response: status, JSON text (may be empty) and headers."""
 
     status: int
     body: str
@@ -27,16 +27,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A call that may run."""
+    """A call that passed all checks."""
 
-    call: Call
-    endpoint: Endpoint
+    call: HttpCall
+    endpoint: WireEndpoint
     fault: Fault | None
     reservation: str | None
 
 
 class Wire:
-    """Answers one version of the interface, `/v2.01/…` say."""
+    """Serves one version of the interface, for example `/v2.01/…`."""
 
     def __init__(self, sandbox: Sandbox, version: str, interface: Interface) -> None:
         self._sandbox = sandbox
@@ -44,10 +44,9 @@ class Wire:
         self._interface = interface
 
     async def answer(self, request: Request) -> Response:
-        """Answer one request."""
-        call = await self._arrived(request)
+        call = await self._read_call(request)
         admitted = await self._sandbox.run(self._admit, call)
-        if isinstance(admitted, Answer):
+        if isinstance(admitted, WireResponse):
             return respond(admitted)
         try:
             return await self._carry_out(admitted)
@@ -56,19 +55,19 @@ class Wire:
             raise
 
     async def _carry_out(self, admitted: Admitted) -> Response:
-        """The call's work, with the failure that it meets before or after."""
+        """Run the handler, and apply the fault before or after it."""
         fault = admitted.fault
-        if fault and fault.when == "before" and (spoilt := await self._meet(fault, None)):
+        if fault and fault.when == "before" and (spoilt := await self._apply_fault(fault, None)):
             return spoilt
         performed = respond(await self._sandbox.run(perform, admitted))
         if fault and fault.when == "after":
-            return await self._meet(fault, performed) or performed
+            return await self._apply_fault(fault, performed) or performed
         return performed
 
-    async def _arrived(self, request: Request) -> Call:
+    async def _read_call(self, request: Request) -> HttpCall:
         address = "/" + request.path_params["path"]
         url = f"{self._sandbox.settings.root}/{self._version}{address}"
-        return Call(
+        return HttpCall(
             method=request.method,
             address=address,
             url=f"{url}?{request.url.query}" if request.url.query else url,
@@ -79,14 +78,14 @@ class Wire:
             query={name: request.query_params.getlist(name) for name in request.query_params},
         )
 
-    def _admit(self, session: Session, call: Call) -> Admitted | Answer:
+    def _admit(self, session: SandboxSession, call: HttpCall) -> Admitted | WireResponse:
         limits.count(session)
         try:
             return self._authorised(session, call)
         except WireError as error:
             return refused(session, error)
 
-    def _authorised(self, session: Session, call: Call) -> Admitted:
+    def _authorised(self, session: SandboxSession, call: HttpCall) -> Admitted:
         client, _, rest = call.address.lstrip("/").partition("/")
         public = client.lower() in {"oauth", "countries"}
         address = call.address if public else f"/{rest}"
@@ -104,17 +103,17 @@ class Wire:
             call = replace(call, fail_with=fault.code)
         return Admitted(call, endpoint, fault, idempotency.reserve(session, call) if endpoint.modelled else None)
 
-    async def _meet(self, fault: Fault, answer: Response | None) -> Response | None:
+    async def _apply_fault(self, fault: Fault, answer: Response | None) -> Response | None:
         if fault.kind is FaultKind.STATUS:
             return respond(await self._sandbox.run(refused, InjectedFailure(fault.status)))
         if fault.kind is FaultKind.RATE_LIMIT:
-            error = RateLimit("Rate limit exceeded, as asked for at /_sb/faults")
+            error = RateLimitReached("Rate limit exceeded, as asked for at /_sb/faults")
             return respond(await self._sandbox.run(refused, error, exhausted=True))
         return await faults.spoil(fault, answer)
 
 
-def perform(session: Session, admitted: Admitted) -> Answer:
-    """Do what the call asks, and keep its answer for its idempotency key, a refusal too."""
+def perform(session: SandboxSession, admitted: Admitted) -> WireResponse:
+    """Run the handler and store its response for the idempotency key, errors included."""
     call = admitted.call
     headers = limits.headers(session)
     try:
@@ -128,24 +127,23 @@ def perform(session: Session, admitted: Admitted) -> Answer:
     return answer
 
 
-def answered(call: Call, result: Json | Page | Empty, headers: dict[str, str]) -> Answer:
-    """The answer that a call's result makes."""
+def answered(call: HttpCall, result: Json | WirePage | Empty, headers: dict[str, str]) -> WireResponse:
+    """The response for a handler's result."""
     if isinstance(result, Empty):
-        return Answer(result.status, "", headers)
-    if isinstance(result, Page):
-        return Answer(
+        return WireResponse(result.status, "", headers)
+    if isinstance(result, WirePage):
+        return WireResponse(
             200, json.dumps(result.items, ensure_ascii=False), headers | page_headers(result, call.url, call.query)
         )
-    return Answer(200, json.dumps(result, ensure_ascii=False), headers)
+    return WireResponse(200, json.dumps(result, ensure_ascii=False), headers)
 
 
-def refused(session: Session, error: WireError, *, exhausted: bool = False) -> Answer:
-    """The answer that an error makes."""
+def refused(session: SandboxSession, error: WireError, *, exhausted: bool = False) -> WireResponse:
+    """The response for an error."""
     body = json.dumps(error.body(session.mint(""), session.now), ensure_ascii=False)
-    return Answer(error.status, body, {**limits.headers(session, exhausted=exhausted), **error.headers})
+    return WireResponse(error.status, body, {**limits.headers(session, exhausted=exhausted), **error.headers})
 
 
-def respond(answer: Answer) -> Response:
-    """The HTTP answer."""
+def respond(answer: WireResponse) -> Response:
     kind = {"Content-Type": "application/json; charset=utf-8"} if answer.body else {}
     return Response(answer.body or None, answer.status, {**answer.headers, **kind})

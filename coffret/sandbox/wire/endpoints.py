@@ -1,4 +1,4 @@
-"""What a call is and how its address finds the function that answers it."""
+"""HTTP calls and the routing of paths to handlers."""
 
 import base64
 import binascii
@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.wire.bodies import Body
 from coffret.sandbox.wire.errors import (
     MethodNotAllowed,
     NotModelled,
     ParamError,
     ResourceNotFound,
-    UnsupportedMediaType,
     WireError,
+    WireUnsupportedMediaType,
 )
 
 Json = dict[str, Any]
@@ -25,8 +25,8 @@ Checked = TypeVar("Checked", bound=Body)
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """One page of a list, and how many items there are on all of them."""
+class WirePage:
+    """One page of a list, with the total number of items."""
 
     items: list[Json]
     total: int
@@ -36,14 +36,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """An answer that is only a status, without a body."""
+    """A response without a body."""
 
     status: int = 204
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One HTTP call. `path` holds what the address names, `query` each parameter's values in order."""
+class HttpCall:
+    """One HTTP call. `path` contains the path parameters, `query` the values of each query parameter in order."""
 
     method: str
     address: str
@@ -55,28 +55,28 @@ class Call:
     query: Mapping[str, Sequence[str]] = field(default_factory=dict)
     path: Mapping[str, str] = field(default_factory=dict)
     fail_with: str | None = None
-    """The result code that the object made by this call must end with, when a fault asks for one."""
+    """The result code with which the created object must end, if a fault demands one."""
 
     def json(self, shape: type[Checked]) -> Checked:
-        """The JSON body, checked."""
+        """The JSON body, validated."""
         return shape.read(self.object())
 
     def object(self) -> Json:
-        """The JSON body as it came."""
+        """The JSON body as a dict. Raises ParamError and WireUnsupportedMediaType."""
         if self.content_type and "json" not in self.content_type:
-            raise UnsupportedMediaType("Send application/json.")
+            raise WireUnsupportedMediaType("Send application/json.")
         return self._decoded()
 
     def form(self) -> dict[str, str]:
-        """The form body. The provider's own SDK for Python sends JSON and calls it a form, and is understood."""
+        """The form body. JSON labelled as a form is accepted, because the provider's Python SDK sends it."""
         if self.content_type and "application/x-www-form-urlencoded" not in self.content_type:
-            raise UnsupportedMediaType("Send application/x-www-form-urlencoded.")
+            raise WireUnsupportedMediaType("Send application/x-www-form-urlencoded.")
         if self.content.startswith(b"{"):
             return {name: str(value) for name, value in self._decoded().items()}
         return {name: values[-1] for name, values in parse_qs(self.content.decode("latin-1")).items()}
 
     def basic(self) -> tuple[str, str] | None:
-        """User name and password of the Basic scheme, if it was used."""
+        """User name and password of Basic authentication; None without it."""
         scheme, _, value = self.authorization.partition(" ")
         if scheme.lower() != "basic":
             return None
@@ -87,7 +87,7 @@ class Call:
         return name, secret
 
     def one(self, name: str) -> str | None:
-        """The last value of a query parameter."""
+        """The last value of a query parameter; None if it is absent."""
         values = self.query.get(name)
         return values[-1] if values else None
 
@@ -101,18 +101,21 @@ class Call:
         return value
 
 
-Handler = Callable[[Session, Call], "Json | Page | Empty | WireError"]
-"""A refusal that is raised undoes what the call did; one that is answered leaves it."""
+Handler = Callable[[SandboxSession, HttpCall], "Json | WirePage | Empty | WireError"]
+"""Handles a call. A raised error rolls back the call's writes; a returned one commits them."""
 
 
-def not_modelled(_session: Session, call: Call) -> Json:
-    """Refuse a call that the provider has and the sandbox does not."""
+def not_modelled(_session: SandboxSession, call: HttpCall) -> Json:
+    """Raise NotModelled."""
     raise NotModelled(f"The provider has {call.method} {call.address}, the sandbox does not model it yet.")
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """One line of the interface. `path` is relative to `/v2.01/{ClientId}` (or the version in its place), or to `/v2.01` when `public`."""
+class WireEndpoint:
+    """One endpoint of the interface.
+
+    `path` is relative to `/v2.01/{ClientId}` (or another version), or to `/v2.01` if `public`.
+    """
 
     method: str
     path: str
@@ -121,30 +124,31 @@ class Endpoint:
 
     @property
     def kind(self) -> str:
-        """How statistics name it."""
+        """The name in the statistics."""
         return f"{self.method} {self.path}"
 
     @property
     def modelled(self) -> bool:
-        """Whether the sandbox answers it."""
+        """True if the sandbox implements it."""
         return self.handle is not not_modelled
 
     def pattern(self) -> re.Pattern[str]:
-        """Addresses are matched whatever their case and with or without a final slash; ids keep their case."""
+        """Matches paths case-insensitively, with or without a final slash."""
         return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(self.path)) + "/?", re.IGNORECASE)
 
 
 class Interface:
-    """Every endpoint, found by method and address."""
+    """All endpoints of a version."""
 
-    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+    def __init__(self, endpoints: Sequence[WireEndpoint]) -> None:
         self.endpoints = tuple(endpoints)
         self._patterns = [(endpoint.pattern(), endpoint) for endpoint in self.endpoints]
 
-    def find(self, method: str, address: str, *, public: bool) -> tuple[Endpoint, dict[str, str]]:
-        """The endpoint and what its address names. Modelled ones come first, so that `/x/{id}` never hides one.
+    def find(self, method: str, address: str, *, public: bool) -> tuple[WireEndpoint, dict[str, str]]:
+        """The endpoint and its path parameters. Raises MethodNotAllowed and ResourceNotFound.
 
-        Slashes may be doubled: the provider's own SDK for Python asks for `/responses//{key}`.
+        The first match wins, so modelled endpoints must precede others. Double slashes are accepted: the provider's
+        Python SDK requests `/responses//{key}`.
         """
         allowed: list[str] = []
         address = re.sub("/{2,}", "/", address)

@@ -1,4 +1,4 @@
-"""Refusals as the provider words them: an HTTP status and a body with `Message`, `Type`, `Id`, `Date` and `errors`."""
+"""The provider's errors: an HTTP status and a body with `Message`, `Type`, `Id`, `Date` and `errors`."""
 
 import http
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class WireError(Exception):
-    """The call is refused; nothing was done."""
+    """The call is refused. If the error is raised, its writes are rolled back."""
 
     status: int = 500
     type: str = "internal_error"
@@ -20,7 +20,7 @@ class WireError(Exception):
         self.headers = headers or {}
 
     def body(self, id: str, now: float) -> dict[str, Any]:
-        """The body of the answer. Its `Date` is a float, which the provider's own error bodies have too."""
+        """The response body. `Date` is a float, as in the provider's error bodies."""
         return {
             "Message": self.message,
             "Type": self.type,
@@ -31,8 +31,6 @@ class WireError(Exception):
 
 
 class ParamError(WireError):
-    """Parameters are missing or wrong."""
-
     status, type = 400, "param_error"
 
     def __init__(self, errors: Mapping[str, str]) -> None:
@@ -43,14 +41,12 @@ class ParamError(WireError):
 
 
 class CorrelationIdNotFound(WireError):
-    """No call was made with this idempotency key in the last 24 hours, or it is still running."""
+    """No completed call used this idempotency key in the last 24 hours."""
 
     status, type = 400, "correlationid_not_found"
 
 
 class UserClosed(WireError):
-    """The user is closed for good."""
-
     status, type = 400, "user_closed"
 
     def __init__(self) -> None:
@@ -58,7 +54,7 @@ class UserClosed(WireError):
 
 
 class Unauthorized(WireError):
-    """The token or the API key is wrong, or the token has ended."""
+    """The API key or the token is wrong, or the token has expired."""
 
     status, type = 401, "unauthorized"
 
@@ -67,7 +63,7 @@ class Unauthorized(WireError):
 
 
 class AuthenticationAsked(WireError):
-    """The owner has to authenticate before this may be looked at. Where is told in a header only."""
+    """The owner must authenticate first. Only the WWW-Authenticate header contains the URL."""
 
     status, type = 401, "unauthorized"
 
@@ -79,14 +75,10 @@ class AuthenticationAsked(WireError):
 
 
 class ForbiddenResource(WireError):
-    """The caller may not touch this."""
-
     status, type = 403, "forbidden_ressource"
 
 
 class ResourceNotFound(WireError):
-    """There is no such thing."""
-
     status, type = 404, "ressource_not_found"
 
     def __init__(self, message: str = "The ressource does not exist") -> None:
@@ -94,7 +86,7 @@ class ResourceNotFound(WireError):
 
 
 class MethodNotAllowed(WireError):
-    """The address exists, with other methods."""
+    """The path exists with other methods."""
 
     status, type = 405, "method_not_allowed"
 
@@ -103,43 +95,37 @@ class MethodNotAllowed(WireError):
 
 
 class IdempotentCreationConflict(WireError):
-    """The idempotency key was used before."""
+    """The idempotency key was already used."""
 
     status, type = 409, "idempotent_creation_conflict"
 
 
 class OutOfTurn(WireError):
-    """The control plane asked for something that does not follow from where the resource is."""
+    """The control plane requested a change that the resource's status does not allow."""
 
     status, type = 409, "out_of_turn"
 
 
 class PayloadTooLarge(WireError):
-    """The file is above what is taken."""
-
     status, type = 413, "payload_too_large"
 
 
-class UnsupportedMediaType(WireError):
-    """The body is not of the kind that is taken here."""
-
+class WireUnsupportedMediaType(WireError):
     status, type = 415, "unsupported_media_type"
 
 
-class RateLimit(WireError):
-    """Too many calls."""
-
+class RateLimitReached(WireError):
     status, type = 429, "rate_limit"
 
 
 class NotModelled(WireError):
-    """The provider has this call; the sandbox does not, and says so rather than pretend."""
+    """The provider supports this call; the sandbox does not."""
 
     status, type = 501, "not_modelled_by_sandbox"
 
 
 class InjectedFailure(WireError):
-    """A failure asked for at the control plane."""
+    """A failure requested at the control plane."""
 
     type = "injected_failure"
 

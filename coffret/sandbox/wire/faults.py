@@ -1,4 +1,4 @@
-"""Failures asked for at the control plane: which calls meet them, and what they do to an answer."""
+"""Faults requested at the control plane: failures of matching calls."""
 
 import asyncio
 import fnmatch
@@ -11,35 +11,35 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 
 
 class FaultKind(StrEnum):
-    """What goes wrong."""
+    """The effect of a fault."""
 
     DROP = "drop"
-    """The connection is cut without an answer."""
+    """The connection is closed without an answer."""
     HANG = "hang"
-    """No answer for `seconds`, then the connection is cut."""
+    """No answer for `seconds`; then the connection is closed."""
     STATUS = "status"
     """An answer with `status`: 500, 502 or 503."""
     RATE_LIMIT = "rate_limit"
-    """429, nothing remaining."""
+    """Status 429 with no calls remaining."""
     TRUNCATED = "truncated"
-    """Half of the JSON."""
+    """The first half of the JSON."""
     HTML = "html"
-    """Status 200 with a web page instead of JSON."""
+    """Status 200 with an HTML page instead of JSON."""
     FAILED = "failed"
-    """The call works, the object that it makes is `FAILED` with `code`."""
+    """The call succeeds; the object that it creates is `FAILED` with `code`."""
     SLOW = "slow"
-    """The right answer, after `seconds`."""
+    """The correct answer, after `seconds`."""
 
 
 class Fault(BaseModel):
-    """One failure: the next `times` calls whose method and path match meet it, before or after they are executed.
+    """One fault. It applies to the next `times` calls whose method and path match, before or after they are executed.
 
-    `path` is relative to the client's root and may hold `*`, for example `/payins/card/web`. A call that meets a fault
-    `before` is not executed, except with `slow` and `failed`, which execute it late or with a failed result.
+    `path` is relative to the client's root and may contain `*`, for example `/payins/card/web`. A call with a fault
+    `before` is not executed, except for `slow` and `failed`, which execute it late or with a failed result.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,12 +55,12 @@ class Fault(BaseModel):
 
     @property
     def executes(self) -> bool:
-        """Whether the call does its work all the same."""
+        """True if the call is executed despite the fault."""
         return self.when == "after" or self.kind in {FaultKind.SLOW, FaultKind.FAILED}
 
 
-def add(session: Session, fault: Fault) -> None:
-    """Let the next matching calls fail."""
+def add(session: SandboxSession, fault: Fault) -> None:
+    """Make the next matching calls fail."""
     session.change(
         "INSERT INTO fault (method, path, times, spec) VALUES (?, ?, ?, ?)",
         fault.method,
@@ -70,19 +70,19 @@ def add(session: Session, fault: Fault) -> None:
     )
 
 
-def listed(session: Session) -> list[Fault]:
-    """Faults that are still to be met, with the times that are left."""
+def listed(session: SandboxSession) -> list[Fault]:
+    """Remaining faults, with the remaining number of times."""
     rows = session.rows("SELECT * FROM fault ORDER BY id")
     return [Fault.model_validate_json(row["spec"]).model_copy(update={"times": row["times"]}) for row in rows]
 
 
-def clear(session: Session) -> None:
-    """No more faults."""
+def clear(session: SandboxSession) -> None:
+    """Remove all faults."""
     session.change("DELETE FROM fault")
 
 
-def take(session: Session, method: str, path: str) -> Fault | None:
-    """The fault that this call meets, counted down."""
+def take(session: SandboxSession, method: str, path: str) -> Fault | None:
+    """The fault of this call; its counter is decremented."""
     for row in session.rows("SELECT * FROM fault ORDER BY id"):
         if fnmatch.fnmatchcase(method, row["method"].upper()) and fnmatch.fnmatchcase(
             path.lower().rstrip("/"), row["path"].lower().rstrip("/")
@@ -96,11 +96,14 @@ def take(session: Session, method: str, path: str) -> Fault | None:
 
 
 class ConnectionCut(httpx.ReadError):
-    """What a client in the same process sees of a cut connection; one behind a socket sees the socket close."""
+    """The error that a client in the same process gets for a closed connection.
+
+    A client on a socket sees the socket close.
+    """
 
 
 class CutResponse(Response):
-    """Begins an answer and breaks off, which makes the server close the connection."""
+    """Starts an answer and fails, so that the server closes the connection."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's three
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1")]})
@@ -108,7 +111,7 @@ class CutResponse(Response):
 
 
 async def spoil(fault: Fault, answer: Response | None) -> Response | None:
-    """What the client gets instead of `answer` (none yet, when the fault comes first); none means: go on."""
+    """The client's answer instead of `answer`, which is None before execution. Returns None to continue."""
     match fault.kind:
         case FaultKind.DROP:
             return CutResponse()
@@ -131,5 +134,5 @@ async def spoil(fault: Fault, answer: Response | None) -> Response | None:
 def kept_headers(
     answer: Response | None, names: Iterable[str] = ("x-ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset")
 ) -> dict[str, str]:
-    """The headers that a spoilt answer keeps."""
+    """The rate limit headers of the replaced answer."""
     return {name: answer.headers[name] for name in names if name in answer.headers} if answer else {}

@@ -1,22 +1,28 @@
-"""The first answer of each `Idempotency-Key` is kept for 24 hours and told at `/responses/{key}`; a second use is refused."""
+"""Idempotency keys.
+
+The first answer is stored for 24 hours and returned at `/responses/{key}`; a second use is refused.
+"""
 
 import datetime as dt
 import json
 import re
 from email.utils import format_datetime
 
-from coffret.sandbox.database import Session
-from coffret.sandbox.wire.endpoints import Call, Endpoint, Json
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
 from coffret.sandbox.wire.errors import CorrelationIdNotFound, IdempotentCreationConflict, ParamError
 
 KEY = re.compile("[A-Za-z0-9-]{16,36}")
 KEPT_FOR = 24 * 3600
 RUNNING_AT_MOST = 120
-"""A call that has not ended after so many seconds died with its process; its key is free again, as nothing was done."""
+"""Seconds after which an unfinished call is considered dead. Its key becomes free, because nothing was committed."""
 
 
-def reserve(session: Session, call: Call) -> str | None:
-    """Take the call's key for it, or refuse; answers what proves the reservation. Without a key there is nothing to take."""
+def reserve(session: SandboxSession, call: HttpCall) -> str | None:
+    """Reserve the call's idempotency key.
+
+    Returns the reservation; None without a key. Raises ParamError, IdempotentCreationConflict.
+    """
     if call.method != "POST" or call.key is None:
         return None
     if not KEY.fullmatch(call.key):
@@ -36,14 +42,17 @@ def reserve(session: Session, call: Call) -> str | None:
     return reservation
 
 
-def release(session: Session, reservation: str | None) -> None:
-    """Give a key back whose call never ran."""
+def release(session: SandboxSession, reservation: str | None) -> None:
+    """Release the key of a call that did not run."""
     if reservation is not None:
         session.change("DELETE FROM response WHERE reservation = ? AND status IS NULL", reservation)
 
 
-def keep(session: Session, reservation: str | None, status: int, body: str) -> None:
-    """Keep the answer of the call that holds the reservation; refuse when it was lost meanwhile, so that nothing runs twice."""
+def keep(session: SandboxSession, reservation: str | None, status: int, body: str) -> None:
+    """Store the answer for the key.
+
+    Raises IdempotentCreationConflict if the reservation has expired, so that nothing runs twice.
+    """
     if reservation is None:
         return
     kept = session.change("UPDATE response SET status = ?, body = ? WHERE reservation = ?", status, body, reservation)
@@ -51,7 +60,7 @@ def keep(session: Session, reservation: str | None, status: int, body: str) -> N
         raise IdempotentCreationConflict("This call took so long that its Idempotency-Key was given to another one.")
 
 
-def read_response(session: Session, call: Call) -> Json:
+def read_response(session: SandboxSession, call: HttpCall) -> Json:
     """GET /responses/{key}"""
     row = session.row(
         "SELECT * FROM response WHERE key = ? AND status IS NOT NULL AND created_at > ?",
@@ -72,4 +81,4 @@ def read_response(session: Session, call: Call) -> Json:
     }
 
 
-ENDPOINTS = (Endpoint("GET", "/responses/{key}", read_response),)
+ENDPOINTS = (WireEndpoint("GET", "/responses/{key}", read_response),)

@@ -1,20 +1,22 @@
-"""How many calls were made in the last 15 minutes, 30 minutes, hour and day, as the answer's headers tell it."""
+"""Rate limit headers: calls in the last 15 minutes, 30 minutes, hour and day."""
 
-from coffret.sandbox.database import Session
+from coffret.sandbox.database import SandboxSession
 
 WINDOWS = ((15, 2_300), (30, 4_500), (60, 8_800), (24 * 60, 105_600))
-"""Minutes, and the calls that the provider takes in them."""
+"""Minutes, and the provider's limit of calls in them."""
 
 
-def count(session: Session) -> None:
-    """One more call."""
+def count(session: SandboxSession) -> None:
     minute = int(session.now // 60)
     session.change("DELETE FROM call_minute WHERE minute <= ?", minute - WINDOWS[-1][0])
     session.change("INSERT INTO call_minute VALUES (?, 1) ON CONFLICT (minute) DO UPDATE SET calls = calls + 1", minute)
 
 
-def headers(session: Session, *, exhausted: bool = False) -> dict[str, str]:
-    """The three headers, each a value per window. The sandbox only refuses when a fault asks for it: `exhausted`."""
+def headers(session: SandboxSession, *, exhausted: bool = False) -> dict[str, str]:
+    """The three headers, with a value per window.
+
+    With `exhausted`, for a fault, none remain. Otherwise the sandbox enforces no limit.
+    """
     minute = int(session.now // 60)
     used = [
         session.integer("SELECT sum(calls) FROM call_minute WHERE minute > ?", minute - length) for length, _ in WINDOWS

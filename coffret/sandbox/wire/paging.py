@@ -1,18 +1,18 @@
-"""Lists: `page`, `per_page`, `Sort`, `BeforeDate`, `AfterDate` and filters, and the headers that tell of the other pages."""
+"""Lists: paging, sorting, date filters and other filters, and the paging headers."""
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from coffret.sandbox.database import Session, Value
-from coffret.sandbox.wire.endpoints import Call, Json, Page
+from coffret.sandbox.database import SandboxSession, Value
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WirePage
 from coffret.sandbox.wire.errors import ParamError
 
 LARGEST_PAGE = 100
 
 
-def whole(call: Call, name: str, default: int, low: int, high: int) -> int:
-    """A query parameter that is a whole number between two bounds."""
+def whole(call: HttpCall, name: str, default: int, low: int, high: int) -> int:
+    """A query parameter that is a whole number within bounds. Raises ParamError."""
     text = call.one(name)
     if text is None:
         return default
@@ -21,19 +21,22 @@ def whole(call: Call, name: str, default: int, low: int, high: int) -> int:
     return int(text)
 
 
-def several(call: Call, name: str, allowed: Sequence[str] = ()) -> list[str]:
-    """A filter's values: the parameter may be repeated, and each may hold several with commas."""
+def several(call: HttpCall, name: str, allowed: Sequence[str] = ()) -> list[str]:
+    """The values of a filter: repeated parameters and comma-separated values.
+
+    Raises ParamError for a value that is not allowed.
+    """
     values = [value for text in call.query.get(name, ()) for value in text.split(",") if value]
     if allowed and (unknown := [value for value in values if value not in allowed]):
         raise ParamError({name: f"The field {name} must be one of {', '.join(allowed)}, not {', '.join(unknown)}."})
     return values
 
 
-class Listing:
-    """A list being put together: its table, its conditions, and which of the caller's parameters narrow it."""
+class ListBuilder:
+    """Builds a list query from a table, conditions and the caller's paging and date parameters."""
 
     def __init__(
-        self, call: Call, table: str, date: str, sort: str = "CreationDate", *, direction: str = "ASC"
+        self, call: HttpCall, table: str, date: str, sort: str = "CreationDate", *, direction: str = "ASC"
     ) -> None:
         self._call, self._table, self._date = call, table, date
         self._where: list[str] = []
@@ -44,20 +47,19 @@ class Listing:
                 self.where(f"{date} {test} ?", whole(call, name, 0, 0, 2**40))
 
     def where(self, condition: str, *values: Value) -> None:
-        """Keep only what meets a condition."""
         self._where.append(f"({condition})")
         self._values.extend(values)
 
     def among(self, column: str, values: Sequence[str]) -> None:
-        """Keep only rows whose column is one of these; no values, no narrowing."""
+        """Require the column to be one of the values. No values mean no condition."""
         if values:
             self.where(f"{column} IN ({', '.join('?' * len(values))})", *values)
 
-    def page(self, session: Session, present: Callable[[sqlite3.Row], Json]) -> Page:
-        """The page that the caller asked for."""
+    def page(self, session: SandboxSession, present: Callable[[sqlite3.Row], Json]) -> WirePage:
+        """The requested page."""
         number = whole(self._call, "page", 1, 1, 2**31)
         size = whole(self._call, "per_page", 10, 1, LARGEST_PAGE)
-        source = f"FROM {self._table} WHERE {' AND '.join(self._where) or '1'}"  # written here, never by the caller
+        source = f"FROM {self._table} WHERE {' AND '.join(self._where) or '1'}"  # written here, not by the caller
         total = session.integer(f"SELECT count(*) {source}", *self._values)
         rows = session.rows(
             f"SELECT * {source} ORDER BY {self._date} {self._order}, seq {self._order} LIMIT ? OFFSET ?",
@@ -65,7 +67,7 @@ class Listing:
             size,
             (number - 1) * size,
         )
-        return Page([present(row) for row in rows], total, number, size)
+        return WirePage([present(row) for row in rows], total, number, size)
 
     def _direction(self, sort: str, usual: str) -> str:
         text = self._call.one("Sort") or f"{sort}:{usual}"
@@ -75,8 +77,8 @@ class Listing:
         return direction.upper()
 
 
-def page_headers(page: Page, url: str, query: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """`X-Number-Of-Pages`, `X-Number-Of-Items` and `Link`."""
+def page_headers(page: WirePage, url: str, query: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The headers `X-Number-Of-Pages`, `X-Number-Of-Items` and `Link`."""
     last = max(1, -(-page.total // page.size))
     parts = urlsplit(url)
 

@@ -1,11 +1,11 @@
-"""Calls that the provider has and the sandbox does not model. Each is refused with 501.
+"""The provider's calls that the sandbox does not model. Each is refused with 501.
 
-A 404 would not do: to clients of the provider it is a row that does not exist, which several take for an answer.
+A 404 would be ambiguous: clients of the provider interpret it as a missing object.
 """
 
 from collections.abc import Mapping
 
-from coffret.sandbox.wire.endpoints import Endpoint
+from coffret.sandbox.wire.endpoints import WireEndpoint
 
 USERS = {
     "/users/natural": "POST",
@@ -187,15 +187,15 @@ INTENTS = {
 }
 
 
-def refusing(paths: Mapping[str, str]) -> tuple[Endpoint, ...]:
-    """An endpoint for each path and each of its methods, which are separated by blanks."""
-    return tuple(Endpoint(method, path) for path, methods in paths.items() for method in methods.split())
+def refusing(paths: Mapping[str, str]) -> tuple[WireEndpoint, ...]:
+    """An endpoint for each path and each of its methods, which are separated by spaces."""
+    return tuple(WireEndpoint(method, path) for path, methods in paths.items() for method in methods.split())
 
 
 UNMODELLED = (
     *refusing(USERS | CLIENT | CARDS | PAY_INS | WALLETS | DISPUTES),
-    Endpoint("GET", "/countries/authorizations", public=True),
-    Endpoint("GET", "/countries/{country}/authorizations", public=True),
+    WireEndpoint("GET", "/countries/authorizations", public=True),
+    WireEndpoint("GET", "/countries/{country}/authorizations", public=True),
 )
 UNMODELLED_V3 = refusing(INTENTS)
-"""The calls that the provider has below `/V3.0/` only."""
+"""Calls that the provider supports only below `/V3.0/`."""

@@ -1,4 +1,4 @@
-"""The adapter of Mangopay's REST API, version 2.01."""
+"""The adapter for Mangopay's REST API, version 2.01."""
 
 from store.providers.mangopay.provider import Mangopay
 

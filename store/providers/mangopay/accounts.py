@@ -1,4 +1,4 @@
-"""Those who are paid: their accounts, and the strong authentication of who acts for them."""
+"""Accounts of payees, and the strong customer authentication of their representatives."""
 
 import datetime as dt
 
@@ -7,12 +7,19 @@ from pydantic import AwareDatetime, Field
 
 from store.providers.accounts import Account, AccountRequest, AccountStatus, Blocks, Enrolment, KycLevel, LegalKind
 from store.providers.actions import UserAction
-from store.providers.errors import NotFound
-from store.providers.keys import Key
+from store.providers.errors import ProviderNotFound
+from store.providers.keys import IdempotencyKey
 from store.providers.mangopay import hooks
 from store.providers.mangopay.client import segment
-from store.providers.mangopay.objects import Created, Json, Wire
-from store.providers.mangopay.part import Part, PendingAction, address_body, returning, tag, to_authenticate
+from store.providers.mangopay.objects import Created, Json, MangopayObject
+from store.providers.mangopay.part import (
+    AdapterMixin,
+    PendingAction,
+    address_body,
+    optional_authentication,
+    return_parameter,
+    tag,
+)
 
 _STATUSES = {
     "PENDING_USER_ACTION": AccountStatus.ACTION_REQUIRED,
@@ -24,28 +31,25 @@ _LEGAL = {
     LegalKind.ORGANIZATION: "ORGANIZATION",
     LegalKind.SOLE_TRADER: "SOLETRADER",
 }
-"""The kinds that are legal persons, sole traders among them; anybody else is a natural person."""
+"""Legal kinds that Mangopay treats as legal persons, including sole traders. All others are natural persons."""
 _FAILED = "SCA_ENROLLMENT_FAILED"
 
 
-class Acting(Wire):
-    """Who acts for a legal person."""
-
+class UserRepresentative(MangopayObject):
     email: str | None = None
 
 
-class User(Created):
-    """A natural or a legal person."""
+class MangopayUser(Created):
+    """A user of Mangopay: a natural or a legal person."""
 
     user_status: str
     kyc_level: str | None = Field(None, alias="KYCLevel")
     email: str | None = None
-    legal_representative: Acting | None = None
+    legal_representative: UserRepresentative | None = None
     tag: str | None = None
     pending_user_action: PendingAction | None = None
 
     def account(self, action: UserAction | None = None) -> Account:
-        """As the port tells it."""
         acting = self.legal_representative
         return Account(
             id=self.id,
@@ -57,77 +61,73 @@ class User(Created):
         )
 
 
-class EnrolmentSession(Wire):
-    """A session of strong authentication; empty for whoever has nothing to do."""
+class EnrolmentSession(MangopayObject):
+    """An authentication session; null if the representative has nothing to do."""
 
     pending_user_action: PendingAction | None
 
 
-class ScaStatus(Wire):
-    """Whether somebody has set strong authentication up."""
-
+class ScaStatus(MangopayObject):
     is_enrolled: bool
     last_enrollment_date: AwareDatetime | None = None
 
 
-class Scope(Wire):
-    """What is closed."""
+class Scope(MangopayObject):
+    """The blocked flows."""
 
     inflows: bool | None = None
     outflows: bool | None = None
 
 
-class Regulatory(Wire):
-    """What an authority or the provider has closed."""
+class Regulatory(MangopayObject):
+    """Blocks set by an authority or the provider."""
 
     action_code: str | None = None
     scope_blocked: Scope | None = None
 
 
-class Accounts(Part):
-    """Accounts and enrolments."""
-
+class AccountsMixin(AdapterMixin):
     async def create_account(
-        self, request: AccountRequest, *, return_url: str, key: Key, sent_at: dt.datetime
+        self, request: AccountRequest, *, return_url: str, key: IdempotencyKey, sent_at: dt.datetime
     ) -> Account:
         """See `PaymentProvider`."""
-        back, begun = returning(return_url), self._clock.now()
+        back, begun = return_parameter(return_url), self._clock.now()
         body = _body(request) | {"UserCategory": "OWNER"}
-        made = await self._client.create(_collection(request), body, User, key, sent_at)
+        made = await self._client.create(_collection(request), body, MangopayUser, key, sent_at)
         user = await self._read_again("/sca/users", made)
         pending = made.object.pending_user_action if user.user_status == "PENDING_USER_ACTION" else None
-        return user.account(to_authenticate(pending, back, sent_at if made.looked_up else begun))
+        return user.account(optional_authentication(pending, back, sent_at if made.looked_up else begun))
 
     async def update_account(self, account_id: str, request: AccountRequest) -> Account:
         """See `PaymentProvider`."""
         path = f"{_collection(request)}/{segment(account_id)}"
-        return (await self._client.put(path, _body(request), User)).account()
+        return (await self._client.put(path, _body(request), MangopayUser)).account()
 
     async def get_account(self, account_id: str) -> Account:
         """See `PaymentProvider`."""
-        return (await self._client.get(f"/sca/users/{segment(account_id)}", User)).account()
+        return (await self._client.get(f"/sca/users/{segment(account_id)}", MangopayUser)).account()
 
     async def open_enrolment(
-        self, account_id: str, *, return_url: str, key: Key, sent_at: dt.datetime
+        self, account_id: str, *, return_url: str, key: IdempotencyKey, sent_at: dt.datetime
     ) -> UserAction | None:
         """See `PaymentProvider`."""
-        back, begun = returning(return_url), self._clock.now()
+        back, begun = return_parameter(return_url), self._clock.now()
         path = f"/sca/users/{segment(account_id)}/enrollment"
         made = await self._client.create(path, None, EnrolmentSession, key, sent_at)
-        return to_authenticate(made.object.pending_user_action, back, sent_at if made.looked_up else begun)
+        return optional_authentication(made.object.pending_user_action, back, sent_at if made.looked_up else begun)
 
     async def get_enrolment(self, account_id: str) -> Enrolment | None:
         """See `PaymentProvider`."""
         try:
             status = await self._client.get(f"/sca/users/{segment(account_id)}/sca-status", ScaStatus)
-        except NotFound:
+        except ProviderNotFound:
             return None
         return Enrolment(status.is_enrolled, status.last_enrollment_date)
 
     async def enrolment_failed(self, account_id: str, since: dt.datetime) -> bool:
-        """See `PaymentProvider`. The provider's list of events goes back 45 days, and cannot be asked for one user's."""
+        """See `PaymentProvider`. Mangopay's event list goes back 45 days and cannot be filtered by user."""
         second = since.replace(microsecond=0)
-        async for event in hooks.listed(self._client, _FAILED, since):
+        async for event in hooks.list_events(self._client, _FAILED, since):
             if event.resource_id == account_id and event.date > second:
                 return True
         return False
@@ -178,12 +178,12 @@ def _person(request: AccountRequest) -> Json:
 
 
 def _phone(number: str) -> Json:
-    """A telephone number with the country it belongs to, where it belongs to one."""
+    """The telephone number, with its country if it belongs to one."""
     if not number:
         return {}
     try:
         country = phonenumbers.region_code_for_number(phonenumbers.parse(number))
     except phonenumbers.NumberParseException:
         country = None
-    known = country is not None and country.isalpha()  # 001 is the whole world
+    known = country is not None and country.isalpha()  # 001 stands for numbers without a country
     return {"PhoneNumber": number} | ({"PhoneNumberCountry": country} if known else {})

@@ -1,4 +1,4 @@
-"""The access token: fetched when it is needed, kept for its life, renewed once however many calls wait for it."""
+"""The OAuth access token: fetched on demand, cached for its lifetime, and renewed once for all waiting calls."""
 
 import asyncio
 import datetime as dt
@@ -8,20 +8,20 @@ import httpx
 import structlog
 
 from store.core.clock import Clock
-from store.providers.base import NotAllowed, Transient
-from store.providers.mangopay.errors import error_in, json_of, where_to_authenticate
-from store.providers.mangopay.objects import Token, Unreadable, read
+from store.providers.errors import NotAllowed, TransientError
+from store.providers.mangopay.errors import authentication_url, error_in, json_of
+from store.providers.mangopay.objects import AccessToken, Unreadable, parse_object
 
-_EARLY = 60.0
-"""Seconds before its end that a token is renewed, unless it lives so short that this would be at once."""
+_RENEWAL_MARGIN = 60.0
+"""Seconds before expiry at which a token is renewed. Tokens of less than 120 seconds are renewed after half."""
 
 log = structlog.stdlib.get_logger(__name__)
 
 
 class TokenAuth(httpx.Auth):
-    """A bearer token by client credentials, for `httpx.AsyncClient` only.
+    """Bearer authentication by client credentials, for `httpx.AsyncClient` only.
 
-    Raises `Transient` or `NotAllowed` when there is none to be had; the call that wanted it was not sent then.
+    Raises `TransientError` or `NotAllowed` if no token can be obtained; the original request is not sent then.
     """
 
     def __init__(self, token_url: str, client_id: str, api_key: str, clock: Clock) -> None:
@@ -33,7 +33,7 @@ class TokenAuth(httpx.Auth):
         self._renew_at = clock.now()
 
     async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
-        """Send with the token. A 401 that is about the token drops it and sends once more."""
+        """Send the request with the token. A 401 about the token drops it and sends the request once more."""
         for last in (False, True):
             async with self._lock:
                 if self._token is None or self._clock.now() >= self._renew_at:
@@ -41,9 +41,9 @@ class TokenAuth(httpx.Auth):
                 token = self._token
             request.headers["Authorization"] = f"Bearer {token}"
             response = yield request
-            if last or response.status_code != httpx.codes.UNAUTHORIZED or where_to_authenticate(response.headers):
+            if last or response.status_code != httpx.codes.UNAUTHORIZED or authentication_url(response.headers):
                 return
-            await response.aread()  # or waiting calls would hold all connections, and the renewal would get none
+            await response.aread()  # frees the connection: else waiting calls could block the renewal
             if self._token == token:
                 self._token = None
 
@@ -61,15 +61,19 @@ class TokenAuth(httpx.Auth):
         await response.aread()
         if not response.is_success:
             error = error_in(response, self._clock.now())
-            if isinstance(error, Transient):
+            if isinstance(error, TransientError):
                 raise error
             raise NotAllowed(
                 "The provider refuses the client id or the API key.", code=error.code, request_id=error.request_id
             )
         try:
-            token = read(Token, json_of(response))
+            token = parse_object(AccessToken, json_of(response))
         except Unreadable as error:
-            raise Transient("The provider's answer to the request for an access token cannot be read.") from error
+            raise TransientError(
+                "The provider's response to the request for an access token cannot be parsed."
+            ) from error
         self._token = token.access_token
-        self._renew_at = self._clock.now() + dt.timedelta(seconds=max(token.expires_in - _EARLY, token.expires_in / 2))
+        self._renew_at = self._clock.now() + dt.timedelta(
+            seconds=max(token.expires_in - _RENEWAL_MARGIN, token.expires_in / 2)
+        )
         log.debug("access token renewed", provider="mangopay", seconds=token.expires_in)

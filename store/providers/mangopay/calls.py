@@ -1,4 +1,4 @@
-"""How the provider does: each call that went out is logged, counted, timed and a span of its trace."""
+"""Instrumentation of provider calls: log, counter, histogram and trace span."""
 
 import asyncio
 import time
@@ -13,14 +13,14 @@ from store.core import tracing
 
 log = structlog.stdlib.get_logger(__name__)
 
-CALLS = Counter("coffret_provider_calls", "Calls of the payment provider.", ["call", "outcome"])
+CALLS = Counter("coffret_provider_calls", "Calls to the payment provider.", ["call", "outcome"])
 SECONDS = Histogram(
     "coffret_provider_call_seconds",
-    "Time that the payment provider took to answer.",
+    "Response time of the payment provider.",
     ["call"],
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 )
-WORDS = frozenset(
+PATH_WORDS = frozenset(
     [
         "Regulatory",
         "card",
@@ -44,54 +44,54 @@ WORDS = frozenset(
         "web",
     ]
 )
-"""What paths are made of besides ids. A word that is not here is told as an id: their names must not become endless."""
+"""Path segments that are not ids. Any other segment is replaced by `{id}`, to bound the number of metric labels."""
 
 ROUTINE = frozenset({"GET /events", "GET /hooks", "POST /hooks"})
-"""Calls that are made by the dozen at each start and each quarter of an hour, and tell nothing where they succeed."""
+"""Frequent calls, made at each start and every quarter of an hour. Successful ones are logged at debug level."""
 
 
-def named(method: str, path: str) -> str:
-    """A call without the ids in its path: `GET /payins/{id}/refunds`."""
-    parts = [part if part in WORDS else "{id}" for part in path.strip("/").split("/")]
+def call_name_of(method: str, path: str) -> str:
+    """The method and path without ids: `GET /payins/{id}/refunds`."""
+    parts = [part if part in PATH_WORDS else "{id}" for part in path.strip("/").split("/")]
     return f"{method} /{'/'.join(parts)}"
 
 
-class WatchedCall:
-    """`with WatchedCall(…) as call:` around one request; what became of it is said by `answered` or `lost`.
+class InstrumentedCall:
+    """`with InstrumentedCall(…) as call:` around one request; `record_response` or `record_failure` sets its outcome.
 
-    The log has the whole path and the key, by which the provider is asked about a call; neither opens anything. It has no
-    body. The ids of our request and job stand in each line of the log already.
+    The log line has the full path and the idempotency key, to ask the provider about a call; neither grants access. It
+    has no body. The ids of our request and job are already in every log line.
     """
 
     def __init__(self, method: str, path: str, key: str | None) -> None:
-        self._call = named(method, path)
-        self._told: dict[str, object] = {"method": method, "path": path}
+        self._call = call_name_of(method, path)
+        self._log_fields: dict[str, object] = {"method": method, "path": path}
         if key:
-            self._told["idempotency_key"] = key
+            self._log_fields["idempotency_key"] = key
         self._outcome = "failed"
-        self.sent = True
-        """Whether it may have arrived."""
+        self.may_have_arrived = True
+        """True if the request may have reached the provider."""
 
     def __enter__(self) -> Self:
         self._span = tracing.span("provider", **{"coffret.provider_call": self._call})
-        self._on_span = self._span.__enter__()
+        self._active_span = self._span.__enter__()
         self._begun = time.perf_counter()
         return self
 
-    def answered(self, status: int, request_id: str | None) -> None:
-        """It was answered; a refusal has an id by which the provider finds it."""
-        self._told["status"] = status
+    def record_response(self, status: int, request_id: str | None) -> None:
+        """Record the response. `request_id` is the provider's id of a refusal."""
+        self._log_fields["status"] = status
         if request_id:
-            self._told["provider_request_id"] = request_id
+            self._log_fields["provider_request_id"] = request_id
         refused = httpx.codes.BAD_REQUEST <= status < httpx.codes.INTERNAL_SERVER_ERROR
         self._outcome = "ok" if httpx.codes.is_success(status) else "refused" if refused else "failed"
-        self._on_span.set_attribute("http.response.status_code", status)
+        self._active_span.set_attribute("http.response.status_code", status)
 
-    def lost(self, error: httpx.RequestError, *, sent: bool) -> None:
-        """It was not answered, or not even sent."""
-        self._told["error"] = type(error).__name__
-        self.sent = sent
-        self._outcome = "interrupted" if sent else "not_sent"
+    def record_failure(self, error: httpx.RequestError, *, may_have_arrived: bool) -> None:
+        """Record that the request got no response, or was not sent."""
+        self._log_fields["error"] = type(error).__name__
+        self.may_have_arrived = may_have_arrived
+        self._outcome = "interrupted" if may_have_arrived else "not_sent"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -105,5 +105,7 @@ class WatchedCall:
             write = log.debug
         else:
             write = log.info if self._outcome in {"ok", "refused", "given_up"} else log.warning
-        write("provider call", provider="mangopay", outcome=self._outcome, ms=round(seconds * 1000, 1), **self._told)
+        write(
+            "provider call", provider="mangopay", outcome=self._outcome, ms=round(seconds * 1000, 1), **self._log_fields
+        )
         self._span.__exit__(kind, error, traceback)

@@ -1,9 +1,9 @@
-"""Calls over the wire, with what makes a creating call happen once although answers get lost."""
+"""HTTP client for Mangopay. Creating calls take effect once, even if responses are lost."""
 
 import asyncio
 import datetime as dt
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 from urllib.parse import quote
@@ -12,33 +12,43 @@ import httpx
 import structlog
 
 from store.core.clock import Clock
-from store.providers.base import InvalidRequest, Key, NotFound, ProviderError, Transient, UnknownOutcome
+from store.providers.errors import InvalidRequest, ProviderError, ProviderNotFound, TransientError, UnknownOutcome
+from store.providers.keys import IdempotencyKey
 from store.providers.mangopay.auth import TokenAuth
-from store.providers.mangopay.calls import WatchedCall
-from store.providers.mangopay.errors import KEY_NOT_KNOWN, error_in, error_of, json_of, refusal_in, refusal_of
-from store.providers.mangopay.objects import Json, KeptAnswer, Nothing, Unreadable, W, Wire, read
-from store.providers.mangopay.tls import Certificate, address, trust
+from store.providers.mangopay.calls import InstrumentedCall
+from store.providers.mangopay.creation import CreationResult, StreamedBody
+from store.providers.mangopay.errors import KEY_UNKNOWN, error_body_in, error_body_of, error_in, error_of, json_of
+from store.providers.mangopay.objects import (
+    IdempotencyResponse,
+    Json,
+    MangopayObject,
+    Nothing,
+    Unreadable,
+    W,
+    parse_object,
+)
+from store.providers.mangopay.tls import Certificate, api_base_url, ssl_context
 
 Sleep = Callable[[float], Awaitable[None]]
 Query = Mapping[str, str | int]
 T = TypeVar("T")
-Attempt = Callable[[str, str, Callable[[httpx.Response], KeptAnswer]], Awaitable[KeptAnswer]]
+Attempt = Callable[[str, str, Callable[[httpx.Response], IdempotencyResponse]], Awaitable[IdempotencyResponse]]
 
 PAUSES = (0.2, 0.5, 1.0, 2.0)
-"""Seconds between the attempts of one call: five attempts in all."""
+"""Seconds between the attempts of one call, five attempts in total."""
 PAGE = 100
-KEYS_KEPT = dt.timedelta(hours=24) - dt.timedelta(minutes=5)
-"""How long the provider remembers keys, less what our clock and the provider's may differ."""
+KEY_RETENTION = dt.timedelta(hours=24) - dt.timedelta(minutes=5)
+"""How long the provider remembers keys, less a margin for clock differences."""
 
-ANSWERS_WITHIN = 120.0
-"""Seconds that one request may take with its whole answer, in which a file is sent over a slow line."""
-LARGEST_ANSWER = 8 * 1024 * 1024
-"""Bytes. A page of a hundred objects has a fiftieth of that."""
+RESPONSE_TIMEOUT = 120.0
+"""Seconds for one request with its whole response, including the upload of a file over a slow line."""
+LARGEST_RESPONSE = 8 * 1024 * 1024
+"""Bytes. A page of a hundred objects is about a fiftieth of that."""
 MOST_PAGES = 1000
-"""After which a list is taken for one without an end."""
+"""A list with more pages counts as endless."""
 
 _OF_TRANSPORT = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
-"""Headers that are about how an answer came, and no longer true of what was read."""
+"""Headers that describe the transfer, and are wrong for the decoded content."""
 _COUNT = re.compile("[0-9]{1,9}")
 _KEY = re.compile("[A-Za-z0-9-]{16,36}")
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -46,49 +56,34 @@ _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 log = structlog.stdlib.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Made(Generic[W]):
-    """A created object. `looked_up`: told by the kept answer, a snapshot of the moment it was made."""
-
-    object: W
-    looked_up: bool
-
-
-class Streamed(AsyncIterable[bytes]):
-    """A JSON body that is made while it is sent, from its beginning each time. It has `size` bytes."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-
-
-Body = Json | Streamed | None
+Body = Json | StreamedBody | None
 
 
 @dataclass(frozen=True, slots=True)
 class Creation(Generic[W]):
-    """A creating call: what it sends, what it answers, and the key that makes it happen once until `forgotten_at`."""
+    """A creating call: body, response shape, and the key that makes it idempotent until `key_expires_at`."""
 
     path: str
     body: Body
     shape: type[W]
-    key: Key
-    forgotten_at: dt.datetime
+    key: IdempotencyKey
+    key_expires_at: dt.datetime
 
 
 class Interrupted(Exception):
-    """The request may have arrived, its answer did not."""
+    """The request may have arrived; the response was lost."""
 
 
-class Unsettled(Exception):
-    """A creating call may have been done. `known`: the provider has seen its key, so that asking is all there is to do."""
+class UncertainOutcome(Exception):
+    """A creating call may have been done. `key_was_seen`: the provider knows its key, so only a look-up can tell."""
 
-    def __init__(self, message: str, *, known: bool = False) -> None:
+    def __init__(self, message: str, *, key_was_seen: bool = False) -> None:
         super().__init__(message)
-        self.known = known
+        self.key_was_seen = key_was_seen
 
 
 class Client:
-    """The API of one account. Paths are relative to it and start with a slash."""
+    """The API of one Mangopay client. Paths are relative to it and start with a slash."""
 
     def __init__(
         self,
@@ -101,7 +96,7 @@ class Client:
         clock: Clock,
         sleep: Sleep,
     ) -> None:
-        root = f"{address(base_url, certificate).rstrip('/')}/v2.01"
+        root = f"{api_base_url(base_url, certificate).rstrip('/')}/v2.01"
         self._account = f"{root}/{quote(client_id, safe='')}"
         self._clock = clock
         self._sleep = sleep
@@ -110,23 +105,22 @@ class Client:
             headers={"User-Agent": "Coffret", "Accept": "application/json"},
             timeout=httpx.Timeout(30, connect=5),
             transport=transport,
-            verify=trust(certificate) if transport is None else True,
+            verify=ssl_context(certificate) if transport is None else True,
         )
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._http.aclose()
 
     async def get(self, path: str, shape: type[W], query: Query | None = None) -> W:
-        """One object. Raises `NotFound`, and `Transient` once the attempts are used up."""
-        return await self._repeatedly("GET", path, lambda response: read(shape, json_of(response)), query=query)
+        """Read one object. Raises `ProviderNotFound`, and `TransientError` after the last attempt."""
+        return await self._repeatedly("GET", path, lambda response: parse_object(shape, json_of(response)), query=query)
 
     async def put(self, path: str, body: Json, shape: type[W]) -> W:
-        """Set an object's state. It is repeated like a read, as setting the same state twice changes nothing more."""
-        return await self._repeatedly("PUT", path, lambda response: read(shape, json_of(response)), body=body)
+        """Set an object's state. Repeated like a read, because PUT is idempotent."""
+        return await self._repeatedly("PUT", path, lambda response: parse_object(shape, json_of(response)), body=body)
 
     async def list(self, path: str, shape: type[W], query: Query) -> AsyncIterator[W]:
-        """Every object of every page."""
+        """All objects of all pages."""
         number, more = 1, True
         while more:
             on_page = {**query, "page": number, "per_page": PAGE}
@@ -135,58 +129,62 @@ class Client:
                 yield each
             number += 1
             if number > MOST_PAGES:
-                raise Transient("The provider's list has no end.")
+                raise TransientError("The provider's list has no end.")
 
     async def create(
-        self, path: str, body: Body, shape: type[W], key: Key, sent_at: dt.datetime | None = None
-    ) -> Made[W]:
-        """Make an object once. The key must be stored before, so that its outcome can be asked for after a crash.
+        self, path: str, body: Body, shape: type[W], key: IdempotencyKey, sent_at: dt.datetime | None = None
+    ) -> CreationResult[W]:
+        """Create an object once. The key must be stored before, so that the outcome can be looked up after a crash.
 
-        `sent_at` is when it was stored, by default now. When the provider may have forgotten the key, nothing is sent.
-        Raises a refusal; `Transient` when no attempt can have arrived; `UnknownOutcome` when one may have.
+        `sent_at` is when the key was stored, by default now. If the provider may have forgotten the key, nothing is
+        sent. Raises the refusal; `TransientError` if no attempt can have arrived; `UnknownOutcome` if one may have.
         """
         if not _KEY.fullmatch(key):
             raise ValueError("An idempotency key has 16 to 36 letters, digits and hyphens.")
-        creation = Creation(path, body, shape, key, (sent_at or self._clock.now()) + KEYS_KEPT)
-        if self._forgotten(creation):
-            return await self._remembered(creation)
+        creation = Creation(path, body, shape, key, (sent_at or self._clock.now()) + KEY_RETENTION)
+        if self._key_expired(creation):
+            return await self._recall(creation)
         pauses = iter(PAUSES)
         while True:
             try:
-                return Made(await self._post(creation), looked_up=False)
-            except Unsettled as error:
-                return await self._settle(creation, pauses, known=error.known)
-            except Transient as error:
+                return CreationResult(await self._post(creation), looked_up=False)
+            except UncertainOutcome as error:
+                return await self._resolve(creation, pauses, known=error.key_was_seen)
+            except TransientError as error:
                 if error.retry_after is not None or not await self._pause(pauses):
                     raise
 
-    async def kept(self, key: Key) -> Json | None:
-        """The object that the call with this key made, as it was then; None when the provider has no answer to it.
+    async def find_created(self, key: IdempotencyKey) -> Json | None:
+        """The object created by the call with this key, as of then; None if the provider has no response for the key.
 
-        Raises the refusal that was the answer, `Transient`, or `UnknownOutcome` when the answer settles nothing.
+        Raises the refusal if the call was refused, `TransientError`, or `UnknownOutcome` if the stored response is
+        inconclusive.
         """
         try:
             kept = await self._lookup(key, self._repeatedly)
-        except Unsettled:
+        except UncertainOutcome:
             raise UnknownOutcome(key) from None
         return None if kept is None else self._resource(kept)
 
-    def _forgotten(self, creation: Creation[W]) -> bool:
-        """Whether the provider may have forgotten the key, so that it would take another send for a new call."""
-        return self._clock.now() >= creation.forgotten_at
+    def _key_expired(self, creation: Creation[W]) -> bool:
+        """True if the provider may have forgotten the key, and would treat another request as a new call."""
+        return self._clock.now() >= creation.key_expires_at
 
-    async def _remembered(self, creation: Creation[W]) -> Made[W]:
-        """What a call made whose key is too old to be sent again, if the provider knows it all the same."""
+    async def _recall(self, creation: Creation[W]) -> CreationResult[W]:
+        """The result of a call whose key is too old to be sent again, if the provider still knows it."""
         try:
             kept = await self._lookup(creation.key, self._repeatedly, empty=creation.shape is Nothing)
-        except (Unsettled, ProviderError) as error:
-            raise UnknownOutcome(creation.key) from error  # whatever befalls the question, the call may have been done
+        except (UncertainOutcome, ProviderError) as error:
+            raise UnknownOutcome(creation.key) from error  # even if the look-up fails, the call may have been done
         if kept is None:
             raise UnknownOutcome(creation.key)
-        return self._found(creation, kept)
+        return self._result_of(creation, kept)
 
-    async def _settle(self, creation: Creation[W], pauses: Iterator[float], *, known: bool) -> Made[W]:
-        """Find out about a call that may have been done. It is sent again only when the provider denies its key."""
+    async def _resolve(self, creation: Creation[W], pauses: Iterator[float], *, known: bool) -> CreationResult[W]:
+        """Find the outcome of a call that may have been done.
+
+        It is sent again only if the provider denies knowing its key.
+        """
         while True:
             denied = False
             try:
@@ -194,66 +192,72 @@ class Client:
                 if kept is not None:
                     break
                 denied = True
-            except (Unsettled, ProviderError) as error:
+            except (UncertainOutcome, ProviderError) as error:
                 log.debug(
                     "creating call cannot be looked up", provider="mangopay", path=creation.path, error=str(error)
                 )
             if not await self._pause(pauses):
                 raise UnknownOutcome(creation.key)
-            if denied and not known and not self._forgotten(creation):
+            if denied and not known and not self._key_expired(creation):
                 try:
-                    return Made(await self._post(creation), looked_up=False)
-                except Unsettled as error:
-                    known = error.known
+                    return CreationResult(await self._post(creation), looked_up=False)
+                except UncertainOutcome as error:
+                    known = error.key_was_seen
                 except ProviderError as error:
-                    # What refused this attempt says nothing about the earlier one: only its kept answer can tell.
+                    # A refusal of this attempt says nothing about the earlier one. Only its stored response does.
                     log.debug("creating call refused", provider="mangopay", path=creation.path, error=str(error))
-        return self._found(creation, kept)
+        return self._result_of(creation, kept)
 
     async def _post(self, creation: Creation[W]) -> W:
-        """Send a creating call once. Raises `Unsettled` when it may have been done, else a refusal or `Transient`."""
+        """Send a creating call once.
+
+        Raises `UncertainOutcome` if it may have been done, else the refusal or `TransientError`.
+        """
         try:
             response = await self._exchange("POST", creation.path, body=creation.body, key=creation.key)
             if response.is_success:
-                return read(creation.shape, _answer(response, creation.shape))
+                return parse_object(creation.shape, _response_body(response, creation.shape))
         except (Interrupted, Unreadable) as error:
-            raise Unsettled(str(error)) from error
+            raise UncertainOutcome(str(error)) from error
         if response.status_code == httpx.codes.CONFLICT:
-            raise Unsettled("The key was used before.", known=True)
+            raise UncertainOutcome("The key was used before.", key_was_seen=True)
         refusal = error_in(response, self._clock.now())
-        if isinstance(refusal, Transient) and response.status_code != httpx.codes.TOO_MANY_REQUESTS:
-            raise Unsettled(str(refusal)) from refusal
+        if isinstance(refusal, TransientError) and response.status_code != httpx.codes.TOO_MANY_REQUESTS:
+            raise UncertainOutcome(str(refusal)) from refusal
         raise refusal
 
-    async def _lookup(self, key: Key, attempt: Attempt, *, empty: bool = False) -> KeptAnswer | None:
-        """The answer kept for a key, None when the provider denies the key; `Unsettled` when the answer is an accident.
+    async def _lookup(
+        self, key: IdempotencyKey, attempt: Attempt, *, empty: bool = False
+    ) -> IdempotencyResponse | None:
+        """The response stored for a key; None if the provider does not know the key.
 
-        `empty`: the call answers nothing, so that a success without an object is no accident.
+        Raises `UncertainOutcome` if the stored response is inconclusive. `empty`: the call has an empty response, so a
+        success without an object is conclusive.
         """
         path = f"/responses/{segment(key)}"
         try:
-            kept = await attempt("GET", path, lambda response: read(KeptAnswer, json_of(response)))
+            kept = await attempt("GET", path, lambda response: parse_object(IdempotencyResponse, json_of(response)))
         except InvalidRequest as error:
-            if error.code == KEY_NOT_KNOWN:
+            if error.code == KEY_UNKNOWN:
                 return None
             raise
         if empty and kept.resource is None and httpx.codes.is_success(kept.status_code):
             return kept.model_copy(update={"resource": {}})
         if kept.status_code >= httpx.codes.INTERNAL_SERVER_ERROR or kept.resource is None:
-            raise Unsettled(f"The kept answer is {kept.status_code}.")
+            raise UncertainOutcome(f"The stored response has the status {kept.status_code}.")
         return kept
 
-    def _found(self, creation: Creation[W], kept: KeptAnswer) -> Made[W]:
-        """What a kept answer says was made. Raises the refusal that it was, or `UnknownOutcome` when it settles nothing."""
+    def _result_of(self, creation: Creation[W], response: IdempotencyResponse) -> CreationResult[W]:
+        """The created object of a stored response. Raises the refusal, or `UnknownOutcome` if it cannot be parsed."""
         try:
-            return Made(read(creation.shape, self._resource(kept)), looked_up=True)
+            return CreationResult(parse_object(creation.shape, self._resource(response)), looked_up=True)
         except Unreadable as error:
             raise UnknownOutcome(creation.key) from error
 
-    def _resource(self, kept: KeptAnswer) -> Json:
-        if kept.resource is None or kept.status_code >= httpx.codes.BAD_REQUEST:
-            raise error_of(kept.status_code, refusal_of(kept.resource), {}, self._clock.now())
-        return kept.resource
+    def _resource(self, response: IdempotencyResponse) -> Json:
+        if response.resource is None or response.status_code >= httpx.codes.BAD_REQUEST:
+            raise error_of(response.status_code, error_body_of(response.resource), {}, self._clock.now())
+        return response.resource
 
     async def _repeatedly(
         self,
@@ -268,7 +272,7 @@ class Client:
         while True:
             try:
                 return await self._once(method, path, parse, query=query, body=body)
-            except Transient as error:
+            except TransientError as error:
                 if error.retry_after is not None or not await self._pause(pauses):
                     raise
 
@@ -286,15 +290,21 @@ class Client:
             if response.is_success:
                 return parse(response)
         except (Interrupted, Unreadable) as error:
-            raise Transient(str(error)) from error
+            raise TransientError(str(error)) from error
         raise error_in(response, self._clock.now())
 
     async def _exchange(
-        self, method: str, path: str, *, query: Query | None = None, body: Body = None, key: Key | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        body: Body = None,
+        key: IdempotencyKey | None = None,
     ) -> httpx.Response:
-        """One request and its answer, whatever it is. Raises `Transient` when it was not sent, else `Interrupted`."""
+        """Send one request and return any response. Raises `TransientError` if it was not sent, else `Interrupted`."""
         headers: dict[str, str] = {"Idempotency-Key": key} if key else {}
-        streamed = body if isinstance(body, Streamed) else None
+        streamed = body if isinstance(body, StreamedBody) else None
         if streamed is not None:
             headers |= {"Content-Type": "application/json", "Content-Length": str(streamed.size)}
         request = self._http.build_request(
@@ -305,34 +315,39 @@ class Client:
             content=streamed,
             headers=headers,
         )
-        with WatchedCall(method, path, key) as call:
+        with InstrumentedCall(method, path, key) as call:
             try:
                 response = await self._send(request)
             except httpx.RequestError as error:
-                # The other request would be that for a token.
-                call.lost(error, sent=not isinstance(error, _NOT_SENT) and error.request is request)
-                if not call.sent:
-                    raise Transient(f"The provider cannot be reached: {type(error).__name__}.") from error
+                # An error of another request is one of the token request: the call itself was not sent.
+                call.record_failure(
+                    error, may_have_arrived=not isinstance(error, _NOT_SENT) and error.request is request
+                )
+                if not call.may_have_arrived:
+                    raise TransientError(f"The provider cannot be reached: {type(error).__name__}.") from error
                 raise Interrupted(f"The provider did not answer: {type(error).__name__}.") from error
-            call.answered(response.status_code, None if response.is_success else refusal_in(response).id)
+            call.record_response(response.status_code, None if response.is_success else error_body_in(response).id)
         return response
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
-        """The whole answer. One that is endless, or comes drop by drop, is an `httpx.RequestError` like one that is lost."""
+        """Send a request and read the whole response.
+
+        Too large or too slow responses raise `httpx.RequestError`, like lost ones.
+        """
         try:
-            async with asyncio.timeout(ANSWERS_WITHIN):
+            async with asyncio.timeout(RESPONSE_TIMEOUT):
                 response = await self._http.send(request, stream=True)
                 try:
                     content = await _content(response)
                 finally:
                     await response.aclose()
         except TimeoutError as error:
-            raise httpx.ReadTimeout("The answer takes too long.", request=request) from error
+            raise httpx.ReadTimeout("The response takes too long.", request=request) from error
         headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_TRANSPORT]
         return httpx.Response(response.status_code, headers=headers, content=content, request=request)
 
     async def _pause(self, pauses: Iterator[float]) -> bool:
-        """Wait before the next attempt; False when there is none left."""
+        """Wait before the next attempt; returns False after the last one."""
         pause = next(pauses, None)
         if pause is None:
             return False
@@ -344,32 +359,32 @@ async def _content(response: httpx.Response) -> bytes:
     content = bytearray()
     async for piece in response.aiter_bytes():
         content += piece
-        if len(content) > LARGEST_ANSWER:
-            raise httpx.ReadError("The answer is too large.", request=response.request)
+        if len(content) > LARGEST_RESPONSE:
+            raise httpx.ReadError("The response is too large.", request=response.request)
     return bytes(content)
 
 
-def _answer(response: httpx.Response, shape: type[Wire]) -> object:
-    """What an answer's body says; an empty one is right for a call that answers nothing."""
+def _response_body(response: httpx.Response, shape: type[MangopayObject]) -> object:
+    """The parsed body; an empty body is valid for calls that return `Nothing`."""
     return {} if shape is Nothing and not response.content else json_of(response)
 
 
 def segment(id: str) -> str:
-    """An id as one segment of a path. What cannot be an id names nothing: `NotFound`."""
+    """The id as a quoted path segment. Raises `ProviderNotFound` for a string that cannot be an id."""
     if id in {"", ".", ".."}:
-        raise NotFound(f"{id!r} is no id of the provider.")
+        raise ProviderNotFound(f"{id!r} is not a valid id of the provider.")
     return quote(id, safe="")
 
 
 def _page_of(shape: type[W], number: int) -> Callable[[httpx.Response], tuple[list[W], bool]]:
-    """Reads one page of a list, and whether there is another after it."""
+    """A parser for one page of a list, which also returns whether more pages follow."""
 
     def parse(response: httpx.Response) -> tuple[list[W], bool]:
         items = json_of(response)
         if not isinstance(items, list):
-            raise Unreadable("The answer is not a list.")
+            raise Unreadable("The response is not a list.")
         pages = response.headers.get("X-Number-Of-Pages", "")
         more = number < int(pages) if _COUNT.fullmatch(pages) else len(items) == PAGE
-        return [read(shape, item) for item in items], more
+        return [parse_object(shape, item) for item in items], more
 
     return parse

@@ -1,4 +1,4 @@
-"""Bank accounts that money is paid out to."""
+"""Bank accounts for payouts, which Mangopay calls recipients."""
 
 import datetime as dt
 import re
@@ -7,10 +7,16 @@ from collections.abc import Sequence
 from store.providers.accounts import Destination, DestinationRequest, DestinationStatus
 from store.providers.actions import UserAction
 from store.providers.errors import InvalidRequest
-from store.providers.keys import Key
+from store.providers.keys import IdempotencyKey
 from store.providers.mangopay.client import segment
-from store.providers.mangopay.objects import Created, Id, Json, Wire
-from store.providers.mangopay.part import Part, PendingAction, address_body, returning, to_authenticate
+from store.providers.mangopay.objects import Created, Id, Json, MangopayObject
+from store.providers.mangopay.part import (
+    AdapterMixin,
+    PendingAction,
+    address_body,
+    optional_authentication,
+    return_parameter,
+)
 
 _STATUSES = {
     "PENDING": DestinationStatus.PENDING,
@@ -22,24 +28,21 @@ _NOT_IN_NAMES = re.compile(r"[&,'/\s]+")
 _NAME_LENGTH = 50
 
 
-class PayeeCheck(Wire):
-    """What the bank says of the holder's name."""
+class PayeeCheck(MangopayObject):
+    """The bank's verification of the holder's name."""
 
     recipient_verification_check: str | None = None
     recipient_verification_message: str | None = None
 
 
 class Recipient(Created):
-    """A bank account."""
-
     user_id: Id
     status: str
     display_name: str | None = None
     pending_user_action: PendingAction | None = None
     recipient_verification_of_payee: PayeeCheck | None = None
 
-    def told(self, action: UserAction | None = None) -> Destination:
-        """As the port tells it."""
+    def destination(self, action: UserAction | None = None) -> Destination:
         payee = self.recipient_verification_of_payee or PayeeCheck()
         return Destination(
             id=self.id,
@@ -53,32 +56,32 @@ class Recipient(Created):
         )
 
 
-class Destinations(Part):
-    """Bank accounts."""
-
+class DestinationsMixin(AdapterMixin):
     async def add_destination(
-        self, request: DestinationRequest, *, return_url: str, key: Key, sent_at: dt.datetime
+        self, request: DestinationRequest, *, return_url: str, key: IdempotencyKey, sent_at: dt.datetime
     ) -> Destination:
         """See `PaymentProvider`."""
-        back, begun = returning(return_url), self._clock.now()
+        back, begun = return_parameter(return_url), self._clock.now()
         made = await self._client.create(_of(request.account_id), _body(request), Recipient, key, sent_at)
         recipient = await self._read_again("/recipients", made)
         pending = made.object.pending_user_action if recipient.status == "PENDING" else None
-        return recipient.told(to_authenticate(pending, back, sent_at if made.looked_up else begun))
+        return recipient.destination(optional_authentication(pending, back, sent_at if made.looked_up else begun))
 
     async def get_destination(self, id: str) -> Destination:
         """See `PaymentProvider`."""
-        return (await self._client.get(f"/recipients/{segment(id)}", Recipient)).told()
+        return (await self._client.get(f"/recipients/{segment(id)}", Recipient)).destination()
 
     async def list_destinations(self, account_id: str) -> Sequence[Destination]:
         """See `PaymentProvider`."""
         found = self._client.list(_of(account_id), Recipient, {"Sort": "CreationDate:DESC"})
-        return [recipient.told() async for recipient in found]
+        return [recipient.destination() async for recipient in found]
 
     async def deactivate_destination(self, id: str) -> Destination:
         """See `PaymentProvider`."""
         try:
-            return (await self._client.put(f"/recipients/{segment(id)}", {"Status": "DEACTIVATED"}, Recipient)).told()
+            return (
+                await self._client.put(f"/recipients/{segment(id)}", {"Status": "DEACTIVATED"}, Recipient)
+            ).destination()
         except InvalidRequest:
             destination = await self.get_destination(id)
             if destination.status is not DestinationStatus.DEACTIVATED:
@@ -108,5 +111,5 @@ def _body(request: DestinationRequest) -> Json:
 
 
 def _name(text: str) -> str:
-    """What the provider takes as a name: at most 50 characters, without some signs."""
+    """A name as the provider accepts it: at most 50 characters, without `&`, `,`, `'` and `/`."""
     return _NOT_IN_NAMES.sub(" ", text).strip()[:_NAME_LENGTH].strip()

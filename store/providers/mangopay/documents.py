@@ -1,4 +1,4 @@
-"""Documents that prove who somebody is. Their files pass through in pieces, and are kept nowhere."""
+"""Identification (KYC) documents. Their files are streamed to the provider and never stored."""
 
 import base64
 import datetime as dt
@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator, Sequence
 
 from pydantic import AwareDatetime
 
-from store.providers.accounts import CheckStatus, Content, Document, DocumentType, Refusal
+from store.providers.accounts import AccountDocument, CheckStatus, Content, DocumentType, Refusal
 from store.providers.errors import InvalidRequest
-from store.providers.keys import Key
-from store.providers.mangopay.client import Streamed, segment
+from store.providers.keys import IdempotencyKey
+from store.providers.mangopay.client import segment
+from store.providers.mangopay.creation import StreamedBody
 from store.providers.mangopay.objects import Created, Id, Json, Nothing
-from store.providers.mangopay.part import Part, tag
+from store.providers.mangopay.part import AdapterMixin, tag
 from store.providers.mangopay.results import refusal_reason
 
 _STATUSES = {
@@ -24,9 +25,7 @@ _STATUSES = {
 _BEFORE, _AFTER = b'{"File":"', b'"}'
 
 
-class KycDocument(Created):
-    """A document."""
-
+class MangopayDocument(Created):
     user_id: Id
     type: str
     status: str
@@ -37,9 +36,8 @@ class KycDocument(Created):
     refused_reason_message: str | None = None
     flags: list[str] | None = None
 
-    def told(self) -> Document:
-        """As the port tells it."""
-        return Document(
+    def document(self) -> AccountDocument:
+        return AccountDocument(
             id=self.id,
             account_id=self.user_id,
             type=DocumentType(self.type) if self.type in set(DocumentType) else None,
@@ -60,8 +58,8 @@ class KycDocument(Created):
         return [Refusal(refusal_reason(code), code, self.refused_reason_message or "")]
 
 
-class Page(Streamed):
-    """A file inside the JSON body of its call, turned into base64 while it is sent."""
+class PageUpload(StreamedBody):
+    """A file in a JSON body, encoded as base64 while it is sent."""
 
     def __init__(self, content: Content, size: int) -> None:
         super().__init__(len(_BEFORE) + (size + 2) // 3 * 4 + len(_AFTER))
@@ -78,44 +76,42 @@ class Page(Streamed):
         yield base64.b64encode(left) + _AFTER
 
 
-class Documents(Part):
-    """Documents."""
-
+class DocumentsMixin(AdapterMixin):
     async def create_document(
-        self, account_id: str, type: DocumentType, *, reference: str, key: Key, sent_at: dt.datetime
-    ) -> Document:
+        self, account_id: str, type: DocumentType, *, reference: str, key: IdempotencyKey, sent_at: dt.datetime
+    ) -> AccountDocument:
         """See `PaymentProvider`."""
         body: Json = {"Type": type.value, "Tag": tag(reference)}
-        made = await self._client.create(_of(account_id), body, KycDocument, key, sent_at)
-        return (await self._read_again("/kyc/documents", made)).told()
+        made = await self._client.create(_of(account_id), body, MangopayDocument, key, sent_at)
+        return (await self._read_again("/kyc/documents", made)).document()
 
     async def add_page(
-        self, account_id: str, document_id: str, content: Content, *, key: Key, sent_at: dt.datetime
+        self, account_id: str, document_id: str, content: Content, *, key: IdempotencyKey, sent_at: dt.datetime
     ) -> None:
         """See `PaymentProvider`."""
         size = sum([len(piece) async for piece in content()])
         path = f"{_of(account_id)}/{segment(document_id)}/pages"
-        await self._client.create(path, Page(content, size), Nothing, key, sent_at)
+        await self._client.create(path, PageUpload(content, size), Nothing, key, sent_at)
 
-    async def submit_document(self, account_id: str, document_id: str) -> Document:
+    async def submit_document(self, account_id: str, document_id: str) -> AccountDocument:
         """See `PaymentProvider`."""
         path = f"{_of(account_id)}/{segment(document_id)}"
         try:
-            return (await self._client.put(path, {"Status": "VALIDATION_ASKED"}, KycDocument)).told()
+            return (await self._client.put(path, {"Status": "VALIDATION_ASKED"}, MangopayDocument)).document()
         except InvalidRequest:
             document = await self.get_document(document_id)
             if document.status is CheckStatus.CREATED:
                 raise
-            return document  # an attempt whose answer was lost had arrived
+            return document  # an earlier attempt with a lost response has arrived
 
-    async def get_document(self, id: str) -> Document:
+    async def get_document(self, id: str) -> AccountDocument:
         """See `PaymentProvider`."""
-        return (await self._client.get(f"/kyc/documents/{segment(id)}", KycDocument)).told()
+        return (await self._client.get(f"/kyc/documents/{segment(id)}", MangopayDocument)).document()
 
-    async def list_documents(self, account_id: str) -> Sequence[Document]:
+    async def list_documents(self, account_id: str) -> Sequence[AccountDocument]:
         """See `PaymentProvider`."""
-        found = self._client.list(_of(account_id), KycDocument, {"Sort": "CreationDate:DESC"})
-        documents = [document.told() async for document in found]
+        found = self._client.list(_of(account_id), MangopayDocument, {"Sort": "CreationDate:DESC"})
+        documents = [document.document() async for document in found]
         return sorted(documents, key=lambda document: document.created_at, reverse=True)
 
 

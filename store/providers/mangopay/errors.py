@@ -1,4 +1,4 @@
-"""The provider's refusals, as the port's errors."""
+"""Maps the provider's error responses to the errors of the port."""
 
 import datetime as dt
 import re
@@ -8,78 +8,78 @@ import httpx
 import orjson
 
 from store.providers.actions import ActionKind, UserAction
-from store.providers.base import (
+from store.providers.errors import (
     ActionRequired,
     InvalidRequest,
     NotAllowed,
-    NotFound,
     ProviderError,
-    Transient,
+    ProviderNotFound,
+    TransientError,
 )
-from store.providers.mangopay.objects import Refusal, Unreadable, read
+from store.providers.mangopay.objects import ErrorBody, Unreadable, parse_object
 
-KEY_NOT_KNOWN = "correlationid_not_found"
+KEY_UNKNOWN = "correlationid_not_found"
 _RATE_LIMITED_FOR = 60.0
-"""Seconds to stay away when a refusal for too many calls does not say."""
+"""Seconds to wait after a rate limit response without a usable reset time."""
 _URL = re.compile(r"https?://[^\s\"'<>,]+")
 
 
 def json_of(response: httpx.Response) -> object:
-    """The body; `Unreadable` when it is not JSON. NUL, which no database takes, is shown as what cannot be shown."""
+    """The parsed body. Raises `Unreadable` if it is not JSON. NUL, which PostgreSQL rejects, is replaced by U+FFFD."""
     try:
         return orjson.loads(response.content.replace(rb"\u0000", rb"\ufffd"))
     except orjson.JSONDecodeError:
-        raise Unreadable("The answer is not JSON.") from None
+        raise Unreadable("The response is not JSON.") from None
 
 
-def refusal_of(body: object) -> Refusal:
-    """What an error's body says, empty when it says nothing that can be read."""
-    return read(Refusal, body if isinstance(body, dict) else {})
+def error_body_of(body: object) -> ErrorBody:
+    """The error body; empty if it is not an object."""
+    return parse_object(ErrorBody, body if isinstance(body, dict) else {})
 
 
-def refusal_in(response: httpx.Response) -> Refusal:
-    """What an error's answer says."""
+def error_body_in(response: httpx.Response) -> ErrorBody:
+    """The error body of a response; empty if it cannot be parsed."""
     try:
-        return refusal_of(json_of(response))
+        return error_body_of(json_of(response))
     except Unreadable:
-        return refusal_of(None)
+        return error_body_of(None)
 
 
-def where_to_authenticate(headers: Mapping[str, str]) -> str | None:
-    """The address that the owner of a resource must go to first, in a 401 that is not about our token."""
+def authentication_url(headers: Mapping[str, str]) -> str | None:
+    """The URL where the owner of the resource must authenticate, from a 401 that is not about our token."""
     challenge = headers.get("www-authenticate", "")
     link = _URL.search(challenge) if "pendinguseraction" in challenge.lower() else None
     return link.group() if link else None
 
 
 def error_in(response: httpx.Response, now: dt.datetime) -> ProviderError:
-    """The error that an answer which is no success stands for."""
-    return error_of(response.status_code, refusal_in(response), response.headers, now)
+    """The error of an unsuccessful response."""
+    return error_of(response.status_code, error_body_in(response), response.headers, now)
 
 
-def error_of(status: int, refusal: Refusal, headers: Mapping[str, str], now: dt.datetime) -> ProviderError:
-    """The error of a status and what its body and headers say."""
+def error_of(status: int, refusal: ErrorBody, headers: Mapping[str, str], now: dt.datetime) -> ProviderError:
+    """The error for a status, an error body and headers."""
     message = refusal.message or f"The provider answered {status}."
     code, id = refusal.type, refusal.id
     match status:
-        case 401 if url := where_to_authenticate(headers):
+        case 401 if url := authentication_url(headers):
             return ActionRequired(message, UserAction(ActionKind.AUTHENTICATION, url), code=code, request_id=id)
         case 401 | 403:
             return NotAllowed(message, code=code, request_id=id)
         case 404:
-            return NotFound(message, code=code, request_id=id)
+            return ProviderNotFound(message, code=code, request_id=id)
         case 429:
-            return Transient(message, retry_after=_retry_after(headers, now), code=code, request_id=id)
+            return TransientError(message, retry_after=_retry_after(headers, now), code=code, request_id=id)
         case 408:
-            return Transient(message, code=code, request_id=id)
+            return TransientError(message, code=code, request_id=id)
         case _ if 400 <= status < 500:
             return InvalidRequest(message, refusal.errors, code=code, request_id=id)
         case _:
-            return Transient(message, code=code, request_id=id)
+            return TransientError(message, code=code, request_id=id)
 
 
 def _retry_after(headers: Mapping[str, str], now: dt.datetime) -> float:
-    """Seconds until the first of the used-up windows starts anew; its limit may be the only one that was met."""
+    """Seconds until the first exhausted rate limit window resets, as that may be the only exceeded one."""
     resets = _numbers(headers.get("x-ratelimit-reset", ""))
     remaining = _numbers(headers.get("x-ratelimit-remaining", ""))
     if len(remaining) != len(resets):
@@ -89,6 +89,6 @@ def _retry_after(headers: Mapping[str, str], now: dt.datetime) -> float:
 
 
 def _numbers(text: str) -> list[int]:
-    """`1, 2, 3`; nothing of a list that is not all numbers, as its places would be lost."""
+    """The numbers of a list such as `1, 2, 3`; empty if any part is not a number, because positions matter."""
     parts = [part.strip() for part in text.split(",")]
     return [int(part) for part in parts] if all(re.fullmatch("[0-9]+", part) for part in parts) else []

@@ -1,4 +1,4 @@
-"""Notifications and the list of events. They are hints: what happened is read from the object itself."""
+"""Notifications and the event list. Both are hints: the object itself is read for its state."""
 
 import datetime as dt
 import hmac
@@ -8,18 +8,11 @@ from urllib.parse import parse_qs, quote, unquote
 
 import structlog
 
-from store.providers.base import (
-    EventHint,
-    InboundWebhook,
-    InvalidRequest,
-    NotAllowed,
-    ProviderError,
-    Subject,
-    WebhookRejected,
-    new_key,
-)
+from store.providers.base import EventHint, InboundWebhook, Subject, WebhookRejected
+from store.providers.errors import InvalidRequest, NotAllowed, ProviderError
+from store.providers.keys import new_idempotency_key
 from store.providers.mangopay.client import Client, Query, segment
-from store.providers.mangopay.objects import Event, Hook, Json
+from store.providers.mangopay.objects import Hook, Json, MangopayEvent
 
 _TYPES: Mapping[Subject, Sequence[str]] = {
     Subject.PAYIN: ("PAYIN_NORMAL_CREATED", "PAYIN_NORMAL_SUCCEEDED", "PAYIN_NORMAL_FAILED"),
@@ -51,16 +44,16 @@ _TYPES: Mapping[Subject, Sequence[str]] = {
     Subject.DESTINATION: ("RECIPIENT_ACTIVE", "RECIPIENT_CANCELED", "RECIPIENT_DEACTIVATED"),
 }
 EVENT_TYPES: Mapping[str, Subject] = {type: subject for subject, types in _TYPES.items() for type in types}
-"""The types of event that concern us, and what each is about."""
+"""The event types that concern us -> their subject."""
 
-EVENTS_KEPT = dt.timedelta(days=45) - dt.timedelta(hours=1)
-"""How far back the list of events goes, less what our clock and the provider's may differ."""
+EVENT_RETENTION = dt.timedelta(days=45) - dt.timedelta(hours=1)
+"""How far back the event list goes, less a margin for clock differences."""
 
 log = structlog.stdlib.get_logger(__name__)
 
 
 def read_notification(request: InboundWebhook, secret: str) -> Sequence[EventHint]:
-    """What a notification says happened. Its path must end with the secret: the provider signs nothing."""
+    """The events of a notification. Its path must end with the secret, because Mangopay does not sign notifications."""
     given = unquote(request.path.rstrip("/").rpartition("/")[2])
     if not hmac.compare_digest(given.encode(), secret.encode()):
         raise WebhookRejected("The notification does not hold the secret.")
@@ -75,15 +68,15 @@ def read_notification(request: InboundWebhook, secret: str) -> Sequence[EventHin
 
 
 async def register(client: Client, base_url: str, secret: str, alert_email: str) -> None:
-    """Have every type of event notified to `base_url`/`secret`, and mend what is registered otherwise or broken.
+    """Register all event types at `base_url`/`secret`, and repair wrong or broken registrations.
 
-    The provider writes to `alert_email`, if there is one, when it cannot notify us. A type that it refuses is logged, and
-    does not keep the others from being registered; when it refuses them all, that is raised.
+    The provider writes to `alert_email`, if set, when its notifications fail. A refused event type is logged and
+    skipped; if all types are refused, the error is raised.
     """
     url = f"{base_url.rstrip('/')}/{quote(secret, safe='')}"
     refused = await _register(client, url, alert_email)
     if refused:
-        # A type has one hook: another process may have registered it meanwhile. Then the second round finds it.
+        # A type has one hook. If another process has registered it meanwhile, the second round finds it.
         refused = await _register(client, url, alert_email)
     for type, error in refused.items():
         fields = error.fields if isinstance(error, InvalidRequest) else {}
@@ -93,16 +86,16 @@ async def register(client: Client, base_url: str, secret: str, alert_email: str)
         raise next(iter(refused.values()))
 
 
-async def events(client: Client, since: dt.datetime, now: dt.datetime) -> AsyncIterator[EventHint]:
-    """The events from a moment on, type after type: the provider lists one type at a time.
+async def list_all_events(client: Client, since: dt.datetime, now: dt.datetime) -> AsyncIterator[EventHint]:
+    """The events since a moment, type after type, because Mangopay lists one type at a time.
 
-    A type that it refuses does not keep the others from being read; the refusal is raised at the end.
+    A refused type is skipped, and its error is raised at the end.
     """
-    oldest = max(since, now - EVENTS_KEPT)
+    oldest = max(since, now - EVENT_RETENTION)
     refused: InvalidRequest | None = None
     for type in EVENT_TYPES:
         try:
-            async for event in listed(client, type, oldest):
+            async for event in list_events(client, type, oldest):
                 if hint := _hint(event.event_type, event.resource_id, event.date):
                     yield hint
         except InvalidRequest as error:
@@ -111,15 +104,15 @@ async def events(client: Client, since: dt.datetime, now: dt.datetime) -> AsyncI
         raise refused
 
 
-async def listed(client: Client, type: str, since: dt.datetime) -> AsyncIterator[Event]:
-    """The events of one type from a moment on, the oldest first."""
+async def list_events(client: Client, type: str, since: dt.datetime) -> AsyncIterator[MangopayEvent]:
+    """The events of one type since a moment, oldest first."""
     query: Query = {"EventType": type, "AfterDate": int(since.timestamp()) - 1, "Sort": "Date:ASC"}
-    async for event in client.list("/events", Event, query):
+    async for event in client.list("/events", MangopayEvent, query):
         yield event
 
 
 async def _register(client: Client, url: str, alert_email: str) -> dict[str, ProviderError]:
-    """Register what is missing and mend what is broken; answers the types that were refused."""
+    """Register missing types and repair broken hooks; returns the errors of the refused types."""
     registered: dict[str, Hook] = {}
     async for hook in client.list("/hooks", Hook, {}):
         registered.setdefault(hook.event_type, hook)
@@ -129,7 +122,7 @@ async def _register(client: Client, url: str, alert_email: str) -> dict[str, Pro
     for type in EVENT_TYPES:
         try:
             if type in registered:
-                await _mend(client, registered[type], url)
+                await _repair(client, registered[type], url)
             else:
                 await _add(client, type, url, alert_email)
         except (InvalidRequest, NotAllowed) as error:
@@ -139,10 +132,10 @@ async def _register(client: Client, url: str, alert_email: str) -> dict[str, Pro
 
 async def _add(client: Client, type: str, url: str, alert_email: str) -> None:
     body = {"EventType": type, "Url": url} | ({"Email": alert_email} if alert_email else {})
-    await client.create("/hooks", body, Hook, new_key())
+    await client.create("/hooks", body, Hook, new_idempotency_key())
 
 
-async def _mend(client: Client, hook: Hook, url: str) -> None:
+async def _repair(client: Client, hook: Hook, url: str) -> None:
     broken = hook.validity == "INVALID"
     if hook.url == url and hook.status == "ENABLED" and not broken:
         return

@@ -1,4 +1,4 @@
-"""Sessions in which somebody proves an identity on the provider's pages."""
+"""Identity check sessions on the provider's pages."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -7,14 +7,13 @@ from pydantic import AwareDatetime
 
 from store.providers.accounts import CheckStatus, IdentityCheck, Refusal
 from store.providers.actions import ActionKind, UserAction
-from store.providers.keys import Key
+from store.providers.keys import IdempotencyKey
 from store.providers.mangopay.client import segment
-from store.providers.mangopay.objects import Created, Id, Wire
-from store.providers.mangopay.part import Part
+from store.providers.mangopay.objects import Created, Id, MangopayObject
+from store.providers.mangopay.part import AdapterMixin
 from store.providers.mangopay.results import refusal_reason
 
 SESSION_LASTS = dt.timedelta(days=7)
-"""How long a session can be used."""
 _STATUSES = {
     "PENDING": CheckStatus.PENDING,
     "VALIDATED": CheckStatus.VALIDATED,
@@ -27,39 +26,34 @@ _STATUSES = {
 }
 
 
-class Reason(Wire):
-    """Why a check was refused."""
-
+class CheckReason(MangopayObject):
     type: str
     value: str | None = None
 
 
-class Check(Wire):
-    """One of the things that a session looks at."""
+class Check(MangopayObject):
+    """One check of a session."""
 
     type: str | None = None
     check_status: str | None = None
-    reasons: list[Reason] | None = None
+    reasons: list[CheckReason] | None = None
 
     def refusals(self) -> list[Refusal]:
-        """Why it was refused, if it was; without a reason it is known by what was looked at."""
+        """The reasons of a refused check; a refusal without reasons is reported with the type of the check as code."""
         if self.check_status != "REFUSED":
             return []
         reasons = [(reason.type, reason.value or "") for reason in self.reasons or []]
         return [Refusal(refusal_reason(code), code, text) for code, text in reasons or [(self.type or "", "")]]
 
 
-class Session(Created):
-    """A session."""
-
+class VerificationSession(Created):
     user_id: Id
     status: str
     creation_date: AwareDatetime
     hosted_url: str | None = None
     checks: list[Check] | None = None
 
-    def told(self) -> IdentityCheck:
-        """As the port tells it."""
+    def identity_check(self) -> IdentityCheck:
         status = _STATUSES.get(self.status, CheckStatus.UNKNOWN)
         return IdentityCheck(
             id=self.id,
@@ -77,23 +71,21 @@ class Session(Created):
         return UserAction(ActionKind.IDENTITY, self.hosted_url, self.creation_date + SESSION_LASTS)
 
 
-class IdentityChecks(Part):
-    """Identity checks."""
-
+class IdentityChecksMixin(AdapterMixin):
     async def open_identity_check(
-        self, account_id: str, *, return_url: str, key: Key, sent_at: dt.datetime
+        self, account_id: str, *, return_url: str, key: IdempotencyKey, sent_at: dt.datetime
     ) -> IdentityCheck:
         """See `PaymentProvider`."""
         path = f"/users/{segment(account_id)}/identity-verifications"
-        made = await self._client.create(path, {"ReturnUrl": return_url}, Session, key, sent_at)
-        return (await self._read_again("/identity-verifications", made)).told()
+        made = await self._client.create(path, {"ReturnUrl": return_url}, VerificationSession, key, sent_at)
+        return (await self._read_again("/identity-verifications", made)).identity_check()
 
     async def get_identity_check(self, id: str) -> IdentityCheck:
         """See `PaymentProvider`."""
-        return (await self._client.get(f"/identity-verifications/{segment(id)}", Session)).told()
+        return (await self._client.get(f"/identity-verifications/{segment(id)}", VerificationSession)).identity_check()
 
     async def list_identity_checks(self, account_id: str) -> Sequence[IdentityCheck]:
-        """See `PaymentProvider`. Each is read by its id: the provider's list may leave details out."""
+        """See `PaymentProvider`. Each session is read by id, because the provider's list may leave out details."""
         path = f"/users/{segment(account_id)}/identity-verifications"
         ids = [listed.id async for listed in self._client.list(path, Created, {"Sort": "CreationDate:DESC"})]
         checks = [await self.get_identity_check(id) for id in ids]

@@ -1,4 +1,4 @@
-"""The provider's objects: read strictly where we rely on them, and turned into ours."""
+"""Mangopay's objects, validated strictly for the fields that we use, and converted to the port's types."""
 
 import datetime as dt
 from typing import Annotated, Any, Literal, TypeVar
@@ -16,33 +16,34 @@ from pydantic import (
 from pydantic.alias_generators import to_pascal
 
 from store.providers.actions import ActionKind, UserAction
-from store.providers.base import Failure, MinorAmount, Transaction, TransactionKind, TransactionStatus
-from store.providers.mangopay.results import reason
+from store.providers.mangopay.results import failure_reason
+from store.providers.money import MinorAmount
+from store.providers.transactions import Failure, Transaction, TransactionKind, TransactionStatus
 
 Json = dict[str, Any]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 
 PAYMENT_PAGE_LASTS = dt.timedelta(minutes=15)
-"""How long a hosted payment page can be used, from the creation of its payment."""
+"""Lifetime of a hosted payment page, from the creation of its payment."""
 
 _STATUSES = {"SUCCEEDED": TransactionStatus.SUCCEEDED, "FAILED": TransactionStatus.FAILED}
 
 
 class Unreadable(Exception):
-    """An answer that is not what its call answers."""
+    """A response that cannot be parsed as the expected type."""
 
 
-class Wire(BaseModel):
-    """An object of the provider. What it has besides is ignored: it grows without notice."""
+class MangopayObject(BaseModel):
+    """Base of Mangopay's objects. Unknown fields are ignored, because Mangopay adds fields without notice."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_pascal)
 
 
-W = TypeVar("W", bound=Wire)
+W = TypeVar("W", bound=MangopayObject)
 
 
-def read(shape: type[W], value: object) -> W:
-    """An answer as an object of ours; `Unreadable` when it is not one."""
+def parse_object(shape: type[W], value: object) -> W:
+    """Validate a response. Raises `Unreadable`."""
     try:
         return shape.model_validate(value)
     except ValidationError as error:
@@ -50,8 +51,8 @@ def read(shape: type[W], value: object) -> W:
         raise Unreadable(f"{shape.__name__} cannot be read: {wrong}") from None
 
 
-class Token(Wire):
-    """An access token, good for `expires_in` seconds."""
+class AccessToken(MangopayObject):
+    """An access token, valid for `expires_in` seconds."""
 
     model_config = ConfigDict(alias_generator=None)
 
@@ -59,39 +60,35 @@ class Token(Wire):
     expires_in: float = Field(gt=0)
 
 
-class Created(Wire):
-    """What every created object has."""
+class Created(MangopayObject):
+    """The fields that every created object has."""
 
     id: Id
 
 
-class Nothing(Wire):
-    """The answer of a call that answers nothing."""
+class Nothing(MangopayObject):
+    """An empty response."""
 
 
-class Money(Wire):
-    """An amount in the smallest unit, negative for fees that are given back."""
+class MangopayMoney(MangopayObject):
+    """An amount in the smallest unit. Refunded fees are negative."""
 
     currency: str
     amount: int = Field(strict=True)
 
 
-class Wallet(Wire):
-    """A wallet."""
-
-    balance: Money
+class Wallet(MangopayObject):
+    balance: MangopayMoney
 
 
-class Movement(Created):
-    """A pay-in or a refund."""
-
+class MangopayTransaction(Created):
     tag: str | None = None
     creation_date: AwareDatetime
     execution_date: AwareDatetime | None = None
     author_id: Id
-    debited_funds: Money
-    credited_funds: Money
-    fees: Money
+    debited_funds: MangopayMoney
+    credited_funds: MangopayMoney
+    fees: MangopayMoney
     status: str
     result_code: str | None = None
     result_message: str | None = None
@@ -100,7 +97,7 @@ class Movement(Created):
     redirect_url: str | None = Field(None, alias="RedirectURL")
 
     def transaction(self) -> Transaction:
-        """As the port tells it. A status that is not known counts as PENDING: it is read again until it is final."""
+        """The port's transaction. An unknown status counts as PENDING, so that it is read again until it is final."""
         refund = self.nature == "REFUND"
         status = _STATUSES.get(self.status, TransactionStatus.PENDING)
         paid, fee = (self.credited_funds, -self.fees.amount) if refund else (self.debited_funds, self.fees.amount)
@@ -121,7 +118,7 @@ class Movement(Created):
 
     def _failure(self) -> Failure:
         code = self.result_code or ""
-        return Failure(code, self.result_message or "", reason(code))
+        return Failure(code, self.result_message or "", failure_reason(code))
 
     def _page(self) -> UserAction | None:
         if not self.redirect_url:
@@ -129,8 +126,11 @@ class Movement(Created):
         return UserAction(ActionKind.HOSTED_PAYMENT, self.redirect_url, self.creation_date + PAYMENT_PAGE_LASTS)
 
 
-class KeptAnswer(Wire):
-    """The first answer to a call with an idempotency key. Its status is text on the wire, and its resource a snapshot."""
+class IdempotencyResponse(MangopayObject):
+    """The first response to a call with an idempotency key.
+
+    The status is a string on the wire, the resource a snapshot.
+    """
 
     status_code: int
     resource: Json | None = None
@@ -138,12 +138,12 @@ class KeptAnswer(Wire):
     @field_validator("resource", mode="before")
     @classmethod
     def none(cls, value: object) -> object:
-        """A call that answered nothing may have kept an empty text."""
+        """The resource of an empty response may be an empty string."""
         return None if value == "" else value
 
 
-class Hook(Wire):
-    """Where notifications of one type of event are sent."""
+class Hook(MangopayObject):
+    """The registration for notifications of one event type."""
 
     id: Id
     event_type: str
@@ -152,16 +152,16 @@ class Hook(Wire):
     validity: str
 
 
-class Event(Wire):
-    """Something that happened, in the list of events."""
+class MangopayEvent(MangopayObject):
+    """An entry of the event list."""
 
     resource_id: Id
     event_type: str
     date: AwareDatetime
 
 
-class Refusal(Wire):
-    """The body of an error, as much of it as there is: a refusal has to be understood even when it is malformed."""
+class ErrorBody(MangopayObject):
+    """An error body. Every field is optional and coerced, so that a malformed refusal can still be processed."""
 
     message: str = ""
     type: str = ""
@@ -171,11 +171,11 @@ class Refusal(Wire):
     @field_validator("message", "type", "id", mode="before")
     @classmethod
     def text(cls, value: object) -> str:
-        """Null and other kinds of value are read as text."""
+        """Null becomes empty; other values become strings."""
         return "" if value is None else str(value)
 
     @field_validator("errors", mode="before")
     @classmethod
     def named(cls, value: object) -> dict[str, str]:
-        """Field names and texts; null and other kinds of value hold none."""
+        """Field names and messages; any value but an object becomes empty."""
         return {str(name): str(text) for name, text in value.items()} if isinstance(value, dict) else {}

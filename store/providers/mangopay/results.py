@@ -1,4 +1,4 @@
-"""What the provider's result codes mean in our own words."""
+"""Maps the provider's result codes to the port's reasons."""
 
 from collections.abc import Iterator, Mapping
 
@@ -18,7 +18,7 @@ _MEANINGS: Mapping[Reason, Iterator[str]] = {
     Reason.CARD_INVALID: _codes(101105, 101106, 101410, (105101, 105104), (105202, 105206)),
     Reason.AUTHENTICATION_FAILED: _codes((101301, 101304), 101399),
     Reason.CANCELLED_BY_BUYER: _codes(1031, 101002),
-    # 001030 and 001032 say that the buyer never got to the form or left it: normal while open, and too late once failed.
+    # 001030 and 001032: the buyer never opened the form, or left it. Normal while open; an expired page once FAILED.
     Reason.EXPIRED: _codes(1030, (1032, 1034), 101001, 101109),
     Reason.VELOCITY: _codes(101111, 101113, 101116, 101118, 8505),
     Reason.FRAUD_REFUSED: _codes((8001, 8007), (8500, 8504), (8506, 8700), 8999),
@@ -40,8 +40,8 @@ _MEANINGS: Mapping[Reason, Iterator[str]] = {
 _REASONS = {code: reason for reason, codes in _MEANINGS.items() for code in codes}
 
 
-def reason(code: str) -> Reason:
-    """Our word for a result code; UNKNOWN for one that is not known, which keeps its code and text besides."""
+def failure_reason(code: str) -> Reason:
+    """The reason for a result code; UNKNOWN for an unknown one."""
     if code in _REASONS:
         return _REASONS[code]
     return Reason.FRAUD_REFUSED if code.startswith("008") else Reason.UNKNOWN
@@ -63,5 +63,5 @@ _REFUSALS: Mapping[str, RefusalReason] = {
 
 
 def refusal_reason(code: str) -> RefusalReason:
-    """Our word for why a document or an identity was refused; UNKNOWN for one that is not known."""
+    """The reason for a refusal code; UNKNOWN for an unknown one."""
     return _REFUSALS.get(code, RefusalReason.UNKNOWN)

@@ -1,0 +1,59 @@
+"""Double-entry ledger of movements. Postings are immutable and sum to zero; balances are sums of postings."""
+
+from collections.abc import Mapping
+
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.wire.endpoints import Json
+
+OUTSIDE = "outside"
+"""The account of cards and banks outside the provider."""
+FEES = "fees"
+"""The platform's fee wallet."""
+
+
+class UnbalancedPosting(Exception):
+    """Postings do not sum to zero: a bug of the sandbox."""
+
+
+def wallet(id: str) -> str:
+    return f"wallet:{id}"
+
+
+def post(session: SandboxSession, movement_id: str, currency: str, amounts: Mapping[str, int]) -> None:
+    """Post a movement. Raises UnbalancedPosting. The database refuses a second posting of the same movement."""
+    if sum(amounts.values()):
+        raise UnbalancedPosting(f"{movement_id}: {dict(amounts)}")
+    for account, amount in amounts.items():
+        session.change(
+            "INSERT INTO posting (movement_id, account, currency, amount, posted_at) VALUES (?, ?, ?, ?, ?)",
+            movement_id,
+            account,
+            currency,
+            amount,
+            int(session.now),
+        )
+
+
+def balance(session: SandboxSession, account: str, currency: str) -> int:
+    """The balance of an account, in the currency's smallest unit."""
+    return session.integer("SELECT sum(amount) FROM posting WHERE account = ? AND currency = ?", account, currency)
+
+
+def check(session: SandboxSession) -> Json:
+    """Check that every movement sums to zero and no wallet is overdrawn. Returns all balances too."""
+    unbalanced = session.rows("SELECT movement_id FROM posting GROUP BY movement_id, currency HAVING sum(amount) <> 0")
+    accounts = session.rows(
+        "SELECT account, currency, sum(amount) AS held FROM posting GROUP BY account, currency ORDER BY account, currency"
+    )
+    overdrawn = [row["account"] for row in accounts if row["held"] < 0 and row["account"] != OUTSIDE]
+    currencies = sorted({row["currency"] for row in accounts})
+    sums = {currency: sum(row["held"] for row in accounts if row["currency"] == currency) for currency in currencies}
+    return {
+        "balanced": not unbalanced and not overdrawn and not any(sums.values()),
+        "sums": sums,
+        "unbalanced": [row["movement_id"] for row in unbalanced],
+        "overdrawn": overdrawn,
+        "accounts": [
+            {"account": row["account"], "currency": row["currency"], "balance": row["held"]} for row in accounts
+        ],
+    }

@@ -1,0 +1,149 @@
+"""Movements of money of all kinds: pay-ins, transfers, payouts and refunds."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from coffret.sandbox import events
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.payments import ledger, results
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WirePage
+from coffret.sandbox.wire.errors import ResourceNotFound
+from coffret.sandbox.wire.paging import ListBuilder, several
+
+KEPT_FOR = 396 * 24 * 3600
+"""The provider deletes movements after 13 months."""
+STATUSES = ("CREATED", "SUCCEEDED", "FAILED")
+TYPES = ("PAYIN", "TRANSFER", "PAYOUT")
+NATURES = ("REGULAR", "REFUND", "REPUDIATION", "SETTLEMENT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMovement:
+    """A movement to create. Amounts are in the currency's smallest unit. `body` contains the fields of its kind."""
+
+    id: str
+    type: str
+    nature: str
+    author_id: str
+    credited_user_id: str
+    currency: str
+    debited: int
+    fees: int
+    body: Json
+    tag: str | None = None
+    debited_wallet_id: str | None = None
+    credited_wallet_id: str | None = None
+    parent_id: str | None = None
+
+
+def create(session: SandboxSession, new: NewMovement) -> None:
+    """Create a movement and emit the event."""
+    session.change(
+        """INSERT INTO movement (id, type, nature, author_id, credited_user_id, debited_wallet_id, credited_wallet_id,
+                                 parent_id, currency, debited, fees, created_at, tag, body)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        new.id,
+        new.type,
+        new.nature,
+        new.author_id,
+        new.credited_user_id,
+        new.debited_wallet_id,
+        new.credited_wallet_id,
+        new.parent_id,
+        new.currency,
+        new.debited,
+        new.fees,
+        int(session.now),
+        new.tag,
+        json.dumps(new.body),
+    )
+    events.emit(session, event_type(find(session, new.id), "CREATED"), new.id)
+
+
+def finish(session: SandboxSession, id: str, code: str, at: float | None = None) -> bool:
+    """Finish an open movement; success posts it to the ledger.
+
+    Returns False if it has already ended, and changes nothing then.
+    """
+    moment = session.now if at is None else at
+    status = "SUCCEEDED" if code == results.SUCCESS else "FAILED"
+    executed = int(moment) if status == "SUCCEEDED" else None
+    moved = session.change(
+        "UPDATE movement SET status = ?, result_code = ?, executed_at = ? WHERE id = ? AND status = 'CREATED'",
+        status,
+        code,
+        executed,
+        id,
+    )
+    if not moved:
+        return False
+    row = find(session, id)
+    if status == "SUCCEEDED":
+        ledger.post(session, id, row["currency"], entries(row))
+    events.emit(session, event_type(row, status), id, moment)
+    return True
+
+
+def entries(row: sqlite3.Row) -> dict[str, int]:
+    """The postings of a successful movement: the debited side pays the credited side and the fees, which may be
+    negative.
+    """
+    source = ledger.wallet(row["debited_wallet_id"]) if row["debited_wallet_id"] else ledger.OUTSIDE
+    target = ledger.wallet(row["credited_wallet_id"]) if row["credited_wallet_id"] else ledger.OUTSIDE
+    amounts = {source: -row["debited"], target: row["debited"] - row["fees"]}
+    return amounts | {ledger.FEES: row["fees"]} if row["fees"] else amounts
+
+
+def event_type(row: sqlite3.Row, outcome: str) -> str:
+    """For example `PAYIN_NORMAL_SUCCEEDED`. A refund is named after the movement it refunds."""
+    if row["nature"] == "REFUND":
+        return f"{json.loads(row['body'])['InitialTransactionType']}_REFUND_{outcome}"
+    return f"{row['type']}_NORMAL_{outcome}"
+
+
+def find(session: SandboxSession, id: str, *, type: str | None = None, nature: str | None = None) -> sqlite3.Row:
+    """The row of a movement of this type and nature, not older than 13 months. Raises ResourceNotFound."""
+    row = session.row("SELECT * FROM movement WHERE id = ? AND created_at > ?", id, session.now - KEPT_FOR)
+    if row is None or type not in {None, row["type"]} or nature not in {None, row["nature"]}:
+        raise ResourceNotFound
+    return row
+
+
+def present(row: sqlite3.Row) -> Json:
+    """A movement in the provider's format."""
+
+    def money(amount: int) -> Json:
+        return {"Currency": row["currency"], "Amount": amount}
+
+    return {
+        "Id": row["id"],
+        "Tag": row["tag"],
+        "CreationDate": row["created_at"],
+        "AuthorId": row["author_id"],
+        "CreditedUserId": row["credited_user_id"],
+        "DebitedFunds": money(row["debited"]),
+        "CreditedFunds": money(row["debited"] - row["fees"]),
+        "Fees": money(row["fees"]),
+        "Status": row["status"],
+        "ResultCode": row["result_code"],
+        "ResultMessage": results.message(row["result_code"]),
+        "ExecutionDate": row["executed_at"],
+        "Type": row["type"],
+        "Nature": row["nature"],
+        "DebitedWalletId": row["debited_wallet_id"],
+        "CreditedWalletId": row["credited_wallet_id"],
+        **json.loads(row["body"]),
+    }
+
+
+def listing(session: SandboxSession, call: HttpCall, condition: str, *values: str) -> WirePage:
+    """Movements that match the condition and the caller's filters."""
+    found = ListBuilder(call, "movement", "created_at")
+    found.where(condition, *values)
+    found.where("created_at > ?", session.now - KEPT_FOR)
+    found.among("status", several(call, "Status", STATUSES))
+    found.among("type", several(call, "Type", TYPES))
+    found.among("nature", several(call, "Nature", NATURES))
+    found.among("result_code", several(call, "ResultCode"))
+    return found.page(session, present)

@@ -1,0 +1,153 @@
+"""Payout methods of bank accounts per country, and the fields that each requires.
+
+Modelled are accounts with an IBAN, international transfers, and local transfers in euros.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from schwifty import IBAN, registry
+from schwifty.exceptions import InvalidCountryCode, SchwiftyException
+
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.wire.bodies import Body, Country, Currency
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
+from coffret.sandbox.wire.errors import NotModelled, ParamError
+
+Method = Literal["LocalBankTransfer", "InternationalBankTransfer"]
+Kind = Literal["Individual", "Business"]
+Scope = Literal["PAYOUT", "PAYIN"]
+LOCAL, INTERNATIONAL = "LocalBankTransfer", "InternationalBankTransfer"
+DISPLAY_NAME = r"^[^&,'/\r\n]{1,50}$"
+REJECTED = "DE95000000000000000005"
+"""An account that no bank knows: registration is refused."""
+
+
+class PayoutRoute(Body):
+    """The query of GET /recipients/payout-methods."""
+
+    country: Country
+    currency: Currency
+
+
+class PayoutAccount(PayoutRoute):
+    """The query of GET /recipients/schema."""
+
+    payout_method_type: Method
+    recipient_type: Kind
+
+
+class NewRoute(PayoutAccount):
+    """The payout route in the body of a new recipient."""
+
+    display_name: Annotated[str, Field(pattern=DISPLAY_NAME)]
+
+
+def methods(country: str, currency: str) -> list[str]:
+    """The payout methods for a country and currency. Raises NotModelled."""
+    if currency != "EUR":
+        raise NotModelled(f"The sandbox models accounts in EUR, not in {currency}.")
+    return [LOCAL, INTERNATIONAL] if in_sepa(country) else [INTERNATIONAL]
+
+
+def in_sepa(country: str) -> bool:
+    """Raises NotModelled for a country without IBANs."""
+    try:
+        return registry.get_iban_spec(country).in_sepa_zone
+    except InvalidCountryCode:
+        raise NotModelled(f"Accounts in {country} have no IBAN; the sandbox models accounts that have one.") from None
+
+
+def check_route(route: PayoutAccount) -> None:
+    """Raise ParamError if the payout method is not available for the country and currency."""
+    if route.payout_method_type not in methods(route.country, route.currency):
+        raise ParamError(
+            {"PayoutMethodType": f"{route.country} has no {route.payout_method_type} in {route.currency}."}
+        )
+
+
+def account(field: str, number: str, country: str) -> IBAN:
+    """Parse an IBAN of the country. Raises ParamError."""
+    try:
+        iban = IBAN(number)
+    except SchwiftyException:
+        raise ParamError({field: f"The field {field} is not a valid IBAN."}) from None
+    if iban.country_code != country:
+        raise ParamError({field: f"The field {field} is an account in {iban.country_code}, not in {country}."})
+    if iban == REJECTED:
+        raise ParamError({field: f"The field {field} is an account that the bank does not know."})
+    return iban
+
+
+def list_methods(_session: SandboxSession, call: HttpCall) -> Json:
+    """GET /recipients/payout-methods"""
+    route = PayoutRoute.read(named(call, "Country", "Currency"))
+    return {"AvailablePayoutMethods": methods(route.country, route.currency)}
+
+
+def read_schema(_session: SandboxSession, call: HttpCall) -> Json:
+    """GET /recipients/schema"""
+    wanted = PayoutAccount.read(named(call, "PayoutMethodType", "RecipientType", "Currency", "Country"))
+    check_route(wanted)
+    return {
+        "DisplayName": shown("Display Name", most=50, pattern=DISPLAY_NAME),
+        "Currency": fixed("Currency", wanted.currency),
+        "Country": fixed("Destination Country", wanted.country),
+        "RecipientType": fixed("Recipient Type", wanted.recipient_type),
+        "PayoutMethodType": fixed("Payout Method Type", wanted.payout_method_type),
+        "RecipientScope": {**fixed("Recipient Scope", "PAYOUT", "PAYIN"), "Required": False},
+        "Tag": {"Required": False, "MaxLength": 255, "Label": "Tag", "EndUserDisplay": "Hide"},
+        **holder_schema(wanted.recipient_type),
+        **account_schema(wanted),
+    }
+
+
+def holder_schema(kind: Kind) -> Json:
+    """The required fields of the account's holder."""
+    address = {
+        "AddressLine1": shown("Address Line 1"),
+        "AddressLine2": shown("Address Line 2", required=False),
+        "City": shown("City"),
+        "Region": shown("Region", required=False),
+        "PostalCode": shown("Postal Code"),
+        "Country": shown("Country", most=2, pattern="^[A-Z]{2}$"),
+    }
+    if kind == "Business":
+        return {"BusinessRecipient": {"BusinessName": shown("Business Name"), "Address": address}}
+    names = {"FirstName": shown("First Name"), "LastName": shown("Last Name")}
+    return {"IndividualRecipient": {**names, "Address": address}}
+
+
+def account_schema(account: PayoutAccount) -> Json:
+    """The required fields of the account."""
+    pattern = f"^{account.country}[0-9]{{2}}{registry.get_iban_spec(account.country).regex.pattern.removeprefix('^')}"
+    bic = shown("BIC", required=False, most=11)
+    if account.payout_method_type == LOCAL:
+        return {LOCAL: {account.currency: {"IBAN": shown("IBAN", most=34, pattern=pattern), "BIC": bic}}}
+    return {INTERNATIONAL: {"AccountNumber": shown("IBAN", most=34, pattern=pattern), "BIC": bic}}
+
+
+def shown(label: str, *, required: bool = True, most: int = 255, pattern: str | None = None) -> Json:
+    """A field that the account's holder fills in."""
+    rule = {"Pattern": pattern} if pattern else {}
+    return {"Required": required, "MaxLength": most, **rule, "Label": label, "EndUserDisplay": "Show"}
+
+
+def fixed(label: str, *values: str) -> Json:
+    """A field that the platform fills in."""
+    return {"Required": True, "AllowedValues": list(values), "Label": label, "EndUserDisplay": "Hide"}
+
+
+def named(call: HttpCall, *names: str) -> Json:
+    """Query parameters by the names that bodies use.
+
+    SDKs write them in lower case, the provider's documentation does not.
+    """
+    values = {name.lower(): values[-1] for name, values in call.query.items()}
+    return {name: values[name.lower()] for name in names if name.lower() in values}
+
+
+ENDPOINTS = (
+    WireEndpoint("GET", "/recipients/payout-methods", list_methods),
+    WireEndpoint("GET", "/recipients/schema", read_schema),
+)

@@ -1,0 +1,46 @@
+"""KYC levels: the documents that each kind of user needs. A hosted verification replaces them all."""
+
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.users import users
+from coffret.sandbox.wire.endpoints import Json
+
+IDENTITY, REGISTRATION = "IDENTITY_PROOF", "REGISTRATION_PROOF"
+ARTICLES, SHAREHOLDERS, ADDRESS = "ARTICLES_OF_ASSOCIATION", "SHAREHOLDER_DECLARATION", "ADDRESS_PROOF"
+
+REQUIRED: dict[str, tuple[str, ...]] = {
+    "NATURAL": (IDENTITY,),
+    "SOLETRADER": (IDENTITY, REGISTRATION),
+    "ORGANIZATION": (IDENTITY, REGISTRATION, ARTICLES),
+    "PARTNERSHIP": (IDENTITY, REGISTRATION, ARTICLES, SHAREHOLDERS),
+    "BUSINESS": (IDENTITY, REGISTRATION, ARTICLES, SHAREHOLDERS),
+}
+"""Documents that must all be VALIDATED.
+
+For businesses and partnerships the shareholder declaration stands for the declaration of beneficial owners, which the
+sandbox does not model. An address proof is never required.
+"""
+
+
+def kind(user: Json) -> str:
+    """`NATURAL`, or the legal person's type. It determines the checks and documents."""
+    return str(user.get("LegalPersonType") or user["PersonType"])
+
+
+def proven(session: SandboxSession, user_id: str) -> bool:
+    """True if a hosted verification of the user is valid, or all required documents are."""
+    if session.row("SELECT 1 FROM identity_verification WHERE user_id = ? AND status = 'VALIDATED'", user_id):
+        return True
+    rows = session.rows("SELECT DISTINCT type FROM kyc_document WHERE user_id = ? AND status = 'VALIDATED'", user_id)
+    return set(REQUIRED[kind(users.present(session, user_id))]) <= {row["type"] for row in rows}
+
+
+def gained(session: SandboxSession, user_id: str, at: float) -> None:
+    """After a validation: the user becomes REGULAR if everything required is valid."""
+    if proven(session, user_id):
+        users.identify(session, user_id, "REGULAR", at)
+
+
+def lost(session: SandboxSession, user_id: str, at: float) -> None:
+    """After a validated proof went out of date: the user becomes LIGHT if the remaining ones do not suffice."""
+    if not proven(session, user_id):
+        users.identify(session, user_id, "LIGHT", at)

@@ -1,0 +1,144 @@
+"""Natural and legal users, payers and owners: storage, changes and reading."""
+
+import json
+import sqlite3
+from typing import Any, Literal
+
+from coffret.sandbox import events
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
+from coffret.sandbox.wire.errors import ForbiddenResource, ParamError, ResourceNotFound, UserClosed
+from coffret.sandbox.wire.paging import ListBuilder
+
+NATURAL, LEGAL = "NATURAL", "LEGAL"
+ACTIVE, PENDING, CLOSED = "ACTIVE", "PENDING_USER_ACTION", "CLOSED"
+LEGAL_PROOFS = ("ProofOfRegistration", "ShareholderDeclaration", "Statute")
+"""Fields from an earlier format of documents; always null."""
+BYPASS = "accept"
+"""An owner whose e-mail address contains this word never authenticates: the provider's own sandbox convention."""
+
+Status = Literal["ACTIVE", "PENDING_USER_ACTION", "CLOSED"]
+Level = Literal["LIGHT", "REGULAR"]
+
+
+def add(session: SandboxSession, id: str, person_type: str, name: str, written: dict[str, Any]) -> None:
+    session.change(
+        "INSERT INTO user (id, person_type, category, name, body) VALUES (?, ?, ?, ?, ?)",
+        id,
+        person_type,
+        written["UserCategory"],
+        name,
+        json.dumps(written),
+    )
+
+
+def rewrite(session: SandboxSession, id: str, changes: Json, name: str | None = None) -> None:
+    """Change fields of a user, and its display name."""
+    body = {key: value for key, value in present(session, id).items() if key not in {"Id", "PersonType"}} | changes
+    session.change(
+        "UPDATE user SET category = ?, name = coalesce(?, name), body = ? WHERE id = ?",
+        body["UserCategory"],
+        name,
+        json.dumps(body),
+        id,
+    )
+
+
+def find(session: SandboxSession, id: str, person_type: str | None = None) -> sqlite3.Row:
+    """The user's row. Raises ResourceNotFound, also for another person type."""
+    row = session.row("SELECT * FROM user WHERE id = ?", id)
+    if row is None or person_type not in {None, row["person_type"]}:
+        raise ResourceNotFound
+    return row
+
+
+def present(session: SandboxSession, id: str, person_type: str | None = None) -> Json:
+    """A user in the provider's format. Raises ResourceNotFound, also for another person type."""
+    return shown(find(session, id, person_type))
+
+
+def shown(row: sqlite3.Row) -> Json:
+    more = dict.fromkeys(LEGAL_PROOFS) if row["person_type"] == LEGAL else {}
+    return {"Id": row["id"], "PersonType": row["person_type"], **more, **json.loads(row["body"])}
+
+
+def known(session: SandboxSession, field: str, id: str) -> str:
+    """The name of a user that a body refers to. Raises ParamError if it does not exist, UserClosed if it is closed."""
+    row = session.row("SELECT * FROM user WHERE id = ?", id)
+    if row is None:
+        raise ParamError({field: f"The value {id} is invalid: there is no such user."})
+    if shown(row)["UserStatus"] == CLOSED:
+        raise UserClosed
+    return str(row["name"])
+
+
+def name(session: SandboxSession, id: str) -> str:
+    """The display name of a user."""
+    return str(find(session, id)["name"])
+
+
+def acting(session: SandboxSession, id: str) -> Json:
+    """A user that may act. Raises ForbiddenResource while it must authenticate, and UserClosed once it is closed."""
+    user = living(session, id)
+    if user["UserStatus"] == PENDING:
+        raise ForbiddenResource("The user has to authenticate first: UserStatus is PENDING_USER_ACTION.")
+    return user
+
+
+def living(session: SandboxSession, id: str, person_type: str | None = None) -> Json:
+    """A user that is not closed. Raises UserClosed."""
+    user = present(session, id, person_type)
+    if user["UserStatus"] == CLOSED:
+        raise UserClosed
+    return user
+
+
+def email(user: Json) -> str:
+    """The e-mail address of the person who acts for the user."""
+    person = user["LegalRepresentative"] if user["PersonType"] == LEGAL else user
+    return str(person["Email"] or user["Email"])
+
+
+def authenticates(user: Json) -> bool:
+    """True if this user must authenticate: an owner whose e-mail address is not exempt."""
+    return user["UserCategory"] == "OWNER" and BYPASS not in email(user)
+
+
+def identify(session: SandboxSession, id: str, level: Level, at: float | None = None) -> bool:
+    """Set a user's KYC level and emit the event. Returns False if it is unchanged."""
+    if present(session, id)["KYCLevel"] == level:
+        return False
+    rewrite(session, id, {"KYCLevel": level})
+    events.emit(session, f"USER_KYC_{level}", id, at)
+    return True
+
+
+def read(session: SandboxSession, call: HttpCall) -> Json:
+    """GET /sca/users/{id} and GET /users/{id}"""
+    return present(session, call.path["id"])
+
+
+def read_natural(session: SandboxSession, call: HttpCall) -> Json:
+    """GET /sca/users/natural/{id}"""
+    return present(session, call.path["id"], NATURAL)
+
+
+def read_legal(session: SandboxSession, call: HttpCall) -> Json:
+    """GET /sca/users/legal/{id}"""
+    return present(session, call.path["id"], LEGAL)
+
+
+def list_users(session: SandboxSession, call: HttpCall) -> WirePage:
+    """GET /users"""
+    return ListBuilder(call, "user", "json_extract(body, '$.CreationDate')").page(session, shown)
+
+
+ENDPOINTS = (
+    WireEndpoint("GET", "/sca/users/natural/{id}", read_natural),
+    WireEndpoint("GET", "/sca/users/legal/{id}", read_legal),
+    WireEndpoint("GET", "/sca/users/{id}", read),
+    WireEndpoint("GET", "/users", list_users),
+    WireEndpoint("GET", "/users/natural/{id}", read_natural),
+    WireEndpoint("GET", "/users/legal/{id}", read_legal),
+    WireEndpoint("GET", "/users/{id}", read),
+)

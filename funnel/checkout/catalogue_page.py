@@ -1,0 +1,93 @@
+"""The start page for vouchers: the experiences that the shop sells."""
+
+import uuid
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from funnel.checkout.basket_form import parse_id
+from funnel.checkout.request import CheckoutRequest
+from funnel.core.messages import SORT_LABELS
+from resolvers.catalogue.catalogue_page import get_catalogue_page
+from resolvers.checkout import basket
+from schema.catalogue.catalogue_page import CataloguePage, CatalogueQuery, CatalogueSort
+from schema.checkout.basket import BasketCheckout
+from schema.core.errors import CartNotFound
+
+MOST_WITHOUT_FILTERS = 3
+"""With at most this many experiences the page shows no filters."""
+LIST_ID = "experiences"
+"""The id of the list in the HTML."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowUrls:
+    """URLs of the catalogue page with changed parameters."""
+
+    request: CheckoutRequest
+    window: CataloguePage
+
+    def of(self, **changes: object) -> str:
+        """The URL with these changes. It leads to the first page unless `page` is among them."""
+        choice = self.window.query
+        kept = {
+            "universe": choice.universe_id,
+            "environment": choice.environment_id,
+            "price": choice.price_range_id,
+            "sort": None if choice.sort is CatalogueSort.FEATURED else choice.sort.value,
+        }
+        wanted = {name: value for name, value in (kept | changes).items() if value is not None}
+        return self.request.url(self.request.storefront.start_path, LIST_ID, **wanted)
+
+    def page(self, number: int) -> str:
+        return self.of(page=number if number > 1 else None)
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        """The page numbers to link: the first, the last and those around the current one. 0 marks a gap."""
+        last, here = self.window.pages, self.window.query.page
+        shown = sorted({1, last} | {page for page in (here - 1, here, here + 1) if 1 <= page <= last})
+        found: list[int] = []
+        for page in shown:
+            if found and page > found[-1] + 1:
+                found.append(0)
+            found.append(page)
+        return tuple(found)
+
+
+async def show(request: CheckoutRequest) -> Response:
+    """Show the experiences that the query selects, and a link to this browser's basket."""
+    window = await get_catalogue_page(request.context, _window_choice(request))
+    return request.render(
+        "catalogue.html",
+        addresses=WindowUrls(request, window),
+        basket=await current_basket(request),
+        can_be_sifted=window.total > MOST_WITHOUT_FILTERS,
+        list_id=LIST_ID,
+        orders=SORT_LABELS,
+        window=window,
+    )
+
+
+def _window_choice(request: CheckoutRequest) -> CatalogueQuery:
+    """The parameters of the query. Invalid ones are ignored."""
+    query = request.http_request.query_params
+    order, page = query.get("sort", ""), parse_id(query.get("page", ""))
+    return CatalogueQuery(
+        universe_id=parse_id(query.get("universe", "")),
+        environment_id=parse_id(query.get("environment", "")),
+        price_range_id=parse_id(query.get("price", "")),
+        sort=CatalogueSort(order) if order in set(CatalogueSort) else CatalogueSort.FEATURED,
+        page=page or 1,
+    )
+
+
+async def current_basket(request: CheckoutRequest) -> BasketCheckout:
+    """The basket of this browser. A new one if the last has become an order or has expired."""
+    kept = request.cart_id or request.last_cart_id
+    if kept is not None:
+        try:
+            return await basket.open_basket(request.context, request.key_of(kept))
+        except CartNotFound:
+            pass
+    return await basket.open_basket(request.context, request.key_of(uuid.uuid4()))

@@ -1,0 +1,160 @@
+"""Filters of lists: the tests of their fields, and the SQL conditions that the tests become."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+from sqlalchemy import ARRAY, Boolean, Column, ColumnElement, String, Uuid, any_, exists, func, select
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import col
+
+from resolvers.core.scoping import marketplace_condition
+from schema.core.resource import SchemaModel
+from schema.core.text import TextColumn
+from store.database.loaders import column
+from store.database.statement_cache import Condition
+from store.database.text_search import contains, is_searchable, like_pattern, normalized_sql
+from store.partner.partners import MarketplaceRow, PartnerRow
+
+
+def _contains(column: Column[Any], value: str) -> Condition:
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        found: ColumnElement[bool] = normalized_sql(tested).like(normalized_sql(bind), escape="\\")
+        return found
+
+    return Condition.on_column(column, "contains", (like_pattern(value),), (String(),), build)
+
+
+def _contains_translated(column: Column[Any], value: str) -> Condition:
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        said = func.jsonb_each_text(tested).table_valued("key", "value")
+        return exists(
+            select(1).select_from(said).where(normalized_sql(said.c.value).like(normalized_sql(bind), escape="\\"))
+        )
+
+    return Condition.on_column(column, "says", (like_pattern(value),), (String(),), build)
+
+
+def _at_least(column: Column[Any], value: Any) -> Condition:
+    return Condition.on_column(column, ">=", (value,), (column.type,), lambda tested, bind: tested >= bind)
+
+
+def _below(column: Column[Any], value: Any) -> Condition:
+    return Condition.on_column(column, "<", (value,), (column.type,), lambda tested, bind: tested < bind)
+
+
+def _at_most(column: Column[Any], value: Any) -> Condition:
+    return Condition.on_column(column, "<=", (value,), (column.type,), lambda tested, bind: tested <= bind)
+
+
+def _among(column: Column[Any], values: Any) -> Condition:
+    return Condition.on_column(
+        column, "in", (values,), (ARRAY(column.type),), lambda tested, bind: tested == any_(bind)
+    )
+
+
+def _contains_all(column: Column[Any], values: Any) -> Condition:
+    return Condition.on_column(column, "has", (values,), (column.type,), lambda tested, bind: tested.contains(bind))
+
+
+def _is_set(column: Column[Any], value: bool) -> Condition:
+    return Condition.on_column(column, "set", (value,), (Boolean(),), lambda tested, bind: tested.is_not(None) == bind)
+
+
+def _of_partner(column: Column[Any], uuid: UUID) -> Condition:
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        named = select(col(PartnerRow.id)).where(col(PartnerRow.uuid) == bind)
+        found: ColumnElement[bool] = tested == named.scalar_subquery()
+        return found
+
+    return Condition.on_column(column, "partner", (uuid,), (Uuid(),), build)
+
+
+def _of_marketplace(column: Column[Any], uuid: UUID) -> Condition:
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        named = select(col(MarketplaceRow.id)).where(col(MarketplaceRow.uuid) == bind)
+        return marketplace_condition(column.table, tested.table.c, named.scalar_subquery())
+
+    return Condition.on_column(column, "marketplace", (uuid,), (Uuid(),), build)
+
+
+TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
+    "=": Condition.equal,
+    ">=": _at_least,
+    "<=": _at_most,
+    "<": _below,
+    "in": _among,
+    "contains": _contains,
+    "has": _contains_all,
+    "says": _contains_translated,
+    "set": _is_set,
+    "search": contains,
+    "partner": _of_partner,
+    "marketplace": _of_marketplace,
+}
+
+
+@dataclass(frozen=True)
+class Where:
+    """How a filter field tests a column.
+
+    The tests are `=`, `>=`, `<=`, `<`, `in` (a list), `contains` (text, ignoring case and accents), `has` (a list with
+    all of these items), `says` (a translated text that contains this in any language, ignoring case and accents), `set`
+    (whether the column is not null), `search` (`contains` with the index of a column declared by
+    `store.database.text_search.searched`), `partner` and `marketplace` (whether the column leads to the one with this
+    uuid).
+    """
+
+    column: str
+    test: str = "="
+
+    def check(self, table: Any) -> None:
+        """Raise LookupError for an unknown column or test, and TypeError for a column type that the test does not
+        support.
+        """
+        if self.test not in TESTS:
+            raise LookupError(f"Unknown test {self.test!r}: use one of {', '.join(TESTS)}.")
+        kind = column(table, self.column).type
+        stored = kind.impl_instance if isinstance(kind, TypeDecorator) else kind
+        if self.test == "contains" and not isinstance(stored, String):
+            raise TypeError(f"{self.column!r} is not text, so it cannot be tested with `contains`.")
+        if self.test == "search" and not is_searchable(column(table, self.column)):
+            raise TypeError(f"{self.column!r} has no trigrams: declare it with `searched`, or test that it `contains`.")
+        if self.test == "has" and not isinstance(stored, ARRAY):
+            raise TypeError(f"{self.column!r} is not a list, so it cannot be tested with `has`.")
+        if self.test == "says" and not isinstance(kind, TextColumn):
+            raise TypeError(f"{self.column!r} is not a translated text, so it cannot be tested with `says`.")
+
+
+class Filter(SchemaModel):
+    """Each field declares the column that it tests, and how: `Annotated[str | None, Where("code")]`."""
+
+    @classmethod
+    def tests(cls) -> dict[str, Where]:
+        return {n: m for n, f in cls.model_fields.items() for m in f.metadata if isinstance(m, Where)}
+
+    def where(self, table: Any) -> list[Condition]:
+        """The conditions of the fields that are set; a field that is null has none."""
+        given = ((w, getattr(self, n)) for n, w in self.tests().items())
+        return [TESTS[w.test](column(table, w.column), v) for w, v in given if v is not None]
+
+
+class OfMarketplace(Filter):
+    """A filter of rows that belong to a marketplace."""
+
+    marketplace_uuid: Annotated[UUID | None, Where("marketplace_id", "marketplace")] = Field(
+        default=None, description="Rows of the marketplace with this uuid."
+    )
+
+
+class OfPartner(Filter):
+    """A filter of rows that belong to a partner."""
+
+    partner_uuid: Annotated[UUID | None, Where("partner_id", "partner")] = Field(
+        default=None, description="Rows of the partner with this uuid."
+    )
+    marketplace_uuid: Annotated[UUID | None, Where("partner_id", "marketplace")] = Field(
+        default=None, description="Rows of the marketplace with this uuid and of its partners."
+    )

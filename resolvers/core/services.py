@@ -1,0 +1,52 @@
+"""The services of a process: database, stores, provider, mail."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from store.audit.buffer import AuditBuffer
+from store.cart.carts import Carts
+from store.checkout.sessions import Sessions
+from store.core.clock import Clock
+from store.core.files import FileStore
+from store.core.settings import Settings
+from store.database.db import Database
+from store.kv import KeyValueStore
+from store.limits.rate_limits import RateLimits
+from store.mail.mailer import Mailer
+from store.providers.base import PaymentProvider
+from store.webhook.sender import WebhookSender
+
+if TYPE_CHECKING:
+    from resolvers.core.authentication import Authenticator
+
+
+@dataclass(frozen=True)
+class Services:
+    """The services of a process. They open at start, close at stop, and are shared by all requests."""
+
+    settings: Settings
+    clock: Clock
+    db: Database
+    kv: KeyValueStore
+    carts: Carts
+    customer_sessions: Sessions
+    provider: PaymentProvider
+    authenticator: "Authenticator"
+    files: FileStore
+    """Stores pictures and documents."""
+    mailer: Mailer | None = None
+    """Sends mail; None if no mail server is configured: messages then wait."""
+    audit_buffer: AuditBuffer = field(init=False)
+    """Buffers the entries of the audit log that no request waits for."""
+    limits: RateLimits = field(init=False)
+    """Limits requests, log-ins and guesses."""
+    webhook_sender: WebhookSender = field(init=False)
+    """Sends messages to webhook endpoints."""
+    public_url: str = field(init=False)
+    """Public base URL of the service, without a trailing slash; part of every URL in published rows."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "audit_buffer", AuditBuffer(self.db))
+        object.__setattr__(self, "public_url", self.settings.public_url)
+        object.__setattr__(self, "webhook_sender", WebhookSender(self.settings))
+        object.__setattr__(self, "limits", RateLimits(self.settings, self.kv, self.clock))

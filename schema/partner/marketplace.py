@@ -1,0 +1,22 @@
+"""Marketplaces: networks of partners."""
+
+from uuid import UUID
+
+import strawberry
+from sqlmodel import Field
+
+from schema.core.resource import SchemaModel
+
+
+@strawberry.pydantic.type(description="A network of partners that accept each other's gift cards and vouchers.")
+class Marketplace(SchemaModel):
+    id: int = Field(description="The marketplace's id.")
+    uuid: UUID = Field(description="The marketplace's uuid.")
+    name: str = Field(max_length=120, description="The name that customers see.")
+    domain: str = Field(default="", max_length=253, description="The host name of its site, without a scheme.")
+    currency: str = Field(default="EUR", max_length=3, description="ISO 4217 currency code of all its prices.")
+    time_zone: str = Field(
+        default="Europe/Paris",
+        max_length=64,
+        description="IANA time zone name; times without an offset are in this time zone.",
+    )

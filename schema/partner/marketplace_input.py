@@ -1,0 +1,59 @@
+"""Inputs that create and update marketplaces and the domains of partners."""
+
+import zoneinfo
+from typing import Annotated
+from uuid import UUID
+
+import strawberry
+from pydantic import AfterValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from schema.core.inputs import graphql_input, graphql_input_for
+from schema.core.resource import SchemaModel
+from schema.partner.marketplace import Marketplace
+from schema.validation.characters import line_up_to
+
+
+def _time_zone(value: str) -> str:
+    if value not in zoneinfo.available_timezones():
+        raise PydanticCustomError("time_zone", "Send the IANA name of a time zone, such as Europe/Paris.")
+    return value
+
+
+Name = Annotated[str, line_up_to(120, min_length=1)]
+
+
+Domain = Annotated[str, line_up_to(253, to_lower=True)]
+
+
+TimeZone = Annotated[str, AfterValidator(_time_zone)]
+
+
+@graphql_input_for(Marketplace)
+class CreateMarketplace(SchemaModel):
+    """Create a marketplace. Its currency cannot be changed later."""
+
+    name: Name
+    domain: Domain = ""
+    currency: Annotated[str, StringConstraints(strip_whitespace=True, to_upper=True)] = "EUR"
+    time_zone: TimeZone = "Europe/Paris"
+
+
+@graphql_input_for(Marketplace)
+class UpdateMarketplace(SchemaModel):
+    """Update a marketplace. Omitted fields stay unchanged."""
+
+    id: int
+    name: strawberry.Maybe[Name]
+    domain: strawberry.Maybe[Domain]
+    time_zone: strawberry.Maybe[TimeZone]
+
+
+@graphql_input
+class ChangeSiteDomain(SchemaModel):
+    """Change the host name of a partner's checkout."""
+
+    partner_uuid: UUID = Field(description="The uuid of the partner.")
+    site_domain: Annotated[str, line_up_to(253, min_length=1, to_lower=True)] = Field(
+        description="A host name that resolves to this service, without a scheme: `checkout.shop.example`."
+    )
