@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from resolvers.core.operation import Operation
 from schema.core.errors import AppError
-from schema.core.resource import Invalid
+from schema.core.inputs import RejectedInput
 from tests.fixtures.tenants import Tenants
 
 
@@ -49,7 +49,7 @@ class Direct:
         try:
             given = model.model_validate(plain)
         except ValidationError as error:
-            given = Invalid.of(model, error, plain)
+            given = RejectedInput.of(model, error, plain)
         try:
             return Outcome(await operation(await self.tenants.context(who), given))
         except AppError as error:

@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 import gc
+import itertools
 import os
 import pathlib
 import tempfile
@@ -42,7 +43,7 @@ gc.set_threshold(100_000)
 engines.share()
 
 # Nor does how long a server of ours takes to answer; tests of servers that hang have little patience of their own.
-connect.PATIENCE = dt.timedelta(minutes=1)
+connect.TIMEOUT = dt.timedelta(minutes=1)
 
 # Structlog's own choice draws each traceback with all variables: seconds, during which nothing else runs.
 structlog.configure(
@@ -55,14 +56,25 @@ structlog.configure(
 )
 
 
-LONG = ("tests/browser/", "tests/coffret/", "tests/store/providers/", "tests/docs/", "tests/servers/")
-"""Files that start programs and browsers: begun with, so that none keeps one process busy when the other has nothing left."""
+WAITING = ("tests/browser/", "tests/coffret/", "tests/store/providers/", "tests/docs/", "tests/servers/")
+"""Folders of tests that start programs and browsers, and leave the processor idle while they wait."""
+
+
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One process more than processors: a test that waits for a program makes room for one that computes."""
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    """Put a file that waits before every two that compute, so that both kinds run side by side to the end."""
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    waiting = [file for file in files if file.startswith(WAITING)]
+    computing = iter([file for file in files if not file.startswith(WAITING)])
+    order = [name for file in waiting for name in (file, *itertools.islice(computing, 2))]
+    items[:] = [item for file in (*order, *computing) for item in files[file]]
 
 
 @pytest.fixture(scope="session")
@@ -149,6 +161,6 @@ async def newcomer(database: Database, installation: Settings) -> AsyncIterator[
 @pytest.fixture(autouse=True)
 def present() -> Iterator[None]:
     """Time that a test moved forward goes back after it."""
-    ahead = clock._ahead
+    before = dict(vars(clock))
     yield
-    clock._ahead = ahead
+    vars(clock).update(before)

@@ -8,8 +8,8 @@ import httpx
 import jsonschema_rs
 
 from rest_compat.http.path_table import PathTable
-from rest_compat.http.route import Route
-from rest_compat.openapi.document import document
+from rest_compat.http.route import RestRoute
+from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.reference import ReferenceOf, reference_of
 from rest_compat.routes import GROUPS, ROUTES, endpoint
 
@@ -22,9 +22,11 @@ async def no_context(_: Any) -> Any:
     raise AssertionError
 
 
-def described(groups: Mapping[str, Sequence[Route]], words: ReferenceOf = reference_of) -> Any:
+def described(groups: Mapping[str, Sequence[RestRoute]], words: ReferenceOf = reference_of) -> Any:
     """The document of some routes."""
-    return document({group: [(r, endpoint(r, no_context)) for r in routes] for group, routes in groups.items()}, words)
+    return openapi_document(
+        {group: [(r, endpoint(r, no_context)) for r in routes] for group, routes in groups.items()}, words
+    )
 
 
 @functools.cache
@@ -34,9 +36,9 @@ def description() -> Any:
 
 
 @functools.cache
-def table() -> PathTable[Route]:
+def table() -> PathTable[RestRoute]:
     """The routes by path."""
-    made: PathTable[Route] = PathTable()
+    made: PathTable[RestRoute] = PathTable()
     for route in ROUTES:
         made.add(route.verbs, route.path, route)
     return made

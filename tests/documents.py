@@ -90,6 +90,7 @@ class Installation:
 
     client: httpx.AsyncClient
     app: Starlette
+    transport: httpx.ASGITransport
     remembered: dict[str, str] = field(default_factory=dict)
 
     async def graphql(self, example: Example) -> Any:
@@ -140,12 +141,15 @@ async def demo_installation(database_url: str, folder: pathlib.Path) -> AsyncIte
     settings = Settings(
         database_url=database_url, data_dir=folder, funnel_scheme="http", webhook_networks_allowed=networks
     )
-    app, sandbox = create_app(settings, run_background=False), sandbox_app(SandboxSettings(public_url="http://sandbox"))
+    app, sandbox = (
+        create_app(settings, run_background=False),
+        sandbox_app(SandboxSettings(public_url="http://sandbox", clock=clock)),
+    )
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", event_hooks=HELD) as client,
     ):
-        assert await seed(app.state.house.services.db, settings, clock, sandbox) is not None
+        assert await seed(app.state.container.services.db, settings, clock, sandbox) is not None
         await close(sandbox)
-        yield Installation(client, app)
+        yield Installation(client, app, transport)

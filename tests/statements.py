@@ -37,17 +37,17 @@ def sent(db: Database) -> Iterator[list[str]]:
 
 @contextlib.contextmanager
 def _fetching(db: Database, note: Callable[[str, tuple[Any, ...]], None]) -> Iterator[None]:
-    fetch = db.kept.fetch
+    fetch = db.statements.fetch
 
     async def told(sql: str, *arguments: Any) -> Any:
         note(sql, arguments)
         return await fetch(sql, *arguments)
 
-    db.kept.fetch = told
+    db.statements.fetch = told
     try:
         yield
     finally:
-        db.kept.fetch = fetch
+        db.statements.fetch = fetch
 
 
 @contextlib.contextmanager

@@ -19,14 +19,15 @@ from resolvers.partner import marketplaces, network_partners, partners
 from resolvers.voucher import imports, updates
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints
+from schema.account.user import UserRole
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.core.permission import Permission
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCardStatus
-from schema.partner.partner import PartnerStatus, UserRole
+from schema.partner.partner import PartnerStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
 from tests.changes import Direct
@@ -238,8 +239,8 @@ def _of_vouchers(stay: int, code: str) -> Iterator[Case]:
     booking = {"starts_on": "2030-01-02", "ends_on": "2030-01-01"}
     noted = {"code": code, **booking, "reference": LONG}
     yield Case(updates.add_voucher_rental, "a1", noted, "ends_on reference")
-    moved = {"code": code, "state": VoucherState.DRAFT, "rental": booking, "rental_ids_off": [0]}
-    yield Case(updates.update_voucher, "a1", moved, "rental rental_ids_off.0")
+    moved = {"code": code, "state": VoucherState.DRAFT, "rental": booking, "remove_rental_ids": [0]}
+    yield Case(updates.update_voucher, "a1", moved, "rental remove_rental_ids.0")
 
 
 def _of_gift_cards(tenants: Tenants) -> Iterator[Case]:

@@ -49,7 +49,7 @@ def stored(tenants: Tenants) -> Callable[[], Awaitable[Any]]:
     """All that is kept: every row, and every cart. Who asks too often, and who may not log in, is counted beside them."""
 
     async def look() -> Any:
-        held: dict[str, Any] = tenants.services.kv._held  # type: ignore[attr-defined]
+        held: dict[str, Any] = tenants.services.kv._records  # type: ignore[attr-defined]
         carts = {key: value for key, value in held.items() if not any(counted in key for counted in COUNTED)}
         return await tenants.snapshot(), copy.deepcopy(carts)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers.cart.expiry import tell_expired
+from resolvers.cart.expiry import emit_expired_carts
 from store.core.clock import clock
 from tests.fixtures.tenants import Tenants
 from tests.transports import Transport
@@ -32,11 +32,11 @@ async def test_a_cart_that_expires_is_told(transport: Transport, tenants: Tenant
     clock.advance(dt.timedelta(hours=1))
     replaced = (await transport.save_cart("a1", {"id": created["id"], "items": [{**ITEM, "quantity": 5}]})).result
     clock.advance(dt.timedelta(hours=1, minutes=30))
-    await tell_expired(tenants.services)
+    await emit_expired_carts(tenants.services)
     assert await told(tenants, created["id"]) == []
     clock.advance(DUE - dt.timedelta(hours=1, minutes=30))
     for _ in range(2):
-        await tell_expired(tenants.services)
+        await emit_expired_carts(tenants.services)
     ((partner_id, data),) = await told(tenants, created["id"])
     assert partner_id == tenants.partners["a1"].id
     assert data["last_modified"] == replaced["last_modified"]
@@ -51,7 +51,7 @@ async def test_a_refused_cart_is_never_told(transport: Transport, tenants: Tenan
     assert not (await transport.save_cart("a2", {"id": cart["id"], "items": [ITEM]})).done
     assert not (await transport.save_cart("a1", {"items": [{**ITEM, "quantity": -1}]})).done
     clock.advance(DUE)
-    await tell_expired(tenants.services)
+    await emit_expired_carts(tenants.services)
     ((partner_id, _),) = await told(tenants, cart["id"])
     assert partner_id == tenants.partners["a1"].id
     assert (await tenants.services.db.rows(text("SELECT count(*) FROM event")))[0][0] == before[0][0] + 1

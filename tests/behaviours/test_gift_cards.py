@@ -15,7 +15,7 @@ from schema.gift_card.gift_card import GiftCardStatus as S
 from store.gift_card.gift_cards import GiftCardRow
 from tests.changes import Direct
 from tests.fixtures.gift_card import gift_card
-from tests.fixtures.rest_rows import Laid
+from tests.fixtures.partner_rows import PartnerRows
 from tests.fixtures.tenants import Tenants
 from tests.statements import fetched
 from tests.transports import BAD_TOKEN, NO_TOKEN, OverGraphQL, OverRest, Transport
@@ -29,11 +29,11 @@ KEYS = (
 ORDERS = {"-created_on": "NEWEST", "created_on": "OLDEST", "expires_on": "ENDING", "-expires_on": "ENDING_DESCENDING"}
 
 
-World = Laid[GiftCardRow]
+GiftCards = PartnerRows[GiftCardRow]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def world(tenants: Tenants) -> AsyncIterator[World]:
+async def cards(tenants: Tenants) -> AsyncIterator[GiftCards]:
     """Some dozens of gift cards."""
     await tenants.execute("DELETE FROM gift_card")
     rows, pick = [], random.Random(4)
@@ -49,7 +49,7 @@ async def world(tenants: Tenants) -> AsyncIterator[World]:
                 "giftee_email": pick.choice([None, f"for.{number}@mail.example"]),
             }
             rows.append(await gift_card(tenants, partner, **more))
-    yield World(tenants, rows)
+    yield GiftCards(tenants, rows)
 
 
 async def one(transport: Transport, who: str, **by: Any) -> tuple[int, dict[str, Any] | None]:
@@ -89,8 +89,8 @@ def moment(text: str | None) -> str:
     return dt.datetime.fromisoformat(text).astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-async def test_the_documented_keys(transport: Transport, world: World) -> None:
-    some = world.seen("a1")[:12]
+async def test_the_documented_keys(transport: Transport, cards: GiftCards) -> None:
+    some = cards.seen("a1")[:12]
     assert some
     for row in some:
         wanted = {
@@ -110,8 +110,8 @@ async def test_the_documented_keys(transport: Transport, world: World) -> None:
         assert await one(transport, "a1", code=spelled) == (200, wanted)
 
 
-async def test_for_whom_it_is_there(transport: Transport, world: World) -> None:
-    row = world.seen("a1")[0]
+async def test_for_whom_it_is_there(transport: Transport, cards: GiftCards) -> None:
+    row = cards.seen("a1")[0]
     for who, found in {"a1": 200, "market a": 200, "master": 200, "a2": 404, "b1": 404, "market b": 404}.items():
         for by in ({"id": row.id}, {"code": row.code}):
             assert (await one(transport, who, **by))[0] == found, who
@@ -121,24 +121,24 @@ async def test_for_whom_it_is_there(transport: Transport, world: World) -> None:
     assert (await one(transport, "a1", id=999_999))[0] == 404
 
 
-async def test_unknown_and_foreign_codes_are_the_same(world: World) -> None:
-    foreign = world.seen("b1")[0].code
-    said = [await world.get(f"/api/giftcards_by_code/{code}/", "a2") for code in (foreign, "NO-SUCH-CODE")]
+async def test_unknown_and_foreign_codes_are_the_same(cards: GiftCards) -> None:
+    foreign = cards.seen("b1")[0].code
+    said = [await cards.get(f"/api/giftcards_by_code/{code}/", "a2") for code in (foreign, "NO-SUCH-CODE")]
     assert {(answer.status_code, answer.text) for answer in said} == {(404, said[0].text)}
     assert list(said[0].json()) == ["detail"]
-    wrong = await world.get("/api/giftcards/x/")
+    wrong = await cards.get("/api/giftcards/x/")
     assert wrong.status_code == 404
 
 
 @pytest.mark.parametrize("who", ["a1", "a2", "market a", "master"])
 @pytest.mark.parametrize("order", ORDERS)
-async def test_lists_page_by_page(world: World, who: str, order: str) -> None:
+async def test_lists_page_by_page(cards: GiftCards, who: str, order: str) -> None:
     latest = dt.datetime.max.replace(tzinfo=dt.UTC)
     name = order.lstrip("-")
-    rows = sorted(world.seen(who), key=lambda row: (getattr(row, name) or latest, row.id), reverse=order[0] == "-")
+    rows = sorted(cards.seen(who), key=lambda row: (getattr(row, name) or latest, row.id), reverse=order[0] == "-")
     wanted, found, page = [row.id for row in rows], [], 1
     while True:
-        body = (await world.get("/api/giftcards/", who, ordering=order, page=page, page_size=7)).json()
+        body = (await cards.get("/api/giftcards/", who, ordering=order, page=page, page_size=7)).json()
         assert list(body) == ["count", "previous", "has_previous", "has_next", "current_page", "page_range", "results"]
         assert (body["count"], body["current_page"]) == (len(wanted), page)
         found += [row["id"] for row in body["results"]]
@@ -150,7 +150,7 @@ async def test_lists_page_by_page(world: World, who: str, order: str) -> None:
     document = f"""query ($after: String) {{ giftCards(first: 9, after: $after, orderBy: {ORDERS[order]}) {{
         totalCount edges {{ node {{ id }} }} pageInfo {{ hasNextPage endCursor }} }} }}"""
     while True:
-        answer = (await world.ask(document, who, after=after))["giftCards"]
+        answer = (await cards.ask(document, who, after=after))["giftCards"]
         assert answer["totalCount"] == len(wanted)
         found += [edge["node"]["id"] for edge in answer["edges"]]
         after = answer["pageInfo"]["endCursor"]
@@ -159,20 +159,20 @@ async def test_lists_page_by_page(world: World, who: str, order: str) -> None:
     assert found == wanted
 
 
-async def test_periods_include_their_days_in_the_marketplace_s_time(world: World) -> None:
+async def test_periods_include_their_days_in_the_marketplace_s_time(cards: GiftCards) -> None:
     first, last = dt.datetime(2026, 1, 2, 23, tzinfo=dt.UTC), dt.datetime(2026, 1, 5, 23, tzinfo=dt.UTC)
-    wanted = {row.id for row in world.seen("a1") if first <= row.created_on < last}
+    wanted = {row.id for row in cards.seen("a1") if first <= row.created_on < last}
     assert 0 < len(wanted) < 20
     ranges: tuple[dict[str, str], ...] = (
         {"created_on__range": "2026-01-03,2026-01-05"},
         {"created_on__gte": "2026-01-03", "created_on__lte": "2026-01-05"},
     )
     for query in ranges:
-        listed = (await world.get("/api/giftcards/", **query)).json()
+        listed = (await cards.get("/api/giftcards/", **query)).json()
         assert {row["id"] for row in listed["results"]} == wanted
     filtered = """query ($from: DateTime, $until: DateTime) { giftCards(first: 100, filter: {createdFrom: $from,
         createdUntil: $until}) { edges { node { id } } } }"""
-    found = await world.ask(filtered, **{"from": first.isoformat(), "until": last.isoformat()})
+    found = await cards.ask(filtered, **{"from": first.isoformat(), "until": last.isoformat()})
     assert {edge["node"]["id"] for edge in found["giftCards"]["edges"]} == wanted
 
 
@@ -180,16 +180,16 @@ async def test_periods_include_their_days_in_the_marketplace_s_time(world: World
     ("query", "key"),
     [("created_on__gte=soon", "created_on__gte"), ("created_on__range=2026-01-01", "created_on__range"), ("ordering=code", "ordering"), ("page=0", "page"), ("page_size=101", "page_size")],
 )  # fmt: skip
-async def test_a_malformed_parameter_is_told_at_its_name(world: World, query: str, key: str) -> None:
+async def test_a_malformed_parameter_is_told_at_its_name(cards: GiftCards, query: str, key: str) -> None:
     name, _, value = query.partition("=")
-    answer = await world.get("/api/giftcards/", **{name: value})
+    answer = await cards.get("/api/giftcards/", **{name: value})
     assert (answer.status_code, list(answer.json())) == (400, [key])
-    assert (await world.get("/api/giftcards/", NO_TOKEN)).status_code == 401
-    assert (await world.get("/api/giftcards/", "powerless")).status_code == 403
+    assert (await cards.get("/api/giftcards/", NO_TOKEN)).status_code == 401
+    assert (await cards.get("/api/giftcards/", "powerless")).status_code == 403
 
 
-async def test_what_is_filtered(world: World) -> None:
-    rows = world.seen("a1")
+async def test_what_is_filtered(cards: GiftCards) -> None:
+    rows = cards.seen("a1")
     ends = START + dt.timedelta(days=300)
     picked = {
         f'{{code: "{rows[3].code.lower()}"}}': [rows[3]],
@@ -203,7 +203,7 @@ async def test_what_is_filtered(world: World) -> None:
         f'{{expiresFrom: "{ends.isoformat()}"}}': [row for row in rows if row.expires_on and row.expires_on >= ends],
     }
     for filtered, wanted in picked.items():
-        found = await world.ask(f"{{ giftCards(first: 100, filter: {filtered}) {{ edges {{ node {{ id }} }} }} }}")
+        found = await cards.ask(f"{{ giftCards(first: 100, filter: {filtered}) {{ edges {{ node {{ id }} }} }} }}")
         assert {edge["node"]["id"] for edge in found["giftCards"]["edges"]} == {row.id for row in wanted}, filtered
 
 
@@ -214,15 +214,15 @@ WHOLE = """query ($id: Int!) { giftCard(id: $id) { isSpendable documentUrl messa
     holds { id state amount { amount } captured { amount } reference closedOn giftCard { id } } } }"""
 
 
-async def test_all_of_one(world: World) -> None:
-    tenants, ask = world.tenants, Direct(world.tenants)
+async def test_all_of_one(cards: GiftCards) -> None:
+    tenants, ask = cards.tenants, Direct(cards.tenants)
     card = await gift_card(
         tenants, "a2", giftee_first_name="Noé", recipient_address="1 rue", message="Hi", language="fr"
     )
-    world.rows.append(card)
+    cards.rows.append(card)
     hold = (await ask.change("a2", hold_gift_card, id=card.id, amount="20.00", reference="till 2")).result
     assert (await ask.change("a2", capture_gift_card, hold_id=hold.id, amount="15.00")).done
-    shown = (await world.ask(WHOLE, "a2", id=card.id))["giftCard"]
+    shown = (await cards.ask(WHOLE, "a2", id=card.id))["giftCard"]
     assert shown["holds"][0].pop("closedOn")
     amounts = {"amount": {"amount": "20.00"}, "captured": {"amount": "15.00"}}
     assert shown == {
@@ -252,17 +252,17 @@ async def test_all_of_one(world: World) -> None:
     assert str(moved) == shown["remainingValue"]["amount"]
 
 
-async def test_a_cancelled_one_can_neither_be_spent_nor_printed(world: World) -> None:
-    cancelled = next(row for row in world.seen("a1") if row.status is S.CANCELLED)
-    gone = await world.ask("query ($id: Int!) { giftCard(id: $id) { isSpendable documentUrl } }", id=cancelled.id)
+async def test_a_cancelled_one_can_neither_be_spent_nor_printed(cards: GiftCards) -> None:
+    cancelled = next(row for row in cards.seen("a1") if row.status is S.CANCELLED)
+    gone = await cards.ask("query ($id: Int!) { giftCard(id: $id) { isSpendable documentUrl } }", id=cancelled.id)
     assert gone["giftCard"] == {"isSpendable": False, "documentUrl": None}
 
 
-async def test_statements_do_not_grow_with_the_list(world: World) -> None:
+async def test_statements_do_not_grow_with_the_list(cards: GiftCards) -> None:
     counts = []
     for size in (2, 40):
         document = f"{{ giftCards(first: {size}) {{ edges {{ node {{ id movements {{ kind }} holds {{ id }} }} }} }} }}"
-        with fetched(world.tenants.services.db) as seen:
-            assert len((await world.ask(document))["giftCards"]["edges"]) == size
+        with fetched(cards.tenants.services.db) as seen:
+            assert len((await cards.ask(document))["giftCards"]["edges"]) == size
         counts.append(len(seen))
     assert counts == [3, 3]

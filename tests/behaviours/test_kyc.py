@@ -13,8 +13,7 @@ from store.core.clock import clock
 from store.limits.rate_limits import RateLimit, rate_of
 from store.partner.partners import PartnerRow
 from tests.behaviours.test_activation import activate, newcomer
-from tests.fixtures.kyc import IBAN, MARKER, pdf
-from tests.fixtures.kyc_transports import DOCUMENTS, ENTRY, FILE, LEVEL, identity, level, push
+from tests.fixtures.kyc import DOCUMENTS, ENTRY, FILE, IBAN, LEVEL, MARKER, level, open_identity, pdf, push
 from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, OverGraphQL, OverRest, Transport
 
@@ -126,7 +125,7 @@ async def test_only_who_may_hands_in_and_opens(
     before = await stored()
     sent = {"partner_uuid": partner.uuid, "document_type": "IDENTITY_PROOF", "comment": "x"}
     assert (await push(transport, who, sent)).status == status
-    assert (await identity(transport, who, partner.uuid)).status == status
+    assert (await open_identity(transport, who, partner.uuid)).status == status
     if isinstance(transport, OverGraphQL):
         assert (await transport.changed(REGISTER, who, {"partnerUuid": str(partner.uuid)})).status == status
     assert await stored() == before
@@ -138,7 +137,7 @@ async def test_a_partner_that_is_not_activated_is_told_so(
     partner = await newcomer(tenants)
     before = await stored()
     sent = {"partner_uuid": partner.uuid, "document_type": "IDENTITY_PROOF", "comment": "x"}
-    for answer in (await push(transport, "market a", sent), await identity(transport, "market a", partner.uuid)):
+    for answer in (await push(transport, "market a", sent), await open_identity(transport, "market a", partner.uuid)):
         assert (answer.status, answer.code) == (409, "ACTIVATION_REQUIRED")
         assert "activate-payments" in answer.message
     assert await stored() == before
@@ -249,10 +248,10 @@ async def test_a_provider_that_is_down_is_a_504_and_nothing_half_done(transport:
         await tenants.client.post(f"{SANDBOX}/faults", json={**fault, "path": path})
     try:
         assert (await level(transport, "market a", partner.uuid)).status == 504
-        assert (await identity(transport, "market a", partner.uuid)).status == 504
+        assert (await open_identity(transport, "market a", partner.uuid)).status == 504
     finally:
         await tenants.client.delete(f"{SANDBOX}/faults")
-    assert (await identity(transport, "market a", partner.uuid)).done
+    assert (await open_identity(transport, "market a", partner.uuid)).done
 
 
 # ---- identity verification
@@ -260,11 +259,11 @@ async def test_a_provider_that_is_down_is_a_504_and_nothing_half_done(transport:
 
 async def test_an_open_session_is_answered_again(transport: Transport, tenants: Tenants) -> None:
     partner = await active(tenants)
-    first = await identity(transport, "market a", partner.uuid)
+    first = await open_identity(transport, "market a", partner.uuid)
     assert first.done
     assert list(first.result) == ["redirect_url"]
-    assert await identity(transport, "master", partner.uuid) == first
-    assert await identity(OverRest(tenants), "market a", partner.uuid, "GET") == first
+    assert await open_identity(transport, "master", partner.uuid) == first
+    assert await open_identity(OverRest(tenants), "market a", partner.uuid, "GET") == first
     assert await tenants.one("SELECT count(*) FROM identity_check WHERE partner_id = :id", id=partner.id) == 1
 
 
@@ -321,7 +320,7 @@ async def test_a_bank_account_is_registered(tenants: Tenants) -> None:
 
 async def test_the_page_says_how_it_stands_and_leads_on(tenants: Tenants) -> None:
     partner = await active(tenants)
-    url = (await identity(OverRest(tenants), "market a", partner.uuid)).result["redirect_url"]
+    url = (await open_identity(OverRest(tenants), "market a", partner.uuid)).result["redirect_url"]
     path = await tenants.one("SELECT path FROM identity_check WHERE partner_id = :id", id=partner.id)
     page = await tenants.client.get(f"/k/{path}", headers={"Accept-Language": "fr"})
     assert page.status_code == 200
@@ -375,7 +374,7 @@ async def test_looks_and_guesses_count_before_anybody_is_asked(
     rate = rate_of("1/hour")
     assert rate is not None
     limits = tenants.services.limits
-    monkeypatch.setattr(limits, "forms", RateLimit("look", rate, limits.counts, clock))
+    monkeypatch.setattr(limits, "forms", RateLimit("look", rate, limits.counters, clock))
     assert (await tenants.client.get("/k/aaaaaaaa")).status_code == 404
     calls = (await tenants.client.get(f"{SANDBOX}/stats")).json()["calls"]
     for path in ("/k/aaaaaaaa", good):

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from schema.catalogue.prototype import VoucherPrototypeType
-from schema.core.resource import Text
+from schema.core.text import Text
 from store.catalogue.catalogue import PrototypeImageRow, UniverseRow, VoucherPrototypeRow
 from tests.fixtures.media import PATH, Medias, drawn, files_of, medias_over
 from tests.fixtures.tenants import Tenants

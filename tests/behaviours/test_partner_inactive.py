@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.core.context import Services
+from resolvers.core.services import Services
 from schema.partner.partner import PartnerStatus
 from store.core.settings import ProviderName
 from tests.fixtures.tenants import Tenants
@@ -26,7 +26,7 @@ async def partner_that_is(tenants: Tenants, status: PartnerStatus) -> AsyncItera
     async def put(wanted: PartnerStatus) -> None:
         partner = tenants.partners["a1"].id
         await tenants.execute("UPDATE partner SET status = :status WHERE id = :id", status=wanted.value, id=partner)
-        tenants.services.callers.forget(partner_id=partner)
+        tenants.services.authenticator.invalidate(partner_id=partner)
 
     await put(status)
     try:
@@ -60,7 +60,7 @@ async def test_a_partner_that_does_not_sell_hands_no_cart_over(
             for new in (None, str(uuid.uuid4())):
                 answer = await transport.save_cart("a1", sent, new)
                 assert (answer.status, answer.code) == (409, "PARTNER_INACTIVE")
-                assert "does not sell" in answer.message
+                assert "does not allow sales" in answer.message
         bad = await transport.save_cart("a1", {"id": str(uuid.uuid4()), "items": []})
         assert (bad.status, bad.fields) == (400, {"id"}), "fields are refused before the state of things"
         assert await stored() == before

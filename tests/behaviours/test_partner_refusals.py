@@ -6,8 +6,7 @@ from uuid import uuid4
 import pytest
 
 from schema.core.permission import Permission
-from tests.fixtures.partner import Partners
-from tests.fixtures.partner_input import BAD, LEAST, MAY_NOT, MORE, NETWORK, OF_TYPES, Stored, kept, made
+from tests.fixtures.partner import BAD, LEAST, MAY_NOT, MORE, NETWORK, OF_TYPES, Partners, Stored, kept, made
 from tests.fixtures.tenants import Tenants
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

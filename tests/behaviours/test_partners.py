@@ -7,8 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.fixtures.partner import Partners
-from tests.fixtures.partner_input import ANSWERED, BAD, LEAST, MORE, NETWORK, NOTHING, Stored, kept, listed, made
+from tests.fixtures.partner import ANSWERED, BAD, LEAST, MORE, NETWORK, NOTHING, Partners, Stored, kept, listed, made
 from tests.fixtures.tenants import Tenants
 from tests.transports import ONLY_REST, is_uuid
 

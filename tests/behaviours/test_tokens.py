@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.core.authentication import NOT_OF_PARTNERS
+from resolvers.core.authentication import DENIED_TO_PARTNERS
 from schema.core.permission import Permission
 from tests.fixtures.tenants import PASSWORD, Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, Transport, is_uuid
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 Stored = Callable[[], Awaitable[Any]]
 EVERY = frozenset(Permission)
 MAY: dict[str, frozenset[Permission]] = {
-    "a1": EVERY - NOT_OF_PARTNERS,
-    "a2": EVERY - NOT_OF_PARTNERS,
-    "b1": EVERY - NOT_OF_PARTNERS,
+    "a1": EVERY - DENIED_TO_PARTNERS,
+    "a2": EVERY - DENIED_TO_PARTNERS,
+    "b1": EVERY - DENIED_TO_PARTNERS,
     "powerless": frozenset(),
     "market a": EVERY - {Permission.MANAGE_MASTERADMIN},
     "market b": EVERY - {Permission.MANAGE_MASTERADMIN},

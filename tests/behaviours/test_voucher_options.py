@@ -9,20 +9,20 @@ import pytest
 import pytest_asyncio
 
 from schema.validation.languages import LANGUAGES
-from tests.fixtures.option import PATHS, Options, OptionsOverRest, options_over
-from tests.fixtures.option_input import (
+from tests.fixtures.catalogue import OPTION_PATHS, Options, OptionsOverRest, options_over
+from tests.fixtures.catalogue_input import (
     CATEGORY,
     CATEGORY_DEFAULTS,
-    DEFAULTS,
-    LEAST,
+    LEAST_OPTION,
     LINK,
     OPTION,
-    SAID,
-    Catalogue,
+    OPTION_DEFAULTS,
+    OPTION_SAID,
+    NamedByOptions,
+    create_one,
     link_of,
     linked,
-    made,
-    open_catalogue,
+    named_by_options,
 )
 from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, OverGraphQL, OverRest, Transport
@@ -30,14 +30,14 @@ from tests.transports import BAD_TOKEN, NO_TOKEN, OverGraphQL, OverRest, Transpo
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Stored = Callable[[], Awaitable[Any]]
-CATEGORIES = PATHS[CATEGORY]
+CATEGORIES = OPTION_PATHS[CATEGORY]
 MAY_NOT = {NO_TOKEN: 401, BAD_TOKEN: 401, "powerless": 403}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def catalogue(tenants: Tenants) -> Catalogue:
+async def catalogue(tenants: Tenants) -> NamedByOptions:
     """Prototypes and categories."""
-    return await open_catalogue(tenants)
+    return await named_by_options(tenants)
 
 
 @pytest.fixture
@@ -51,18 +51,18 @@ def options(transport: Transport) -> Options:
 
 async def test_what_is_required_makes_an_option_with_the_documented_defaults(options: Options) -> None:
     partner = options.tenants.partners["a1"]
-    option = await made(options, OPTION, LEAST)
+    option = await create_one(options, OPTION, LEAST_OPTION)
     assert option == {
-        **LEAST, **DEFAULTS, "id": option["id"], "partner": partner.id, "partner_uuid": str(partner.uuid)
+        **LEAST_OPTION, **OPTION_DEFAULTS, "id": option["id"], "partner": partner.id, "partner_uuid": str(partner.uuid)
     }  # fmt: skip
     assert (await options.get(OPTION, "a1", option["id"])).result == option
     assert option in (await options.listed(OPTION, "a1")).result
 
 
-async def test_an_option_keeps_all_that_is_sent(options: Options, catalogue: Catalogue) -> None:
+async def test_an_option_keeps_all_that_is_sent(options: Options, catalogue: NamedByOptions) -> None:
     first, second, _ = catalogue.prototypes
     sent = {
-        **LEAST,
+        **LEAST_OPTION,
         "selling_price": 12.5,
         "is_active": False,
         "countable": True,
@@ -73,7 +73,7 @@ async def test_an_option_keeps_all_that_is_sent(options: Options, catalogue: Cat
         "partner_uuid": str(options.tenants.partners["a1"].uuid),
     }
     for who in ("a1", "market a", "master"):
-        option = await made(options, OPTION, sent, who)
+        option = await create_one(options, OPTION, sent, who)
         assert {key: option[key] for key in sent} == {**sent, "voucher_prototypes_ids": [first, second]}
         assert (await options.get(OPTION, who, option["id"])).result == option
         rows = await options.tenants.rows(
@@ -84,24 +84,24 @@ async def test_an_option_keeps_all_that_is_sent(options: Options, catalogue: Cat
 
 async def test_what_is_required_makes_a_category_with_the_documented_defaults(options: Options) -> None:
     partner = options.tenants.partners["a1"]
-    sent = {**SAID, "partner_uuid": str(partner.uuid)}
-    category = await made(options, CATEGORY, sent)
+    sent = {**OPTION_SAID, "partner_uuid": str(partner.uuid)}
+    category = await create_one(options, CATEGORY, sent)
     assert category == {**sent, **CATEGORY_DEFAULTS, "id": category["id"], "partner": partner.id}
     more = {"is_active": False, "ranking": 3, "min_number_options": 0, "max_number_options": 4}
-    full = await made(options, CATEGORY, {**sent, **more}, "market a")
+    full = await create_one(options, CATEGORY, {**sent, **more}, "market a")
     assert {key: full[key] for key in more} == more
     assert (await options.get(CATEGORY, "a1", full["id"])).result == full
 
 
 async def test_a_category_changes_in_what_is_sent(options: Options) -> None:
-    category = await made(options, CATEGORY, {**SAID, "min_number_options": 1, "max_number_options": 2})
+    category = await create_one(options, CATEGORY, {**OPTION_SAID, "min_number_options": 1, "max_number_options": 2})
     sent = {"name_fr": "Bien-être", "description_de": "", "ranking": 9, "min_number_options": None, "is_active": False}
     answer = await options.update(CATEGORY, "a1", category["id"], sent)
     assert answer.result == {**category, **sent}
     assert (await options.get(CATEGORY, "a1", category["id"])).result == answer.result
 
 
-async def test_a_link_and_its_option_change_together(options: Options, catalogue: Catalogue) -> None:
+async def test_a_link_and_its_option_change_together(options: Options, catalogue: NamedByOptions) -> None:
     first, second, third = catalogue.prototypes
     option, link = await linked(options, first, ranking=5)
     await options.tenants.execute("UPDATE voucher_option_link SET count = 4, included = true WHERE id = :id", id=link)
@@ -121,11 +121,13 @@ async def test_a_link_and_its_option_change_together(options: Options, catalogue
     assert (cleared.result["option"]["category_id"], cleared.result["option"]["name_fr"]) == (None, "")
 
 
-async def test_lists_are_by_ranking_then_by_id(options: Options, catalogue: Catalogue) -> None:
+async def test_lists_are_by_ranking_then_by_id(options: Options, catalogue: NamedByOptions) -> None:
     prototype = catalogue.prototypes[2]
     for kind in (OPTION, CATEGORY):
         for ranking in (3, 2, 3):
-            await made(options, kind, {**SAID, **({"selling_price": 1} if kind == OPTION else {}), "ranking": ranking})
+            await create_one(
+                options, kind, {**OPTION_SAID, **({"selling_price": 1} if kind == OPTION else {}), "ranking": ranking}
+            )
         rows = (await options.listed(kind, "a1")).result
         places = [(row["ranking"], row["id"]) for row in rows]
         assert places == sorted(places)
@@ -185,12 +187,12 @@ BAD_CATEGORY: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("key", "value"), [*BAD_OPTION, *BAD_OVER_REST])
 async def test_a_bad_option_is_refused_at_its_key(
-    options: Options, catalogue: Catalogue, stored: Stored, key: str, value: Any
+    options: Options, catalogue: NamedByOptions, stored: Stored, key: str, value: Any
 ) -> None:
     _, link = await linked(options, catalogue.prototypes[0])
     before = await stored()
     for answer, place in (
-        (await options.create(OPTION, "a1", {**LEAST, key: value}), key),
+        (await options.create(OPTION, "a1", {**LEAST_OPTION, key: value}), key),
         (await options.update(LINK, "a1", link, {"option": {key: value}}), f"option.{key}"),
     ):
         assert answer.status == 400
@@ -201,10 +203,10 @@ async def test_a_bad_option_is_refused_at_its_key(
 
 @pytest.mark.parametrize(("key", "value"), BAD_CATEGORY)
 async def test_a_bad_category_is_refused_at_its_key(options: Options, stored: Stored, key: str, value: Any) -> None:
-    category = await made(options, CATEGORY, SAID)
+    category = await create_one(options, CATEGORY, OPTION_SAID)
     before = await stored()
     uuid = str(options.tenants.partners["a1"].uuid)
-    assert (await options.create(CATEGORY, "a1", {**SAID, "partner_uuid": uuid, key: value})).fields == {key}
+    assert (await options.create(CATEGORY, "a1", {**OPTION_SAID, "partner_uuid": uuid, key: value})).fields == {key}
     assert (await options.update(CATEGORY, "a1", category["id"], {key: value})).fields == {key}
     assert await stored() == before
 
@@ -213,7 +215,7 @@ BLANK = dict.fromkeys([f"name_{at}" for at in LANGUAGES], "")
 
 
 async def test_what_cannot_be_is_refused_and_nothing_changes(
-    options: Options, catalogue: Catalogue, stored: Stored
+    options: Options, catalogue: NamedByOptions, stored: Stored
 ) -> None:
     first = catalogue.prototypes[0]
     option, link = await linked(options, first)
@@ -221,23 +223,23 @@ async def test_what_cannot_be_is_refused_and_nothing_changes(
     mixed = [first, catalogue.foreign_prototype, first, 999_999]
     before = await stored()
     refused = [
-        (await options.create(OPTION, "a1", {**LEAST, "voucher_prototypes_ids": mixed}),
+        (await options.create(OPTION, "a1", {**LEAST_OPTION, "voucher_prototypes_ids": mixed}),
          {"voucher_prototypes_ids.1", "voucher_prototypes_ids.3"}),
         (await options.update(LINK, "a1", link, {"option": {"voucher_prototypes_ids": mixed}}),
          {"option.voucher_prototypes_ids.1", "option.voucher_prototypes_ids.3"}),
         (await options.update(LINK, "a1", link, {"option": {"voucher_prototypes_ids": catalogue.prototypes[1:]}}),
          {"option.voucher_prototypes_ids"}),
-        (await options.create(OPTION, "a1", {**LEAST, "category_id": catalogue.foreign_category}), {"category_id"}),
-        (await options.create(OPTION, "market a", {**LEAST, "partner_uuid": other, "category_id": catalogue.category}),
+        (await options.create(OPTION, "a1", {**LEAST_OPTION, "category_id": catalogue.foreign_category}), {"category_id"}),
+        (await options.create(OPTION, "market a", {**LEAST_OPTION, "partner_uuid": other, "category_id": catalogue.category}),
          {"category_id"}),
         (await options.update(LINK, "a1", link, {"option": {"category_id": catalogue.foreign_category}}),
          {"option.category_id"}),
         (await options.update(LINK, "a1", link, {"count": 0}), {"count"}),
         (await options.update(LINK, "market a", link, {"option": {"partner_uuid": other}}), {"option.partner_uuid"}),
-        (await options.create(OPTION, "a1", {**LEAST, "partner_uuid": other}), {"partner_uuid"}),
-        (await options.create(OPTION, "a1", {**LEAST, "partner_uuid": nobody}), {"partner_uuid"}),
-        (await options.create(OPTION, "market a", LEAST), {"partner_uuid"}),
-        (await options.create(OPTION, "a1", {**LEAST, **BLANK}), {"name_en"}),
+        (await options.create(OPTION, "a1", {**LEAST_OPTION, "partner_uuid": other}), {"partner_uuid"}),
+        (await options.create(OPTION, "a1", {**LEAST_OPTION, "partner_uuid": nobody}), {"partner_uuid"}),
+        (await options.create(OPTION, "market a", LEAST_OPTION), {"partner_uuid"}),
+        (await options.create(OPTION, "a1", {**LEAST_OPTION, **BLANK}), {"name_en"}),
         (await options.update(LINK, "a1", link, {"count": 3, "option": BLANK}), {"option.name_en"}),
     ]  # fmt: skip
     for answer, fields in refused:
@@ -249,10 +251,10 @@ async def test_what_cannot_be_is_refused_and_nothing_changes(
 async def test_what_a_category_cannot_be_is_refused_and_nothing_changes(options: Options, stored: Stored) -> None:
     own, other = (str(options.tenants.partners[name].uuid) for name in ("a1", "a2"))
     range_of = {"min_number_options": 2, "max_number_options": 5}
-    category = await made(options, CATEGORY, {**SAID, **range_of})
+    category = await create_one(options, CATEGORY, {**OPTION_SAID, **range_of})
     before = await stored()
     refused = [
-        (await options.create(CATEGORY, "a1", {**SAID, "partner_uuid": own, **range_of, "max_number_options": 1}),
+        (await options.create(CATEGORY, "a1", {**OPTION_SAID, "partner_uuid": own, **range_of, "max_number_options": 1}),
          {"max_number_options"}),
         (await options.update(CATEGORY, "a1", category["id"], {"max_number_options": 1}), {"max_number_options"}),
         (await options.update(CATEGORY, "a1", category["id"], {"min_number_options": 6}), {"min_number_options"}),
@@ -265,15 +267,17 @@ async def test_what_a_category_cannot_be_is_refused_and_nothing_changes(options:
     assert (await options.get(CATEGORY, "a1", category["id"])).result == category
 
 
-async def test_who_may_not_changes_and_sees_nothing(options: Options, catalogue: Catalogue, stored: Stored) -> None:
+async def test_who_may_not_changes_and_sees_nothing(
+    options: Options, catalogue: NamedByOptions, stored: Stored
+) -> None:
     option, link = await linked(options, catalogue.prototypes[0])
-    category = await made(options, CATEGORY, SAID)
+    category = await create_one(options, CATEGORY, OPTION_SAID)
     uuid = {"partner_uuid": str(options.tenants.partners["a1"].uuid)}
     before = await stored()
     for who, status in MAY_NOT.items():
         for answer in (
-            await options.create(OPTION, who, LEAST),
-            await options.create(CATEGORY, who, {**SAID, **uuid}),
+            await options.create(OPTION, who, LEAST_OPTION),
+            await options.create(CATEGORY, who, {**OPTION_SAID, **uuid}),
             await options.update(LINK, who, link, {"count": 2}),
             await options.update(CATEGORY, who, category["id"], {"ranking": 2}),
             await options.get(OPTION, who, option["id"]),
@@ -298,16 +302,16 @@ async def test_who_may_not_changes_and_sees_nothing(options: Options, catalogue:
 # ---- REST to the letter
 
 
-async def test_rest_asks_for_each_documented_key(tenants: Tenants, catalogue: Catalogue, stored: Stored) -> None:
+async def test_rest_asks_for_each_documented_key(tenants: Tenants, catalogue: NamedByOptions, stored: Stored) -> None:
     options = OptionsOverRest(OverRest(tenants))
     _, link = await linked(options, catalogue.prototypes[0])
-    category = await made(options, CATEGORY, SAID)
+    category = await create_one(options, CATEGORY, OPTION_SAID)
     uuid = {"partner_uuid": str(tenants.partners["a1"].uuid)}
     whole: list[tuple[str, str, Mapping[str, Any]]] = [
-        ("POST", "/api/voucher_options/", LEAST),
-        ("POST", "/api/voucher_option_categories/", {**SAID, **uuid}),
-        ("PUT", f"/api/voucher_option_categories/{category['id']}/", {**SAID, **uuid}),
-        ("PUT", f"/api/voucher_option_links/{link}/", {"count": 1, "included": True, "option": LEAST}),
+        ("POST", "/api/voucher_options/", LEAST_OPTION),
+        ("POST", "/api/voucher_option_categories/", {**OPTION_SAID, **uuid}),
+        ("PUT", f"/api/voucher_option_categories/{category['id']}/", {**OPTION_SAID, **uuid}),
+        ("PUT", f"/api/voucher_option_links/{link}/", {"count": 1, "included": True, "option": LEAST_OPTION}),
     ]
     before = await stored()
     for method, path, sent in whole:
@@ -315,7 +319,7 @@ async def test_rest_asks_for_each_documented_key(tenants: Tenants, catalogue: Ca
         for key in sent:
             answer = await options.ask(method, path, "a1", {k: v for k, v in sent.items() if k != key})
             assert (answer.status, answer.fields) == (400, {key}), (path, key)
-    nobody = {**SAID, "partner_uuid": None}
+    nobody = {**OPTION_SAID, "partner_uuid": None}
     for method, path in (("POST", CATEGORIES), ("PUT", f"{CATEGORIES}{category['id']}/")):
         assert (await options.ask(method, path, "a1", nobody)).fields == {"partner_uuid"}
     assert await stored() == before
@@ -324,10 +328,10 @@ async def test_rest_asks_for_each_documented_key(tenants: Tenants, catalogue: Ca
         assert (await options.ask(method, path, "a1", {**sent, **ignored})).done
 
 
-async def test_what_older_shops_send_is_taken(tenants: Tenants, catalogue: Catalogue) -> None:
+async def test_what_older_shops_send_is_taken(tenants: Tenants, catalogue: NamedByOptions) -> None:
     options = OptionsOverRest(OverRest(tenants))
-    sent = {**LEAST, "selling_price": "90.10", "ranking": "4", "category_id": "", "is_active": "false"}
-    option = await made(options, OPTION, {**sent, "voucher_prototypes_ids": [str(catalogue.prototypes[0])]})
+    sent = {**LEAST_OPTION, "selling_price": "90.10", "ranking": "4", "category_id": "", "is_active": "false"}
+    option = await create_one(options, OPTION, {**sent, "voucher_prototypes_ids": [str(catalogue.prototypes[0])]})
     link = await link_of(tenants, option["id"], catalogue.prototypes[0])
     assert (option["selling_price"], option["ranking"], option["category_id"]) == (90.1, 4, None)
     assert (option["is_active"], option["voucher_prototypes_ids"]) == (False, [catalogue.prototypes[0]])
@@ -337,14 +341,14 @@ async def test_what_older_shops_send_is_taken(tenants: Tenants, catalogue: Catal
         "what was answered is taken back"
     )
     numbers = {"min_number_options": "", "max_number_options": "3"}
-    category = await made(options, CATEGORY, {**SAID, **numbers})
+    category = await create_one(options, CATEGORY, {**OPTION_SAID, **numbers})
     assert (category["min_number_options"], category["max_number_options"]) == (None, 3)
 
 
 async def test_the_array_of_categories_is_whole_unless_its_page_is_asked_for(tenants: Tenants) -> None:
     options = OptionsOverRest(OverRest(tenants))
     for _ in range(3):
-        await made(options, CATEGORY, SAID)
+        await create_one(options, CATEGORY, OPTION_SAID)
     whole = (await options.ask("GET", "/api/voucher_option_categories/", "a1")).result
     assert len(whole) > 2
     assert (await options.ask("GET", "/api/voucher_option_categories/?page_size=2", "a1")).result == whole[:2]
@@ -354,7 +358,7 @@ async def test_the_array_of_categories_is_whole_unless_its_page_is_asked_for(ten
 
 
 async def test_two_ends_of_one_range_never_pass_each_other(options: Options) -> None:
-    category = await made(options, CATEGORY, {**SAID, "min_number_options": 1, "max_number_options": 9})
+    category = await create_one(options, CATEGORY, {**OPTION_SAID, "min_number_options": 1, "max_number_options": 9})
     answers = await asyncio.gather(
         *(options.update(CATEGORY, "a1", category["id"], {"min_number_options": 6}) for _ in range(4)),
         *(options.update(CATEGORY, "a1", category["id"], {"max_number_options": 5}) for _ in range(4)),
@@ -364,7 +368,7 @@ async def test_two_ends_of_one_range_never_pass_each_other(options: Options) -> 
     assert {answer.status for answer in answers} == {200, 400}
 
 
-async def test_links_that_are_made_at_once_are_there_once(options: Options, catalogue: Catalogue) -> None:
+async def test_links_that_are_made_at_once_are_there_once(options: Options, catalogue: NamedByOptions) -> None:
     first, second, third = catalogue.prototypes
     option, link = await linked(options, first)
     wanted = ([first, second, third], [first, third], [first, second])

@@ -7,11 +7,18 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.validation.languages import LANGUAGES
 from store.catalogue.catalogue import VoucherOptionLinkRow, VoucherOptionRow
-from tests.fixtures.prototype import PATH, Prototypes, PrototypesOverRest, prototypes_over
-from tests.fixtures.prototype_input import DEFAULTS, Catalogue, full, in_each, least, made, open_catalogue
+from tests.fixtures.catalogue import PROTOTYPE_PATH, Prototypes, PrototypesOverRest, in_each, prototypes_over
+from tests.fixtures.catalogue_input import (
+    PROTOTYPE_DEFAULTS,
+    NamedByPrototypes,
+    create_prototype,
+    full_prototype,
+    least_prototype,
+    named_by_prototypes,
+)
 from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, ONLY_REST, OverRest, Transport
 
@@ -22,9 +29,9 @@ MAY_NOT = {NO_TOKEN: 401, BAD_TOKEN: 401, "powerless": 403}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def catalogue(tenants: Tenants) -> Catalogue:
+async def catalogue(tenants: Tenants) -> NamedByPrototypes:
     """Universes, environments and pictures."""
-    return await open_catalogue(tenants)
+    return await named_by_prototypes(tenants)
 
 
 @pytest.fixture
@@ -37,24 +44,30 @@ def prototypes(transport: Transport) -> Prototypes:
 
 
 async def test_the_least_makes_a_prototype_with_the_documented_defaults(
-    prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
+    prototypes: Prototypes, catalogue: NamedByPrototypes, tenants: Tenants
 ) -> None:
-    sent = least(catalogue)
-    result = await made(prototypes, sent)
+    sent = least_prototype(catalogue)
+    result = await create_prototype(prototypes, sent)
     partner = tenants.partners["a1"]
-    expected = {**sent, **DEFAULTS, "id": result["id"], "partner": partner.id, "partner_uuid": str(partner.uuid)}
+    expected = {
+        **sent,
+        **PROTOTYPE_DEFAULTS,
+        "id": result["id"],
+        "partner": partner.id,
+        "partner_uuid": str(partner.uuid),
+    }
     assert {**result, "name_en": "A night en"} == expected
     assert (await prototypes.get("a1", result["id"])).result == result
     kept = await tenants.row("voucher_prototype", result["id"])
     assert (kept["currency"], kept["nb_nights"], kept["validity_months"]) == ("EUR", 1, 12)
 
 
-async def test_all_that_is_sent_is_kept_and_changed(prototypes: Prototypes, catalogue: Catalogue) -> None:
-    sent = full(catalogue)
-    result = await made(prototypes, sent)
+async def test_all_that_is_sent_is_kept_and_changed(prototypes: Prototypes, catalogue: NamedByPrototypes) -> None:
+    sent = full_prototype(catalogue)
+    result = await create_prototype(prototypes, sent)
     assert {key: result[key] for key in sent} == sent
     changes = {
-        **in_each("name", "Two nights"),
+        **in_each({"name": "Two nights"}),
         "description_fr": "",
         "type": "standard",
         "is_active": False,
@@ -73,34 +86,41 @@ async def test_all_that_is_sent_is_kept_and_changed(prototypes: Prototypes, cata
 
 
 async def test_a_picture_that_was_put_away_stays_where_it_is(
-    prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
+    prototypes: Prototypes, catalogue: NamedByPrototypes, tenants: Tenants
 ) -> None:
     images = list(catalogue.media[:2])
-    result = await made(prototypes, {**least(catalogue), "images": images})
+    result = await create_prototype(prototypes, {**least_prototype(catalogue), "images": images})
     await tenants.execute("UPDATE media SET archived_on = now() WHERE id = :id", id=images[0])
     kept = await prototypes.update("a1", result["id"], {"images": images[::-1]})
-    other = await prototypes.create("a1", {**least(catalogue), "images": images})
+    other = await prototypes.create("a1", {**least_prototype(catalogue), "images": images})
     await tenants.execute("UPDATE media SET archived_on = NULL WHERE id = :id", id=images[0])
     assert kept.result["images"] == images[::-1]
     assert other.fields == {"images.0"}
 
 
 async def test_a_universe_that_was_closed_stays_where_it_is(
-    prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
+    prototypes: Prototypes, catalogue: NamedByPrototypes, tenants: Tenants
 ) -> None:
-    result = await made(prototypes, least(catalogue))
+    result = await create_prototype(prototypes, least_prototype(catalogue))
     await tenants.execute("UPDATE universe SET is_active = false WHERE id = :id", id=catalogue.universe)
     changed = await prototypes.update("a1", result["id"], {"universe": catalogue.universe, "ranking": 3})
-    refused = await prototypes.create("a1", least(catalogue))
+    refused = await prototypes.create("a1", least_prototype(catalogue))
     await tenants.execute("UPDATE universe SET is_active = true WHERE id = :id", id=catalogue.universe)
     assert changed.done
     assert refused.fields == {"universe"}
 
 
-async def test_html_is_cleaned_and_text_is_kept_to_the_letter(prototypes: Prototypes, catalogue: Catalogue) -> None:
+async def test_html_is_cleaned_and_text_is_kept_to_the_letter(
+    prototypes: Prototypes, catalogue: NamedByPrototypes
+) -> None:
     html = '<p onclick="x()">Call <a href="javascript:x()">us</a><script>x()</script></p>'
-    sent = {**least(catalogue), "how_to_book_html_en": html, "long_description_en": html, "pdf_description_fr": "<b>"}
-    result = await made(prototypes, sent)
+    sent = {
+        **least_prototype(catalogue),
+        "how_to_book_html_en": html,
+        "long_description_en": html,
+        "pdf_description_fr": "<b>",
+    }
+    result = await create_prototype(prototypes, sent)
     assert result["how_to_book_html_en"] == '<p>Call <a rel="nofollow noopener noreferrer">us</a></p>'
     assert (result["long_description_en"], result["pdf_description_fr"]) == (html, "<b>")
     again = await prototypes.update("a1", result["id"], {"how_to_book_html_en": result["how_to_book_html_en"]})
@@ -108,15 +128,15 @@ async def test_html_is_cleaned_and_text_is_kept_to_the_letter(prototypes: Protot
 
 
 async def test_nights_are_told_or_follow_from_the_type(
-    prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
+    prototypes: Prototypes, catalogue: NamedByPrototypes, tenants: Tenants
 ) -> None:
     async def nights(**sent: Any) -> Any:
-        result = await made(prototypes, {**least(catalogue), **sent})
+        result = await create_prototype(prototypes, {**least_prototype(catalogue), **sent})
         return (await tenants.row("voucher_prototype", result["id"]))["nb_nights"]
 
     assert [await nights(type=kind) for kind in ("stay", "standard", "fixed_stay")] == [1, 0, 1]
     assert await nights(type="fixed_stay", nb_nights=3) == 3
-    refused = await prototypes.create("a1", {**least(catalogue), "type": "standard", "nb_nights": 2})
+    refused = await prototypes.create("a1", {**least_prototype(catalogue), "type": "standard", "nb_nights": 2})
     assert refused.fields == {"nb_nights"}
 
 
@@ -172,12 +192,12 @@ OF_TYPES: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("sent", "where"), BAD, ids=lambda value: str(value)[:40])
 async def test_what_cannot_be_is_refused_at_its_key_and_changes_nothing(
-    prototypes: Prototypes, catalogue: Catalogue, stored: Stored, sent: dict[str, Any], where: str
+    prototypes: Prototypes, catalogue: NamedByPrototypes, stored: Stored, sent: dict[str, Any], where: str
 ) -> None:
-    result = await made(prototypes, least(catalogue))
+    result = await create_prototype(prototypes, least_prototype(catalogue))
     before = await stored()
     for answer in (
-        await prototypes.create("a1", {**least(catalogue), **sent}),
+        await prototypes.create("a1", {**least_prototype(catalogue), **sent}),
         await prototypes.update("a1", result["id"], sent),
     ):
         assert (answer.status, answer.fields) == (400, {where}), answer
@@ -186,12 +206,12 @@ async def test_what_cannot_be_is_refused_at_its_key_and_changes_nothing(
 
 @pytest.mark.parametrize(("key", "value"), OF_TYPES)
 async def test_what_is_of_no_good_type_is_refused(
-    prototypes: Prototypes, catalogue: Catalogue, stored: Stored, key: str, value: Any
+    prototypes: Prototypes, catalogue: NamedByPrototypes, stored: Stored, key: str, value: Any
 ) -> None:
-    result = await made(prototypes, least(catalogue))
+    result = await create_prototype(prototypes, least_prototype(catalogue))
     before = await stored()
     for answer in (
-        await prototypes.create("a1", {**least(catalogue), key: value}),
+        await prototypes.create("a1", {**least_prototype(catalogue), key: value}),
         await prototypes.update("a1", result["id"], {key: value}),
     ):
         assert answer.status == 400
@@ -201,9 +221,9 @@ async def test_what_is_of_no_good_type_is_refused(
 
 
 async def test_what_is_anothers_cannot_be_named(
-    prototypes: Prototypes, catalogue: Catalogue, stored: Stored, tenants: Tenants
+    prototypes: Prototypes, catalogue: NamedByPrototypes, stored: Stored, tenants: Tenants
 ) -> None:
-    result = await made(prototypes, least(catalogue))
+    result = await create_prototype(prototypes, least_prototype(catalogue))
     before = await stored()
     good = catalogue.media[0]
     for sent, where in (
@@ -216,43 +236,43 @@ async def test_what_is_anothers_cannot_be_named(
         ({"environment": catalogue.other_environment}, {"environment"}),
         ({"partner_uuid": str(tenants.partners["a2"].uuid)}, {"partner_uuid"}),
     ):
-        assert (await prototypes.create("a1", {**least(catalogue), **sent})).fields == where, sent
+        assert (await prototypes.create("a1", {**least_prototype(catalogue), **sent})).fields == where, sent
         assert (await prototypes.update("a1", result["id"], sent)).fields == where, sent
     assert await stored() == before
 
 
-async def test_everything_wrong_is_told_at_once(prototypes: Prototypes, catalogue: Catalogue) -> None:
-    sent = {**least(catalogue), "min_capacity": 5, "max_capacity": 2, "universe": catalogue.other_universe}
+async def test_everything_wrong_is_told_at_once(prototypes: Prototypes, catalogue: NamedByPrototypes) -> None:
+    sent = {**least_prototype(catalogue), "min_capacity": 5, "max_capacity": 2, "universe": catalogue.other_universe}
     assert (await prototypes.create("a1", sent)).fields == {"max_capacity", "universe"}
 
 
 @ONLY_REST  # GraphQL asks for one language, and has nothing like PUT
 async def test_over_rest_every_required_key_is_wanted_of_a_post_and_a_put(
-    prototypes: PrototypesOverRest, catalogue: Catalogue, stored: Stored
+    prototypes: PrototypesOverRest, catalogue: NamedByPrototypes, stored: Stored
 ) -> None:
-    sent = {**least(catalogue), "name_fr": "", "description_de": None}
-    result = await made(prototypes, sent)
+    sent = {**least_prototype(catalogue), "name_fr": "", "description_de": None}
+    result = await create_prototype(prototypes, sent)
     before = await stored()
     for key in sent:
         without = {name: value for name, value in sent.items() if name != key}
-        for method, path in (("POST", PATH), ("PUT", f"{PATH}{result['id']}/")):
+        for method, path in (("POST", PROTOTYPE_PATH), ("PUT", f"{PROTOTYPE_PATH}{result['id']}/")):
             answer = await prototypes.ask(method, path, "a1", without)
             assert answer.wrong == {key: "This field is required."}, (method, key)
-    nothing = await prototypes.ask("PUT", f"{PATH}{result['id']}/", "a1", {})
+    nothing = await prototypes.ask("PUT", f"{PROTOTYPE_PATH}{result['id']}/", "a1", {})
     assert nothing.fields == set(sent)
     assert await stored() == before
-    done = await prototypes.ask("PUT", f"{PATH}{result['id']}/", "a1", {**sent, "name_en": "Changed"})
+    done = await prototypes.ask("PUT", f"{PROTOTYPE_PATH}{result['id']}/", "a1", {**sent, "name_en": "Changed"})
     assert done.result == {**result, "name_en": "Changed"}
 
 
 # ---- whose they are
 
 
-async def test_who_may_not_is_refused(prototypes: Prototypes, catalogue: Catalogue, stored: Stored) -> None:
-    result = await made(prototypes, least(catalogue))
+async def test_who_may_not_is_refused(prototypes: Prototypes, catalogue: NamedByPrototypes, stored: Stored) -> None:
+    result = await create_prototype(prototypes, least_prototype(catalogue))
     before = await stored()
     for who, status in MAY_NOT.items():
-        assert (await prototypes.create(who, least(catalogue))).status == status
+        assert (await prototypes.create(who, least_prototype(catalogue))).status == status
         assert (await prototypes.update(who, result["id"], {"ranking": 2})).status == status
         assert (await prototypes.get(who, result["id"])).status == status
         assert (await prototypes.options(who, result["id"])).status == status
@@ -261,10 +281,12 @@ async def test_who_may_not_is_refused(prototypes: Prototypes, catalogue: Catalog
 
 
 async def test_a_prototype_is_there_for_its_partner_and_those_above_it(
-    prototypes: Prototypes, catalogue: Catalogue, stored: Stored, tenants: Tenants
+    prototypes: Prototypes, catalogue: NamedByPrototypes, stored: Stored, tenants: Tenants
 ) -> None:
     uuid = str(tenants.partners["a1"].uuid)
-    result = await made(prototypes, {**least(catalogue), "partner_uuid": uuid, "ranking": 0}, "market a")
+    result = await create_prototype(
+        prototypes, {**least_prototype(catalogue), "partner_uuid": uuid, "ranking": 0}, "market a"
+    )
     before = await stored()
     for who in ("a1", "market a", "master"):
         assert (await prototypes.get(who, result["id"])).result == result
@@ -276,8 +298,10 @@ async def test_a_prototype_is_there_for_its_partner_and_those_above_it(
         assert (await prototypes.update(who, result["id"], {"ranking": "wrong"})).status in {400, 404}
         assert (await prototypes.update(who, result["id"], {"price_scope": 0})).status == 404
         assert result["id"] not in (await prototypes.listed(who)).result
-    assert (await prototypes.create("market a", least(catalogue))).fields == {"partner_uuid"}
-    assert (await prototypes.create("b1", {**least(catalogue), "partner_uuid": uuid})).fields == {"partner_uuid"}
+    assert (await prototypes.create("market a", least_prototype(catalogue))).fields == {"partner_uuid"}
+    assert (await prototypes.create("b1", {**least_prototype(catalogue), "partner_uuid": uuid})).fields == {
+        "partner_uuid"
+    }
     for nothing in (0, 2**31 - 1):
         assert (await prototypes.get("a1", nothing)).status == 404
         assert (await prototypes.update("a1", nothing, {"ranking": 2})).status == 404
@@ -285,9 +309,9 @@ async def test_a_prototype_is_there_for_its_partner_and_those_above_it(
 
 
 async def test_the_options_of_a_prototype_are_listed_best_ranked_first(
-    prototypes: Prototypes, catalogue: Catalogue, tenants: Tenants
+    prototypes: Prototypes, catalogue: NamedByPrototypes, tenants: Tenants
 ) -> None:
-    result = await made(prototypes, least(catalogue))
+    result = await create_prototype(prototypes, least_prototype(catalogue))
     of: dict[str, Any] = {"partner_id": tenants.partners["a1"].id}
     links = []
     for ranking, included in ((2, True), (1, False)):
@@ -300,15 +324,15 @@ async def test_the_options_of_a_prototype_are_listed_best_ranked_first(
 
 
 async def test_the_array_of_options_is_whole_unless_its_page_is_asked_for(
-    tenants: Tenants, catalogue: Catalogue
+    tenants: Tenants, catalogue: NamedByPrototypes
 ) -> None:
     prototypes = PrototypesOverRest(OverRest(tenants))
-    result = await made(prototypes, least(catalogue))
+    result = await create_prototype(prototypes, least_prototype(catalogue))
     of: dict[str, Any] = {"partner_id": tenants.partners["a1"].id}
     for _ in range(3):
         option = await tenants.add(VoucherOptionRow(**of, name=Text(en="Wine"), description=Text(), selling_price_amount=Decimal(9)))  # fmt: skip
         await tenants.add(VoucherOptionLinkRow(**of, voucher_prototype_id=result["id"], option_id=option.id))
-    path = f"{PATH}{result['id']}/options/"
+    path = f"{PROTOTYPE_PATH}{result['id']}/options/"
     whole = (await prototypes.ask("GET", path, "a1")).result
     assert len(whole) == 3
     assert (await prototypes.ask("GET", f"{path}?page=2", "a1")).result == whole
@@ -322,12 +346,12 @@ async def test_the_array_of_options_is_whole_unless_its_page_is_asked_for(
     assert (await prototypes.ask("GET", f"{path}?page_size=0", "a2")).status == 404
 
 
-async def test_what_older_shops_send_empty_clears(tenants: Tenants, catalogue: Catalogue) -> None:
+async def test_what_older_shops_send_empty_clears(tenants: Tenants, catalogue: NamedByPrototypes) -> None:
     prototypes = PrototypesOverRest(OverRest(tenants))
-    result = await made(prototypes, full(catalogue))
+    result = await create_prototype(prototypes, full_prototype(catalogue))
     clearable = ("adults_price", "children_price", "baby_price", "environment", "last_active_day")
     assert all(result[key] is not None for key in clearable)
     changed = await prototypes.update("a1", result["id"], dict.fromkeys(clearable, ""))
     assert changed.result == {**result, **dict.fromkeys(clearable)}
-    bare = await made(prototypes, {**least(catalogue), **dict.fromkeys(clearable, "")})
+    bare = await create_prototype(prototypes, {**least_prototype(catalogue), **dict.fromkeys(clearable, "")})
     assert [bare[key] for key in clearable] == [None] * 5

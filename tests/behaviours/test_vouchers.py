@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rest_compat.resources.voucher import VOUCHER
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.coupon.coupon import CouponTarget, ReceptionMode
 from schema.voucher.voucher import ExpeditionStatus, VoucherKind, VoucherState
 from store.coupon.coupons import CouponRow
@@ -21,7 +21,7 @@ from store.customer import CustomerRow
 from store.database import filtered_page
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
 from tests.behaviours.voucher_filters import FIELDS, ORDERS, REST_ORDERS, START, WHO, filters, ordered, plainly
-from tests.fixtures.rest_rows import Laid
+from tests.fixtures.partner_rows import PartnerRows
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import Sold, sell, voucher_of
 from tests.statements import fetched
@@ -42,7 +42,7 @@ HEADERS = {"a1": 200, "a2": 40, "b1": 20}
 
 
 @dataclass
-class World(Laid[VoucherRow]):
+class Vouchers(PartnerRows[VoucherRow]):
     """Vouchers of three partners."""
 
     sold: Mapping[str, Sold]
@@ -67,7 +67,7 @@ def _voucher(sold: Sold, number: int, pick: random.Random) -> VoucherRow:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def world(tenants: Tenants) -> AsyncIterator[World]:
+async def vouchers(tenants: Tenants) -> AsyncIterator[Vouchers]:
     """Some hundreds of vouchers; searches look at so few next rows that both ways of finding are gone."""
     sold, rows, pick = {}, [], random.Random(5)
     for name, count in HEADERS.items():
@@ -76,8 +76,8 @@ async def world(tenants: Tenants) -> AsyncIterator[World]:
     pick.shuffle(rows)
     await tenants.add(*rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(filtered_page, "NEXT", 30)
-        yield World(tenants, rows, sold)
+        patch.setattr(filtered_page, "SCANNED_ROWS", 30)
+        yield Vouchers(tenants, rows, sold)
 
 
 # ---- every key
@@ -113,9 +113,9 @@ def _options_and_rental(sold: Sold, voucher: VoucherRow) -> Sequence[Any]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def with_everything(world: World) -> VoucherRow:
+async def with_everything(vouchers: Vouchers) -> VoucherRow:
     """A voucher that has all that one can have."""
-    tenants, sold = world.tenants, world.sold["a1"]
+    tenants, sold = vouchers.tenants, vouchers.sold["a1"]
     giver = await tenants.add(
         CustomerRow(partner_id=sold.stay.partner_id, first_name="Ada", last_name="Martin", email="ada@mail.example")
     )
@@ -137,7 +137,7 @@ async def with_everything(world: World) -> VoucherRow:
     )
     await tenants.add(row)
     await tenants.add(*_options_and_rental(sold, row))
-    world.rows.append(row)
+    vouchers.rows.append(row)
     return row
 
 
@@ -173,9 +173,9 @@ SHOWN: Mapping[str, Any] = {
 """What is shown of it, but for ids and codes."""
 
 
-async def test_every_key_of_a_voucher_with_everything(world: World, with_everything: VoucherRow) -> None:
-    tenants, sold, row = world.tenants, world.sold["a1"], with_everything
-    shown = (await world.get(f"/api/vouchers/{row.code.replace('-', ' ').lower()}/")).json()
+async def test_every_key_of_a_voucher_with_everything(vouchers: Vouchers, with_everything: VoucherRow) -> None:
+    tenants, sold, row = vouchers.tenants, vouchers.sold["a1"], with_everything
+    shown = (await vouchers.get(f"/api/vouchers/{row.code.replace('-', ' ').lower()}/")).json()
     assert list(shown) == list(VOUCHER.keys)
     told = {
         **SHOWN,
@@ -186,13 +186,13 @@ async def test_every_key_of_a_voucher_with_everything(world: World, with_everyth
         "printable_pdf_file": f"{tenants.services.settings.public_url}/documents/vouchers/{row.document_token}.pdf",
     }
     assert {key: shown[key] for key in told} == told
-    listed = (await world.get("/api/vouchers/", code=row.code.lower())).json()["results"]
+    listed = (await vouchers.get("/api/vouchers/", code=row.code.lower())).json()["results"]
     assert listed == [shown]
 
 
-async def test_what_belongs_to_a_voucher_with_everything(world: World, with_everything: VoucherRow) -> None:
-    sold, row = world.sold["a1"], with_everything
-    shown = (await world.get(f"/api/vouchers/{row.code}/")).json()
+async def test_what_belongs_to_a_voucher_with_everything(vouchers: Vouchers, with_everything: VoucherRow) -> None:
+    sold, row = vouchers.sold["a1"], with_everything
+    shown = (await vouchers.get(f"/api/vouchers/{row.code}/")).json()
     (chosen,) = shown["options"]
     assert (chosen["count"], chosen["total_price"], chosen["option"]["id"]) == (2, 25.0, sold.robe.id)
     assert (chosen["option"]["price"], chosen["option"]["category"]) == (12.5, None)
@@ -220,11 +220,11 @@ async def test_what_belongs_to_a_voucher_with_everything(world: World, with_ever
     assert {key: details[key] for key in expected} == expected
 
 
-async def test_where_there_is_nothing(world: World) -> None:
-    row = voucher_of(world.sold["a1"], VoucherState.DRAFT, kind=VoucherKind.IMPORTED, gifter_postal_code="SW1A 1AA")
-    await world.tenants.add(row)
-    world.rows.append(row)
-    shown = (await world.get(f"/api/vouchers/{row.code}/")).json()
+async def test_where_there_is_nothing(vouchers: Vouchers) -> None:
+    row = voucher_of(vouchers.sold["a1"], VoucherState.DRAFT, kind=VoucherKind.IMPORTED, gifter_postal_code="SW1A 1AA")
+    await vouchers.tenants.add(row)
+    vouchers.rows.append(row)
+    shown = (await vouchers.get(f"/api/vouchers/{row.code}/")).json()
     empty = ("activation_date", "expiration_date", "expiration_date_display", "printable_pdf_file", "coupon")
     assert {key: shown[key] for key in (*empty, "coupon_details", "imported_from")} == dict.fromkeys(
         (*empty, "coupon_details", "imported_from"), ""
@@ -236,13 +236,13 @@ async def test_where_there_is_nothing(world: World) -> None:
 
 
 async def test_a_page_takes_the_same_statements_however_many_rows_it_has(
-    world: World, with_everything: VoucherRow
+    vouchers: Vouchers, with_everything: VoucherRow
 ) -> None:
-    assert with_everything in world.rows, "what belongs to it is read, too"
+    assert with_everything in vouchers.rows, "what belongs to it is read, too"
     counts = []
     for size in (2, 100):
-        with fetched(world.tenants.services.db) as seen:
-            assert len((await world.get("/api/vouchers/", page_size=size)).json()["results"]) == size
+        with fetched(vouchers.tenants.services.db) as seen:
+            assert len((await vouchers.get("/api/vouchers/", page_size=size)).json()["results"]) == size
         counts.append(len(seen))
     assert counts == [10, 10]
 
@@ -251,24 +251,24 @@ async def test_a_page_takes_the_same_statements_however_many_rows_it_has(
 
 
 @pytest.mark.parametrize(("who", "found"), [("a1", True), ("a2", False), ("b1", False), ("market a", True), ("market b", False), ("master", True)])  # fmt: skip
-async def test_one_by_its_code_for_whom_it_is_there(world: World, who: str, *, found: bool) -> None:
-    row = world.seen("a1")[0]
+async def test_one_by_its_code_for_whom_it_is_there(vouchers: Vouchers, who: str, *, found: bool) -> None:
+    row = vouchers.seen("a1")[0]
     spelled = row.code.lower().replace("-", " ")
-    answer = await world.get(f"/api/vouchers/{spelled}/", who)
+    answer = await vouchers.get(f"/api/vouchers/{spelled}/", who)
     assert answer.status_code == (200 if found else 404)
     document = "query ($code: String!) { voucher(code: $code) { id isUsable documentUrl prototype { id } } }"
-    one = (await world.ask(document, who, code=spelled))["voucher"]
+    one = (await vouchers.ask(document, who, code=spelled))["voucher"]
     assert (one["id"] if one else None) == (row.id if found else None)
-    assert (await world.ask("query ($id: Int!) { voucher(id: $id) { code } }", who, id=row.id))["voucher"] == (
+    assert (await vouchers.ask("query ($id: Int!) { voucher(id: $id) { code } }", who, id=row.id))["voucher"] == (
         {"code": row.code} if found else None
     )
 
 
-async def test_without_a_token_or_the_permission_nothing_is_told(world: World) -> None:
-    code = world.rows[0].code
+async def test_without_a_token_or_the_permission_nothing_is_told(vouchers: Vouchers) -> None:
+    code = vouchers.rows[0].code
     for path in ("/api/vouchers/", f"/api/vouchers/{code}/"):
-        assert (await world.get(path, NO_TOKEN)).status_code == 401
-        assert (await world.get(path, "powerless")).status_code == 403
+        assert (await vouchers.get(path, NO_TOKEN)).status_code == 401
+        assert (await vouchers.get(path, "powerless")).status_code == 403
 
 
 # ---- lists
@@ -280,12 +280,12 @@ QUERY = """query ($f: VoucherFilter, $o: VoucherSort!, $first: Int, $after: Stri
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(asked=filters(), who=WHO, order=st.sampled_from(list(REST_ORDERS)), down=st.booleans(), size=st.integers(1, 100), page=st.integers(1, 4))  # fmt: skip
 async def test_any_page_over_rest_is_what_a_plain_filter_gives(
-    world: World, asked: dict[str, Any], who: str, order: str, *, down: bool, size: int, page: int
+    vouchers: Vouchers, asked: dict[str, Any], who: str, order: str, *, down: bool, size: int, page: int
 ) -> None:
     sign = "-" if down else ""
-    wanted = ordered(plainly(world.seen(who), asked), f"{sign}{REST_ORDERS[order]}")
+    wanted = ordered(plainly(vouchers.seen(who), asked), f"{sign}{REST_ORDERS[order]}")
     query = {name: value.isoformat() if isinstance(value, dt.datetime) else value for name, value in asked.items()}
-    answer = await world.get("/api/vouchers/", who, **query, ordering=f"{sign}{order}", page=page, page_size=size)
+    answer = await vouchers.get("/api/vouchers/", who, **query, ordering=f"{sign}{order}", page=page, page_size=size)
     part = wanted[(page - 1) * size : page * size]
     if page > 1 and not part:
         assert answer.status_code == 404
@@ -298,10 +298,17 @@ async def test_any_page_over_rest_is_what_a_plain_filter_gives(
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(asked=filters(), state=st.none() | st.sampled_from(VoucherState), who=WHO, order=st.sampled_from(list(ORDERS)), size=st.integers(15, 100), back=st.booleans())  # fmt: skip
 async def test_any_walk_over_graphql_is_what_a_plain_filter_gives(
-    world: World, asked: dict[str, Any], state: VoucherState | None, who: str, order: str, *, size: int, back: bool
+    vouchers: Vouchers,
+    asked: dict[str, Any],
+    state: VoucherState | None,
+    who: str,
+    order: str,
+    *,
+    size: int,
+    back: bool,
 ) -> None:
     asked = asked | ({} if state is None else {"state": state})
-    wanted = ordered(plainly(world.seen(who), asked), ORDERS[order])
+    wanted = ordered(plainly(vouchers.seen(who), asked), ORDERS[order])
     sent = {
         FIELDS[name]: value.isoformat() if isinstance(value, dt.datetime) else value for name, value in asked.items()
     }
@@ -311,7 +318,7 @@ async def test_any_walk_over_graphql_is_what_a_plain_filter_gives(
     place: dict[str, Any] = {}
     while True:
         window = {"last": size, "before": place.get("at")} if back else {"first": size, "after": place.get("at")}
-        page = (await world.ask(QUERY, who, f=sent, o=order, **window))["vouchers"]
+        page = (await vouchers.ask(QUERY, who, f=sent, o=order, **window))["vouchers"]
         assert page["totalCount"] == len(wanted)
         ids = [node["id"] for node in page["nodes"]]
         found = [*ids, *found] if back else [*found, *ids]
@@ -325,25 +332,25 @@ async def test_any_walk_over_graphql_is_what_a_plain_filter_gives(
     ("query", "key"),
     [("creation_date__gte=soon", "creation_date__gte"), ("creation_date__range=2026-01-01", "creation_date__range"), ("ordering=code", "ordering"), ("page=0", "page"), ("gifter=" + "x" * 201, "gifter"), ("origin_url=%00", "origin_url")],
 )  # fmt: skip
-async def test_a_malformed_parameter_is_told_at_its_name(world: World, query: str, key: str) -> None:
+async def test_a_malformed_parameter_is_told_at_its_name(vouchers: Vouchers, query: str, key: str) -> None:
     name, _, value = query.partition("=")
-    answer = await world.get("/api/vouchers/", **{name: "\0" if value == "%00" else value})
+    answer = await vouchers.get("/api/vouchers/", **{name: "\0" if value == "%00" else value})
     assert (answer.status_code, list(answer.json())) == (400, [key])
 
 
-async def test_another_state_over_rest(world: World) -> None:
-    row = voucher_of(world.sold["a2"], VoucherState.PAID)
-    await world.tenants.add(row)
-    headers = {"Authorization": f"Token {world.tenants.tokens['a2']}"}
+async def test_another_state_over_rest(vouchers: Vouchers) -> None:
+    row = voucher_of(vouchers.sold["a2"], VoucherState.PAID)
+    await vouchers.tenants.add(row)
+    headers = {"Authorization": f"Token {vouchers.tenants.tokens['a2']}"}
     path = f"/api/vouchers/{row.code.lower()}/"
-    changed = await world.tenants.client.patch(path, json={"state": "used"}, headers=headers)
+    changed = await vouchers.tenants.client.patch(path, json={"state": "used"}, headers=headers)
     assert changed.status_code == 200, changed.text
     assert list(changed.json()) == list(VOUCHER.keys)
     assert (changed.json()["state"], changed.json()["is_usable"]) == ("used", False)
-    assert changed.json() == (await world.get(path, "a2")).json()
-    refused = await world.tenants.client.put(path, json={"state": "draft"}, headers=headers)
+    assert changed.json() == (await vouchers.get(path, "a2")).json()
+    refused = await vouchers.tenants.client.put(path, json={"state": "draft"}, headers=headers)
     assert (refused.status_code, refused.json()["code"]) == (409, "invalid_transition")
-    wrong = await world.tenants.client.patch(path, json={"state": "gone"}, headers=headers)
+    wrong = await vouchers.tenants.client.patch(path, json={"state": "gone"}, headers=headers)
     assert (wrong.status_code, list(wrong.json())) == (400, ["state"])
-    assert (await world.get(path, "a2")).json()["state"] == "used"
-    await world.tenants.rows("DELETE FROM voucher WHERE id = :id RETURNING id", id=row.id)
+    assert (await vouchers.get(path, "a2")).json()["state"] == "used"
+    await vouchers.tenants.rows("DELETE FROM voucher WHERE id = :id RETURNING id", id=row.id)

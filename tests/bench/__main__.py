@@ -10,15 +10,15 @@ import typer
 import uvloop
 from rich.console import Console
 
-from coffret.commands.gc_tuning import collect_seldom
+from coffret.commands.gc_tuning import collect_rarely
 from store.core.logs import set_up_logging
 from store.core.settings import Settings
 from store.database.embedded_postgres import EmbeddedPostgres
 from tests.bench import sockets
 from tests.bench.cases import CASES
+from tests.bench.installation import open_installation, redis_server
 from tests.bench.measure import Measured, measured
 from tests.bench.table import as_json, as_table, as_tails, tails_as_json
-from tests.bench.world import open_world, redis_server
 
 
 def main(
@@ -31,7 +31,7 @@ def main(
     seconds: Annotated[float, typer.Option(help="How long a turn takes.")] = 0.1,
 ) -> None:
     """Measure the application beside its floors, in this process."""
-    collect_seldom()  # as in a process that serves
+    collect_rarely()  # as in a process that serves
     set_up_logging(Settings(log_level="WARNING"))
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coffret-bench-")))
@@ -53,10 +53,10 @@ def main(
 async def _measure(
     database_url: str, redis_url: str, folder: pathlib.Path, only: list[str] | None, rounds: int, seconds: float
 ) -> tuple[list[Measured], list[Measured], list[sockets.Tail]]:
-    async with open_world(database_url, redis_url, folder) as world:
-        cases = [await case(world) for case in CASES if not only or case.__name__ in only]
-        here = [await measured(case, world, rounds=rounds, seconds=seconds) for case in cases]
-        return here, *sockets.measured(cases, world, folder)
+    async with open_installation(database_url, redis_url, folder) as installation:
+        cases = [await case(installation) for case in CASES if not only or case.__name__ in only]
+        here = [await measured(case, installation, rounds=rounds, seconds=seconds) for case in cases]
+        return here, *sockets.measured(cases, installation, folder)
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -10,8 +10,8 @@ import orjson
 from tests.bench import connection, vouchers
 from tests.bench.drive import Call
 from tests.bench.floors import PATH, Bare, Floor, Query, RedisRead, RedisWrite, Rows
+from tests.bench.installation import Installation
 from tests.bench.voucher_floors import Vouchers
-from tests.bench.world import World
 
 CARTS = "/api/v2/ecommerce/cart/"
 
@@ -35,35 +35,37 @@ class Case:
     even: bool = False
     """Whether none of many requests at once should take much longer than the others."""
 
-    def possible(self, world: World) -> list[Floor]:
+    def possible(self, installation: Installation) -> list[Floor]:
         """The floors that there can be here."""
-        return [floor for floor in self.floors if world.means.redis is not None or not floor.needs_redis]
+        return [floor for floor in self.floors if installation.means.redis is not None or not floor.needs_redis]
 
-    def aimed_at(self, world: World) -> Floor | None:
+    def aimed_at(self, installation: Installation) -> Floor | None:
         """The floor of the aim, where there can be one."""
-        return next((floor for floor in self.possible(world) if self.aim and isinstance(floor, self.aim.floor)), None)
+        return next(
+            (floor for floor in self.possible(installation) if self.aim and isinstance(floor, self.aim.floor)), None
+        )
 
-    async def beside(self, world: World) -> Mapping[Floor, Call]:
+    async def beside(self, installation: Installation) -> Mapping[Floor, Call]:
         """The same request to each of the floors."""
         calls = {}
-        for floor in self.possible(world):
-            await floor.lay(world.means)
-            app = floor.app(world.means)
+        for floor in self.possible(installation):
+            await floor.lay(installation.means)
+            app = floor.app(installation.means)
             calls[floor] = Call(app, self.call.method, PATH, self.call.headers, self.call.body, status=floor.status)
         return calls
 
 
-async def token_check(world: World) -> Case:
+async def token_check(installation: Installation) -> Case:
     """Who a token belongs to and what it may do, read anew."""
-    call = Call(world.app, "GET", "/api/permissions/", world.headers())
+    call = Call(installation.app, "GET", "/api/permissions/", installation.headers())
     answer = (await call.once()).body
     return Case("token check", call, [Bare(answer), Query(answer)])
 
 
-async def cart_create(world: World) -> Case:
+async def cart_create(installation: Installation) -> Case:
     """A cart of three lines, made anew each time."""
-    headers = {**world.headers(), "content-type": "application/json"}
-    call = Call(world.app, "POST", CARTS, headers, orjson.dumps(world.shop.cart), status=201)
+    headers = {**installation.headers(), "content-type": "application/json"}
+    call = Call(installation.app, "POST", CARTS, headers, orjson.dumps(installation.shop.cart), status=201)
     answer = (await call.once()).body
     return Case(
         "cart create",
@@ -73,10 +75,10 @@ async def cart_create(world: World) -> Case:
     )
 
 
-async def cart_read(world: World) -> Case:
+async def cart_read(installation: Installation) -> Case:
     """That cart."""
-    cart = orjson.loads((await (await cart_create(world)).call.once()).body)
-    call = Call(world.app, "GET", f"{CARTS}{cart['id']}/", world.headers())
+    cart = orjson.loads((await (await cart_create(installation)).call.once()).body)
+    call = Call(installation.app, "GET", f"{CARTS}{cart['id']}/", installation.headers())
     answer = (await call.once()).body
     return Case("cart read", call, [Bare(answer), RedisRead(answer)], Aim(RedisRead, 60), even=True)
 
@@ -96,53 +98,53 @@ query Product($id: Int!) {
 """
 
 
-def asked(world: World, query: str, partner: int = 0, **variables: Any) -> Call:
+def asked(installation: Installation, query: str, partner: int = 0, **variables: Any) -> Call:
     """A GraphQL request of the first partner, or of the second."""
-    headers = {**world.headers(partner), "content-type": "application/json"}
-    return Call(world.app, "POST", GRAPHQL, headers, orjson.dumps({"query": query, "variables": variables}))
+    headers = {**installation.headers(partner), "content-type": "application/json"}
+    return Call(installation.app, "POST", GRAPHQL, headers, orjson.dumps({"query": query, "variables": variables}))
 
 
-async def graphql_cart(world: World) -> Case:
+async def graphql_cart(installation: Installation) -> Case:
     """The cart of `cart read`, by GraphQL."""
-    cart = orjson.loads((await (await cart_create(world)).call.once()).body)
-    call = asked(world, CART, id=cart["id"])
+    cart = orjson.loads((await (await cart_create(installation)).call.once()).body)
+    call = asked(installation, CART, id=cart["id"])
     answer = (await call.once()).body
     return Case("GraphQL cart read", call, [Bare(answer), RedisRead(answer), Query(answer)], Aim(Query, 30))
 
 
-async def graphql_product(world: World) -> Case:
+async def graphql_product(installation: Installation) -> Case:
     """One row of PostgreSQL, by GraphQL."""
-    call = asked(world, PRODUCT, id=world.shop.cart["items"][0]["product_id"])
+    call = asked(installation, PRODUCT, id=installation.shop.cart["items"][0]["product_id"])
     answer = (await call.once()).body
     return Case("GraphQL product read", call, [Bare(answer), Query(answer)], Aim(Query, 30))
 
 
-async def graphql_connection(world: World) -> Case:
+async def graphql_connection(installation: Installation) -> Case:
     """100 products of 15 values."""
-    call = asked(world, connection.QUERY, partner=1)
+    call = asked(installation, connection.QUERY, partner=1)
     answer = (await call.once()).body
-    return Case("GraphQL 100 × 15", call, [connection.floor(world.partner_with_many, answer)], Aim(Rows, 30))
+    return Case("GraphQL 100 × 15", call, [connection.floor(installation.partner_with_many, answer)], Aim(Rows, 30))
 
 
 VOUCHERS = 2000
 """That the large partner has here; see `tests.bench.scale` for what more of them cost."""
 
 
-async def rest_vouchers(world: World) -> Case:
+async def rest_vouchers(installation: Installation) -> Case:
     """A numbered page of 100 whole vouchers, with its count."""
-    partner_id, zone, token = await vouchers.lay(world, VOUCHERS)
+    partner_id, zone, token = await vouchers.lay(installation, VOUCHERS)
     headers = {"authorization": f"Token {token}"}
-    call = Call(world.app, "GET", "/api/vouchers/", headers, query=f"page_size={vouchers.LENGTH}")
-    floor = vouchers.rest_floor(world, partner_id, zone, (await call.once()).body)
+    call = Call(installation.app, "GET", "/api/vouchers/", headers, query=f"page_size={vouchers.LENGTH}")
+    floor = vouchers.rest_floor(installation, partner_id, zone, (await call.once()).body)
     return Case("REST vouchers, 100 whole", call, [floor], Aim(Vouchers, 35))
 
 
-async def graphql_vouchers(world: World) -> Case:
+async def graphql_vouchers(installation: Installation) -> Case:
     """100 vouchers of 15 values."""
-    partner_id, _, token = await vouchers.lay(world, VOUCHERS)
+    partner_id, _, token = await vouchers.lay(installation, VOUCHERS)
     headers = {"authorization": f"Token {token}", "content-type": "application/json"}
     body = orjson.dumps({"query": vouchers.QUERY, "variables": {"first": vouchers.LENGTH}})
-    call = Call(world.app, "POST", GRAPHQL, headers, body)
+    call = Call(installation.app, "POST", GRAPHQL, headers, body)
     return Case(
         "GraphQL vouchers, 100 × 15",
         call,
@@ -151,28 +153,28 @@ async def graphql_vouchers(world: World) -> Case:
     )
 
 
-async def voucher_by_code(world: World) -> Case:
+async def voucher_by_code(installation: Installation) -> Case:
     """A whole voucher by its code."""
-    _, _, token = await vouchers.lay(world, VOUCHERS)
+    _, _, token = await vouchers.lay(installation, VOUCHERS)
     headers = {"authorization": f"Token {token}"}
-    page = orjson.loads((await Call(world.app, "GET", "/api/vouchers/", headers).once()).body)
-    call = Call(world.app, "GET", f"/api/vouchers/{page['results'][0]['code']}/", headers)
+    page = orjson.loads((await Call(installation.app, "GET", "/api/vouchers/", headers).once()).body)
+    call = Call(installation.app, "GET", f"/api/vouchers/{page['results'][0]['code']}/", headers)
     answer = (await call.once()).body
     return Case("REST voucher by code", call, [Bare(answer), Query(answer)])
 
 
-async def funnel_page(world: World) -> Case:
+async def funnel_page(installation: Installation) -> Case:
     """The first page of the checkout, for a customer who comes with a cart of three lines."""
-    cart = orjson.loads((await (await cart_create(world)).call.once()).body)
+    cart = orjson.loads((await (await cart_create(installation)).call.once()).body)
     address = urlsplit(cart["funnel_url"])
     headers = {"host": address.netloc, "accept": "text/html", "accept-language": "en"}
-    call = Call(world.app, "GET", address.path, headers, query=address.query)
+    call = Call(installation.app, "GET", address.path, headers, query=address.query)
     answer = await call.once()
     kind = dict(answer.headers)[b"content-type"].decode()
     return Case("funnel first page", call, [Bare(answer.body, kind), Query(answer.body, kind)])
 
 
-CASES: Sequence[Callable[[World], Awaitable[Case]]] = (
+CASES: Sequence[Callable[[Installation], Awaitable[Case]]] = (
     token_check,
     cart_create,
     cart_read,

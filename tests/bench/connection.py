@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from sqlmodel import col, select
 
-from schema.core.resource import Text
+from schema.core.text import Text
 from store.database.db import Database
 from store.partner.partners import PartnerRow
 from store.product.products import ProductRow

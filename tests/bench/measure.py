@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tests.bench.cases import Case
 from tests.bench.drive import share, take_turns
 from tests.bench.floors import Floor
-from tests.bench.world import World
+from tests.bench.installation import Installation
 
 AT_ONCE = 8
 
@@ -29,9 +29,9 @@ class Measured:
     floors: Mapping[Floor, Beside]
 
 
-async def measured(case: Case, world: World, *, rounds: int, seconds: float) -> Measured:
+async def measured(case: Case, installation: Installation, *, rounds: int, seconds: float) -> Measured:
     """Measure a case beside its floors."""
-    beside = await case.beside(world)
+    beside = await case.beside(installation)
     own, *others = await take_turns([case.call, *beside.values()], rounds=rounds, seconds=seconds, at_once=AT_ONCE)
     return Measured(
         case,

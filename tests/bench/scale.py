@@ -21,7 +21,7 @@ from store.database.embedded_postgres import EmbeddedPostgres
 from tests.bench import vouchers
 from tests.bench.cases import GRAPHQL
 from tests.bench.drive import Call
-from tests.bench.world import World, open_world
+from tests.bench.installation import Installation, open_installation
 
 ROUNDS = 25
 PAGE = 20
@@ -63,11 +63,11 @@ async def milliseconds(*ask: Callable[[], Awaitable[Any]]) -> list[float]:
     return [statistics.median(each) for each in taken]
 
 
-async def measured(world: World, rows: int) -> dict[str, float]:
+async def measured(installation: Installation, rows: int) -> dict[str, float]:
     """Milliseconds of everything with so many vouchers; ratios have keys of their own."""
-    partner_id, zone, token = await vouchers.lay(world, rows)
+    partner_id, zone, token = await vouchers.lay(installation, rows)
     headers = {"authorization": f"Token {token}", "content-type": "application/json"}
-    pool, found = world.means.pool, {}
+    pool, found = installation.means.pool, {}
     one = await pool.fetchrow("SELECT * FROM voucher WHERE partner_id = $1 ORDER BY id DESC LIMIT 1", partner_id)
 
     def page(filter: Mapping[str, Any], after: str | None = None) -> Call:
@@ -75,10 +75,10 @@ async def measured(world: World, rows: int) -> dict[str, float]:
         asked = {name: own.get(name) if value == 0 else value for name, value in filter.items()}
         variables = {"first": PAGE, "after": after, "filter": asked}
         body = orjson.dumps({"query": vouchers.QUERY, "variables": variables})
-        return Call(world.app, "POST", GRAPHQL, headers, body)
+        return Call(installation.app, "POST", GRAPHQL, headers, body)
 
     def rest(path: str, query: str = "") -> Call:
-        return Call(world.app, "GET", path, headers, query=query)
+        return Call(installation.app, "GET", path, headers, query=query)
 
     (found["by code"],) = await milliseconds(rest(f"/api/vouchers/{one['code']}/").once)
     for name, filter in FILTERS.items():
@@ -95,15 +95,15 @@ async def measured(world: World, rows: int) -> dict[str, float]:
     (found["REST page, the last"],) = await milliseconds(furthest.once)
     for name, (query, condition) in COUNTED.items():
         call = rest("/api/vouchers/", f"page_size={PAGE}{query}")
-        floor = vouchers.rest_floor(world, partner_id, zone, (await call.once()).body, PAGE, condition)
-        own, lowest = await milliseconds(call.once, partial(floor.bring, world.means, Request({"type": "http"})))
+        floor = vouchers.rest_floor(installation, partner_id, zone, (await call.once()).body, PAGE, condition)
+        own, lowest = await milliseconds(call.once, partial(floor.bring, installation.means, Request({"type": "http"})))
         found[f"REST page, {name}"], found[f"× {name}, of count(*) and rows"] = own, own / lowest
     return found
 
 
 async def _run(database_url: str, folder: pathlib.Path, rows: list[int]) -> list[dict[str, float]]:
-    async with open_world(database_url, "", folder) as world:
-        return [await measured(world, each) for each in rows]
+    async with open_installation(database_url, "", folder) as installation:
+        return [await measured(installation, each) for each in rows]
 
 
 def main(

@@ -17,14 +17,14 @@ import uvloop
 from redis.asyncio import Redis
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from coffret.commands.gc_tuning import collect_seldom
+from coffret.commands.gc_tuning import collect_rarely
 from coffret.services import dsn_of
 from tests.bench.cases import Case
 from tests.bench.drive import share
 from tests.bench.floors import CONNECTIONS, Bare, Floor, Means
+from tests.bench.installation import Installation
 from tests.bench.load import Load, ask
 from tests.bench.measure import Beside, Measured
-from tests.bench.world import World
 from tests.servers.ports import free_port
 from tests.servers.redis_servers import until
 
@@ -58,15 +58,17 @@ def ratio(loads: Sequence[Load]) -> float:
     return statistics.median(load.percentile(99) / load.percentile(50) for load in loads)
 
 
-def measured(cases: Sequence[Case], world: World, folder: pathlib.Path) -> tuple[list[Measured], list[Tail]]:
+def measured(
+    cases: Sequence[Case], installation: Installation, folder: pathlib.Path
+) -> tuple[list[Measured], list[Tail]]:
     """Measure the cases that have an aim beside the floor that it is aimed at, and tails of those that are to have none."""
-    pairs = {f"/floor-{at}": (case, floor) for at, case in enumerate(cases) if (floor := case.aimed_at(world))}
+    pairs = {f"/floor-{at}": (case, floor) for at, case in enumerate(cases) if (floor := case.aimed_at(installation))}
     even = {f"{BARE}-{at}": case for at, case in enumerate(cases) if case.even}
     floors = {path: floor for path, (_, floor) in pairs.items()}
     bare = {path: next(floor for floor in case.floors if isinstance(floor, Bare)) for path, case in even.items()}
     if not floors | bare:
         return [], []
-    with serving(world, folder) as port, serving_floors(floors | bare, world) as floor_port:
+    with serving(installation, folder) as port, serving_floors(floors | bare, installation) as floor_port:
         beside = [_measured(case, floor, port, floor_port, path) for path, (case, floor) in pairs.items()]
         tails = [_tail(case, at_once, port, floor_port, path) for path, case in even.items() for at_once in TAILS]
     return beside, tails
@@ -89,7 +91,7 @@ def _tail(case: Case, at_once: int, port: int, floor_port: int, path: str) -> Ta
 
 
 @contextlib.contextmanager
-def serving(world: World, folder: pathlib.Path) -> Iterator[int]:
+def serving(installation: Installation, folder: pathlib.Path) -> Iterator[int]:
     """`coffret serve` as it is in production, one process: its port."""
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COFFRET_")}
@@ -98,9 +100,9 @@ def serving(world: World, folder: pathlib.Path) -> Iterator[int]:
         "COFFRET_LOG_JSON": "true",
         "COFFRET_DATA_DIR": str(folder),
         "COFFRET_DEMO": "false",
-        "COFFRET_RATE_LIMIT": world.settings.rate_limit,
-        "DATABASE_URL": world.settings.database_url,
-        "REDIS_URL": world.settings.redis_url,
+        "COFFRET_RATE_LIMIT": installation.settings.rate_limit,
+        "DATABASE_URL": installation.settings.database_url,
+        "REDIS_URL": installation.settings.redis_url,
         "PORT": str(port),
     }
     with (folder / "serve.log").open("wb") as log:
@@ -120,10 +122,10 @@ def serving(world: World, folder: pathlib.Path) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def serving_floors(floors: Mapping[str, Floor], world: World) -> Iterator[int]:
+def serving_floors(floors: Mapping[str, Floor], installation: Installation) -> Iterator[int]:
     """uvicorn with a floor at each path: its port."""
     port = free_port()
-    arguments = floors, dsn_of(world.settings), world.settings.redis_url, port
+    arguments = floors, dsn_of(installation.settings), installation.settings.redis_url, port
     process = multiprocessing.get_context("spawn").Process(target=_serve_floors, args=arguments, daemon=True)
     process.start()
     try:
@@ -141,7 +143,7 @@ def _answers(port: int, path: str) -> bool:
 
 
 def _serve_floors(floors: Mapping[str, Floor], database: str, redis_url: str, port: int) -> None:
-    collect_seldom()
+    collect_rarely()
 
     async def serve() -> None:
         pool = await asyncpg.create_pool(database, min_size=CONNECTIONS, max_size=CONNECTIONS)

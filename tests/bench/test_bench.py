@@ -8,18 +8,18 @@ import pytest
 
 from tests.bench.cases import CASES, Case
 from tests.bench.floors import Rows
+from tests.bench.installation import Installation, open_installation
 from tests.bench.voucher_floors import Vouchers
-from tests.bench.world import World, open_world
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 async def test_it_can_be_measured(
-    case: Callable[[World], Awaitable[Case]], database_url: str, tmp_path: pathlib.Path
+    case: Callable[[Installation], Awaitable[Case]], database_url: str, tmp_path: pathlib.Path
 ) -> None:
-    async with open_world(database_url, "", tmp_path) as world:
-        made = await case(world)
+    async with open_installation(database_url, "", tmp_path) as installation:
+        made = await case(installation)
         answer = (await made.call.once()).body
         assert answer
-        for floor, call in (await made.beside(world)).items():
+        for floor, call in (await made.beside(installation)).items():
             lowest = (await call.once()).body
             assert lowest if not isinstance(floor, Vouchers | Rows) else orjson.loads(lowest) == orjson.loads(answer)

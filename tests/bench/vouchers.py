@@ -8,16 +8,17 @@ from typing import Any
 import orjson
 from sqlmodel import col, select
 
-from coffret.demo.large import enlarge
+from coffret.demo.large import add_large_partner
 from coffret.demo.large_shelf import USERNAME
 from resolvers.account.administration import create_token
 from resolvers.voucher.vouchers import VoucherSort
 from resolvers.voucher.vouchers import vouchers as listing
+from store.account.users import UserRow
 from store.core.clock import clock
-from store.partner.partners import MarketplaceRow, PartnerRow, UserRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 from tests.bench.floors import Rows, moment
+from tests.bench.installation import Installation
 from tests.bench.voucher_floors import Vouchers
-from tests.bench.world import World
 
 LENGTH = 100
 QUERY = """
@@ -42,10 +43,10 @@ STATES = {"draft": "DRAFT", "paid": "PAID", "error": "ERROR", "using": "USING", 
 KINDS = {"voucher": "SOLD", "imported": "IMPORTED"}
 
 
-async def lay(world: World, rows: int) -> tuple[int, str, str]:
-    """Give the world the large partner with so many vouchers. Answers its id, its time zone and a token of its user."""
-    db = world.app.state.house.services.db
-    await enlarge(db, world.settings, clock, rows, lambda _done, _all: None)
+async def lay(installation: Installation, rows: int) -> tuple[int, str, str]:
+    """Give the installation the large partner with so many vouchers. Answers its id, its time zone and a token of its user."""
+    db = installation.app.state.container.services.db
+    await add_large_partner(db, installation.settings, clock, rows, lambda _done, _all: None)
     query = select(PartnerRow.id, MarketplaceRow.time_zone).join(UserRow, col(UserRow.partner_id) == col(PartnerRow.id))
     query = query.join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
     async with db.sessions() as session, session.begin():
@@ -55,10 +56,10 @@ async def lay(world: World, rows: int) -> tuple[int, str, str]:
 
 
 def rest_floor(
-    world: World, partner_id: int, zone: str, answer: bytes, size: int = LENGTH, condition: str = "true"
+    installation: Installation, partner_id: int, zone: str, answer: bytes, size: int = LENGTH, condition: str = "true"
 ) -> Vouchers:
     """The page of whole vouchers, of those that a condition in SQL is true of."""
-    public_url = world.settings.public_url
+    public_url = installation.settings.public_url
     return Vouchers(answer, partner_id=partner_id, size=size, zone=zone, public_url=public_url, condition=condition)
 
 

@@ -9,14 +9,14 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, async_playwright
 
 from tests.browser.customer import Customer, Watch
-from tests.browser.world import World, running
+from tests.browser.running_shop import RunningShop, running
 from tests.servers.chromium import launched
 
 NewCustomer = Callable[..., Awaitable[Customer]]
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def world() -> AsyncIterator[World]:
+async def shop() -> AsyncIterator[RunningShop]:
     """A running Coffret with demo data."""
     with tempfile.TemporaryDirectory(prefix="coffret-browser-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         async with running(pathlib.Path(folder)) as made:
@@ -33,7 +33,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @asynccontextmanager
-async def customers(world: World, browser: Browser) -> AsyncIterator[NewCustomer]:
+async def customers(shop: RunningShop, browser: Browser) -> AsyncIterator[NewCustomer]:
     """Makes customers. Whatever they did, their browsers were sent nowhere else, and none of our policies was broken."""
     watches: list[tuple[BrowserContext, Watch]] = []
 
@@ -42,10 +42,10 @@ async def customers(world: World, browser: Browser) -> AsyncIterator[NewCustomer
             viewport={"width": width, "height": 844}, locale=language, java_script_enabled=scripts
         )
         context.set_default_timeout(60_000)
-        watch = Watch(frozenset({world.domain, f"127.0.0.1:{world.program.port}"}))
+        watch = Watch(frozenset({shop.domain, f"127.0.0.1:{shop.program.port}"}))
         watch.follow(context)
         watches.append((context, watch))
-        return Customer(await context.new_page(), world, watch)
+        return Customer(await context.new_page(), shop, watch)
 
     yield new
     for context, _ in watches:
@@ -54,11 +54,11 @@ async def customers(world: World, browser: Browser) -> AsyncIterator[NewCustomer
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def new_customer(world: World, browser: Browser) -> AsyncIterator[NewCustomer]:
+async def new_customer(shop: RunningShop, browser: Browser) -> AsyncIterator[NewCustomer]:
     """Makes the customers of a test, looks in the end at what they were sent to, and leaves the shop as it was."""
-    async with customers(world, browser) as new:
+    async with customers(shop, browser) as new:
         yield new
-    await world.withdraw()
+    await shop.withdraw()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

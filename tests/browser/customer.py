@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, ConsoleMessage, Error, Locator, Page, Request, Response, WebError
 
-from schema.delivery import DeliveryKind
-from tests.browser.world import Json, World
+from schema.delivery.delivery import DeliveryKind
+from tests.browser.running_shop import Json, RunningShop
 from tests.fixtures.shop import GOOD_CARD
 
 DETAILS = {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com"}
@@ -52,14 +52,14 @@ class Watch:
 class Customer:
     """Somebody with a browser tab; `another_tab` opens one more in the same browser."""
 
-    def __init__(self, page: Page, world: World, watch: Watch) -> None:
+    def __init__(self, page: Page, shop: RunningShop, watch: Watch) -> None:
         self.page = page
-        self.world = world
+        self.shop = shop
         self.watch = watch
 
     async def another_tab(self) -> "Customer":
         """The same customer, another tab."""
-        return Customer(await self.page.context.new_page(), self.world, self.watch)
+        return Customer(await self.page.context.new_page(), self.shop, self.watch)
 
     # ---- where the customer is
 
@@ -90,7 +90,7 @@ class Customer:
 
     async def choose_delivery(self, kind: DeliveryKind = DeliveryKind.CLICK_AND_COLLECT, country: str = "") -> None:
         """Choose how to receive it."""
-        await self.page.check(f"#delivery-{self.world.modes[kind]}")
+        await self.page.check(f"#delivery-{self.shop.modes[kind]}")
         if country:
             await self.page.select_option("#country", country)
 
@@ -177,7 +177,7 @@ class Customer:
     async def arrive_in_shop(self, number: int | None = None) -> None:
         """Wait until the shop has its customer back, with the number of the order."""
         query = f"?order={number}" if number else "?order=*"
-        await self.reach(self.world.home + query)
+        await self.reach(self.shop.home + query)
 
     async def arrive_at_outcome(self) -> None:
         """Wait for the page that tells how a payment ended."""

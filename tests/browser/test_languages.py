@@ -12,11 +12,11 @@ from playwright.async_api import Browser, Page
 
 from coffret.sandbox import pages
 from funnel.core.languages import NAMES, catalogue
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from store.core.translations import locale_of
 from tests.browser.conftest import NewCustomer, customers
 from tests.browser.customer import ADDRESS, Customer
-from tests.browser.world import Json, World
+from tests.browser.running_shop import Json, RunningShop
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD
 from tests.servers.chromium import NARROWEST, PICTURES, needs_chromium, wider_than_the_window
 
@@ -40,10 +40,10 @@ READ = """() => {
 Seen = dict[str, Sequence[str]]
 
 
-async def walked(world: World, customer: Customer) -> AsyncIterator[tuple[str, Page]]:
+async def walked(shop: RunningShop, customer: Customer) -> AsyncIterator[tuple[str, Page]]:
     """Every page on the way, one after the other."""
     page = customer.page
-    cart = await _cart(world)
+    cart = await _cart(shop)
     await customer.open(cart)
     yield "customization", page
     await customer.press(customer.button("continue"))
@@ -75,25 +75,25 @@ async def walked(world: World, customer: Customer) -> AsyncIterator[tuple[str, P
     await customer.confirm()
     await customer.arrive("summary")
     yield "summary", page
-    await page.goto(f"http://{world.domain}/ecommerce/shop/customization/?cart=unknown")
+    await page.goto(f"http://{shop.domain}/ecommerce/shop/customization/?cart=unknown")
     yield "expired", page
 
 
-async def _cart(world: World) -> Json:
+async def _cart(shop: RunningShop) -> Json:
     """Lines that are good, that must be chosen about, and that cannot be sold."""
-    return await world.hand_over(
-        {"product_id": await world.demo_product("Trio of garden soaps"), "quantity": 1},
-        {"product_id": await world.demo_product("Lavender scented candle"), "quantity": 1},
-        {"product_id": await world.demo_product("Ceramic reed diffuser"), "quantity": 1},
+    return await shop.hand_over(
+        {"product_id": await shop.demo_product("Trio of garden soaps"), "quantity": 1},
+        {"product_id": await shop.demo_product("Lavender scented candle"), "quantity": 1},
+        {"product_id": await shop.demo_product("Ceramic reed diffuser"), "quantity": 1},
         {"product_id": 2**31 - 1, "quantity": 1},
     )
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def english(world: World, browser: Browser) -> Seen:
+async def english(shop: RunningShop, browser: Browser) -> Seen:
     """What each page says in English."""
-    async with customers(world, browser) as new:
-        return {name: await page.evaluate(READ) async for name, page in walked(world, await new(390, "en"))}
+    async with customers(shop, browser) as new:
+        return {name: await page.evaluate(READ) async for name, page in walked(shop, await new(390, "en"))}
 
 
 def words(text: str) -> str:
@@ -122,9 +122,9 @@ WALKED = ("de", "fr")
 
 
 @pytest.mark.parametrize("language", WALKED)
-async def test_every_step(world: World, new_customer: NewCustomer, english: Seen, language: str) -> None:
+async def test_every_step(shop: RunningShop, new_customer: NewCustomer, english: Seen, language: str) -> None:
     allowed, left_over = shared_words(language), {}
-    async for name, page in walked(world, await new_customer(NARROWEST, language)):
+    async for name, page in walked(shop, await new_customer(NARROWEST, language)):
         assert (await page.get_attribute("html", "lang")) == language, name
         assert await wider_than_the_window(page) == [], name
         if PICTURES:
@@ -137,10 +137,10 @@ async def test_every_step(world: World, new_customer: NewCustomer, english: Seen
     assert left_over == {}
 
 
-async def test_another_language_can_be_chosen_at_any_step(world: World, new_customer: NewCustomer) -> None:
+async def test_another_language_can_be_chosen_at_any_step(shop: RunningShop, new_customer: NewCustomer) -> None:
     customer = await new_customer(390, "fi")
     page = customer.page
-    await customer.open(await _cart(world))
+    await customer.open(await _cart(shop))
     assert await page.get_attribute("html", "lang") == "en", "we do not speak Finnish"
     here = page.url
     for language, name in NAMES.items():
@@ -149,5 +149,5 @@ async def test_another_language_can_be_chosen_at_any_step(world: World, new_cust
         assert page.url == here
         assert await page.locator(".languages [aria-current]").inner_text() == name
     other = await customer.another_tab()
-    await other.page.goto(world.home)
+    await other.page.goto(shop.home)
     assert await other.page.get_attribute("html", "lang") == "pt", "it is remembered"

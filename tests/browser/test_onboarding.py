@@ -10,14 +10,14 @@ import pytest_asyncio
 
 from funnel.core.languages import translations
 from store.core.settings import Settings
-from store.onboarding.links import link_for
+from store.onboarding.links import onboarding_url_for
 from store.partner.partners import PartnerRow
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
 from tests.browser.keyboard import Keyboard
-from tests.browser.world import World
+from tests.browser.running_shop import RunningShop
 from tests.fixtures.activation import COMPLETE
-from tests.funnel.onboarding.onboarding_world import FORGOTTEN, TYPED
+from tests.funnel.onboarding.fixtures import FORGOTTEN, TYPED
 from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
@@ -95,13 +95,13 @@ Partners = Callable[..., Awaitable[str]]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def newcomers(world: World) -> AsyncIterator[Partners]:
+async def newcomers(shop: RunningShop) -> AsyncIterator[Partners]:
     """Makes partners that cannot be paid yet; answers the links to their onboarding pages."""
     made: list[int] = []
 
     async def new(slug: str, /, **columns: Any) -> str:
         row = PartnerRow(
-            marketplace_id=world.partner.marketplace_id,
+            marketplace_id=shop.partner.marketplace_id,
             source_id=f"onboarding {slug}",
             commercial_name="Chez Ada",
             short_name="ada",
@@ -109,17 +109,17 @@ async def newcomers(world: World) -> AsyncIterator[Partners]:
             accent_colour="#7a4b2a",
             **{**COMPLETE, **columns},
         )
-        partner = await world.add(row)
+        partner = await shop.add(row)
         made.append(partner.id)
-        return link_for(Settings(base_url=f"http://127.0.0.1:{world.program.port}"), partner)
+        return onboarding_url_for(Settings(base_url=f"http://127.0.0.1:{shop.program.port}"), partner)
 
     yield new
     for id in made:
-        await world.rows("DELETE FROM payment_activation WHERE partner_id = :id RETURNING id", id=id)
-    await world.control("DELETE", "/faults")
+        await shop.rows("DELETE FROM payment_activation WHERE partner_id = :id RETURNING id", id=id)
+    await shop.control("DELETE", "/faults")
 
 
-async def test_the_whole_walk(world: World, newcomers: Partners, new_customer: NewCustomer) -> None:
+async def test_the_whole_walk(shop: RunningShop, newcomers: Partners, new_customer: NewCustomer) -> None:
     walker = Walker(await new_customer(PHONE), await newcomers("walk", **FORGOTTEN))
     customer, page = walker.customer, walker.customer.page
     await page.goto(walker.link)
@@ -141,13 +141,13 @@ async def test_the_whole_walk(world: World, newcomers: Partners, new_customer: N
     await page.click(".ways a")
     await walker.arrive("Activate payments for %(shop)s")
     assert await customer.notes() == ["You have not finished yet"]
-    await world.control("POST", "/faults", {"path": "/wallets", "kind": "status", "status": 503, "times": 1000})
+    await shop.control("POST", "/faults", {"path": "/wallets", "kind": "status", "status": 503, "times": 1000})
     await page.route("**/return/?looked=*", lambda route: route.fulfill(status=204))  # it would look again by itself
     await walker.leave()
     await walker.authenticate()
     await walker.arrive("Your activation is being processed")
     await sound(page, "onboarding waiting")
-    await world.control("DELETE", "/faults")
+    await shop.control("DELETE", "/faults")
     await page.click("main a.main")
     await walker.arrive("Payments are active")
     await sound(page, "onboarding done")
@@ -172,7 +172,7 @@ async def test_without_scripts_in_french(newcomers: Partners, new_customer: NewC
 
 
 async def test_by_keyboard_alone_to_what_only_the_platform_can_correct(
-    world: World, newcomers: Partners, new_customer: NewCustomer
+    shop: RunningShop, newcomers: Partners, new_customer: NewCustomer
 ) -> None:
     american = {"hq_country": "US", "hq_country_code": "US", "siret_number": "123456789"}
     walker = Walker(await new_customer(), await newcomers("keys", **american))
@@ -183,7 +183,7 @@ async def test_by_keyboard_alone_to_what_only_the_platform_can_correct(
     await walker.arrive("Activate payments for %(shop)s")
     await keys.press(page.locator("form[action$='/provider/'] button"))
     await walker.customer.reach(SCA)
-    await world.rows(
+    await shop.rows(
         "UPDATE payment_activation SET status = 'FAILED', failure = 'account_blocked', check_on = NULL "
         "WHERE status = 'PENDING_USER_ACTION' RETURNING id"
     )

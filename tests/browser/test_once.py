@@ -6,39 +6,39 @@ import pytest
 
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
-from tests.browser.world import Json, World
+from tests.browser.running_shop import Json, RunningShop
 from tests.servers.chromium import needs_chromium
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def cart_of_one(world: World) -> Json:
+async def cart_of_one(shop: RunningShop) -> Json:
     """A cart with one of a product of which there are plenty."""
-    return await world.hand_over({"product_id": (await world.product("20.00", stock=9)).id, "quantity": 1})
+    return await shop.hand_over({"product_id": (await shop.product("20.00", stock=9)).id, "quantity": 1})
 
 
-async def attempts(world: World, cart: Json) -> int:
+async def attempts(shop: RunningShop, cart: Json) -> int:
     """How many payments were begun for a cart."""
-    return int(await world.one("SELECT count(*) FROM checkout_attempt WHERE cart_id = :cart", cart=cart["id"]))
+    return int(await shop.one("SELECT count(*) FROM checkout_attempt WHERE cart_id = :cart", cart=cart["id"]))
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-async def test_a_double_click(world: World, new_customer: NewCustomer, scripts: bool) -> None:
-    customer, cart, charged = await new_customer(scripts=scripts), await cart_of_one(world), await world.charges()
+async def test_a_double_click(shop: RunningShop, new_customer: NewCustomer, scripts: bool) -> None:
+    customer, cart, charged = await new_customer(scripts=scripts), await cart_of_one(shop), await shop.charges()
     await customer.come_to_pay(cart)
     await customer.pay_button.dblclick()
     await customer.arrive_at_provider()
-    assert await attempts(world, cart) == 1
+    assert await attempts(shop, cart) == 1
     await customer.page.click('#cards a[href*="4970107111111119"]')
     await customer.reach("**card=*")
     await customer.page.dblclick("form#card button.main")
     await customer.arrive("summary")
-    await world.order(cart)
-    assert await world.charges() == charged + 1
+    await shop.order(cart)
+    assert await shop.charges() == charged + 1
 
 
-async def test_two_tabs_press_pay_and_both_pay(world: World, customer: Customer) -> None:
-    cart, charged = await cart_of_one(world), await world.charges()
+async def test_two_tabs_press_pay_and_both_pay(shop: RunningShop, customer: Customer) -> None:
+    cart, charged = await cart_of_one(shop), await shop.charges()
     await customer.come_to_pay(cart)
     other = await customer.another_tab()
     await other.page.goto(customer.page.url)
@@ -51,30 +51,30 @@ async def test_two_tabs_press_pay_and_both_pay(world: World, customer: Customer)
     await other.page.click("main a.main")
     await other.arrive("summary")
     assert await other.said(".number") == await customer.said(".number")
-    await world.order(cart)
-    assert (await attempts(world, cart), await world.charges()) == (1, charged + 1)
+    await shop.order(cart)
+    assert (await attempts(shop, cart), await shop.charges()) == (1, charged + 1)
 
 
-async def test_two_tabs_with_another_choice_each(world: World, customer: Customer) -> None:
+async def test_two_tabs_with_another_choice_each(shop: RunningShop, customer: Customer) -> None:
     """The second tab changes the order: what the first one shows is no longer what would be paid."""
-    cart, charged = await cart_of_one(world), await world.charges()
+    cart, charged = await cart_of_one(shop), await shop.charges()
     await customer.come_to_pay(cart)
     other = await (await customer.another_tab()).open(cart)
     await other.page.fill("#line-0-quantity", "2")
     await other.go_on()
     await customer.pay_button.click()
     await customer.page.locator(".note", has_text="Your order has changed since you saw it").wait_for()
-    assert await attempts(world, cart) == 0
+    assert await attempts(shop, cart) == 0
     assert "€40.00" in await customer.said("aside")
     await customer.leave_to_pay()
     await customer.pay_by()
     await customer.arrive("summary")
-    order = await world.order(cart)
-    assert (order["total"], await world.charges()) == ({"amount": "40.00"}, charged + 1)
+    order = await shop.order(cart)
+    assert (order["total"], await shop.charges()) == ({"amount": "40.00"}, charged + 1)
 
 
-async def test_back_and_reload_after_the_order(world: World, customer: Customer) -> None:
-    cart, charged = await cart_of_one(world), await world.charges()
+async def test_back_and_reload_after_the_order(shop: RunningShop, customer: Customer) -> None:
+    cart, charged = await cart_of_one(shop), await shop.charges()
     await customer.come_to_pay(cart)
     await customer.leave_to_pay()
     await customer.pay_by()
@@ -85,19 +85,19 @@ async def test_back_and_reload_after_the_order(world: World, customer: Customer)
     await customer.page.go_back()
     assert await customer.h1() == "This payment is done"
     for step in ("payment", "information", "customization"):
-        await customer.page.goto(f"http://{world.domain}/ecommerce/shop/{step}/?cart={cart['id']}")
+        await customer.page.goto(f"http://{shop.domain}/ecommerce/shop/{step}/?cart={cart['id']}")
         assert customer.at == "summary"
         assert await customer.said(".number") == number
-    await world.order(cart)
-    assert (await attempts(world, cart), await world.charges()) == (1, charged + 1)
+    await shop.order(cart)
+    assert (await attempts(shop, cart), await shop.charges()) == (1, charged + 1)
 
 
-async def test_back_from_the_provider_and_pressed_again(world: World, customer: Customer) -> None:
-    cart, charged = await cart_of_one(world), await world.charges()
+async def test_back_from_the_provider_and_pressed_again(shop: RunningShop, customer: Customer) -> None:
+    cart, charged = await cart_of_one(shop), await shop.charges()
     await customer.come_to_pay(cart)
     await customer.leave_to_pay()
     link = customer.page.url
-    await customer.page.goto(f"http://{world.domain}/ecommerce/shop/payment/?cart={cart['id']}")
+    await customer.page.goto(f"http://{shop.domain}/ecommerce/shop/payment/?cart={cart['id']}")
     await customer.leave_to_pay()
     assert customer.page.url == link
     await customer.page.go_back()
@@ -107,17 +107,17 @@ async def test_back_from_the_provider_and_pressed_again(world: World, customer: 
     await customer.arrive_at_provider()
     await customer.pay_by()
     await customer.arrive("summary")
-    await world.order(cart)
-    assert (await attempts(world, cart), await world.charges()) == (1, charged + 1)
+    await shop.order(cart)
+    assert (await attempts(shop, cart), await shop.charges()) == (1, charged + 1)
 
 
-async def test_an_order_confirmed_twice_without_a_card(world: World, customer: Customer) -> None:
-    cart, card = await cart_of_one(world), await world.gift_card("50.00")
+async def test_an_order_confirmed_twice_without_a_card(shop: RunningShop, customer: Customer) -> None:
+    cart, card = await cart_of_one(shop), await shop.gift_card("50.00")
     await customer.come_to_pay(cart)
     await customer.use(card.code)
     other = await customer.another_tab()
     await other.page.goto(customer.page.url)
     await asyncio.gather(customer.pay_button.click(), other.pay_button.click())
     await asyncio.gather(customer.arrive("summary"), other.arrive("summary"))
-    await world.order(cart)
-    assert str(await world.one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card.id)) == "30.00"
+    await shop.order(cart)
+    assert str(await shop.one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card.id)) == "30.00"

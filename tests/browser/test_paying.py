@@ -5,26 +5,26 @@ from typing import Any
 
 import pytest
 
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from tests.browser.customer import ADDRESS, Customer
-from tests.browser.world import World
+from tests.browser.running_shop import RunningShop
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD
 from tests.servers.chromium import needs_chromium
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_by_card_with_a_challenge_and_back_to_the_shop(world: World, customer: Customer) -> None:
-    bathrobe = await world.demo_product("Organic cotton bathrobe")
-    candle = await world.demo_product("Lavender scented candle")
-    ((large,),) = await world.rows("SELECT id FROM product_variant WHERE name->>'en' LIKE '400%'")
+async def test_by_card_with_a_challenge_and_back_to_the_shop(shop: RunningShop, customer: Customer) -> None:
+    bathrobe = await shop.demo_product("Organic cotton bathrobe")
+    candle = await shop.demo_product("Lavender scented candle")
+    ((large,),) = await shop.rows("SELECT id FROM product_variant WHERE name->>'en' LIKE '400%'")
     attributes = "SELECT id FROM product_attribute WHERE product_id = :id ORDER BY ranking"
-    (size,), (colour,) = await world.rows(attributes, id=bathrobe)
-    left, charged = await world.stock(bathrobe), await world.charges()
-    cart = await world.hand_over(
+    (size,), (colour,) = await shop.rows(attributes, id=bathrobe)
+    left, charged = await shop.stock(bathrobe), await shop.charges()
+    cart = await shop.hand_over(
         {"product_id": bathrobe, "quantity": 1, "attribute_values": {str(size): "m", str(colour): "ivory"}},
         {"product_id": candle, "quantity": 2, "variant_id": large},
-        return_url=world.home,
+        return_url=shop.home,
     )
     page = customer.page
     await customer.open(cart)
@@ -41,12 +41,12 @@ async def test_by_card_with_a_challenge_and_back_to_the_shop(world: World, custo
     async with page.expect_response("**/ecommerce/shop/summary/*") as led:
         await customer.confirm()
     await customer.arrive_in_shop()
-    order = await world.order(cart)
+    order = await shop.order(cart)
     back = await led.value
-    assert (back.status, back.headers["location"]) == (303, f"{world.home}?order={order['number']}")
+    assert (back.status, back.headers["location"]) == (303, f"{shop.home}?order={order['number']}")
     assert f"order number {order['number']}" in await customer.said("[role=status]")
     check_what_was_ordered(order)
-    assert (await world.stock(bathrobe), await world.charges()) == (left - 1, charged + 1)
+    assert (await shop.stock(bathrobe), await shop.charges()) == (left - 1, charged + 1)
 
 
 def check_what_was_ordered(order: Mapping[str, Any]) -> None:
@@ -62,10 +62,10 @@ def check_what_was_ordered(order: Mapping[str, Any]) -> None:
     assert order["payments"] == [{"method": "CREDIT_CARD", "status": "OK", "amount": {"amount": "177.00"}}]
 
 
-async def test_wholly_by_gift_card_and_thanked(world: World, customer: Customer) -> None:
-    product, card = await world.product("40.00", stock=2), await world.gift_card("50.00")
-    cart = await world.hand_over({"product_id": product.id, "quantity": 1})
-    charged = await world.charges()
+async def test_wholly_by_gift_card_and_thanked(shop: RunningShop, customer: Customer) -> None:
+    product, card = await shop.product("40.00", stock=2), await shop.gift_card("50.00")
+    cart = await shop.hand_over({"product_id": product.id, "quantity": 1})
+    charged = await shop.charges()
     await customer.come_to_pay(cart)
     await customer.use(card.code.lower())
     assert "Left to pay by card €0.00" in await customer.said("aside")
@@ -73,21 +73,21 @@ async def test_wholly_by_gift_card_and_thanked(world: World, customer: Customer)
     await customer.pay_button.click()
     await customer.arrive("summary")
     assert await customer.h1() == "Thank you for your order"
-    order = await world.order(cart)
+    order = await shop.order(cart)
     said = await customer.said()
     assert f"Order number {order['number']}" in said
     assert "ada@example.com" in said
     assert "12 chemin des Restanques" in said, "where to collect it"
     assert (order["giftCardTotal"], order["cardTotal"]) == ({"amount": "40.00"}, {"amount": "0.00"})
     remaining = "SELECT remaining_amount FROM gift_card WHERE id = :id"
-    assert str(await world.one(remaining, id=card.id)) == "10.00"
-    assert (await world.stock(product.id), await world.charges()) == (1, charged)
+    assert str(await shop.one(remaining, id=card.id)) == "10.00"
+    assert (await shop.stock(product.id), await shop.charges()) == (1, charged)
 
 
-async def test_a_coupon_then_a_gift_card_then_the_rest_by_card(world: World, customer: Customer) -> None:
-    product = await world.product("100.00")
-    coupon, card = await world.coupon("MIXED10"), await world.gift_card("30.00")
-    cart = await world.hand_over({"product_id": product.id, "quantity": 1})
+async def test_a_coupon_then_a_gift_card_then_the_rest_by_card(shop: RunningShop, customer: Customer) -> None:
+    product = await shop.product("100.00")
+    coupon, card = await shop.coupon("MIXED10"), await shop.gift_card("30.00")
+    cart = await shop.hand_over({"product_id": product.id, "quantity": 1})
     await customer.come_to_pay(cart)
     await customer.use(card.code, "mixed10")
     assert "Left to pay by card €60.00" in await customer.said("aside")
@@ -100,7 +100,7 @@ async def test_a_coupon_then_a_gift_card_then_the_rest_by_card(world: World, cus
     assert "€60.00" in await customer.said()
     await customer.pay_by()
     await customer.arrive("summary")
-    order = await world.order(cart)
+    order = await shop.order(cart)
     amounts = {name: order[name]["amount"] for name in ("discountTotal", "total", "giftCardTotal", "cardTotal")}
     assert amounts == {"discountTotal": "10.00", "total": "90.00", "giftCardTotal": "30.00", "cardTotal": "60.00"}
     assert {(p["method"], p["amount"]["amount"]) for p in order["payments"]} == {
@@ -108,33 +108,33 @@ async def test_a_coupon_then_a_gift_card_then_the_rest_by_card(world: World, cus
         ("CREDIT_CARD", "60.00"),
     }
     assert [discount["code"] for discount in order["discounts"]] == ["MIXED10"]
-    assert await world.one("SELECT usage_count FROM coupon WHERE id = :id", id=coupon.id) == 1
-    assert str(await world.one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card.id)) == "0.00"
+    assert await shop.one("SELECT usage_count FROM coupon WHERE id = :id", id=coupon.id) == 1
+    assert str(await shop.one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card.id)) == "0.00"
 
 
-async def test_declined_then_paid_with_another_card(world: World, customer: Customer) -> None:
-    product = await world.product("20.00", stock=1)
-    cart = await world.hand_over({"product_id": product.id, "quantity": 1}, return_url=world.home)
-    charged = await world.charges()
+async def test_declined_then_paid_with_another_card(shop: RunningShop, customer: Customer) -> None:
+    product = await shop.product("20.00", stock=1)
+    cart = await shop.hand_over({"product_id": product.id, "quantity": 1}, return_url=shop.home)
+    charged = await shop.charges()
     await customer.come_to_pay(cart)
     await customer.leave_to_pay()
     await customer.pay_by(DECLINED_CARD)
     await customer.arrive_at_outcome()
     assert await customer.h1() == "Your payment was declined"
     assert "Amount charged: €0.00" in await customer.said()
-    assert (await world.orders(cart), await world.stock(product.id)) == ([], 1)
+    assert (await shop.orders(cart), await shop.stock(product.id)) == ([], 1)
     await customer.page.click("main a.main")
     await customer.arrive("payment")
     assert "Your payment was declined" in await customer.notes()
     await customer.leave_to_pay()
     await customer.pay_by()
-    order = await world.order(cart)
+    order = await shop.order(cart)
     await customer.arrive_in_shop(order["number"])
-    assert (await world.stock(product.id), await world.charges()) == (0, charged + 1)
+    assert (await shop.stock(product.id), await shop.charges()) == (0, charged + 1)
 
 
-async def test_a_challenge_refused_is_a_payment_declined(world: World, customer: Customer) -> None:
-    cart = await world.hand_over({"product_id": (await world.product()).id, "quantity": 1})
+async def test_a_challenge_refused_is_a_payment_declined(shop: RunningShop, customer: Customer) -> None:
+    cart = await shop.hand_over({"product_id": (await shop.product()).id, "quantity": 1})
     await customer.come_to_pay(cart)
     await customer.leave_to_pay()
     await customer.pay_by(CHALLENGE_CARD)
@@ -142,5 +142,5 @@ async def test_a_challenge_refused_is_a_payment_declined(world: World, customer:
     await customer.page.click("button[value=refuse]")
     await customer.arrive_at_outcome()
     assert await customer.h1() == "Your payment was declined"
-    assert await world.orders(cart) == []
-    await world.check_ledger()
+    assert await shop.orders(cart) == []
+    await shop.check_ledger()

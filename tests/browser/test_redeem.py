@@ -9,8 +9,8 @@ from coffret.demo.seed import MASTER_USER, PASSWORD
 from funnel.core.languages import translations
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
-from tests.browser.world import World
-from tests.funnel.redemption.redemption_world import LOG_IN, ROOT
+from tests.browser.running_shop import RunningShop
+from tests.funnel.redemption.fixtures import LOG_IN, ROOT
 from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
@@ -30,11 +30,11 @@ navigator.mediaDevices.getUserMedia = async () => {
 """A camera, and somebody who reads codes in what it sees: Chromium has neither here."""
 
 
-async def some_code(world: World, table: str, status: str) -> str:
+async def some_code(shop: RunningShop, table: str, status: str) -> str:
     """The code of a demo voucher or gift card that can be used, and has not been."""
     wanted = f"{status} = 'paid' AND (expires_on IS NULL OR expires_on > now() + interval '1 day')"
     newest = f"SELECT normal_code FROM {table} WHERE partner_id = :id AND {wanted} ORDER BY id DESC LIMIT 1"  # noqa: S608
-    return str(await world.one(newest, id=world.partner.id))
+    return str(await shop.one(newest, id=shop.partner.id))
 
 
 @dataclass
@@ -126,10 +126,10 @@ class Shift:
             assert self.page.url == f"{self.origin}{LOG_IN}?code=2222"
 
 
-async def test_a_shift_at_the_venue(world: World, new_customer: NewCustomer) -> None:
+async def test_a_shift_at_the_venue(shop: RunningShop, new_customer: NewCustomer) -> None:
     """Log in, use a voucher and bring it back, take from a gift card and put it back; in two languages, with and without scripts."""
-    voucher, card = await some_code(world, "voucher", "state"), await some_code(world, "gift_card", "status")
-    origin = f"http://{world.domain}"
+    voucher, card = await some_code(shop, "voucher", "state"), await some_code(shop, "gift_card", "status")
+    origin = f"http://{shop.domain}"
     for language, scripts in (("en-GB", True), ("de-DE", False)):
         staff = await new_customer(PHONE, language, scripts=scripts)
         await staff.page.add_init_script(SCANNER)

@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Error, Response
 
-from schema.checkout.checkout import Step
-from schema.delivery import DeliveryKind
+from schema.checkout.checkout import CheckoutStep
+from schema.delivery.delivery import DeliveryKind
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import ADDRESS, Customer
-from tests.browser.world import Json, World
+from tests.browser.running_shop import Json, RunningShop
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD
 from tests.servers.chromium import needs_chromium, sound
 
@@ -20,17 +20,17 @@ LIMIT = 60_000
 """Bytes of a page without the products' pictures."""
 
 
-async def demo_cart(world: World, return_url: str = "") -> Json:
+async def demo_cart(shop: RunningShop, return_url: str = "") -> Json:
     """A cart as the demo's: something plain, something with versions, something with choices."""
     names = ("Trio of garden soaps", "Lavender scented candle", "Organic cotton bathrobe")
-    soap, candle, bathrobe = [await world.demo_product(name) for name in names]
-    ((variant,), *_) = await world.rows("SELECT id FROM product_variant WHERE product_id = :id", id=candle)
-    chosen = await world.rows(
+    soap, candle, bathrobe = [await shop.demo_product(name) for name in names]
+    ((variant,), *_) = await shop.rows("SELECT id FROM product_variant WHERE product_id = :id", id=candle)
+    chosen = await shop.rows(
         """SELECT a.id, min(v.value) FROM product_attribute a JOIN attribute_value v ON v.attribute_id = a.id
         WHERE a.product_id = :id GROUP BY a.id""",
         id=bathrobe,
     )
-    return await world.hand_over(
+    return await shop.hand_over(
         {"product_id": soap, "quantity": 2},
         {"product_id": candle, "quantity": 1, "variant_id": variant},
         {"product_id": bathrobe, "quantity": 1, "attribute_values": {str(id): value for id, value in chosen}},
@@ -38,11 +38,11 @@ async def demo_cart(world: World, return_url: str = "") -> Json:
     )
 
 
-async def test_the_first_step(world: World, customer: Customer) -> None:
+async def test_the_first_step(shop: RunningShop, customer: Customer) -> None:
     page = customer.page
-    await page.goto(world.home)
+    await page.goto(shop.home)
     await sound(page, "shop")
-    await customer.open(await demo_cart(world))
+    await customer.open(await demo_cart(shop))
     await sound(page, "customization")
     await customer.choose_delivery(DeliveryKind.HOME_DELIVERY, "BE")
     await page.click(".more summary")
@@ -53,28 +53,28 @@ async def test_the_first_step(world: World, customer: Customer) -> None:
     await page.click(".bar summary")
     await sound(page, "customization totals opened")
     await page.set_viewport_size({"width": 1280, "height": 844})
-    foreign = await world.one("SELECT id FROM product WHERE partner_id <> :id LIMIT 1", id=world.partner.id)
+    foreign = await shop.one("SELECT id FROM product WHERE partner_id <> :id LIMIT 1", id=shop.partner.id)
     await customer.open(
-        await world.hand_over(
-            {"product_id": await world.demo_product("Ceramic reed diffuser"), "quantity": 1},
-            {"product_id": await world.demo_product("Winter lavender wreath"), "quantity": 1},
+        await shop.hand_over(
+            {"product_id": await shop.demo_product("Ceramic reed diffuser"), "quantity": 1},
+            {"product_id": await shop.demo_product("Winter lavender wreath"), "quantity": 1},
             {"product_id": foreign, "quantity": 1},
-            {"product_id": await world.demo_product("Lavender scented candle"), "quantity": 1},
-            {"product_id": await world.demo_product("Organic cotton bathrobe"), "quantity": 1},
-            {"product_id": await world.demo_product("Lavender and apricot body oil"), "quantity": 4},
-            {"product_id": await world.demo_product("Lavender bath salts"), "quantity": 1},
+            {"product_id": await shop.demo_product("Lavender scented candle"), "quantity": 1},
+            {"product_id": await shop.demo_product("Organic cotton bathrobe"), "quantity": 1},
+            {"product_id": await shop.demo_product("Lavender and apricot body oil"), "quantity": 4},
+            {"product_id": await shop.demo_product("Lavender bath salts"), "quantity": 1},
         )
     )
     await sound(page, "customization cannot be sold")
     await customer.press(customer.button("continue"))
     await sound(page, "customization with errors")
-    await customer.open(await world.hand_over())
+    await customer.open(await shop.hand_over())
     await sound(page, "customization empty")
 
 
-async def test_the_steps_after_it(world: World, customer: Customer) -> None:
-    page, cart = customer.page, await demo_cart(world)
-    coupon, card = await world.coupon("SOUND10"), await world.gift_card("50.00")
+async def test_the_steps_after_it(shop: RunningShop, customer: Customer) -> None:
+    page, cart = customer.page, await demo_cart(shop)
+    coupon, card = await shop.coupon("SOUND10"), await shop.gift_card("50.00")
     await customer.open(cart)
     await customer.choose_delivery()
     await customer.go_on()
@@ -92,13 +92,13 @@ async def test_the_steps_after_it(world: World, customer: Customer) -> None:
     await page.fill("#code", "WRONG")
     await customer.press(page.locator(".add-code button"))
     await sound(page, "payment with errors")
-    await world.hand_over({"product_id": (await world.product()).id, "quantity": 1}, id=cart["id"])
+    await shop.hand_over({"product_id": (await shop.product()).id, "quantity": 1}, id=cart["id"])
     await page.reload()
     await sound(page, "customization cart replaced")
 
 
-async def test_the_provider_and_the_way_back(world: World, customer: Customer) -> None:
-    page, cart = customer.page, await demo_cart(world)
+async def test_the_provider_and_the_way_back(shop: RunningShop, customer: Customer) -> None:
+    page, cart = customer.page, await demo_cart(shop)
     await customer.come_to_pay(cart)
     await page.route("**/_provider/pay/**", lambda route: route.fulfill(status=204))  # and so the browser stays
     await customer.press(customer.pay_button)
@@ -124,14 +124,14 @@ async def test_the_provider_and_the_way_back(world: World, customer: Customer) -
     await customer.arrive_at_outcome()
     await sound(page, "waiting")
     with contextlib.suppress(Error):  # the page leads on before it is wholly there
-        await page.goto(f"http://{world.domain}/ecommerce/shop/payment/leaving/?cart={cart['id']}")
+        await page.goto(f"http://{shop.domain}/ecommerce/shop/payment/leaving/?cart={cart['id']}")
     await customer.confirm()
     await customer.arrive("summary")
     await sound(page, "summary")
 
 
-async def test_the_other_endings(world: World, customer: Customer, new_customer: NewCustomer) -> None:
-    page, cart = customer.page, await demo_cart(world, world.home)
+async def test_the_other_endings(shop: RunningShop, customer: Customer, new_customer: NewCustomer) -> None:
+    page, cart = customer.page, await demo_cart(shop, shop.home)
     await customer.come_to_pay(cart)
     await customer.leave_to_pay()
     await customer.pay_by(DECLINED_CARD)
@@ -147,67 +147,67 @@ async def test_the_other_endings(world: World, customer: Customer, new_customer:
     other = await new_customer()
     await other.page.goto(outcome)
     await sound(other.page, "another browser's payment")
-    await other.page.goto(f"http://{world.domain}/ecommerce/shop/nothing/")
+    await other.page.goto(f"http://{shop.domain}/ecommerce/shop/nothing/")
     await sound(other.page, "no such page")
-    await page.goto(f"http://{world.domain}/ecommerce/shop/payment/?cart={cart['id']}")
+    await page.goto(f"http://{shop.domain}/ecommerce/shop/payment/?cart={cart['id']}")
     await page.evaluate("document.querySelector('form[data-once] [name=csrf]').value = 'forged'")
     await customer.pay_button.click()
     await page.locator("h1", has_text="This page was open for too long").wait_for()
     await sound(page, "foreign form")
-    await page.goto(f"http://{world.domain}/ecommerce/shop/payment/?cart={cart['id']}")
+    await page.goto(f"http://{shop.domain}/ecommerce/shop/payment/?cart={cart['id']}")
     await customer.leave_to_pay()
-    await world.pass_time(minutes=16)
+    await shop.pass_time(minutes=16)
     await page.reload()
     await sound(page, "the provider's time is over")
     await page.click("main a.main")
     await customer.arrive_at_outcome()
     await sound(page, "expired")
-    await page.goto(f"http://{world.domain}/ecommerce/shop/payment/?cart={cart['id']}")
+    await page.goto(f"http://{shop.domain}/ecommerce/shop/payment/?cart={cart['id']}")
     await customer.leave_to_pay()
     await customer.pay_by()
     await customer.arrive_in_shop()
     await sound(page, "shop after the order")
-    await page.goto(f"http://{world.domain}/ecommerce/shop/customization/?cart=unknown")
+    await page.goto(f"http://{shop.domain}/ecommerce/shop/customization/?cart=unknown")
     await sound(page, "no such basket")
 
 
-async def test_a_payment_that_is_given_back(world: World, customer: Customer) -> None:
-    product = await world.product("20.00", stock=1)
-    cart = await world.hand_over({"product_id": product.id, "quantity": 1})
+async def test_a_payment_that_is_given_back(shop: RunningShop, customer: Customer) -> None:
+    product = await shop.product("20.00", stock=1)
+    cart = await shop.hand_over({"product_id": product.id, "quantity": 1})
     await customer.come_to_pay(cart)
     await customer.leave_to_pay()
     tab = await (await customer.another_tab()).open(cart)
     await tab.page.click(".note form button")
     await tab.page.wait_for_url("**/customization/*")
-    await world.rows("UPDATE product SET stock = 0 WHERE id = :id RETURNING id", id=product.id)
+    await shop.rows("UPDATE product SET stock = 0 WHERE id = :id RETURNING id", id=product.id)
     await customer.pay_by()
     await customer.arrive_at_outcome()
     await sound(customer.page, "refunded")
 
 
-async def test_a_host_without_a_shop(world: World, new_customer: NewCustomer) -> None:
+async def test_a_host_without_a_shop(shop: RunningShop, new_customer: NewCustomer) -> None:
     customer = await new_customer()
-    host = f"nobody.localhost:{world.program.port}"
+    host = f"nobody.localhost:{shop.program.port}"
     customer.watch.hosts |= {host}
     await customer.page.goto(f"http://{host}/ecommerce/shop/customization/")
     assert await customer.h1() == "There is no shop here"
     await sound(customer.page, "no shop")
 
 
-async def test_every_page_is_small(world: World, new_customer: NewCustomer) -> None:
+async def test_every_page_is_small(shop: RunningShop, new_customer: NewCustomer) -> None:
     """Measured as a browser that was never here before loads them."""
     walker = await new_customer()
-    await walker.come_to_pay(await demo_cart(world), DeliveryKind.HOME_DELIVERY)
+    await walker.come_to_pay(await demo_cart(shop), DeliveryKind.HOME_DELIVERY)
     cart = walker.page.url.rpartition("cart=")[2]
     weights = {}
-    for step in Step:
-        if step is Step.SUMMARY:
+    for step in CheckoutStep:
+        if step is CheckoutStep.SUMMARY:
             await walker.leave_to_pay()
             await walker.pay_by()
             await walker.arrive("summary")
         fresh = await new_customer()
         await fresh.page.context.add_cookies(await walker.page.context.cookies())  # type: ignore[arg-type]  # what it gives it takes
-        weights[step] = await weighed(fresh, f"http://{world.domain}/ecommerce/shop/{step}/?cart={cart}")
+        weights[step] = await weighed(fresh, f"http://{shop.domain}/ecommerce/shop/{step}/?cart={cart}")
         assert fresh.at == step
     assert max(weights.values()) < LIMIT, weights
 
@@ -227,9 +227,9 @@ async def weighed(customer: Customer, url: str) -> int:
     return sum(sizes.values())
 
 
-async def test_the_watch_sees_what_it_is_for(customer: Customer, world: World) -> None:
+async def test_the_watch_sees_what_it_is_for(customer: Customer, shop: RunningShop) -> None:
     """What the other tests rely on: a page that asks others, or breaks the policy, is noticed."""
-    await customer.page.goto(world.home)
+    await customer.page.goto(shop.home)
     await customer.page.evaluate(
         """() => new Promise(done => {
             const style = document.createElement('style'); style.textContent = 'p{color:red}'; document.head.append(style);

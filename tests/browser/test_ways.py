@@ -3,23 +3,23 @@
 import pytest
 from playwright.async_api import Page
 
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import ADDRESS, DETAILS, Customer
 from tests.browser.keyboard import Keyboard
-from tests.browser.world import World
+from tests.browser.running_shop import RunningShop
 from tests.fixtures.shop import CHALLENGE_CARD
 from tests.servers.chromium import needs_chromium
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_without_scripts(world: World, new_customer: NewCustomer) -> None:
+async def test_without_scripts(shop: RunningShop, new_customer: NewCustomer) -> None:
     customer = await new_customer(390, scripts=False)
-    candle = await world.demo_product("Lavender scented candle")
-    coupon, card = await world.coupon("NOSCRIPT"), await world.gift_card("10.00")
-    tea = await world.demo_product("Evening herbal tea")
-    cart = await world.hand_over({"product_id": candle, "quantity": 1}, return_url=world.home)
+    candle = await shop.demo_product("Lavender scented candle")
+    coupon, card = await shop.coupon("NOSCRIPT"), await shop.gift_card("10.00")
+    tea = await shop.demo_product("Evening herbal tea")
+    cart = await shop.hand_over({"product_id": candle, "quantity": 1}, return_url=shop.home)
     await customer.open(cart)
     await _changes_the_lines(customer, tea)
     await _mistypes_a_quantity(customer)
@@ -33,7 +33,7 @@ async def test_without_scripts(world: World, new_customer: NewCustomer) -> None:
     await customer.leave_to_pay()
     await customer.pay_by(CHALLENGE_CARD)
     await customer.confirm()
-    order = await world.order(cart)
+    order = await shop.order(cart)
     await customer.arrive_in_shop(order["number"])
     amounts = [order[name]["amount"] for name in ("discountTotal", "deliveryTotal", "giftCardTotal", "cardTotal")]
     assert amounts == ["2.60", "8.90", "10.00", "22.30"]
@@ -92,9 +92,9 @@ async def _label(page: Page, beginning: str) -> str:
     return next(label for label in labels if label.startswith(beginning))
 
 
-async def test_by_keyboard_alone(world: World, customer: Customer) -> None:
-    tea = await world.demo_product("Evening herbal tea")
-    cart = await world.hand_over({"product_id": tea, "quantity": 1}, return_url=world.home)
+async def test_by_keyboard_alone(shop: RunningShop, customer: Customer) -> None:
+    tea = await shop.demo_product("Evening herbal tea")
+    cart = await shop.hand_over({"product_id": tea, "quantity": 1}, return_url=shop.home)
     await customer.open(cart)
     keys, page = Keyboard(customer), customer.page
     await keys.press(page.locator("a.skip"))
@@ -106,8 +106,8 @@ async def test_by_keyboard_alone(world: World, customer: Customer) -> None:
     await keys.press(page.locator("#errors a"))
     await page.wait_for_url("**#delivery")
     await keys.press(page.locator("input[name=delivery]"), "Space")
-    for _ in world.modes:
-        if await page.locator(f"#delivery-{world.modes[DeliveryKind.CLICK_AND_COLLECT]}:checked").count():
+    for _ in shop.modes:
+        if await page.locator(f"#delivery-{shop.modes[DeliveryKind.CLICK_AND_COLLECT]}:checked").count():
             break
         await page.keyboard.press("ArrowDown")
     await keys.press(page.locator("button[value=continue]:visible"))
@@ -124,16 +124,16 @@ async def test_by_keyboard_alone(world: World, customer: Customer) -> None:
     await page.wait_for_url("**/challenge*")
     await keys.type("#code", "000000")
     await page.keyboard.press("Enter")
-    order = await world.order(cart)
+    order = await shop.order(cart)
     await customer.arrive_in_shop(order["number"])
     assert order["products"][0]["quantity"] == 2
 
 
-async def test_from_the_demo_shop_and_back(world: World, new_customer: NewCustomer) -> None:
+async def test_from_the_demo_shop_and_back(shop: RunningShop, new_customer: NewCustomer) -> None:
     """As a newcomer tries it, without a word of API."""
     customer = await new_customer(390, "fr-FR")
-    await customer.page.goto(world.home)
-    soap = await world.demo_product("Trio of garden soaps")
+    await customer.page.goto(shop.home)
+    soap = await shop.demo_product("Trio of garden soaps")
     await customer.page.click(f'button[name=product][value="{soap}"]')
     await customer.arrive("customization")
     assert await customer.page.get_attribute("html", "lang") == "fr"
@@ -145,8 +145,8 @@ async def test_from_the_demo_shop_and_back(world: World, new_customer: NewCustom
     await customer.arrive_in_shop()
     assert await customer.page.locator("[role=status]").count() == 1
     number = customer.page.url.rpartition("=")[2]
-    cart = await world.one(
+    cart = await shop.one(
         "SELECT cart_id FROM shop_order WHERE number = :number AND partner_id = 1", number=int(number)
     )
-    order = await world.order({"id": str(cart)})
+    order = await shop.order({"id": str(cart)})
     assert (order["language"], order["products"][0]["productId"]) == ("fr", soap)

@@ -71,7 +71,7 @@ def opened(transport: httpx.AsyncBaseTransport, token: str | None = None) -> Gen
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shop(installation: Installation) -> AsyncIterator[Generated]:
     """The first demo partner, logged in by the generated client."""
-    transport = installation.client._transport
+    transport = installation.transport
     issued = await opened(transport).good("log_in.obtain_token", body=model("ObtainTokenJsonBody")(**LOG_IN))
     assert issued.user.username == LOG_IN["username"]
     yield opened(transport, issued.token)
@@ -90,7 +90,7 @@ async def test_a_cart_is_handed_over_read_and_replaced(shop: Generated) -> None:
     assert (replaced.id, replaced.return_url, len(replaced.items)) == (made.id, "https://shop.example/thanks", 1)
 
 
-async def test_what_is_wrong_is_parsed(shop: Generated) -> None:
+async def test_what_is_wrong_is_parsed(installation: Installation, shop: Generated) -> None:
     body, item = model("SaveEcommerceCartBody"), model("CartItemBody")
     lines = [item(product_id=6, quantity=1), item(product_id=7, quantity=-1)]
     status, wrong = await shop("carts.save_ecommerce_cart", body=body(items=lines, return_url="shop.example"))
@@ -102,7 +102,7 @@ async def test_what_is_wrong_is_parsed(shop: Generated) -> None:
         404,
         model("Detail")(detail="Cart not found"),
     )
-    status, refused = await opened(shop.client._httpx_args["transport"])("log_in.list_permissions")
+    status, refused = await opened(installation.transport)("log_in.list_permissions")
     assert (status, type(refused).__name__) == (401, "Detail")
     status, refused = await shop(
         "vouchers.update_voucher", "NOBODY", body=model("UpdateVoucherBody")(state=model("VoucherState")("paid"))
@@ -128,7 +128,7 @@ async def test_gift_cards_are_listed_and_read(shop: Generated) -> None:
 
 
 async def test_partners_are_read_made_and_changed(installation: Installation, shop: Generated) -> None:
-    transport = installation.client._transport
+    transport = installation.transport
     log_in = model("ObtainTokenJsonBody")(**LOG_IN | {"username": "marketplace@demo.localhost"})
     issued = await opened(transport).good("log_in.obtain_token", body=log_in)
     market = opened(transport, issued.token)

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 
 from coffret.app import create_app
 from coffret.demo.seed import seed
-from resolvers.core.context import Services
+from resolvers.core.services import Services
 from store.core.clock import clock
 from store.core.settings import Settings
 from tests.fixtures.shop import Shop, open_shop
@@ -73,14 +73,14 @@ async def client(application: tuple[Starlette, httpx.AsyncClient]) -> httpx.Asyn
 @pytest.fixture
 async def app_shop(application: tuple[Starlette, httpx.AsyncClient]) -> Shop:
     """A shop in the application's database, paid through its sandbox."""
-    house = application[0].state.house
-    return await open_shop(house.services, house.sandbox)
+    container = application[0].state.container
+    return await open_shop(container.services, container.sandbox)
 
 
 @pytest.fixture
 async def demo(application: tuple[Starlette, httpx.AsyncClient], app_settings: Settings) -> Services:
     """The services of an application with demo data."""
-    house = application[0].state.house
-    assert await seed(house.services.db, app_settings, clock, house.sandbox)
-    services: Services = house.services
+    container = application[0].state.container
+    assert await seed(container.services.db, app_settings, clock, container.sandbox)
+    services: Services = container.services
     return services

@@ -8,9 +8,9 @@ from starlette.applications import Starlette
 from starlette.types import Message, Receive, Scope, Send
 
 from coffret.http.middleware import TrustedProxies
-from schema.checkout.checkout import Choice
+from schema.checkout.checkout import ProductChoice
 from store.core.settings import Settings
-from store.media.pictures import keep
+from store.media.pictures import store_picture
 from tests.coffret.conftest import running
 from tests.fixtures.shop import Shop, open_shop
 
@@ -102,9 +102,9 @@ async def test_a_forged_notification_is_refused(client: httpx.AsyncClient, app_s
 async def test_the_provider_notifies_and_the_order_is_made(app_settings: Settings) -> None:
     """Everything together: the worker, the sandbox's own notification, nobody coming back."""
     async with running(app_settings, run_background=True) as (app, _):
-        house = app.state.house
-        shop = await open_shop(house.services, house.sandbox)
-        key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+        container = app.state.container
+        shop = await open_shop(container.services, container.sandbox)
+        key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
         started = await shop.start(key, seen)
         await shop.pay(started)
         async with asyncio.timeout(20):
@@ -114,7 +114,7 @@ async def test_the_provider_notifies_and_the_order_is_made(app_settings: Setting
 
 async def test_pictures_can_be_shown_and_do_nothing_else(client: httpx.AsyncClient, app_shop: Shop) -> None:
     async with app_shop.services.db.sessions() as db, db.begin():
-        path = await keep(db, app_shop.partner.id, b"<svg xmlns='http://www.w3.org/2000/svg'/>", "svg")
+        path = await store_picture(db, app_shop.partner.id, b"<svg xmlns='http://www.w3.org/2000/svg'/>", "svg")
     answer = await client.get(path)
     assert answer.headers["content-type"].startswith("image/svg+xml")
     assert "sandbox" in answer.headers["content-security-policy"]

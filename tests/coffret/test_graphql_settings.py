@@ -6,11 +6,11 @@ import pathlib
 import httpx
 import pytest
 
-from coffret.app import create_app, graph
+from coffret.app import build_graph, create_app
+from coffret.command_error import CommandError
 from coffret.commands import doctor
-from coffret.commands.command_error import CommandError
 from coffret.commands.environment import read_settings
-from coffret.commands.findings import State
+from coffret.commands.findings import CheckState
 from schema.root import sdl
 from store.core.settings import Settings
 from tests.coffret.conftest import PRODUCTION, running
@@ -78,20 +78,20 @@ async def test_the_schema_is_shown_where_introspection_is_off(production: Settin
 
 def test_documents_that_cannot_be_answered_are_named(tmp_path: pathlib.Path) -> None:
     settings = Settings(graphql_documents=documents(tmp_path, me=ME, old="{ gone }"))
-    found = doctor.documents(settings)
-    assert found.state is State.FAILED
-    assert "1 of 2" in found.found
-    assert "old: Cannot query field 'gone'" in found.found
-    assert graph(settings).documents.broken.keys() == {"old"}
+    found = doctor.check_documents(settings)
+    assert found.state is CheckState.FAILED
+    assert "1 of 2" in found.message
+    assert "old: Cannot query field 'gone'" in found.message
+    assert build_graph(settings).documents.broken_trusted.keys() == {"old"}
     create_app(settings)
-    good = doctor.documents(Settings(graphql_documents=documents(tmp_path, me=ME)))
-    assert good.state is State.OK
-    assert doctor.documents(Settings()).state is State.OK
+    good = doctor.check_documents(Settings(graphql_documents=documents(tmp_path, me=ME)))
+    assert good.state is CheckState.OK
+    assert doctor.check_documents(Settings()).state is CheckState.OK
 
 
 def test_a_file_that_cannot_be_used_stops_the_start(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(graphql_documents=documents(tmp_path))
-    assert doctor.documents(settings).state is State.FAILED
+    assert doctor.check_documents(settings).state is CheckState.FAILED
     with pytest.raises(CommandError, match="COFFRET_GRAPHQL_DOCUMENTS"):
         create_app(settings)
     for name, value in PRODUCTION.items():

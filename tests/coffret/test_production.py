@@ -9,17 +9,17 @@ import pytest
 from typer.testing import CliRunner
 
 from coffret.cli import app
-from coffret.commands.command_error import CommandError
-from coffret.commands.findings import State
+from coffret.command_error import CommandError
+from coffret.commands.findings import CheckState
 from coffret.commands.prepare import prepare
 from coffret.demo.public import public_users
 from coffret.demo.seed import MASTER_USER, PARTNER_USERS, PASSWORD, USERNAMES
 from resolvers.account.administration import deactivate_users
-from schema.partner.partner import UserRole
-from store.account.credentials import hashed
+from schema.account.user import UserRole
+from store.account.credentials import hash_password
+from store.account.users import UserRow
 from store.core.settings import Settings
 from store.database.db import Database
-from store.partner.partners import UserRow
 from tests.coffret.conftest import running
 
 SECONDS = 31_536_000
@@ -29,7 +29,7 @@ async def lay(database_url: str, names: Sequence[str]) -> None:
     """Users of the demo data, as a development installation leaves them."""
     db = Database(database_url)
     async with db.sessions() as session, session.begin():
-        kept = await hashed(PASSWORD)
+        kept = await hash_password(PASSWORD)
         session.add_all(UserRow(username=name, role=UserRole.MASTER, password_hash=kept) for name in names)
     await db.aclose()
 
@@ -49,7 +49,7 @@ async def test_development_says_so_where_the_demo_data_has_nobody_to_show(app_se
     async with db.sessions() as session, session.begin():
         await deactivate_users(session, USERNAMES)
     await db.aclose()
-    with pytest.raises(CommandError, match=f"{PARTNER_USERS[0]} may not log in any more.*COFFRET_DEMO=false"):
+    with pytest.raises(CommandError, match=f"{PARTNER_USERS[0]} can no longer log in.*COFFRET_DEMO=false"):
         await prepare(app_settings)
 
 
@@ -85,7 +85,7 @@ def test_a_password_of_its_own_mends_it_too(production: Settings, monkeypatch: p
     asyncio.run(lay(production.database_url, ["somebody@else.example"]))
     made = CliRunner().invoke(app, ["user", "password", MASTER_USER, "--generate-password"])
     assert made.exit_code == 0, made.output
-    assert "Password, shown this once: " in made.output
+    assert "Password, shown only once: " in made.output
     assert asyncio.run(prepare(production)) is None
 
 
@@ -98,9 +98,9 @@ def test_the_doctor_tells(production: Settings, monkeypatch: pytest.MonkeyPatch)
         assert isinstance(told, dict)
         return told
 
-    assert users()["state"] == State.OK
+    assert users()["state"] == CheckState.OK
     asyncio.run(lay(production.database_url, [MASTER_USER]))
-    assert (users()["state"], users()["remedy"]) == (State.FAILED, f"Run: coffret user deactivate {MASTER_USER}")
+    assert (users()["state"], users()["remedy"]) == (CheckState.FAILED, f"Run: coffret user deactivate {MASTER_USER}")
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from strawberry.utils.str_converters import to_camel_case
 import resolvers
 from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Operation
-from rest_compat.http.route import Route
+from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import OPERATIONS
-from schema.core.permission import Rule, required
-from schema.graph.fields import SOURCES, Source
+from schema.core.permission import AccessRule, required_access
+from schema.graph.fields import ORIGINS, FieldOrigin
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -29,18 +29,25 @@ class Declared:
     """Something that can be done or read, where it is declared, and under which name."""
 
     module: str
+    """Its path below `resolvers`: `coupon`, `voucher.issuing`."""
     name: str
-    source: Source
+    source: FieldOrigin
 
     @property
     def where(self) -> str:
-        """How a test names it: `coupons.create_coupon`."""
-        return f"{self.module}.{self.name}"
+        """How code that imports its module names it: `issuing.issue_voucher`."""
+        return f"{self.module.rpartition('.')[2]}.{self.name}"
 
     @property
     def file(self) -> str:
-        """Where it is."""
-        return f"resolvers/{self.module}.py"
+        """The file of its module."""
+        return f"resolvers/{self.module.replace('.', '/')}.py"
+
+    @property
+    def tests(self) -> str:
+        """The file its tests belong into."""
+        folder, _, last = self.module.rpartition(".")
+        return "/".join(["tests", "resolvers", *([folder] if folder else []), f"test_{last}.py"])
 
     @property
     def changes(self) -> bool:
@@ -51,13 +58,16 @@ class Declared:
 def declared() -> Iterator[Declared]:
     """All of them, each once, in the module that declares it."""
     seen: set[int] = set()
-    for module in pkgutil.iter_modules(resolvers.__path__):
-        source = inspect.getsource(importlib.import_module(f"resolvers.{module.name}"))
-        for name, value in vars(importlib.import_module(f"resolvers.{module.name}")).items():
+    for info in pkgutil.walk_packages(resolvers.__path__, "resolvers."):
+        if info.ispkg:
+            continue
+        module = importlib.import_module(info.name)
+        source = inspect.getsource(module)
+        for name, value in vars(module).items():
             declares = re.search(rf"^(?:{name} = |async def {name}\()", source, re.MULTILINE)
             if isinstance(value, Operation | Listing | Lookup) and declares and id(value) not in seen:
                 seen.add(id(value))
-                yield Declared(module.name, name, value)
+                yield Declared(info.name.removeprefix("resolvers."), name, value)
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ class Field:
 
     name: str
     arguments: frozenset[str]
-    sources: tuple[Source, ...]
+    sources: tuple[FieldOrigin, ...]
     returns: Any
 
 
@@ -76,7 +86,7 @@ def published(*roots: type) -> list[Field]:
         Field(
             to_camel_case(field.python_name),
             frozenset(argument.python_name for argument in field.arguments),
-            field.metadata.get(SOURCES, ()),
+            field.metadata.get(ORIGINS, ()),
             field.type,
         )
         for root in roots
@@ -109,7 +119,7 @@ class Surface:
     """All that an operation must have found its way into."""
 
     fields: Sequence[Field]
-    routes: Sequence[Route]
+    routes: Sequence[RestRoute]
     documented: Sequence[Documented]
     funnel: str
     """What the checkout's modules say."""
@@ -130,19 +140,19 @@ class Surface:
             yield f"Its description in {it.file} is no sentence for the readers of the schema: {text!r}."
 
     def _unpublished(self, it: Declared) -> Iterator[str]:
-        if it.source.permission in {Rule.CUSTOMER, Rule.REPRESENTATIVE}:
+        if it.source.permission in {AccessRule.CUSTOMER, AccessRule.REPRESENTATIVE}:
             if not re.search(rf"\b{it.name}\b", self.funnel):
                 yield f"It is for customers, and no step of the checkout calls it. Call it in funnel/: {it.where}(…)."
         elif self.field_of(it) is None:
-            kind, made = ("Mutation", "changed_by") if it.changes else ("Query", "answered_by")
+            kind, made = ("Mutation", "mutation_field") if it.changes else ("Query", "query_field")
             yield (
                 f"GraphQL does not have it. Add to `class {kind}` in schema/root.py: {it.name} = {made}({it.where}). "
-                f"If only customers in the checkout may run it, declare it with Rule.CUSTOMER instead."
+                f"If only customers in the checkout may run it, declare it with AccessRule.CUSTOMER instead."
             )
 
     def _unrouted(self, it: Declared) -> Iterator[str]:
         for row in self._rows_of(it):
-            if it.source.permission is not required(row.permission):
+            if it.source.permission is not required_access(row.permission):
                 yield (
                     f"It is documented as {row.id} with the permission {row.permission}, and asks for "
                     f"{it.source.permission}. Change one of {it.file} and rest_compat/operations.csv."
@@ -150,11 +160,11 @@ class Surface:
             if not any(route.path == row.path and self._answers(route, it) for route in self.routes):
                 yield (
                     f"It is documented as {row.method} {row.path}, and REST does not serve it. Add to GROUPS in "
-                    f'rest_compat/routes.py: Route("{row.method}", "{row.path}", {it.name}, …), '
+                    f'rest_compat/routes.py: RestRoute("{row.method}", "{row.path}", {it.name}, …), '
                     f"its words to rest_compat/operations.toml as [{row.id}], and take {row.id} out of NOT_YET in tests/rest_compat/test_contract.py."
                 )
 
-    def _answers(self, route: Route, it: Declared) -> bool:
+    def _answers(self, route: RestRoute, it: Declared) -> bool:
         """Whether a route is made of the declaration, or of another look-up of the same field."""
         field = self.field_of(it)
         return any(route.operation is source for source in (field.sources if field else (it.source,)))
@@ -169,11 +179,11 @@ class Surface:
 
     def _untested(self, it: Declared) -> Iterator[str]:
         field = self.field_of(it)
-        names = [rf"\b{re.escape(it.where)}\b", rf"import\b[^)]*?\b{it.name}\b"]
+        names = [rf"\w\.{re.escape(it.name)}\b", rf"import\b[^)]*?\b{it.name}\b"]
         if field is not None:
             names.append(rf"\b{field.name}\s*[({{]")
         if not any(re.search(name, text) for text in self.tests.values() for name in names):
-            yield f"No test names it. Write tests of {it.where} in tests/resolvers/test_{it.module}.py."
+            yield f"No test names it. Write tests of {it.where} in {it.tests}."
 
 
 def report(surface: Surface, declarations: Iterable[Declared]) -> str:

@@ -9,7 +9,7 @@ from strawberry.types import get_object_definition
 
 from resolvers.core.listing import Listing
 from schema.core.field_source import Relation
-from schema.graph.fields import SOURCES
+from schema.graph.fields import ORIGINS
 from schema.root import Query, schema
 from store.migrations.tables import metadata
 from tests.contract.declarations import declared
@@ -61,7 +61,7 @@ def test_every_type_leads_to_whose_its_rows_are(table: str) -> None:
         assert field is not None
         link = field.metadata["compiled"]
         assert isinstance(link, Relation)
-        assert (link.by, link.many, link.guard) == (by, False, None)
+        assert (link.by, link.many, link.field_permission) == (by, False, None)
         owner = name.capitalize()
         assert str(published.fields[name].type) == (owner if columns[by].nullable else f"{owner}!"), definition.name
 
@@ -80,12 +80,12 @@ def test_every_filter_asks_whose_the_rows_are(listing: Listing[Any]) -> None:
 
 
 def test_the_schema_has_these_filters() -> None:
-    lists = [f for f in get_object_definition(Query, strict=True).fields if isinstance(f.metadata[SOURCES][0], Listing)]
+    lists = [f for f in get_object_definition(Query, strict=True).fields if isinstance(f.metadata[ORIGINS][0], Listing)]
     assert len(lists) > 20
     query = GRAPH.query_type
     assert query is not None
     for field in lists:
-        listing = field.metadata[SOURCES][0]
+        listing = field.metadata[ORIGINS][0]
         argument = get_named_type(query.fields[schema.config.name_converter.from_field(field)].args["filter"].type)
         assert isinstance(argument, GraphQLInputObjectType)
         for name in {"partner_uuid": "partnerUuid", "marketplace_uuid": "marketplaceUuid"}.items():

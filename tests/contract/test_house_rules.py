@@ -4,7 +4,10 @@ import ast
 import builtins
 import importlib
 import pathlib
-from collections.abc import Iterator, Mapping
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +15,7 @@ import pytest
 from sqlalchemy import text
 from sqlmodel import SQLModel
 
-from schema.core.errors import CONSTRAINTS, AppError
+from schema.core.errors import CONSTRAINT_ERRORS, AppError
 from store.database.db import Database
 from store.migrations.tables import metadata
 from tests.contract.declarations import ROOT
@@ -29,6 +32,8 @@ class Size:
     function: int
 
 
+PLAYED = ("coffret/sandbox/", "coffret/demo/")
+"""What serves development keeps its own rows, and speaks the provider's JSON."""
 LIMITS = {"program": Size(400, 40), "tests": Size(600, 80)}
 """A file of tests holds the cases of one module, which are many and short; a walk through all pages is long and flat."""
 FLOATS: Mapping[str, str] = {
@@ -46,33 +51,50 @@ FLOATS: Mapping[str, str] = {
 }
 """Files outside store/ that may name `float`, each with the reason."""
 LOCKS: Mapping[str, str] = {
-    "resolvers/core/scoping.py": "`find(…, lock=True)`: how operations lock the row they change",
+    "resolvers/core/scoping.py": "`find_visible(…, lock=True)`: how operations lock the row they change",
     "resolvers/account/tokens.py": "tokens are of users, and not found through a tenant",
     "resolvers/account/administration.py": "the command line has no caller to find a token for",
     "resolvers/payment/polling.py": "takes what no other worker is at",
 }
 """Files outside store/ that may lock rows, each with the reason."""
 RAISES: Mapping[tuple[str, str], str] = {
+    ("resolvers/core/context.py", "LookupError"): "a field that was declared wrong, found when the program starts",
     ("resolvers/core/operation.py", "RuntimeError"): "an operation that was declared wrong",
     ("resolvers/core/operation.py", "TypeError"): "the same, found when the program starts",
-    ("resolvers/core/operation.py", "told"): "what a constraint of the database means in the catalogue",
+    ("resolvers/core/operation.py", "constraint_error"): "what a constraint of the database means in the catalogue",
     (
         "resolvers/core/idempotency.py",
-        "Answered",
-    ): "an answer that was kept, caught by the transport that set `Context.once`",
+        "ResponseReady",
+    ): "an answer that was kept, caught by the transport that set `Context.idempotency`",
     ("resolvers/core/idempotency.py", "self"): "what the operation itself raised, while it is rendered",
-    ("resolvers/core/listing.py", "LookupError"): "a list that was declared wrong, found when the program starts",
-    ("resolvers/core/listing.py", "TypeError"): "the same",
+    ("resolvers/core/filters.py", "LookupError"): "a list that was declared wrong, found when the program starts",
+    ("resolvers/core/filters.py", "TypeError"): "the same",
     (
         "resolvers/core/computed_fields.py",
         "TypeError",
     ): "a value that was declared wrong, found when the program starts",
     ("resolvers/core/computed_fields.py", "ValueError"): "the same",
     ("resolvers/job/worker.py", "verdict"): "what tells the job queue how a run ended",
-    ("resolvers/bank_account.py", "Again"): "tells the job queue that something is still waited for",
-    ("resolvers/payment/completion.py", "Transient"): "the provider's own error, caught by whoever asked to settle",
+    ("resolvers/bank_account.py", "RunAgain"): "tells the job queue that something is still waited for",
+    (
+        "resolvers/payment/completion.py",
+        "TransientError",
+    ): "the provider's own error, caught by whoever asked to settle",
 }
 """Raised in resolvers/ without being in the catalogue, each with the reason."""
+VAGUE_NAMES = frozenset({"told", "wanted", "given", "sent", "kept", "made", "found"})
+"""Names that say what happened to a thing, and not what it is: good for a line or two, and not for a signature."""
+BANNED_WORDS = frozenset({"desk", "bag", "courier", "ladder", "veil", "journal", "enclosure", "counter"})
+"""Pictures that once stood for a partner's staff, a basket, a sender, retries, masking, an audit buffer, …."""
+NAMES_WITH_BANNED_WORDS: Mapping[tuple[str, str], str] = {
+    ("store/checkout/customer_state.py", "bags"): "the key under which running sessions store baskets",
+    ("store/limits/counters.py", "counters"): "numbers that are counted up, of requests and of log-ins",
+    ("store/limits/counters.py", "SharedCounters"): "the same numbers",
+    ("store/limits/log_ins.py", "_counters"): "the same",
+    ("store/limits/rate_limits.py", "_counters"): "the same",
+    ("store/limits/rate_limits.py", "counters"): "the same",
+}
+"""Names in the program with one of those words in them, each with the reason."""
 
 
 def modules(*folders: str) -> Iterator[tuple[str, ast.Module]]:
@@ -128,9 +150,100 @@ def uses(module: ast.Module, name: str) -> bool:
 @pytest.mark.parametrize(("name", "allowed"), [("float", FLOATS), ("with_for_update", LOCKS)])
 def test_floats_and_locks_are_where_they_have_a_reason(name: str, allowed: Mapping[str, str]) -> None:
     others = [folder for folder in PROGRAM if folder != "store"]
-    found = {file for file, module in modules(*others) if uses(module, name)}
+    found = {file for file, module in modules(*others) if uses(module, name) and not file.startswith(PLAYED)}
     assert found <= set(allowed), f"{name} in {sorted(found - set(allowed))}: use Decimal, or a function of store/."
     assert set(allowed) <= found, f"{sorted(set(allowed) - found)} need no exception any more."
+
+
+# ---- names
+
+
+def assigned(targets: Iterable[ast.expr]) -> Iterator[str]:
+    """The plain names that an assignment gives a value."""
+    for target in targets:
+        yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def declared_names(file: str, module: ast.Module) -> Iterator[tuple[int, str]]:
+    """What a module names for others: itself, its functions, classes, attributes and parameters, and what it assigns.
+
+    Local variables may have any name, and so may the parameters of a lambda, which no caller sees.
+    """
+    yield 1, pathlib.PurePath(file).stem
+    in_lambdas = {arg for node in ast.walk(module) if isinstance(node, ast.Lambda) for arg in ast.walk(node.args)}
+    for node in ast.walk(module):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.arg) and node not in in_lambdas:
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+        if isinstance(node, ast.Module | ast.ClassDef):
+            for statement in node.body:
+                if isinstance(statement, ast.Assign | ast.AnnAssign):
+                    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                    yield from ((statement.lineno, name) for name in assigned(targets))
+
+
+def words_of(name: str) -> set[str]:
+    """The words that a name is made of, in snake or camel case, in lower case and without a plural's s."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
+    return {word.lower() for word in words} | {word.lower().removesuffix("s") for word in words}
+
+
+def badly_named(file: str, module: ast.Module) -> Iterator[str]:
+    """What a module names in words that say too little."""
+    for line, name in declared_names(file, module):
+        if name.strip("_") in VAGUE_NAMES:
+            yield f"{file}:{line} {name}: name it after what it is."
+        elif (banned := words_of(name) & BANNED_WORDS) and (file, name) not in NAMES_WITH_BANNED_WORDS:
+            yield f"{file}:{line} {name}: {min(banned)} is a picture; use the plain word for it."
+
+
+def named_twice(read: Iterable[tuple[str, ast.Module]]) -> Iterator[str]:
+    """Names of classes that modules share."""
+    classes: dict[str, list[str]] = defaultdict(list)
+    for file, module in read:
+        for node in ast.walk(module):
+            if isinstance(node, ast.ClassDef):
+                classes[node.name].append(f"{file}:{node.lineno}")
+    for name, places in classes.items():
+        if len(places) > 1:
+            yield f"{name} is a class in {', '.join(places)}: say in the name which it is."
+
+
+def test_names_say_what_things_are() -> None:
+    found = [told for file, module in modules(*PROGRAM) for told in badly_named(file, module)]
+    assert not found, "\n".join(sorted(found))
+
+
+def test_names_with_a_reason_are_still_there() -> None:
+    there = {(file, name) for file, module in modules(*PROGRAM) for _, name in declared_names(file, module)}
+    assert set(NAMES_WITH_BANNED_WORDS) <= there, f"{set(NAMES_WITH_BANNED_WORDS) - there} need no exception any more."
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    found = list(named_twice(modules(*PROGRAM)))
+    assert not found, "\n".join(found)
+
+
+def test_a_bad_name_is_found() -> None:
+    code = """
+class ShopDesk:
+    kept: int = 0
+    def open_bags(self, given, *, _sent=None):
+        found = [lambda made: made]
+        self._auditJournal = found
+counter, number = 0, 1
+from prometheus_client import Counter
+"""
+    named = {line.split(": ")[0] for line in badly_named("counters.py", ast.parse(code))}
+    assert named == {
+        "counters.py:1 counters", "counters.py:2 ShopDesk", "counters.py:3 kept", "counters.py:4 open_bags",
+        "counters.py:4 given", "counters.py:4 _sent", "counters.py:6 _auditJournal", "counters.py:7 counter",
+    }  # fmt: skip
+    modules_read = [(file, ast.parse("class Event:\n    pass\n")) for file in ("a.py", "b.py")]
+    assert list(named_twice(modules_read)) == ["Event is a class in a.py:1, b.py:1: say in the name which it is."]
 
 
 # ---- errors
@@ -182,7 +295,7 @@ def test_every_error_says_what_is_wrong_and_has_a_code_of_its_own() -> None:
     assert all(error.__doc__ for error in errors)
     assert len({error.code() for error in errors}) == len(errors)
     for error in errors:
-        assert "{" not in (error.meaning or error.__doc__ or "") or not error.told_as_data, (
+        assert "{" not in (error.meaning or error.__doc__ or "") or not error.is_user_error, (
             f"{error.__name__}: say in `meaning` what the code means, without gaps."
         )
 
@@ -215,7 +328,7 @@ def test_every_constraint_with_a_meaning_exists() -> None:
     indexes = {str(index.name) for table in tables for index in table.indexes}
     checks = {f"{table.name}_{part.name}" for table in tables for part in table.constraints if part.name}
     unique = {f"{table.name}_{column.name}_key" for table in tables for column in table.columns if column.unique}
-    assert set(CONSTRAINTS) <= named | indexes | checks | unique
+    assert set(CONSTRAINT_ERRORS) <= named | indexes | checks | unique
 
 
 def test_the_house_is_where_it_is_said_to_be() -> None:
@@ -223,3 +336,12 @@ def test_the_house_is_where_it_is_said_to_be() -> None:
         *PROGRAM,
         "tests",
     }
+
+
+def test_every_domain_of_the_schema_is_below_the_store() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (floors,) = (each["layers"] for each in contracts if each["name"].startswith("Requests go down only"))
+    rooms = {
+        path.stem for path in (ROOT / "schema").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert set(floors[-1].split(" : ")) == {f"schema.{room}" for room in rooms - {"root", "graph", "__init__"}}

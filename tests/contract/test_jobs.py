@@ -7,14 +7,14 @@ import pytest
 from pgqueuer import PgQueuer
 
 from resolvers.job.registry import HANDLERS, SCHEDULES
-from store.job.jobs import Job
+from store.job.jobs import JobKind
 from tests.contract.declarations import ROOT
 
 
 def told() -> dict[str, str]:
     """What is said under each kind of job: its member's name, and the text after it."""
     module = ast.parse((ROOT / "store/job/jobs.py").read_text())
-    kinds = next(node for node in module.body if isinstance(node, ast.ClassDef) and node.name == "Job")
+    kinds = next(node for node in module.body if isinstance(node, ast.ClassDef) and node.name == "JobKind")
     found, last = {}, ""
     for node in kinds.body:
         if isinstance(node, ast.Assign):
@@ -24,26 +24,26 @@ def told() -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("job", Job)
-def test_a_kind_of_job_says_what_it_is_for_and_what_it_is_given(job: Job) -> None:
+@pytest.mark.parametrize("job", JobKind)
+def test_a_kind_of_job_says_what_it_is_for_and_what_it_is_given(job: JobKind) -> None:
     text = told().get(job.name, "")
-    assert text.endswith("."), f"Say under Job.{job.name} in store/job/jobs.py what it is for."
+    assert text.endswith("."), f"Say under JobKind.{job.name} in store/job/jobs.py what it is for."
     assert "Payload: " in text, (
-        f"Say under Job.{job.name} in store/job/jobs.py what its payload holds: `Payload: `id`.`"
+        f"Say under JobKind.{job.name} in store/job/jobs.py what its payload holds: `Payload: `id`.`"
     )
 
 
-@pytest.mark.parametrize("job", Job)
-def test_a_kind_of_job_has_a_handler_and_is_tried_for_an_hour_at_least(job: Job) -> None:
-    assert job in HANDLERS, f"Add to HANDLERS in resolvers/job/registry.py: Job.{job.name}: Work(…, SOON)"
-    assert HANDLERS[job].retries.lasting >= dt.timedelta(hours=1), "Somebody else's outage may last as long."
-    assert HANDLERS[job].retries.first <= HANDLERS[job].retries.longest
+@pytest.mark.parametrize("job", JobKind)
+def test_a_kind_of_job_has_a_handler_and_is_tried_for_an_hour_at_least(job: JobKind) -> None:
+    assert job in HANDLERS, f"Add to HANDLERS in resolvers/job/registry.py: JobKind.{job.name}: JobHandler(…)"
+    assert HANDLERS[job].retries.total_duration >= dt.timedelta(hours=1), "Somebody else's outage may last as long."
+    assert HANDLERS[job].retries.first_pause <= HANDLERS[job].retries.longest_pause
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_a_schedule_is_one_of_minutes(name: str) -> None:
-    PgQueuer.in_memory().schedule(name, SCHEDULES[name].when)
-    assert len(SCHEDULES[name].when.split()) == 5, "Workers look once a minute."
+    PgQueuer.in_memory().schedule(name, SCHEDULES[name].cron)
+    assert len(SCHEDULES[name].cron.split()) == 5, "Workers look once a minute."
 
 
 def test_names_are_in_order() -> None:

@@ -10,7 +10,7 @@ from resolvers.product import product
 from rest_compat.routes import ROUTES
 from schema.account.token import RevokeToken
 from schema.cart.ecommerce_cart import EcommerceCart
-from schema.core.permission import Permission, Rule
+from schema.core.permission import AccessRule, Permission
 from schema.order import Order
 from schema.root import Mutation, Query
 from tests.contract.declarations import ROOT, Declared, Documented, Surface, declared, documented, published, report
@@ -31,7 +31,9 @@ def surface() -> Surface:
 
 def test_every_operation_is_finished() -> None:
     found = list(declared())
-    assert {"auth", "carts", "checkout", "coupons", "orders", "payment", "products"} <= {it.module for it in found}
+    assert {"account.tokens", "cart.carts", "checkout.steps", "coupon", "order", "payment.payment", "product"} <= {
+        it.module for it in found
+    }
     forgotten = report(surface(), found)
     assert not forgotten, f"\n{forgotten}"
 
@@ -40,7 +42,7 @@ def test_every_field_of_the_api_is_an_operation_of_the_business() -> None:
     sources = [id(it.source) for it in declared()]
     assert len(sources) == len(set(sources))
     for field in published(Query, Mutation):
-        assert field.sources, f"{field.name} is made by hand: use answered_by or changed_by."
+        assert field.sources, f"{field.name} is made by hand: use query_field or mutation_field."
         assert {id(source) for source in field.sources} <= set(sources), f"{field.name} is declared outside resolvers/."
 
 
@@ -68,7 +70,7 @@ async def lose_parcel(call: Call, input: RevokeToken) -> EcommerceCart:
     raise NotImplementedError
 
 
-@operation(Rule.CUSTOMER)
+@operation(AccessRule.CUSTOMER)
 async def track_parcel(call: Call) -> EcommerceCart:
     """Where the customer's parcel is."""
     raise NotImplementedError
@@ -83,9 +85,9 @@ NOTHING = Surface([], [], [], "", {})
 
 def test_what_has_no_line_in_the_api_is_told_with_the_line_to_add() -> None:
     (forgotten,) = Surface([], [], [], "", {"t.py": "parcels.find_parcel(context)"}).lacks(FIND)
-    assert "Add to `class Query` in schema/root.py: find_parcel = answered_by(parcels.find_parcel)" in forgotten
+    assert "Add to `class Query` in schema/root.py: find_parcel = query_field(parcels.find_parcel)" in forgotten
     (_, forgotten) = Surface([], [], [], "", {"t.py": "parcels.lose_parcel(context)"}).lacks(LOSE)
-    assert "Add to `class Mutation` in schema/root.py: lose_parcel = changed_by(parcels.lose_parcel)" in forgotten
+    assert "Add to `class Mutation` in schema/root.py: lose_parcel = mutation_field(parcels.lose_parcel)" in forgotten
 
 
 def test_what_nobody_tests_is_told_with_the_file_to_make() -> None:
@@ -100,11 +102,11 @@ def test_what_is_documented_and_not_served_is_told_with_the_route() -> None:
     field = [f for f in published(Query) if any(source is product for source in f.sources)]
     row = Documented("get_product", "GET", "/api/products/{id}/", "product", "view_order")
     other = Documented("get_product_by_code", "GET", "/api/products_by_code/{code}/", "product(code)", "view_catalogue")
-    surface = Surface(field, [], [row, other], "", {"t.py": "products.product"})
-    (wrong, forgotten) = surface.lacks(Declared("products", "product", product))
+    surface = Surface(field, [], [row, other], "", {"t.py": "product.product"})
+    (wrong, forgotten) = surface.lacks(Declared("product", "product", product))
     assert "documented as get_product with the permission view_order, and asks for view_catalogue" in wrong
     assert "resolvers/product.py and rest_compat/operations.csv" in wrong
-    assert 'rest_compat/routes.py: Route("GET", "/api/products/{id}/", product, …)' in forgotten
+    assert 'rest_compat/routes.py: RestRoute("GET", "/api/products/{id}/", product, …)' in forgotten
     assert "take get_product out of NOT_YET in tests/rest_compat/test_contract.py" in forgotten
 
 
@@ -131,6 +133,6 @@ def test_the_report_names_each_operation_and_the_page_that_helps() -> None:
 
 def test_lists_and_look_ups_are_found_where_they_are_declared() -> None:
     where = {id(it.source): it.where for it in declared()}
-    assert where[id(orders)] == "orders.orders"
-    assert where[id(product)] == "products.product"
+    assert where[id(orders)] == "order.orders"
+    assert where[id(product)] == "product.product"
     assert id(parcel) not in where

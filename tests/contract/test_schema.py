@@ -80,13 +80,15 @@ def test_descriptions_are_sentences_for_users(name: str) -> None:
 
 
 def test_every_amount_of_money_has_its_currency() -> None:
-    """A Decimal that is answered is part of a `Money`, or says that it is per cent."""
+    """A Decimal that is answered is part of a `Money`, or its description says "percent"."""
     for name, kind in GRAPH.type_map.items():
         if name.startswith("__") or name == "Money" or not isinstance(kind, GraphQLObjectType):
             continue
         for field_name, field in kind.fields.items():
             if get_named_type(field.type).name == "Decimal":
-                assert "Per cent" in (field.description or ""), f"{name}.{field_name} is an amount: use money(…)."
+                assert "percent" in (field.description or "").lower(), (
+                    f"{name}.{field_name} is an amount: use money(…)."
+                )
 
 
 def test_a_mutation_takes_one_input_and_answers_a_payload_both_named_after_it() -> None:

@@ -7,7 +7,7 @@ import strawberry
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from strawberry.types import get_object_definition
 
-from schema.graph.fields import SOURCES
+from schema.graph.fields import ORIGINS
 from schema.root import Mutation
 
 AS_SENT = {"code", "currency", "account_id", "password", "current_password", "new_password", "ObtainToken.username"}
@@ -21,7 +21,7 @@ def _inputs() -> Iterator[type[BaseModel]]:
     waiting = [
         source.function.__annotations__["input"]
         for field in get_object_definition(Mutation, strict=True).fields
-        for source in field.metadata.get(SOURCES, ())
+        for source in field.metadata.get(ORIGINS, ())
     ]
     seen: set[Any] = set()
     while waiting:

@@ -5,7 +5,7 @@ import re
 import orjson
 import pytest
 
-from schema.event import DATA, EXAMPLES, EventType
+from schema.event import EVENT_DATA_KEYS, EVENT_EXAMPLES, EventType
 from tests.documents import ROOT
 
 PAGE = (ROOT / "docs" / "events.md").read_text()
@@ -15,6 +15,6 @@ TOLD = [kind for kind in EventType if kind is not EventType.WEBHOOK_TEST]
 @pytest.mark.parametrize("kind", TOLD)
 def test_each_type_has_its_keys_and_an_example(kind: EventType) -> None:
     (part,) = re.findall(rf"^### {re.escape(kind.value)}\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)
-    assert dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.MULTILINE)) == DATA[kind]
+    assert dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.MULTILINE)) == EVENT_DATA_KEYS[kind]
     (example,) = re.findall(r"```json\n(.*?)```", part, re.DOTALL)
-    assert orjson.loads(example) == EXAMPLES[kind]
+    assert orjson.loads(example) == EVENT_EXAMPLES[kind]

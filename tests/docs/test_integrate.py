@@ -18,12 +18,12 @@ import uvicorn
 from sqlalchemy import text
 from sqlmodel import col, select
 
-from coffret.sandbox.cards import CARDS, CHALLENGE_CODE
+from coffret.sandbox.payments.cards import CARDS, CHALLENGE_CODE
 from resolvers.checkout import steps
 from resolvers.payment import payment
-from resolvers.webhook import delivery as courier
-from schema.checkout.checkout import Choice
-from schema.delivery import DeliveryKind
+from resolvers.webhook import delivery
+from schema.checkout.checkout import ProductChoice
+from schema.delivery.delivery import DeliveryKind
 from store.delivery import DeliveryModeRow
 from store.partner.partners import PartnerRow
 from tests.documents import ROOT, blocks, demo_installation
@@ -124,7 +124,7 @@ class Served:
         assert live is not None
         key = shop.key(live)
         lines = [line.choice for line in (await steps.open_checkout(shop.context, key)).lines]
-        assert lines == [Choice(1, 2, 1), Choice(2, 1, None, {1: "m", 2: "lavender"})]
+        assert lines == [ProductChoice(1, 2, 1), ProductChoice(2, 1, None, {1: "m", 2: "lavender"})]
         await steps.choose_items(shop.context, key, lines, shop.modes[DeliveryKind.CLICK_AND_COLLECT], "FR")
         await steps.identify_buyer(shop.context, key, BUYER)
         card = await shop.gift_card("500.00")
@@ -137,12 +137,14 @@ async def served(databases: Databases, tmp_path: pathlib.Path) -> AsyncIterator[
     """A demo installation as its reader has it, with a token of the demo partner."""
     (tmp_path / "data").mkdir()
     async with databases.one() as url, demo_installation(url, tmp_path / "data") as installation:
-        services = installation.app.state.house.services
+        services = installation.app.state.container.services
         async with services.db.sessions() as db:
             partner = (await db.exec(select(PartnerRow).order_by(col(PartnerRow.id)))).first()
             assert partner is not None
             modes = await db.exec(select(DeliveryModeRow).where(col(DeliveryModeRow.partner_id) == partner.id))
-            shop = Shop(services, installation.app.state.house.sandbox, partner, {mode.kind: mode.id for mode in modes})
+            shop = Shop(
+                services, installation.app.state.container.sandbox, partner, {mode.kind: mode.id for mode in modes}
+            )
         server = uvicorn.Server(uvicorn.Config(installation.app, log_level="error", lifespan="off"))
         with socket.create_server(("127.0.0.1", 0)) as listening:
             task = asyncio.create_task(server.serve([listening]))
@@ -159,8 +161,8 @@ async def notified(served: Served, endpoint_id: int) -> None:
     for (event_id,) in await served.shop.services.db.rows(
         text("SELECT id FROM event WHERE NOT is_sorted ORDER BY id"), {}
     ):
-        await courier.sort(served.shop.services, event_id)
-    await courier.deliver(served.shop.services, endpoint_id)
+        await delivery.fan_out(served.shop.services, event_id)
+    await delivery.deliver(served.shop.services, endpoint_id)
 
 
 def lowered(received: Received) -> dict[str, str]:

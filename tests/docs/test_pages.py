@@ -79,9 +79,9 @@ def test_the_page_about_operations_has_code_of_all_four_things() -> None:
 
 
 def test_what_is_told_when_something_is_forgotten_is_told_in_these_words() -> None:
-    it = Declared("auth", "me", me)
+    it = Declared("account.tokens", "me", me)
     text = (DOCS / "adding-an-operation.md").read_text()
-    fields, tests = published(Query), {"tests/resolvers/account/test_tokens.py": "auth.me"}
+    fields, tests = published(Query), {"tests/resolvers/account/test_tokens.py": "tokens.me"}
     assert report(Surface([], ROUTES, documented(), "", {}), [it]) in text
     assert report(Surface(fields, [], documented(), "", tests), [it]) in text
 
@@ -108,7 +108,7 @@ def test_every_page_is_in_the_index() -> None:
 
 def test_every_code_that_a_program_may_meet_is_explained() -> None:
     text = (DOCS / "graphql.md").read_text()
-    codes = {error.code() for error in catalogue(AppError) if not error.told_as_data}
+    codes = {error.code() for error in catalogue(AppError) if not error.is_user_error}
     missing = {code for code in codes - {"MALFORMED_BODY"} if f"`{code}`" not in text}
     assert not missing, f"docs/graphql.md does not explain {', '.join(sorted(missing))}."
 

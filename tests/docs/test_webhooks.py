@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from resolvers.webhook.endpoints import MOST_ENDPOINTS
 from schema.webhook.input import ReplayWebhooks
-from store.webhook.queue import PAUSES, REPLAYED
+from store.webhook.queue import MAX_REPLAYED, RETRY_PAUSES
 from tests.documents import ROOT, blocks
 from tests.fixtures.shop import Shop
 from tests.fixtures.webhook import Hooks
@@ -54,9 +54,9 @@ def test_pauses_and_limits_are_those_of_the_code() -> None:
     assert told is not None
     numbers = list(map(int, re.findall(r"\d+", told[1])))
     seconds = [5, *(60 * n for n in numbers[1:3]), *(3600 * n for n in numbers[3:])]
-    assert seconds == [pause.total_seconds() for pause in PAUSES]
-    assert len(PAUSES) + 1 == 10, "these ten tries"
-    assert f"up to {REPLAYED:,} at once" in text
+    assert seconds == [pause.total_seconds() for pause in RETRY_PAUSES]
+    assert len(RETRY_PAUSES) + 1 == 10, "these ten tries"
+    assert f"up to {MAX_REPLAYED:,} at once" in text
     assert f"There can be {MOST_ENDPOINTS} endpoints of each" in text
     assert "up to 100 by their ids" in text
     assert any(getattr(limit, "max_length", 0) == 100 for limit in _limits())

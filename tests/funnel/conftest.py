@@ -8,19 +8,19 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from coffret.app import assembled, routes_of
-from coffret.http.hosts import Table
+from coffret.app import assemble, routes_of
+from coffret.http.hosts import HostRoutes
 from store.core.settings import Settings
 from tests.fixtures.activation import Newcomer
+from tests.fixtures.basket import Experiences, experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_world import Experiences, experiences
 from tests.funnel.checkout.customer import Customer
-from tests.funnel.redemption.redemption_world import Venue
+from tests.funnel.redemption.fixtures import Venue
 from tests.servers.production import SHOP_HOST, SHOP_URL, production_settings
 
 
 @dataclass(frozen=True)
-class House:
+class ApplicationState:
     """What the application of a test holds."""
 
     services: object
@@ -38,11 +38,11 @@ def shop_host() -> str:
     return SHOP_HOST
 
 
-TABLES: list[tuple[Settings, list[Table]]] = []
+TABLES: list[tuple[Settings, list[HostRoutes]]] = []
 """Those that tests have asked for: they take longer to make than most tests."""
 
 
-def tables_of(settings: Settings) -> list[Table]:
+def tables_of(settings: Settings) -> list[HostRoutes]:
     """The routes of an installation, made once."""
     for made_for, tables in TABLES:
         if made_for == settings:
@@ -53,8 +53,8 @@ def tables_of(settings: Settings) -> list[Table]:
 
 def checkout_app(shop: Shop | Newcomer, settings: Settings) -> Starlette:
     """The whole application over the services of a test."""
-    app = assembled(settings, tables_of(settings))
-    app.state.house = House(shop.services)
+    app = assemble(settings, tables_of(settings))
+    app.state.container = ApplicationState(shop.services)
     return app
 
 

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.changes import Direct, OverGraphQL, Transport
+from tests.fixtures.basket import Experiences, experiences
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.fixtures.webhook import Hooks
-from tests.funnel.checkout.basket_world import Experiences, experiences
-from tests.resolvers.job.job_world import working
+from tests.resolvers.job.workers import working
 from tests.servers.receivers import Receiver, receiving
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers import product as products
 from resolvers.audit import prune_entries
-from resolvers.core.auditing import audited
+from resolvers.core.auditing import AuditRecord
 from schema.core.errors import NotFound
 from schema.core.permission import Permission
 from schema.product.input import UpdateProduct
@@ -33,7 +33,7 @@ CHANGE = "mutation Change($input: UpdateProductInput!) { updateProduct(input: $i
 
 async def log(tenants: Tenants, who: str = "master", **asked: Any) -> list[dict[str, Any]]:
     """The audit log as somebody reads it."""
-    await tenants.services.journal.flush()
+    await tenants.services.audit_buffer.flush()
     answer = await tenants.graphql(who, LOG, **asked)
     assert "errors" not in answer, answer
     found: list[dict[str, Any]] = answer["data"]["auditEntries"]["nodes"]
@@ -125,27 +125,19 @@ async def test_what_is_refused_or_changes_nothing_leaves_no_entry(tenants: Tenan
 
 
 async def test_what_is_rolled_back_leaves_no_entry(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def lost(*_: object) -> None:
+    written = AuditRecord.succeeded
+
+    async def lost(*given: Any, **named: Any) -> None:
+        await written(*given, **named)
         raise NotFound(thing="way")
 
-    monkeypatch.setattr("resolvers.core.operation.audited", after(lost))
+    monkeypatch.setattr(AuditRecord, "succeeded", lost)
     given = UpdateProduct.model_validate({"id": tenants.owned["a1"].product, "ranking": 9})
     context = await tenants.context("a1")
     with pytest.raises(NotFound):
         await products.update_product(context, given)
     assert (await tenants.row("product", tenants.owned["a1"].product))["ranking"] == 1
     assert await log(tenants) == []
-
-
-def after(happens: Any) -> Any:
-    """What runs an operation and writes its entry, and then lets something happen in the same transaction."""
-
-    async def run(*given: Any, **named: Any) -> Any:
-        answer = await audited(*given, **named)
-        await happens()
-        return answer
-
-    return run
 
 
 async def test_each_sees_the_log_of_what_is_theirs(tenants: Tenants) -> None:

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from coffret.sandbox.recipients import STRANGER
-from coffret.sandbox.sca import Outcome
-from resolvers import bank_account
+from coffret.sandbox.payouts.recipients import STRANGER
+from coffret.sandbox.users.sca import ScaOutcome
 from resolvers.bank_account import (
     bank_requirements_of,
     check_bank_accounts,
+    poll_bank_accounts,
     register_bank_account,
     registered_bank_accounts,
-    watch_bank_accounts,
 )
-from resolvers.core.context import Caller, Context, Role
-from resolvers.core.listing import Window
+from resolvers.core.caller import Caller, Role
+from resolvers.core.context import Context
+from resolvers.core.listing import PageArguments
 from resolvers.onboarding import provider_return
 from schema.bank_account import BankAccountStatus, RegisterBankAccount
 from schema.core.errors import (
@@ -31,13 +31,14 @@ from schema.core.errors import (
     ProviderFailed,
     ProviderTimedOut,
 )
-from schema.core.permission import NAMED
-from schema.kyc.kyc import ReturnedFrom, Stage, TryAgain
-from schema.onboarding import Requirement, RequirementCode
+from schema.core.permission import GRANTABLE_PERMISSIONS
+from schema.kyc.capability import Requirement, RequirementCode
+from schema.onboarding import ProviderReturnPurpose, ProviderReturnRetry, ProviderReturnStatus
 from schema.partner.parts import CompanyType
 from store.core.clock import clock
-from store.job.jobs import Again
-from store.providers.base import NotAllowed, ProviderError
+from store.core.retries import RunAgain
+from store.providers.accounts import Destination
+from store.providers.errors import NotAllowed, ProviderError
 from tests.fixtures.activation import Newcomer
 from tests.fixtures.kyc import IBAN, OTHER_IBAN, Payee
 
@@ -99,7 +100,7 @@ async def test_the_same_link_is_answered_while_it_can_be_used(payee: Payee) -> N
 
 async def test_what_was_not_confirmed_is_registered_again(payee: Payee) -> None:
     first = await payee.register()
-    await payee.confirm(first, Outcome.FAILED)
+    await payee.confirm(first, ScaOutcome.FAILED)
     await payee.follow()
     (one,) = await needed(payee)
     assert (one.code, one.action) == (RequirementCode.BANK_ACCOUNT_AUTHENTICATION, "registerBankAccount")
@@ -164,13 +165,13 @@ async def test_what_the_provider_forbids_today_can_be_registered_tomorrow(
 async def test_what_lacks_something_meanwhile_is_not_tried_again(
     payee: Payee, columns: dict[str, Any], refusal: type[Exception]
 ) -> None:
-    await payee.confirm(await payee.register(), Outcome.FAILED)
+    await payee.confirm(await payee.register(), ScaOutcome.FAILED)
     await payee.follow()
     await payee.change(**columns)
     path = await payee.one("SELECT path FROM bank_account")
     context = Context(payee.services, await provider_return.representative_at(payee.services, path))
     with pytest.raises(refusal):
-        await provider_return.try_again(context, TryAgain(path))
+        await provider_return.try_again(context, ProviderReturnRetry(path))
     assert await statuses(payee) == ["cancelled"]
     assert len(await at_provider(payee)) == 1
 
@@ -214,10 +215,13 @@ class _KilledError(BaseException):
 async def test_a_process_that_dies_before_it_notes_the_answer_registers_no_second_one(
     payee: Payee, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def dying(*_given: Any) -> None:
+    adding = payee.services.provider.add_destination
+
+    async def dying(*given: Any, **more: Any) -> None:
+        await adding(*given, **more)
         raise _KilledError
 
-    monkeypatch.setattr(bank_account, "_note", dying)
+    monkeypatch.setattr(payee.services.provider, "add_destination", dying)
     with pytest.raises(_KilledError):
         await payee.register()
     monkeypatch.undo()
@@ -264,10 +268,10 @@ async def test_the_holder_of_a_persons_account_is_the_person(newcomer: Newcomer)
 
 async def test_the_job_looks_until_nothing_is_waited_for(payee: Payee) -> None:
     account = await payee.register()
-    with pytest.raises(Again):
-        await watch_bank_accounts(payee.services, payee.partner.id)
+    with pytest.raises(RunAgain):
+        await poll_bank_accounts(payee.services, payee.partner.id)
     await payee.confirm(account)
-    await watch_bank_accounts(payee.services, payee.partner.id)
+    await poll_bank_accounts(payee.services, payee.partner.id)
     assert await statuses(payee) == ["active"]
     assert await payee.one("SELECT count(*) FROM pgqueuer WHERE entrypoint = 'check_bank_accounts'") >= 1
 
@@ -278,11 +282,15 @@ async def test_what_the_bank_says_of_the_name_is_shown(payee: Payee) -> None:
     assert account.payee_check == "NO_MATCH"
 
 
-async def test_a_long_word_of_the_bank_is_cut_and_stops_nothing(payee: Payee) -> None:
-    account = await payee.register()
-    id = await payee.one("SELECT provider_id FROM bank_account")
-    said = await payee.services.provider.get_destination(id)
-    await bank_account._note(payee.services, account.id, dataclasses.replace(said, payee_check="A_NEW_WORD" * 50))
+async def test_a_long_word_of_the_bank_is_cut_and_stops_nothing(payee: Payee, monkeypatch: pytest.MonkeyPatch) -> None:
+    await payee.register()
+    said = await payee.services.provider.get_destination(await payee.one("SELECT provider_id FROM bank_account"))
+
+    async def wordy(_id: str) -> Destination:
+        return dataclasses.replace(said, payee_check="A_NEW_WORD" * 50)
+
+    monkeypatch.setattr(payee.services.provider, "get_destination", wordy)
+    await check_bank_accounts(payee.services, payee.partner.id)
     assert await payee.one("SELECT payee_check FROM bank_account") == "A_NEW_WORD" * 10
     assert RequirementCode.PAYEE_MISMATCH not in {one.code for one in await needed(payee)}
 
@@ -309,34 +317,45 @@ async def test_whoever_comes_back_from_confirming_is_told_how_it_stands(payee: P
     path = await payee.one("SELECT path FROM bank_account")
     context = Context(payee.services, await provider_return.representative_at(payee.services, path))
     seen = await provider_return.returned(context, path)
-    assert (seen.of, seen.stage, seen.action_url) == (ReturnedFrom.BANK_ACCOUNT, Stage.OPEN, account.redirect_url)
-    await payee.confirm(account, Outcome.FAILED)
-    assert (await provider_return.returned(context, path)).stage is Stage.FAILED
-    another = await provider_return.try_again(context, TryAgain(path))
-    assert (await provider_return.returned(context, another)).stage is Stage.OPEN
+    assert (seen.purpose, seen.status, seen.action_url) == (
+        ProviderReturnPurpose.BANK_ACCOUNT,
+        ProviderReturnStatus.OPEN,
+        account.redirect_url,
+    )
+    await payee.confirm(account, ScaOutcome.FAILED)
+    assert (await provider_return.returned(context, path)).status is ProviderReturnStatus.FAILED
+    another = await provider_return.try_again(context, ProviderReturnRetry(path))
+    assert (await provider_return.returned(context, another)).status is ProviderReturnStatus.OPEN
 
 
 async def test_who_sees_partners_sees_their_bank_accounts(payee: Payee) -> None:
     account = await payee.register()
 
     async def seen(caller: Caller) -> list[int]:
-        found = await registered_bank_accounts(Context(payee.services, caller), Window())
+        found = await registered_bank_accounts(Context(payee.services, caller), PageArguments())
         return [row.id for row in await found.rows.objects()]
 
     own, of = payee.partner.id, payee.partner.marketplace_id
-    assert await seen(Caller(Role.MARKETPLACE, NAMED, marketplace_id=of)) == [account.id]
-    assert await seen(Caller(Role.PARTNER, NAMED, partner_id=own, marketplace_id=of)) == [account.id]
-    assert await seen(Caller(Role.MASTER, NAMED)) == [account.id]
-    assert await seen(Caller(Role.MARKETPLACE, NAMED, marketplace_id=of + 1)) == []
-    assert await seen(Caller(Role.PARTNER, NAMED, partner_id=own + 1, marketplace_id=of)) == []
+    assert await seen(Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace_id=of)) == [account.id]
+    assert await seen(Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, partner_id=own, marketplace_id=of)) == [account.id]
+    assert await seen(Caller(Role.MASTER, GRANTABLE_PERMISSIONS)) == [account.id]
+    assert await seen(Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace_id=of + 1)) == []
+    assert await seen(Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, partner_id=own + 1, marketplace_id=of)) == []
     with pytest.raises(Forbidden):
         await seen(Caller(Role.PARTNER, frozenset(), partner_id=own, marketplace_id=of))
 
 
-async def test_what_was_asked_earlier_and_answered_later_changes_nothing(payee: Payee) -> None:
+async def test_what_was_asked_earlier_and_answered_later_changes_nothing(
+    payee: Payee, monkeypatch: pytest.MonkeyPatch
+) -> None:
     account = await payee.register()
     old = await payee.services.provider.get_destination(await payee.one("SELECT provider_id FROM bank_account"))
     await payee.confirm(account)
     await check_bank_accounts(payee.services, payee.partner.id)
-    await bank_account._note(payee.services, account.id, old)
+
+    async def late(_id: str) -> Destination:
+        return old
+
+    monkeypatch.setattr(payee.services.provider, "get_destination", late)
+    await check_bank_accounts(payee.services, payee.partner.id)
     assert await statuses(payee) == ["active"]

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers import coupon
 from resolvers.payment import payment
-from schema.checkout.checkout import Choice
+from schema.checkout.checkout import ProductChoice
 from schema.core.errors import InvalidInput
 from schema.coupon.coupon import CouponTarget, ReceptionMode
 from schema.coupon.input import UpdateCoupon
@@ -217,7 +217,7 @@ async def test_coupons_are_found_by_their_code_as_it_is_typed(tenants: Tenants) 
 async def test_uses_of_running_payments_are_not_written_over(shop: Shop) -> None:
     candle = await shop.product()
     made = await shop.coupon(max_usages=10)
-    ready = [await shop.ready(Choice(candle.id, 1), codes=(made.code,)) for _ in range(6)]
+    ready = [await shop.ready(ProductChoice(candle.id, 1), codes=(made.code,)) for _ in range(6)]
     changes = [UpdateCoupon.model_validate({"id": made.id, "max_usages": 10 + n}) for n in range(6)]
     started, _ = await asyncio.gather(
         asyncio.gather(*(shop.start(key, seen) for key, seen in ready)),
@@ -235,7 +235,7 @@ async def test_uses_of_running_payments_are_not_written_over(shop: Shop) -> None
 async def test_a_discount_changed_before_paying_is_not_taken_without_asking(shop: Shop) -> None:
     candle = await shop.product("20.00")
     made = await shop.coupon(percentage="50.00")
-    key, seen = await shop.ready(Choice(candle.id, 1), codes=(made.code,))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1), codes=(made.code,))
     assert seen.totals.total == Decimal("10.00")
     await coupon.update_coupon(
         shop.manager, UpdateCoupon.model_validate({"id": made.id, "discount": {"percentage": "10.00"}})

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from resolvers import delivery
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from tests.changes import Transport
 from tests.fixtures.tenants import Tenants
 

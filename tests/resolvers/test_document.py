@@ -5,7 +5,7 @@ import pytest
 from resolvers import document
 from resolvers.core.context import Context
 from schema.core.errors import NotFound
-from schema.core.permission import NAMED, Permission
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from store.document.addresses import DocumentKind
 from tests.changes import Transport
 from tests.fixtures.document import prototype, voucher
@@ -43,7 +43,7 @@ async def test_the_old_address_stops_working(tenants: Tenants, ask: Transport, w
 
 @pytest.mark.parametrize("who", ["a2", "b1", "market b", "clerk", None])
 async def test_nobody_else_renews_it(tenants: Tenants, ask: Transport, who: str | None) -> None:
-    others = sorted(NAMED - {Permission.UPDATE_VOUCHER_PDF, Permission.MANAGE_MASTERADMIN})
+    others = sorted(GRANTABLE_PERMISSIONS - {Permission.UPDATE_VOUCHER_PDF, Permission.MANAGE_MASTERADMIN})
     await tenants.user("clerk", "partner", others, partner_id=tenants.partners["a1"].id)
     voucher_id = await sold(tenants, "a1")
     before, was = await tenants.snapshot(), await token(tenants, voucher_id)

@@ -8,7 +8,7 @@ import pytest
 
 from resolvers import product
 from resolvers.payment import payment
-from schema.checkout.checkout import Choice
+from schema.checkout.checkout import ProductChoice
 from schema.core.errors import CheckoutChanged, InvalidInput
 from schema.product.input import UpdateProduct
 from schema.validation.numbers import LARGEST_AMOUNT
@@ -355,7 +355,7 @@ async def bought(shop: Shop, ready: Any) -> int:
 
 async def test_renaming_a_product_gives_nothing_back_that_customers_take_meanwhile(shop: Shop) -> None:
     candle = await shop.product(stock=6)
-    ready = [await shop.ready(Choice(candle.id, 1)) for _ in range(8)]
+    ready = [await shop.ready(ProductChoice(candle.id, 1)) for _ in range(8)]
     names = [UpdateProduct.model_validate({"id": candle.id, "name": {"en": f"Candle {n}"}}) for n in range(8)]
     renamed = asyncio.gather(*(product.update_product(shop.manager, name) for name in names))
     sold, _ = await asyncio.gather(bought(shop, ready), renamed)
@@ -365,7 +365,7 @@ async def test_renaming_a_product_gives_nothing_back_that_customers_take_meanwhi
 
 async def test_stock_counted_anew_while_customers_take_it_is_never_sold_twice(shop: Shop) -> None:
     candle = await shop.product(stock=5)
-    ready = [await shop.ready(Choice(candle.id, 1)) for _ in range(10)]
+    ready = [await shop.ready(ProductChoice(candle.id, 1)) for _ in range(10)]
     counted = UpdateProduct.model_validate({"id": candle.id, "stock": 3})
     sold, _ = await asyncio.gather(bought(shop, ready), product.update_product(shop.manager, counted))
     left = await shop.one("SELECT stock FROM product")
@@ -377,7 +377,7 @@ async def test_stock_counted_anew_while_customers_take_it_is_never_sold_twice(sh
 
 async def test_stock_that_is_held_comes_back_onto_what_was_counted_anew(shop: Shop) -> None:
     candle = await shop.product(stock=5)
-    key, seen = await shop.ready(Choice(candle.id, 2))
+    key, seen = await shop.ready(ProductChoice(candle.id, 2))
     started = await shop.start(key, seen)
     await product.update_product(shop.manager, UpdateProduct.model_validate({"id": candle.id, "stock": 10}))
     await shop.pay(started, None)

@@ -12,19 +12,23 @@ from starlette.middleware import Middleware
 
 from coffret.app import context_of
 from coffret.http.middleware import RequestId
-from coffret.services import House
+from coffret.services import Container
 from resolvers.account.tokens import issue_token
-from resolvers.core.authentication import Callers
-from resolvers.core.context import Caller, Context, Role, Services
+from resolvers.core.authentication import Authenticator
+from resolvers.core.caller import Caller, Role
+from resolvers.core.context import Context
+from resolvers.core.services import Services
 from rest_compat.docs import DocsOptions
 from rest_compat.routes import ROUTES, rest_routes
-from schema.partner.partner import PartnerStatus, UserRole
+from schema.account.user import UserRole
+from schema.partner.partner import PartnerStatus
 from schema.root import sdl
+from store.account.users import UserRow
 from store.cart.carts import Carts
 from store.core.clock import clock
 from store.database.db import Database
 from store.kv import open_kv
-from store.partner.partners import MarketplaceRow, PartnerRow, UserRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 from tests.fixtures.tenants import kept_of
 from tests.rest_compat import things
 from tests.rest_compat.rows import Rows, open_rows
@@ -33,7 +37,7 @@ from tests.servers.databases import Databases
 
 
 @dataclass(frozen=True)
-class World:
+class Marketplace:
     """A marketplace of two partners, and who logs in there."""
 
     app: Starlette
@@ -86,13 +90,13 @@ async def filled(services: Services) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def world(database: Database) -> AsyncIterator[World]:
+async def market(database: Database) -> AsyncIterator[Marketplace]:
     """The real routes over a filled database; carts in process."""
     kv = open_kv("", clock)
-    services = services_with(db=database, kv=kv, carts=Carts(kv), callers=Callers(database, clock))
+    services = services_with(db=database, kv=kv, carts=Carts(kv), authenticator=Authenticator(database, clock))
     app = Starlette(routes=rest_routes(context_of, DocsOptions(sdl=sdl)), middleware=[Middleware(RequestId)])
-    app.state.house = House(services, None)
-    yield World(app=app, services=services, **await filled(services))
+    app.state.container = Container(services, None)
+    yield Marketplace(app=app, services=services, **await filled(services))
     await kv.aclose()
 
 

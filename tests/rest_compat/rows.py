@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import httpx
 
-from rest_compat.http.route import Route
+from rest_compat.http.route import RestRoute
 from rest_compat.routes import ROUTES
-from schema.core.permission import Rule
+from schema.core.permission import AccessRule
 from store.media.media import MediaRow
 from tests.described import description, resolved
 from tests.fixtures.tenants import Tenants, open_tenants
@@ -32,14 +32,14 @@ class Rows:
     rows: Mapping[str, object]
     """Beginning of a route's path -> what its parameter is."""
 
-    def address(self, route: Route, id: object = None) -> str:
+    def address(self, route: RestRoute, id: object = None) -> str:
         """The path of a route, about a row that there is unless told."""
         id = id or self.rows.get(route.path.partition("{")[0])
         return "/".join(str(id) if part.startswith("{") else part for part in route.path.split("/"))
 
-    async def send(self, route: Route, verb: str, **sent: Any) -> httpx.Response:
+    async def send(self, route: RestRoute, verb: str, **sent: Any) -> httpx.Response:
         """Ask as somebody who may."""
-        who = "a1" if route.operation.permission is Rule.PARTNER else "master"
+        who = "a1" if route.operation.permission is AccessRule.PARTNER else "master"
         headers = {"Authorization": f"Token {self.tenants.tokens[who]}", **sent.pop("headers", {})}
         return await self.tenants.client.request(verb, self.address(route), headers=headers, **sent)
 
@@ -76,7 +76,7 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
         yield Rows(tenants, rows)
 
 
-def written(route: Route, verb: str) -> list[tuple[Where, Mapping[str, Any]]]:
+def written(route: RestRoute, verb: str) -> list[tuple[Where, Mapping[str, Any]]]:
     """The keys of a body, at every depth, each with its schema."""
     body = description()["paths"][route.path][verb.lower()].get("requestBody")
     return [] if body is None else list(keys_of(next(iter(body["content"].values()))["schema"]))

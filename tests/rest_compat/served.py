@@ -11,10 +11,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from coffret.http.middleware import RequestId
-from resolvers.core.context import Context, Services
-from rest_compat.http.route import Route
+from resolvers.core.context import Context
+from resolvers.core.services import Services
+from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import Reference
-from rest_compat.routes import RestRoutes, endpoint
+from rest_compat.routes import RestRouter, endpoint
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.database.db import Database
@@ -28,7 +29,7 @@ def client_of(app: ASGIApp, token: str | None = None) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=headers, event_hooks=HELD)
 
 
-def made_up(routes: Sequence[Route], context: Callable[[], Context]) -> Starlette:
+def made_up(routes: Sequence[RestRoute], context: Callable[[], Context]) -> Starlette:
     """An application of these routes, all of whose requests have this context."""
 
     async def of(request: Request) -> Context:
@@ -37,11 +38,11 @@ def made_up(routes: Sequence[Route], context: Callable[[], Context]) -> Starlett
         return made
 
     return Starlette(
-        routes=[RestRoutes([(route, endpoint(route, of)) for route in routes])], middleware=[Middleware(RequestId)]
+        routes=[RestRouter([(route, endpoint(route, of)) for route in routes])], middleware=[Middleware(RequestId)]
     )
 
 
-def made_up_words(route: Route) -> Reference:
+def made_up_words(route: RestRoute) -> Reference:
     """Words for a route that the documentation does not know."""
     name = "_".join([route.verbs[0].lower(), *(segment.strip("{}") for segment in route.path.strip("/").split("/"))])
     return Reference(

@@ -8,15 +8,15 @@ import pytest
 
 from rest_compat.http.body import Accepts
 from rest_compat.http.path_table import PathTable
-from rest_compat.http.route import Envelope, Route, Status
+from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
 from rest_compat.openapi.reference import OPERATIONS
 from rest_compat.resources import auth, cart, coupon, gift_card, kyc, partner, voucher
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA
 from rest_compat.routes import ROUTES
-from rest_compat.shapes.shape import Shape
-from schema.core.permission import required
+from rest_compat.shapes.shape import ResourceShape
+from schema.core.permission import required_access
 
 COMPANY = (
     "name commercial_name short_name company_type siret_number legal_representative_first_name "
@@ -86,7 +86,7 @@ NOT_YET = frozenset(
 )
 """Documented operations that are not served yet. Serve one, and take it out."""
 
-DOCUMENTED: Mapping[Shape, str] = {
+DOCUMENTED: Mapping[ResourceShape, str] = {
     auth.TOKEN: "token uuid user",
     auth.USER: "id first_name username email",
     auth.PERMISSIONS: "permissions",
@@ -146,7 +146,7 @@ DOCUMENTED: Mapping[Shape, str] = {
 """The documented keys of every shape, in order."""
 
 
-TOLD_OF: Mapping[Shape, str] = {option.LINK: " option link", voucher.VOUCHER: " voucher"}
+TOLD_OF: Mapping[ResourceShape, str] = {option.LINK: " option link", voucher.VOUCHER: " voucher"}
 """What the list calls the answer of a change, where it is not what the path names."""
 
 
@@ -172,15 +172,15 @@ def documented() -> list[Documented]:
         ]
 
 
-def table() -> PathTable[Route]:
+def table() -> PathTable[RestRoute]:
     """The routes by path."""
-    routes: PathTable[Route] = PathTable()
+    routes: PathTable[RestRoute] = PathTable()
     for route in ROUTES:
         routes.add(route.verbs, route.path, route)
     return routes
 
 
-def served(operation: Documented) -> Route | None:
+def served(operation: Documented) -> RestRoute | None:
     """The route that answers an operation."""
     return next((r for r in ROUTES if r.path == operation.path and set(operation.methods) <= set(r.verbs)), None)
 
@@ -193,20 +193,20 @@ def test_an_operation_is_served_as_documented_or_listed_as_not_yet(operation: Do
     else:
         assert route is not None, f"{operation.methods} {operation.path} is not served."
         assert route.verbs == operation.methods
-        assert route.operation.permission is required(operation.permission)
+        assert route.operation.permission is required_access(operation.permission)
         assert success_of(route) == operation.success
 
 
-def success_of(route: Route) -> str:
+def success_of(route: RestRoute) -> str:
     """What a success looks like, in the words of the list."""
-    if isinstance(route.status, Status):
+    if isinstance(route.status, ConditionalStatus):
         words = {201: "201 created", 200: "200 replaced"}
         return " / ".join(words[status] for status, _ in route.status.documented)
     envelope = {
-        Envelope.OBJECT: TOLD_OF.get(route.shape, "") if route.writes else "",
-        Envelope.PAGE: " page",
-        Envelope.ARRAY: " array",
-        Envelope.ARRAY_OF_ONE: " array of one",
+        ResponseEnvelope.OBJECT: TOLD_OF.get(route.shape, "") if route.writes else "",
+        ResponseEnvelope.PAGE: " page",
+        ResponseEnvelope.ARRAY: " array",
+        ResponseEnvelope.ARRAY_OF_ONE: " array of one",
     }
     return f"{route.status}{envelope[route.envelope]}"
 
@@ -241,7 +241,7 @@ def test_every_shape_has_its_documented_keys_in_order() -> None:
         assert list(shape.properties) == keys.split()
 
 
-def all_shapes() -> Iterator[Shape]:
+def all_shapes() -> Iterator[ResourceShape]:
     """Every shape that is served, nested ones included."""
     todo = [route.shape for route in ROUTES]
     while todo:

@@ -8,12 +8,12 @@ import pydantic
 import strawberry
 from starlette.datastructures import UploadFile
 
-from resolvers.core.context import Caller, Role
+from resolvers.core.caller import Caller, Role
 from resolvers.core.operation import Call, operation
 from rest_compat.http.body import Accepts
-from rest_compat.http.route import Deprecated, Route
+from rest_compat.http.route import Deprecation, RestRoute
 from rest_compat.shapes.keys import number
-from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.shape import ResourceShape
 from schema.core.errors import (
     IdempotencyInProgress,
     InsufficientBalance,
@@ -27,7 +27,7 @@ from schema.core.errors import (
     Unavailable,
 )
 from schema.core.permission import Permission
-from schema.core.resource import TextInput
+from schema.core.text import TextInput
 from schema.validation.numbers import MoneyAmount, WholeNumber
 from tests.rest_compat.served import services_with
 
@@ -118,14 +118,16 @@ async def upload(call: Call, input: Picture) -> Thing:
     return Thing(id=len(await input.file.read()), name=input.name, price=Decimal(0))
 
 
-THING = Shape("Thing", Thing, {"id": "id", "title": "name", "price": number("price")})
+THING = ResourceShape("Thing", Thing, {"id": "id", "title": "name", "price": number("price")})
 ROUTES = [
-    Route("GET", "/api/things/{code}/", thing, THING),
-    Route("POST", "/api/things/make/", make_thing, THING, status=201, renamed={"title": "label"}),
-    Route("PATCH|PUT", "/api/numbered/{id}/", make_thing, THING, renamed={"title": "label"}),
-    Route("GET", "/api/numbered/{id}/", thing_by_id, THING),
-    Route("GET", "/api/old/{code}/", thing, THING, deprecated=Deprecated(dt.date(2030, 1, 1), "/api/things/{code}/")),
-    Route("POST", "/api/pictures/", upload, THING, accepts=Accepts.UPLOAD),
+    RestRoute("GET", "/api/things/{code}/", thing, THING),
+    RestRoute("POST", "/api/things/make/", make_thing, THING, status=201, renamed={"title": "label"}),
+    RestRoute("PATCH|PUT", "/api/numbered/{id}/", make_thing, THING, renamed={"title": "label"}),
+    RestRoute("GET", "/api/numbered/{id}/", thing_by_id, THING),
+    RestRoute(
+        "GET", "/api/old/{code}/", thing, THING, deprecated=Deprecation(dt.date(2030, 1, 1), "/api/things/{code}/")
+    ),
+    RestRoute("POST", "/api/pictures/", upload, THING, accepts=Accepts.UPLOAD),
 ]
 CALLER = Caller(Role.PARTNER, frozenset({Permission.VIEW_ORDER}), token_id=1, partner_id=1)
 SERVICES = services_with()

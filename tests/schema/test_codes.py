@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
-from schema.core.messages import problems
+from schema.core.messages import problems_of
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from schema.core.messages import problems
 def test_limits_have_codes(kind: Any, sent: Any, code: str) -> None:
     with pytest.raises(ValidationError) as raised:
         TypeAdapter(kind).validate_python(sent)
-    assert [problem.code for problem in problems(raised.value)] == [code]
+    assert [problem.code for problem in problems_of(raised.value)] == [code]

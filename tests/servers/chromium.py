@@ -53,16 +53,16 @@ async def reached(page: Page, url: str) -> None:
                 raise
 
 
-async def sound(page: Page, name: str = "", *, desk: bool = True) -> None:
+async def sound(page: Page, name: str = "", *, desktop: bool = True) -> None:
     """No accessibility violation on a phone and a desk, nothing wider than the window. Leaves the page as wide as it was.
 
-    Without `desk` only the phone is asked about accessibility: for a page that was asked at both in other colours.
+    Without `desktop` only the phone is asked about accessibility: for a page that was asked at both in other colours.
     """
     before = page.viewport_size
     number = next(_numbers)
     for width in WIDTHS:
         await page.set_viewport_size({"width": width, "height": 844})
-        if desk or width == WIDTHS[0]:
+        if desktop or width == WIDTHS[0]:
             assert await violations(page) == [], f"{name} at {width}: {page.url}"
         assert await wider_than_the_window(page) == [], f"{name} at {width}: {page.url}"
         if PICTURES:

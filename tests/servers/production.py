@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from store.core.settings import Environment, ProviderName, Settings
+from store.core.settings import DeploymentEnvironment, ProviderName, Settings
 
 SERVICE_HOST = "pay.example-network.com"
 SERVICE_URL = f"https://{SERVICE_HOST}"
@@ -17,7 +17,7 @@ NOBODYS_URL = f"https://{NOBODYS_HOST}"
 def production_settings(**changes: Any) -> Settings:
     """The settings of such an installation."""
     given = {
-        "environment": Environment.PRODUCTION,
+        "environment": DeploymentEnvironment.PRODUCTION,
         "secret": "0123456789abcdef0123456789abcdef",
         "provider": ProviderName.MANGOPAY,
         "mangopay_client_id": "shop",

@@ -16,7 +16,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from store.core.clock import clock
-from store.kv import KeyValue, open_kv
+from store.kv import KeyValueStore, open_kv
 from tests.servers.ports import free_port
 from tests.servers.programs import needed
 
@@ -236,7 +236,7 @@ def kv_url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def kv(kv_url: str) -> AsyncIterator[KeyValue]:
+async def kv(kv_url: str) -> AsyncIterator[KeyValueStore]:
     """An empty store, once for each engine."""
     store = open_kv(kv_url, clock)
     yield store

@@ -9,11 +9,11 @@ from sqlalchemy import text
 from typer.testing import CliRunner, Result
 
 from coffret.cli import app
+from coffret.command_error import CommandError
 from coffret.commands.accounts import create_user
-from coffret.commands.command_error import CommandError
 from resolvers.account.administration import NewUser
-from resolvers.core.authentication import Callers
-from resolvers.core.context import Role
+from resolvers.core.authentication import Authenticator
+from resolvers.core.caller import Role
 from schema.core.errors import Unauthenticated
 from store.core.clock import clock
 from store.database.db import Database
@@ -56,7 +56,7 @@ async def role_of(url: str, secret: str) -> Role:
     """Whom a token logs in as; raises Unauthenticated when it does not."""
     db = Database(url)
     try:
-        return (await Callers(db, clock).by_secret(secret)).role
+        return (await Authenticator(db, clock).authenticate(secret)).role
     finally:
         await db.aclose()
 
@@ -72,12 +72,12 @@ def test_a_master_is_made_and_gets_a_token_that_works_until_revoked(run: Run, da
     made = run("user", "create", "ops@example.com", "--role", "master", "--generate-password")
     assert made.exit_code == 0, made.output
     assert re.search(
-        r"Made user ops@example\.com \(master, id \d+\)\.\nPassword, shown this once: \S{24}\n", made.output
+        r"Created user ops@example\.com \(master, id \d+\)\.\nPassword, shown only once: \S{24}\n", made.output
     )
     created = run("token", "create", "OPS@example.com", "--label", "shop", "--days", "30")
     secret = created.stdout.strip()
     assert re.fullmatch(r"coffret_\S{43}", secret)
-    assert re.search(r"Made token \d+; it works until 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.", created.stderr)
+    assert re.search(r"Created token \d+, valid until 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.", created.stderr)
     assert asyncio.run(role_of(database_url, secret)) is Role.MASTER
     listed = run("token", "list", "ops@example.com").output
     assert secret[:12] in listed
@@ -122,9 +122,9 @@ def test_a_marketplaces_user_sees_that_marketplace(run: Run, database_url: str) 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--role", "partner"], "A partner's user names its partner, and no other user does."),
-        (["--role", "master", "--partner", "77"], "A partner's user names its partner, and no other user does."),
-        (["--role", "marketplace"], "A marketplace's user names its marketplace, and no other user does."),
+        (["--role", "partner"], "Name a partner for the role partner, and only for that role."),
+        (["--role", "master", "--partner", "77"], "Name a partner for the role partner, and only for that role."),
+        (["--role", "marketplace"], "Name a marketplace for the role marketplace, and only for that role."),
         (["--role", "partner", "--partner", "nowhere"], "No such partner nowhere."),
         (["--role", "marketplace", "--marketplace", "nowhere"], "No such marketplace nowhere."),
         (["--role", "master", "--email", "not-an-address"], "name@example.com"),
@@ -194,7 +194,7 @@ def test_who_may_not_log_in_gets_no_token(run: Run, database_url: str) -> None:
         await db.aclose()
 
     asyncio.run(lock())
-    assert refused(run("token", "create", "ops")) == "ops may not log in."
+    assert refused(run("token", "create", "ops")) == "The user ops is inactive."
     assert asyncio.run(ask(database_url, "SELECT count(*) FROM token")) == [(0,)]
 
 

@@ -10,13 +10,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from coffret.cli import app
-from coffret.commands.command_error import CommandError
-from coffret.commands.doctor import moved
-from coffret.commands.findings import State
+from coffret.command_error import CommandError
+from coffret.commands.doctor import check_moved_clock
+from coffret.commands.findings import CheckState
 from store.core.clock import clock
 from store.core.settings import Settings
-from store.core.shared_clock import advance, stored
 from store.database.db import Database
+from store.database.shared_clock import advance_clock, stored_offset
 from tests.coffret.conftest import running
 
 Run = Callable[..., Result]
@@ -45,7 +45,7 @@ async def test_the_command_moves_time_and_shows_it(run: Run, database: Database)
     shown = await asyncio.to_thread(run, "advance", "90s")
     assert "1 day, 12:01:30 ahead of the real time" in shown.output
     assert f"{clock.now():%Y-%m-%d}" in shown.output
-    assert await stored(database) == dt.timedelta(days=1, hours=12, seconds=90)
+    assert await stored_offset(database) == dt.timedelta(days=1, hours=12, seconds=90)
 
 
 @pytest.mark.parametrize("by", ["tomorrow", "0s", "9999d"])
@@ -53,7 +53,7 @@ async def test_the_command_refuses_what_is_no_length_of_time(run: Run, database:
     refused = await asyncio.to_thread(run, "advance", by)
     assert isinstance(refused.exception, CommandError)
     assert "1d12h" in str(refused.exception)
-    assert await stored(database) == dt.timedelta()
+    assert await stored_offset(database) == dt.timedelta()
 
 
 async def test_production_does_not_move(run: Run, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +63,7 @@ async def test_production_does_not_move(run: Run, database: Database, monkeypatc
         refused = await asyncio.to_thread(run, *arguments)
         assert isinstance(refused.exception, CommandError)
         assert "development only" in str(refused.exception)
-    assert await stored(database) == dt.timedelta()
+    assert await stored_offset(database) == dt.timedelta()
 
 
 async def test_production_neither_reads_nor_has_the_address(
@@ -72,7 +72,7 @@ async def test_production_neither_reads_nor_has_the_address(
     for name, value in PRODUCTION.items():
         monkeypatch.setenv(name, value)
     ahead = clock.ahead
-    await advance(database, dt.timedelta(days=3))
+    await advance_clock(database, dt.timedelta(days=3))
     settings = Settings(database_url=database_url, data_dir=tmp_path)
     async with running(settings) as (_, client):
         own = {"host": "api.example.com"}
@@ -83,17 +83,17 @@ async def test_production_neither_reads_nor_has_the_address(
         ):
             assert (answer.status_code, answer.content) == (404, unknown.content)
     assert clock.ahead == ahead
-    assert await stored(database) == dt.timedelta(days=3)
-    (finding,) = [finding async for finding in moved(database, settings)]
-    assert finding.state is State.WARNING
-    assert "3 days" in finding.found
+    assert await stored_offset(database) == dt.timedelta(days=3)
+    (finding,) = [finding async for finding in check_moved_clock(database, settings)]
+    assert finding.state is CheckState.WARNING
+    assert "3 days" in finding.message
 
 
 async def test_the_doctor_tells_of_moved_time_in_development(database: Database, app_settings: Settings) -> None:
-    assert [f async for f in moved(database, app_settings)] == []
-    await advance(database, dt.timedelta(hours=2))
-    (finding,) = [f async for f in moved(database, app_settings)]
-    assert (finding.state, finding.found) == (State.OK, "this installation is 2:00:00 ahead of the real time.")
+    assert [f async for f in check_moved_clock(database, app_settings)] == []
+    await advance_clock(database, dt.timedelta(hours=2))
+    (finding,) = [f async for f in check_moved_clock(database, app_settings)]
+    assert (finding.state, finding.message) == (CheckState.OK, "this installation is 2:00:00 ahead of the real time.")
 
 
 async def test_the_address_moves_time(client: httpx.AsyncClient, database: Database) -> None:
@@ -104,7 +104,7 @@ async def test_the_address_moves_time(client: httpx.AsyncClient, database: Datab
     assert answer.status_code == 200
     assert answer.json()["ahead"] == await asyncio.to_thread(clock.ahead.total_seconds)
     assert clock.ahead >= dt.timedelta(hours=2)
-    assert await stored(database) == clock.ahead
+    assert await stored_offset(database) == clock.ahead
     assert answer.json()["now"] > before["now"]
 
 
@@ -137,7 +137,7 @@ async def test_nothing_else_moves_time(
     answer = await client.post("/_clock/advance", content=body, headers=headers)
     assert answer.status_code == status, answer.text
     assert (await client.options("/_clock/advance", headers={"origin": "http://evil.example"})).status_code == 405
-    assert (clock.ahead, await stored(database)) == (before, before)
+    assert (clock.ahead, await stored_offset(database)) == (before, before)
 
 
 async def test_a_shops_domain_does_not_tell_the_time(client: httpx.AsyncClient) -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from coffret.cli import app
 from coffret.commands import doctor
-from coffret.commands.findings import Finding, State
+from coffret.commands.findings import CheckState, Finding
 from store.core.settings import Settings
 from store.database.db import Database
 from tests.coffret.conftest import PRODUCTION
@@ -49,7 +49,7 @@ def examined() -> tuple[int, dict[str, list[Finding]]]:
     result = CliRunner().invoke(app, ["doctor", "--json"])
     found: dict[str, list[Finding]] = {}
     for entry in json.loads(result.output):
-        finding = Finding(**{**entry, "state": State(entry["state"])})
+        finding = Finding(entry["name"], CheckState(entry["state"]), entry["found"], entry["remedy"])
         found.setdefault(finding.name, []).append(finding)
     return result.exit_code, found
 
@@ -58,8 +58,8 @@ def test_a_sound_installation_has_nothing_wrong(database_url: str, monkeypatch: 
     monkeypatch.setenv("DATABASE_URL", database_url)
     code, found = examined()
     assert code == 0
-    assert not [finding for findings in found.values() for finding in findings if finding.state is State.FAILED]
-    assert found["database"][0].state is found["tables"][0].state is found["clock"][0].state is State.OK
+    assert not [finding for findings in found.values() for finding in findings if finding.state is CheckState.FAILED]
+    assert found["database"][0].state is found["tables"][0].state is found["clock"][0].state is CheckState.OK
 
 
 def test_the_text_says_the_same(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_settings_that_cannot_be_read_are_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("COFFRET_WORKERS", "0")
     code, found = examined()
     assert code == 1
-    assert [finding.found for finding in found["settings"]] == [
+    assert [finding.message for finding in found["settings"]] == [
         "PORT: must be a valid integer, not 'eight thousand'.",
         "COFFRET_WORKERS: must be greater than or equal to 1, not '0'.",
     ]
@@ -91,10 +91,10 @@ async def test_a_database_without_tables_fails(postgres: str, monkeypatch: pytes
     head, _, tail = postgres.partition("?")
     db = Database(head.rsplit("/", 1)[0] + "/without_tables?" + tail)
     try:
-        found = await doctor.tables(db, embedded=False)
+        found = await doctor.check_tables(db, embedded=False)
     finally:
         await db.aclose()
-    assert (found.state, found.remedy) == (State.FAILED, "Run: coffret migrate")
+    assert (found.state, found.remedy) == (CheckState.FAILED, "Run: coffret migrate")
 
 
 @pytest.mark.parametrize(
@@ -112,37 +112,37 @@ def test_a_database_out_of_reach_fails_without_telling_its_password(
     code, found = examined()
     assert code == 1
     (finding,) = found["database"]
-    assert finding.state is State.FAILED
-    assert remedy in finding.found
-    assert "hush" not in finding.found
+    assert finding.state is CheckState.FAILED
+    assert remedy in finding.message
+    assert "hush" not in finding.message
 
 
 def test_a_database_of_another_name_fails(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     head, _, tail = postgres.partition("?")
     monkeypatch.setenv("DATABASE_URL", head.rsplit("/", 1)[0] + "/no_such?" + tail)
-    assert "Create it with createdb" in examined()[1]["database"][0].found
+    assert "Create it with createdb" in examined()[1]["database"][0].message
 
 
 async def test_clocks_that_differ_fail(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (await doctor.time(database)).state is State.OK
-    monkeypatch.setattr(doctor, "SKEW", -doctor.SKEW)
-    found = await doctor.time(database)
-    assert (found.state, found.remedy) == (State.FAILED, "Set both machines by NTP.")
+    assert (await doctor.check_time(database)).state is CheckState.OK
+    monkeypatch.setattr(doctor, "MAX_CLOCK_SKEW", -doctor.MAX_CLOCK_SKEW)
+    found = await doctor.check_time(database)
+    assert (found.state, found.remedy) == (CheckState.FAILED, "Set both machines by NTP.")
 
 
 async def test_redis_is_asked(redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_URL", redis_server.url)
-    assert (await doctor.redis(Settings())).state is State.OK
+    assert (await doctor.check_redis(Settings())).state is CheckState.OK
     redis_server.tell("CONFIG", "SET", "maxmemory", "100mb")
     redis_server.tell("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
     try:
-        found = await doctor.redis(Settings())
+        found = await doctor.check_redis(Settings())
     finally:
         redis_server.tell("CONFIG", "SET", "maxmemory", "0")
         redis_server.tell("CONFIG", "SET", "maxmemory-policy", "noeviction")
-    assert (found.state, "allkeys-lru" in found.found) == (State.WARNING, True)
+    assert (found.state, "allkeys-lru" in found.message) == (CheckState.WARNING, True)
     monkeypatch.setattr(doctor, "OLDEST_REDIS", (99, 0))
-    assert (await doctor.redis(Settings())).state is State.FAILED
+    assert (await doctor.check_redis(Settings())).state is CheckState.FAILED
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ async def test_redis_is_asked(redis_server: RedisServer, monkeypatch: pytest.Mon
 )
 async def test_redis_out_of_reach_fails(monkeypatch: pytest.MonkeyPatch, url: str, said: str) -> None:
     monkeypatch.setenv("REDIS_URL", url)
-    found = await doctor.redis(Settings())
-    assert found.state is State.FAILED
-    assert said in found.found
+    found = await doctor.check_redis(Settings())
+    assert found.state is CheckState.FAILED
+    assert said in found.message
     assert "REDIS_URL" in found.remedy
 
 
@@ -160,33 +160,33 @@ def test_a_port_in_use_is_doubtful() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        found = doctor.port(Settings.model_construct(host="127.0.0.1", port=other.getsockname()[1]))
-    assert found.state is State.WARNING
-    assert "already in use" in found.found
+        found = doctor.check_port(Settings.model_construct(host="127.0.0.1", port=other.getsockname()[1]))
+    assert found.state is CheckState.WARNING
+    assert "already in use" in found.message
     assert "set PORT" in found.remedy
 
 
 def test_the_data_directory_must_be_one(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").touch()
-    assert doctor.data_directory(Settings.model_construct(data_dir=tmp_path / "new")).state is State.OK
-    found = doctor.data_directory(Settings.model_construct(data_dir=tmp_path / "file" / "below"))
-    assert (found.state, found.remedy) == (State.FAILED, "Set COFFRET_DATA_DIR to a directory.")
+    assert doctor.check_data_directory(Settings.model_construct(data_dir=tmp_path / "new")).state is CheckState.OK
+    found = doctor.check_data_directory(Settings.model_construct(data_dir=tmp_path / "file" / "below"))
+    assert (found.state, found.remedy) == (CheckState.FAILED, "Set COFFRET_DATA_DIR to a directory.")
 
 
 def test_the_data_directory_must_have_room(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "ROOM", 1024**6)
-    assert doctor.data_directory(Settings.model_construct(data_dir=tmp_path)).state is State.WARNING
+    monkeypatch.setattr(doctor, "MIN_FREE_BYTES", 1024**6)
+    assert doctor.check_data_directory(Settings.model_construct(data_dir=tmp_path)).state is CheckState.WARNING
 
 
 @pytest.mark.parametrize(
     ("value", "state"),
-    [(SECRET, State.OK), ("0123456789abcdef", State.WARNING), ("ab" * 20, State.FAILED)],
+    [(SECRET, CheckState.OK), ("0123456789abcdef", CheckState.WARNING), ("ab" * 20, CheckState.FAILED)],
 )
-def test_a_secret_must_be_hard_to_guess(monkeypatch: pytest.MonkeyPatch, value: str, state: State) -> None:
+def test_a_secret_must_be_hard_to_guess(monkeypatch: pytest.MonkeyPatch, value: str, state: CheckState) -> None:
     monkeypatch.setenv("COFFRET_SECRET", value)
-    found = doctor.secret(Settings())
+    found = doctor.check_secret(Settings())
     assert found.state is state
-    assert value not in found.found + found.remedy
+    assert value not in found.message + found.remedy
 
 
 def test_production_is_asked_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,29 +199,32 @@ def test_production_is_asked_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     good = production(monkeypatch, FUNNEL_DOMAIN="shops.example")
-    assert doctor.provider(good).state is State.OK
-    assert doctor.workers(good).state is State.WARNING
-    assert doctor.addresses(good).state is State.OK
+    assert doctor.check_provider(good).state is CheckState.OK
+    assert doctor.check_workers(good).state is CheckState.WARNING
+    assert doctor.check_addresses(good).state is CheckState.OK
     assert asked == ["any-partner.shops.example"]
     plain = production(monkeypatch, ENVIRONMENT="development", COFFRET_MANGOPAY_BASE_URL="http://x")
-    assert doctor.provider(plain).state is State.FAILED
+    assert doctor.check_provider(plain).state is CheckState.FAILED
     monkeypatch.delenv("COFFRET_MANGOPAY_BASE_URL")
-    assert doctor.addresses(production(monkeypatch, FUNNEL_SCHEME="http")).remedy == "Unset FUNNEL_SCHEME."
+    assert doctor.check_addresses(production(monkeypatch, FUNNEL_SCHEME="http")).remedy == "Unset FUNNEL_SCHEME."
     monkeypatch.delenv("FUNNEL_SCHEME")
-    assert doctor.addresses(production(monkeypatch, FUNNEL_DOMAIN="shops.invalid")).remedy.startswith(
+    assert doctor.check_addresses(production(monkeypatch, FUNNEL_DOMAIN="shops.invalid")).remedy.startswith(
         "Add a DNS record for *.shops.invalid"
     )
-    assert doctor.addresses(production(monkeypatch, COFFRET_BASE_URL="http://api.localhost")).state is State.FAILED
+    assert (
+        doctor.check_addresses(production(monkeypatch, COFFRET_BASE_URL="http://api.localhost")).state
+        is CheckState.FAILED
+    )
 
 
 def test_an_address_that_is_too_long_for_the_provider_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda _host, _port: None)
     fits = production(monkeypatch, COFFRET_BASE_URL=f"https://{'a' * 23}.example")
-    assert (len(fits.public_url), doctor.addresses(fits).state) == (39, State.OK)
+    assert (len(fits.public_url), doctor.check_addresses(fits).state) == (39, CheckState.OK)
     long = production(monkeypatch, COFFRET_BASE_URL=f"https://{'a' * 25}.example")
-    told = doctor.addresses(long)
-    assert (told.state, told.remedy) == (State.WARNING, "Set COFFRET_BASE_URL to a shorter address.")
-    assert told.found == f"{long.public_url} is 2 characters too long: no partner can prove an identity."
+    told = doctor.check_addresses(long)
+    assert (told.state, told.remedy) == (CheckState.WARNING, "Set COFFRET_BASE_URL to a shorter address.")
+    assert told.message == f"{long.public_url} is 2 characters too long: no partner can prove an identity."
 
 
 def test_a_certificate_for_the_provider_that_cannot_be_used_is_found(
@@ -230,37 +233,44 @@ def test_a_certificate_for_the_provider_that_cannot_be_used_is_found(
     given = tmp_path / "certificate.pem"
     given.write_text("no certificate")
     names = ("COFFRET_MANGOPAY_CERT_FILE", "COFFRET_MANGOPAY_KEY_FILE")
-    found = doctor.provider(production(monkeypatch, **dict.fromkeys(names, str(given))))
-    assert (found.state, found.remedy) == (State.FAILED, f"Correct {names[0]} and {names[1]}.")
+    found = doctor.check_provider(production(monkeypatch, **dict.fromkeys(names, str(given))))
+    assert (found.state, found.remedy) == (CheckState.FAILED, f"Correct {names[0]} and {names[1]}.")
 
 
 def test_real_money_in_development_is_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = doctor.provider(production(monkeypatch, ENVIRONMENT="development"))
+    found = doctor.check_provider(production(monkeypatch, ENVIRONMENT="development"))
     assert (found.state, found.remedy) == (
-        State.WARNING,
+        CheckState.WARNING,
         "Set ENVIRONMENT=production, or COFFRET_PROVIDER=sandbox.",
     )
 
 
 def test_limits_of_the_machine() -> None:
-    assert doctor.open_files(256).remedy == "Raise the limit: ulimit -n 16384"
-    assert doctor.open_files(resource.RLIM_INFINITY).state is State.OK
-    assert doctor.python_version((3, 10, 1)).state is State.FAILED
-    assert doctor.python_version((3, 11, 0)).state is State.OK
-    assert doctor.workers(Settings.model_construct(workers=10_000, redis_url="redis://x")).state is State.WARNING
+    assert doctor.check_open_files(256).remedy == "Raise the limit: ulimit -n 16384"
+    assert doctor.check_open_files(resource.RLIM_INFINITY).state is CheckState.OK
+    assert doctor.check_python_version((3, 10, 1)).state is CheckState.FAILED
+    assert doctor.check_python_version((3, 11, 0)).state is CheckState.OK
+    assert (
+        doctor.check_workers(Settings.model_construct(workers=10_000, redis_url="redis://x")).state
+        is CheckState.WARNING
+    )
 
 
 async def test_the_file_store_is_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
-    found = await doctor.files(Settings())
-    assert (found.state, str(tmp_path / "files") in found.found) == (State.OK, True)
+    found = await doctor.check_files(Settings())
+    assert (found.state, str(tmp_path / "files") in found.message) == (CheckState.OK, True)
     assert [path for path in (tmp_path / "files").rglob("*") if path.is_file()] == []
     monkeypatch.setenv("FILES_URL", "s3://bucket/prefix")
     monkeypatch.setenv("COFFRET_FILES_ENDPOINT", "http://127.0.0.1:1")
     monkeypatch.setenv("COFFRET_FILES_ACCESS_KEY_ID", "us")
     monkeypatch.setenv("COFFRET_FILES_SECRET_ACCESS_KEY", "hush-hush")
-    found = await doctor.files(Settings())
-    assert (found.state, "127.0.0.1:1" in found.found, "hush-hush" in found.found) == (State.FAILED, True, False)
+    found = await doctor.check_files(Settings())
+    assert (found.state, "127.0.0.1:1" in found.message, "hush-hush" in found.message) == (
+        CheckState.FAILED,
+        True,
+        False,
+    )
     monkeypatch.setenv("FILES_URL", "az://container")
     monkeypatch.delenv("COFFRET_FILES_ENDPOINT")
-    found = await doctor.files(Settings())
-    assert (found.state, "FILES_URL" in found.remedy) == (State.FAILED, True)
+    found = await doctor.check_files(Settings())
+    assert (found.state, "FILES_URL" in found.remedy) == (CheckState.FAILED, True)

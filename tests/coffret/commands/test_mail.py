@@ -9,12 +9,12 @@ from pydantic import SecretStr, ValidationError
 from typer.testing import CliRunner
 
 from coffret.cli import app
+from coffret.command_error import CommandError
 from coffret.commands import doctor, mail
-from coffret.commands.command_error import CommandError
-from coffret.commands.findings import State
+from coffret.commands.findings import CheckState
 from coffret.services import make_mailer
-from store.core.settings import Environment, Settings
-from store.mail.mailer import Folder
+from store.core.settings import DeploymentEnvironment, Settings
+from store.mail.mailer import FolderMailer
 from store.mail.smtp import SmtpMailer
 from tests.servers.mail_servers import RealMailServer
 
@@ -41,7 +41,7 @@ async def test_a_message_is_sent_to_whoever_asks(
     monkeypatch.setenv("COFFRET_SMTP_URL", mail_server.url)
     monkeypatch.setenv("COFFRET_MAIL_FROM", "The Shops <orders@shops.example>")
     await mail.test("you@example.org", "fr")
-    assert f"The mail server at 127.0.0.1:{mail_server.port} has taken it." in capsys.readouterr().out
+    assert f"The mail server at 127.0.0.1:{mail_server.port} accepted the message." in capsys.readouterr().out
     (received,) = mail_server.letters
     assert received.recipients == ("you@example.org",)
     assert received.message["From"] == "The Shops <orders@shops.example>"
@@ -52,7 +52,7 @@ async def test_a_refusal_is_told(mail_server: RealMailServer, monkeypatch: pytes
     monkeypatch.setenv("COFFRET_SMTP_URL", mail_server.url)
     monkeypatch.setenv("COFFRET_MAIL_FROM", "orders@shops.example")
     mail_server.refusals["you@example.org"] = "550 5.7.1 Relaying denied"
-    with pytest.raises(CommandError, match=r"It was not taken: 550 5\.7\.1 Relaying denied"):
+    with pytest.raises(CommandError, match=r"The message was not accepted: 550 5\.7\.1 Relaying denied"):
         await mail.test("you@example.org", "en")
     with pytest.raises(CommandError, match="is no address"):
         await mail.test("you", "en")
@@ -76,8 +76,8 @@ async def test_a_language_that_we_do_not_write_is_refused() -> None:
 async def test_mail_goes_where_the_settings_say(mail_server: RealMailServer) -> None:
     made = make_mailer(settings(mail_server.url))
     assert isinstance(made, SmtpMailer)
-    assert isinstance(make_mailer(Settings()), Folder)
-    assert make_mailer(Settings().model_copy(update={"environment": Environment.PRODUCTION})) is None
+    assert isinstance(make_mailer(Settings()), FolderMailer)
+    assert make_mailer(Settings().model_copy(update={"environment": DeploymentEnvironment.PRODUCTION})) is None
 
 
 @pytest.mark.parametrize(
@@ -100,29 +100,29 @@ def test_settings_that_cannot_work_are_refused(given: dict[str, Any], told: str)
 
 
 async def test_a_server_that_answers_is_well(mail_server: RealMailServer) -> None:
-    found = await doctor.mail(settings(mail_server.url))
-    assert found.state is State.OK
-    assert f"127.0.0.1:{mail_server.port}" in found.found
+    found = await doctor.check_mail(settings(mail_server.url))
+    assert found.state is CheckState.OK
+    assert f"127.0.0.1:{mail_server.port}" in found.message
     assert mail_server.letters == []
 
 
 async def test_a_server_that_does_not_is_wrong(mail_server: RealMailServer) -> None:
     await mail_server.stop()
-    found = await doctor.mail(settings(mail_server.url.replace("//", "//me:hushhush@")))
-    assert (found.state, "COFFRET_SMTP_URL" in found.remedy) == (State.FAILED, True)
-    assert "hushhush" not in found.found + found.remedy
+    found = await doctor.check_mail(settings(mail_server.url.replace("//", "//me:hushhush@")))
+    assert (found.state, "COFFRET_SMTP_URL" in found.remedy) == (CheckState.FAILED, True)
+    assert "hushhush" not in found.message + found.remedy
 
 
 async def test_without_a_server_development_is_well_and_production_is_told() -> None:
-    assert (await doctor.mail(Settings())).state is State.OK
-    production = Settings().model_copy(update={"environment": Environment.PRODUCTION})
-    found = await doctor.mail(production)
-    assert found.state is State.WARNING
-    assert "messages wait" in found.found
+    assert (await doctor.check_mail(Settings())).state is CheckState.OK
+    production = Settings().model_copy(update={"environment": DeploymentEnvironment.PRODUCTION})
+    found = await doctor.check_mail(production)
+    assert found.state is CheckState.WARNING
+    assert "messages wait" in found.message
 
 
 def test_the_doctor_looks_at_mail() -> None:
     async def names() -> list[str]:
-        return [finding.name async for finding in doctor.examine()]
+        return [finding.name async for finding in doctor.run_checks()]
 
     assert "mail" in asyncio.run(names())

@@ -10,26 +10,26 @@ import pytest
 from PIL import Image
 from sqlmodel import col, select
 
-from coffret.demo.catalogue_content import DemoCatalogue, load_catalogue, load_sortings
-from coffret.demo.catalogue_rows import lay_catalogue, lay_sortings
+from coffret.demo.catalogue_content import DemoCatalogue, load_catalogue, load_taxonomy
+from coffret.demo.catalogue_rows import insert_catalogue, insert_taxonomy
 from coffret.demo.content import PARTNERS, load_content
-from coffret.demo.rows import lay_shop
+from coffret.demo.rows import insert_shop
 from schema.catalogue.prototype import VoucherPrototypeType
-from schema.media import SIDES, MediaSize
-from schema.validation.html import clean
+from schema.media import LONGEST_SIDES, MediaSize
+from schema.validation.html import clean_html
 from schema.validation.languages import LANGUAGES
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import VoucherPrototypeRow
-from store.catalogue.prices import Party, Rates, party_problems
+from store.catalogue.prices import Party, PrototypeRates, party_problems
 from store.core.clock import clock
 from store.core.files import FileStore
 from store.database.db import Database
-from store.media.media import MediaRow, key_of
+from store.media.media import MediaRow, media_key_of
 from store.partner.partners import MarketplaceRow
 from store.voucher.vouchers import VoucherRow
 
 CATALOGUES = {partner: load_catalogue(partner) for partner in PARTNERS}
-SORTINGS = load_sortings()
+SORTINGS = load_taxonomy()
 BY_PARTNER = pytest.mark.parametrize("catalogue", CATALOGUES.values(), ids=CATALOGUES)
 MOST_BYTES = 60_000
 
@@ -59,7 +59,7 @@ def test_texts_are_well_set(where: str, said: dict[str, str]) -> None:
 @BY_PARTNER
 def test_html_is_clean_and_sentences_are_translated(catalogue: DemoCatalogue) -> None:
     for html in catalogue.how_to_book_html.values():
-        assert clean(html).replace(' rel="nofollow noopener noreferrer"', "") == html
+        assert clean_html(html).replace(' rel="nofollow noopener noreferrer"', "") == html
     for each in catalogue.prototypes:
         for said in (each.name, each.description, each.long_description):
             assert len(set(said.values())) == len(LANGUAGES), f"{each.key} says the same in two languages"
@@ -96,7 +96,7 @@ def test_pictures_are_light_and_as_large_as_uploads_become(catalogue: DemoCatalo
         for size, content in media.files.items():
             with Image.open(io.BytesIO(content)) as image:
                 assert image.format == "WEBP"
-                assert max(image.size) == min(SIDES[size], 1600)
+                assert max(image.size) == min(LONGEST_SIDES[size], 1600)
             assert len(content) < MOST_BYTES, f"{media.key}/{size}"
 
 
@@ -107,9 +107,9 @@ async def test_rows_say_what_the_content_says(database: Database, tmp_path: path
         marketplace = MarketplaceRow(name="Demo")
         db.add(marketplace)
         await db.flush()
-        sortings = await lay_sortings(db, marketplace, SORTINGS)
-        partner = await lay_shop(db, marketplace, "demo.localhost", content, now)
-        await lay_catalogue(db, files, partner, sortings, catalogue, now)
+        sortings = await insert_taxonomy(db, marketplace, SORTINGS)
+        partner = await insert_shop(db, marketplace, "demo.localhost", content, now)
+        await insert_catalogue(db, files, partner, sortings, catalogue, now)
     async with database.sessions() as db:
         rows = (await db.exec(select(VoucherPrototypeRow).order_by(col(VoucherPrototypeRow.ranking)))).all()
         vouchers = (await db.exec(select(VoucherRow).order_by(col(VoucherRow.id)))).all()
@@ -121,11 +121,11 @@ async def test_rows_say_what_the_content_says(database: Database, tmp_path: path
     for voucher in vouchers:
         (row,) = [row for row in rows if row.id == voucher.voucher_prototype_id]
         party = Party(voucher.nb_adults, voucher.nb_children, nights=voucher.nb_nights)
-        assert party_problems(row, Rates.of(row), party) == []
+        assert party_problems(row, PrototypeRates.from_row(row), party) == []
         works = voucher.state in {VoucherState.PAID, VoucherState.USING}
         assert voucher.expires_on is None or (voucher.expires_on > now) is (voucher.state is not VoucherState.EXPIRED)
         assert voucher.activated_on is not None or not works
     for each in media:
-        kept: Any = await files.get(key_of(each.uuid, MediaSize.CARD))
+        kept: Any = await files.get(media_key_of(each.uuid, MediaSize.CARD))
         assert kept is not None
         assert (each.width, each.height) == (1600, 1200)

@@ -22,9 +22,9 @@ from coffret.demo.content import (
     load_content,
     load_partner,
 )
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
-from store.partner.brand import AA, contrast
+from store.core.brand_colours import MIN_CONTRAST, contrast
 
 CONTENT = load_content()
 SHOPS = pytest.mark.parametrize("partner", CONTENT.partners, ids=lambda partner: partner.key)
@@ -249,7 +249,7 @@ def test_gift_cards_live_and_expired_are_there(partner: DemoPartner) -> None:
 
 @SHOPS
 def test_a_partner_can_be_read_and_reaches_nobody(partner: DemoPartner) -> None:
-    assert contrast(partner.accent_colour, "#ffffff") >= AA
+    assert contrast(partner.accent_colour, "#ffffff") >= MIN_CONTRAST
     assert partner.email.endswith(".example")
     assert partner.phone.startswith("+33 4 65 71"), "the block set aside for fiction"
 

@@ -10,20 +10,20 @@ import pytest
 from sqlmodel import col, select
 
 from coffret.demo import large
-from coffret.demo.large import Large, enlarge
+from coffret.demo.large import LargeResult, add_large_partner
 from coffret.demo.large_draw import SPAN
 from coffret.demo.large_shelf import COUPONS, USERNAME
-from coffret.demo.seed import DemoRefused
+from coffret.demo.seed import DemoDataRefused
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
-from store.core.codes import looks_right, normal
-from store.core.settings import Environment, Settings
+from store.core.codes import looks_valid, normalize
+from store.core.settings import DeploymentEnvironment, Settings
 from store.database.db import Database
 from store.gift_card.gift_cards import GiftCardRow
-from store.voucher.rules import ALIVE
+from store.voucher.rules import REDEEMABLE
 from store.voucher.vouchers import VoucherRow
 from tests.bench import vouchers
-from tests.bench.world import World, open_world
+from tests.bench.installation import Installation, open_installation
 
 ROWS = 2000
 UNPAID = {VoucherState.DRAFT, VoucherState.ERROR}
@@ -55,24 +55,24 @@ def told(_done: int, _all: int) -> None:
 async def test_what_is_laid_is_true_to_itself_and_is_written_like_any(
     database_url: str, tmp_path: pathlib.Path
 ) -> None:
-    async with open_world(database_url, "", tmp_path) as world:
+    async with open_installation(database_url, "", tmp_path) as installation:
         begun = clock.now()
-        partner_id, _, token = await vouchers.lay(world, ROWS)
-        async with world.app.state.house.services.db.sessions() as session:
+        partner_id, _, token = await vouchers.lay(installation, ROWS)
+        async with installation.app.state.container.services.db.sessions() as session:
             rows = (await session.exec(select(VoucherRow).where(col(VoucherRow.partner_id) == partner_id))).all()
             cards = (await session.exec(select(GiftCardRow).where(col(GiftCardRow.partner_id) == partner_id))).all()
         assert (len(rows), len(cards)) == (ROWS, ROWS // 20)
         for row in [*rows, *cards]:
-            assert looks_right(row.code)
-            assert row.normal_code == normal(row.code)
+            assert looks_valid(row.code)
+            assert row.normal_code == normalize(row.code)
         for row in rows:
             check(row, begun)
         assert {row.state for row in rows} == set(VoucherState)
         assert len({row.language for row in rows}) == 8
         assert len({row.created_on.year for row in rows}) >= 6
         early = begun - SPAN - dt.timedelta(hours=1)
-        assert await world.means.pool.fetch(SOMETHING_WRONG, partner_id, early, clock.now()) == []
-        await written(world, token, {row.code for row in rows})
+        assert await installation.means.pool.fetch(SOMETHING_WRONG, partner_id, early, clock.now()) == []
+        await written(installation, token, {row.code for row in rows})
 
 
 def check(row: VoucherRow, now: dt.datetime) -> None:
@@ -86,13 +86,13 @@ def check(row: VoucherRow, now: dt.datetime) -> None:
         return
     assert row.created_on <= row.activated_on <= now
     assert row.used_on is None or row.activated_on <= row.used_on <= min(now, row.expires_on)
-    assert (row.state in ALIVE) <= (row.expires_on > now)
+    assert (row.state in REDEEMABLE) <= (row.expires_on > now)
     assert (row.state is VoucherState.EXPIRED) <= (row.expires_on <= now)
 
 
-async def written(world: World, token: str, codes: set[str]) -> None:
+async def written(installation: Installation, token: str, codes: set[str]) -> None:
     """Every row comes out over REST, page by page."""
-    transport = httpx.ASGITransport(world.app)
+    transport = httpx.ASGITransport(installation.app)
     seen: list[dict[str, Any]] = []
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
         for page in range(1, ROWS // 100 + 1):
@@ -109,34 +109,36 @@ async def test_a_run_adds_up_to_the_number_and_makes_the_same_rows(
     database_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(large, "BATCH", 30)
-    async with open_world(database_url, "", tmp_path) as world:
-        db: Database = world.app.state.house.services.db
+    async with open_installation(database_url, "", tmp_path) as installation:
+        db: Database = installation.app.state.container.services.db
         heard: list[tuple[int, int]] = []
-        assert await enlarge(db, world.settings, clock, 100, lambda *so_far: heard.append(so_far)) == Large(100, 100, 5)
+        assert await add_large_partner(
+            db, installation.settings, clock, 100, lambda *so_far: heard.append(so_far)
+        ) == LargeResult(100, 100, 5)
         assert heard == [(30, 105), (60, 105), (90, 105), (100, 105), (105, 105)]
-        codes = await codes_of(world)
-        assert await enlarge(db, world.settings, clock, 100, told) == Large(100, 0, 5)
-        assert await enlarge(db, world.settings, clock, 10, told) == Large(100, 0, 5)
-        assert await enlarge(db, world.settings, clock, 130, told) == Large(130, 30, 6)
-        later = await codes_of(world)
+        codes = await codes_of(installation)
+        assert await add_large_partner(db, installation.settings, clock, 100, told) == LargeResult(100, 0, 5)
+        assert await add_large_partner(db, installation.settings, clock, 10, told) == LargeResult(100, 0, 5)
+        assert await add_large_partner(db, installation.settings, clock, 130, told) == LargeResult(130, 30, 6)
+        later = await codes_of(installation)
         assert later[:100] == codes
         assert len(set(later)) == 130
         for table in ("voucher_chosen_option", "voucher_included_option", "voucher_rental", "voucher"):
-            await world.means.pool.execute(f"DELETE FROM {table}")  # noqa: S608 - one of the four
-        assert await enlarge(db, world.settings, clock, 130, told) == Large(130, 130, 6)
-        assert await codes_of(world) == later
+            await installation.means.pool.execute(f"DELETE FROM {table}")  # noqa: S608 - one of the four
+        assert await add_large_partner(db, installation.settings, clock, 130, told) == LargeResult(130, 130, 6)
+        assert await codes_of(installation) == later
 
 
-async def codes_of(world: World) -> list[str]:
+async def codes_of(installation: Installation) -> list[str]:
     query = (
         "SELECT code FROM voucher WHERE partner_id = (SELECT partner_id FROM app_user WHERE username = $1) ORDER BY id"
     )
-    return [row[0] for row in await world.means.pool.fetch(query, USERNAME)]
+    return [row[0] for row in await installation.means.pool.fetch(query, USERNAME)]
 
 
 async def test_it_is_refused_where_the_demo_data_is(database: Database) -> None:
-    production = Settings().model_copy(update={"environment": Environment.PRODUCTION})
+    production = Settings().model_copy(update={"environment": DeploymentEnvironment.PRODUCTION})
     for settings, why in ((production, "development"), (Settings(), "not in this database")):
-        with pytest.raises(DemoRefused, match=why):
-            await enlarge(database, settings, clock, 10, told)
+        with pytest.raises(DemoDataRefused, match=why):
+            await add_large_partner(database, settings, clock, 10, told)
     assert (await database.rows(select(VoucherRow.id))) == []

@@ -13,22 +13,23 @@ from sqlmodel import col, select
 from starlette.applications import Starlette
 
 from coffret.demo.content import load_content
-from coffret.demo.seed import LOCK, PARTNER_USERS, PASSWORD, USERNAMES, DemoRefused, DemoShop, seed
+from coffret.demo.seed import LOCK, PARTNER_USERS, PASSWORD, USERNAMES, DemoData, DemoDataRefused, seed
 from coffret.sandbox import SandboxSettings, close, sandbox_app
-from schema.checkout.checkout import Choice
-from schema.partner.partner import UserRole
+from schema.account.user import UserRole
+from schema.checkout.checkout import ProductChoice
 from schema.validation.languages import LANGUAGES
-from store.account.credentials import matches
+from store.account.credentials import verify_password
+from store.account.users import UserRow
 from store.checkout.offers import load_products
 from store.checkout.pricing import price_lines
 from store.core.clock import clock
-from store.core.codes import looks_right
-from store.core.settings import Environment, ProviderName, Settings
+from store.core.codes import looks_valid
+from store.core.settings import DeploymentEnvironment, ProviderName, Settings
 from store.database.db import Database
-from store.gift_card.offer import check_offer
-from store.media.pictures import PictureRow, keep
-from store.partner.creation import with_port
-from store.partner.partners import MarketplaceRow, PartnerRow, UserRow
+from store.gift_card.offer import check_gift_card_offer
+from store.media.pictures import PictureRow, store_picture
+from store.partner.creation import with_port_of
+from store.partner.partners import MarketplaceRow, PartnerRow
 from store.product.products import ProductRow
 
 CONTENT = load_content()
@@ -38,7 +39,7 @@ TABLES = ("marketplace", "partner", "app_user", "product", "gift_card", "picture
 @pytest.fixture
 async def sandbox() -> AsyncIterator[Starlette]:
     """An empty provider."""
-    app = sandbox_app(SandboxSettings(public_url="http://provider.test/_provider"))
+    app = sandbox_app(SandboxSettings(public_url="http://provider.test/_provider", clock=clock))
     yield app
     await close(app)
 
@@ -61,7 +62,7 @@ async def counts(db: Database) -> dict[str, int]:
     return {table: await count(db, table) for table in TABLES}
 
 
-async def laid(db: Database, sandbox: Starlette, settings: Settings | None = None) -> DemoShop:
+async def laid(db: Database, sandbox: Starlette, settings: Settings | None = None) -> DemoData:
     found = await seed(db, settings or development(), clock, sandbox)
     assert found is not None
     return found
@@ -104,7 +105,7 @@ async def test_every_row_says_what_its_content_says(database: Database, sandbox:
         assert partner.source_id == str(partner.id)
         assert (partner.commercial_name, partner.accent_colour) == (shop.commercial_name, shop.accent_colour)
         assert partner.gift_card_offer_suggested == list(shop.gift_card_offer.suggested)
-        check_offer(partner)
+        check_gift_card_offer(partner)
         assert pictures[partner.logo_url.removeprefix("/media/")] == shop.logo.content
 
 
@@ -118,7 +119,7 @@ async def test_users_log_in_with_the_password_and_see_what_their_role_sees(
         partners = (await db.exec(select(PartnerRow.id).order_by(col(PartnerRow.id)))).all()
     assert set(users) == set(USERNAMES)
     assert all(user.password_hash.startswith("$argon2id$") for user in users.values())
-    assert await matches(users["master@demo.localhost"].password_hash, PASSWORD)
+    assert await verify_password(users["master@demo.localhost"].password_hash, PASSWORD)
     seen = [(users[name].role, users[name].partner_id, users[name].marketplace_id) for name in USERNAMES]
     assert seen == [
         ("partner", partners[0], None),
@@ -132,7 +133,7 @@ async def test_gift_cards_have_codes_of_ours_and_balanced_entries(database: Data
     found = await laid(database, sandbox)
     codes = [row[0] for row in await database.rows(text("SELECT code FROM gift_card"))]
     assert len(set(codes)) == sum(len(shop.gift_cards) for shop in CONTENT.partners)
-    assert all(looks_right(code) for code in codes)
+    assert all(looks_valid(code) for code in codes)
     unequal = """SELECT count(*) FROM gift_card c WHERE remaining_amount <>
         (SELECT sum(amount) FROM gift_card_entry e WHERE e.gift_card_id = c.id)"""
     assert (await database.rows(text(unequal)))[0][0] == 0
@@ -146,7 +147,7 @@ async def test_the_cart_that_is_shown_can_be_ordered_whole(database: Database, s
     found = await laid(database, sandbox)
     items = found.cart["items"]
     choices = [
-        Choice(
+        ProductChoice(
             item["product_id"],
             item["quantity"],
             item.get("variant_id"),
@@ -209,7 +210,9 @@ async def test_a_provider_that_forgot_is_told_again(
     database: Database, sandbox: Starlette, tmp_path: pathlib.Path
 ) -> None:
     await laid(database, sandbox)
-    emptied = sandbox_app(SandboxSettings(public_url="http://provider.test/_provider", path=tmp_path / "s.sqlite"))
+    emptied = sandbox_app(
+        SandboxSettings(public_url="http://provider.test/_provider", clock=clock, path=tmp_path / "s.sqlite")
+    )
     await laid(database, emptied)
     await test_the_provider_knows_the_partners(database, emptied)
     await close(emptied)
@@ -245,7 +248,7 @@ async def test_a_database_of_ones_own_is_left_alone(database: Database, sandbox:
     ("settings", "told"),
     [
         (
-            Settings.model_construct(environment=Environment.PRODUCTION, provider=ProviderName.SANDBOX),
+            Settings.model_construct(environment=DeploymentEnvironment.PRODUCTION, provider=ProviderName.SANDBOX),
             "public passwords",
         ),
         (development(provider=ProviderName.MANGOPAY, mangopay_client_id="c", mangopay_api_key="k"), "sandbox only"),
@@ -254,7 +257,7 @@ async def test_a_database_of_ones_own_is_left_alone(database: Database, sandbox:
 async def test_where_it_does_not_belong_it_is_refused_in_a_sentence(
     database: Database, sandbox: Starlette, settings: Settings, told: str
 ) -> None:
-    with pytest.raises(DemoRefused, match=told):
+    with pytest.raises(DemoDataRefused, match=told):
         await seed(database, settings, clock, sandbox)
     assert set((await counts(database)).values()) == {0}
 
@@ -286,12 +289,12 @@ async def test_the_same_picture_of_two_partners_is_kept_once(database: Database,
     await laid(database, sandbox)
     before = await count(database, "picture")
     async with database.sessions() as db, db.begin():
-        urls = {await keep(db, partner_id, b"<svg/>", "svg") for partner_id in (1, 2, 1)}
+        urls = {await store_picture(db, partner_id, b"<svg/>", "svg") for partner_id in (1, 2, 1)}
     assert len(urls) == 1
     assert await count(database, "picture") == before + 1
     async with database.sessions() as db:
         with pytest.raises(ValueError, match="one of svg"):
-            await keep(db, 1, b"GIF89a", "gif")
+            await store_picture(db, 1, b"GIF89a", "gif")
 
 
 @pytest.mark.parametrize(
@@ -304,7 +307,7 @@ async def test_the_same_picture_of_two_partners_is_kept_once(database: Database,
     ],
 )
 def test_a_site_domain_is_the_host_that_browsers_send(scheme: str, port: int, domain: str) -> None:
-    assert with_port("demo.localhost", development(funnel_scheme=scheme, port=port)) == domain
+    assert with_port_of("demo.localhost", development(funnel_scheme=scheme, port=port)) == domain
 
 
 def test_the_first_partner_is_the_one_whose_token_is_shown() -> None:

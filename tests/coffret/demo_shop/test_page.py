@@ -14,10 +14,10 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from coffret.app import routes_of
-from coffret.http.hosts import Hosts, every_route
-from resolvers.core.context import Services
+from coffret.http.hosts import HostScope, all_routes
+from resolvers.core.services import Services
 from schema.validation.languages import LANGUAGES
-from store.core.settings import Environment, ProviderName, Settings
+from store.core.settings import DeploymentEnvironment, ProviderName, Settings
 from tests.coffret.conftest import running
 from tests.funnel.checkout.page import Element, parsed
 
@@ -174,8 +174,8 @@ async def test_without_demo_data_there_is_none(application: tuple[Starlette, htt
 
 
 def at_shops(settings: Settings) -> list[str]:
-    tables = [table for table in routes_of(settings) if table.hosts in {Hosts.SHOPS, Hosts.ANY}]
-    return [route.path for route in every_route(tables) if isinstance(route, Route)]
+    tables = [table for table in routes_of(settings) if table.hosts in {HostScope.STOREFRONTS, HostScope.ANY}]
+    return [route.path for route in all_routes(tables) if isinstance(route, Route)]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def at_shops(settings: Settings) -> list[str]:
         {"demo": False},
         {"provider": ProviderName.MANGOPAY, "mangopay_client_id": "c", "mangopay_api_key": "k"},
         {
-            "environment": Environment.PRODUCTION,
+            "environment": DeploymentEnvironment.PRODUCTION,
             "secret": "s" * 32,
             "provider": ProviderName.MANGOPAY,
             "mangopay_client_id": "c",

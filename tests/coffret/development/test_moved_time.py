@@ -6,7 +6,7 @@ import signal
 import httpx
 import pytest
 
-from schema.checkout.checkout import Choice
+from schema.checkout.checkout import ProductChoice
 from tests.coffret.serving.test_serve import Program
 from tests.coffret.serving.test_two_processes import CART, Pair, pair  # noqa: F401 - a fixture
 from tests.servers.ports import free_port
@@ -25,7 +25,7 @@ async def test_time_moved_in_one_process_has_passed_in_all(pair: Pair) -> None: 
     shop = pair.shop
     cart = (await one.post(CART, json={"items": [{"product_id": 1, "quantity": 1}]})).json()
     product = await shop.product(stock=1)
-    key, seen = await shop.ready(Choice(product.id, 1))
+    key, seen = await shop.ready(ProductChoice(product.id, 1))
     started = await shop.start(key, seen)  # and the customer never pays: one piece is held
     stock = "SELECT stock FROM product WHERE id = :id"
     assert await shop.one(stock, id=product.id) == 0

@@ -13,15 +13,15 @@ import pytest
 from pypdf import PdfReader
 
 from coffret.http.documents import HEADERS
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
-from store.core.document_tokens import document_token
+from store.core.codes import document_token
 from store.document import rendering
 from store.document.addresses import DocumentKind, document_path, document_url
-from store.document.source import find_printed, source_of
+from store.document.source import document_source_of, find_printable
 from store.media import pictures
 from tests.fixtures.document import UNTIL, colours, gift_card, includes, picture, pictured, prototype, voucher, words
 from tests.fixtures.shop import Shop
@@ -37,13 +37,13 @@ class Press:
 @pytest.fixture
 def press(monkeypatch: pytest.MonkeyPatch) -> Press:
     """How often a document was made."""
-    counted, real = Press(), rendering.pdf_of
+    counted, real = Press(), rendering.render_pdf
 
     async def counting(*of: Any) -> bytes:
         counted.made += 1
         return await real(*of)
 
-    monkeypatch.setattr("store.document.cache.pdf_of", counting)
+    monkeypatch.setattr("store.document.cache.render_pdf", counting)
     return counted
 
 
@@ -117,9 +117,9 @@ async def test_its_file_has_a_name_that_every_system_takes(app_shop: Shop, clien
 async def test_the_code_leads_to_where_it_is_redeemed(app_shop: Shop) -> None:
     row = await voucher(app_shop, await prototype(app_shop))
     async with app_shop.services.db.sessions() as db:
-        found = await find_printed(db, DocumentKind.VOUCHER, row.document_token)
+        found = await find_printable(db, DocumentKind.VOUCHER, row.document_token)
         assert found is not None
-        source = await source_of(db, app_shop.services.settings, found, clock.now())
+        source = await document_source_of(db, app_shop.services.settings, found, clock.now())
     assert source.sheet.scanned == f"http://shop.localhost/redeem/?code={row.normal_code}"
 
 
@@ -130,7 +130,7 @@ async def test_its_picture_is_the_cover_and_its_logo_the_shops(app_shop: Shop, c
     (cover,) = colours((await client.get(path(row))).content)
     assert cover[1] > 150 > 60 > cover[0]
     async with app_shop.services.db.sessions() as db, db.begin():
-        logo = await pictures.keep(db, app_shop.partner.id, picture("#0000aa", "PNG", (800, 200)), "png")
+        logo = await pictures.store_picture(db, app_shop.partner.id, picture("#0000aa", "PNG", (800, 200)), "png")
     await app_shop.execute("UPDATE partner SET logo_url = :url", url=logo)
     with_logo = (await client.get(path(row))).content
     assert [max(range(3), key=colour.__getitem__) for colour in sorted(colours(with_logo))] == [2, 1]
@@ -235,7 +235,7 @@ async def test_it_is_made_once_and_anew_when_it_changed(
     await app_shop.execute("UPDATE voucher SET updated_on = now()")
     await client.get(path(row))
     assert press.made == len(tags)
-    listed = [file.key async for file in app_shop.services.files.kept("documents")]
+    listed = [file.key async for file in app_shop.services.files.list_files("documents")]
     assert listed == [f"documents/vouchers/{row.id}.pdf"]
 
 

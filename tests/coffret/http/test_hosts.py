@@ -9,11 +9,11 @@ from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.types import Scope
 
 from coffret.app import create_app, routes_of
-from coffret.http.hosts import Hosts, Table
+from coffret.http.hosts import HostRoutes, HostScope
 from coffret.sandbox import close
-from funnel.checkout.storefronts import COUNTERS
+from funnel.checkout.storefronts import STOREFRONTS
 from funnel.redemption.request import ROOT
-from rest_compat.routes import ROUTES, RestRoutes
+from rest_compat.routes import ROUTES, RestRouter
 from store.core.settings import Settings
 from tests.coffret.conftest import running
 from tests.fixtures.shop import open_shop, sandbox_and_provider
@@ -22,17 +22,17 @@ from tests.servers.production import NOBODYS_HOST, SERVICE_HOST, SHOP_HOST, prod
 FOREIGN = (SHOP_HOST, NOBODYS_HOST, f"{SERVICE_HOST}.example.net", "")
 SAMPLES = {"uuid": "3f2504e0-4f89-41d3-9a0c-0305e82c3301", "int": "1", "path": "some/where"}
 WRITTEN_FOR = {
-    Hosts.API: (True, False),
-    Hosts.SERVICE: (True, False),
-    Hosts.SHOPS: (False, True),
-    Hosts.ANY: (True, True),
+    HostScope.API: (True, False),
+    HostScope.SERVICE: (True, False),
+    HostScope.STOREFRONTS: (False, True),
+    HostScope.ANY: (True, True),
 }
 """Whether a table is served at the service's own host, and at any other."""
 
 
 def paths(route: BaseRoute) -> Iterator[tuple[str, str]]:
     """Methods and paths that a route is for, with something in each place."""
-    if isinstance(route, RestRoutes):
+    if isinstance(route, RestRouter):
         for each in ROUTES:
             for verb in each.verbs:
                 yield verb, re.sub(r"{\w+}", "x", each.path)
@@ -46,7 +46,7 @@ def paths(route: BaseRoute) -> Iterator[tuple[str, str]]:
             yield method, path
 
 
-def answered(tables: list[Table], host: str, method: str, path: str) -> tuple[Table, Scope] | None:
+def answered(tables: list[HostRoutes], host: str, method: str, path: str) -> tuple[HostRoutes, Scope] | None:
     """The table that a request is answered by, and what it found."""
     scope = {"type": "http", "method": method, "path": path, "headers": [(b"host", host.encode())], "root_path": ""}
     for table in tables:
@@ -56,7 +56,7 @@ def answered(tables: list[Table], host: str, method: str, path: str) -> tuple[Ta
     return None
 
 
-def every_request(tables: list[Table]) -> Iterator[tuple[Table, str, str]]:
+def every_request(tables: list[HostRoutes]) -> Iterator[tuple[HostRoutes, str, str]]:
     for table in tables:
         for route in table.routes:
             for method, path in paths(route):
@@ -68,7 +68,7 @@ def test_every_route_is_served_at_the_hosts_that_its_table_is_for(settings: Sett
     tables = routes_of(settings)
     asked = list(every_request(tables))
     assert len(asked) > 150
-    assert {table.hosts for table, _, _ in asked} >= {Hosts.API, Hosts.SERVICE, Hosts.ANY}
+    assert {table.hosts for table, _, _ in asked} >= {HostScope.API, HostScope.SERVICE, HostScope.ANY}
     own = settings.public_url.partition("://")[2]
     for table, method, path in asked:
         at_own, elsewhere = WRITTEN_FOR[table.hosts]
@@ -78,7 +78,7 @@ def test_every_route_is_served_at_the_hosts_that_its_table_is_for(settings: Sett
                 assert found is not None, (host, path)
                 assert WRITTEN_FOR[found[0].hosts][host != own], (host, path)
                 assert found[1]["routed"] is not None, (host, path)
-            elif table.hosts is Hosts.API:
+            elif table.hosts is HostScope.API:
                 assert found == (table, {"routed": None}) or (found is not None and found[1]["routed"] is None), path
             else:
                 assert found is None or found[0].hosts is not table.hosts, (host, path)
@@ -86,25 +86,27 @@ def test_every_route_is_served_at_the_hosts_that_its_table_is_for(settings: Sett
 
 def test_nothing_is_mounted_without_saying_where() -> None:
     for settings in (Settings(), production_settings()):
-        assert {type(route) for route in create_app(settings).routes} == {Table}
+        assert {type(route) for route in create_app(settings).routes} == {HostRoutes}
 
 
 async def test_a_shop_is_open_at_its_own_domain_in_production(production: Settings) -> None:
     sandbox, provider = sandbox_and_provider()
     async with running(production) as (app, client):
-        await open_shop(app.state.house.services, sandbox, SHOP_HOST)
+        await open_shop(app.state.container.services, sandbox, SHOP_HOST)
         for host, status in ((SHOP_HOST, 200), (SHOP_HOST.upper(), 200), (NOBODYS_HOST, 404), (SERVICE_HOST, 404)):
             for path in ("/vouchers/shop/", "/giftcards/shop/", f"{ROOT}log-in/"):
                 answer = await client.get(path, headers={"Host": host})
-                begins = status == 200 and path.startswith("/giftcards/")  # with an empty bag, at an address of its own
+                begins = status == 200 and path.startswith(
+                    "/giftcards/"
+                )  # with an empty basket, at an address of its own
                 assert answer.status_code == (303 if begins else status), (host, path)
                 if begins:
                     assert answer.headers["location"].startswith("/giftcards/shop/customization/?cart=")
                 else:
                     assert answer.headers["content-type"] == "text/html; charset=utf-8", (host, path)
                     assert ("The Shop" in answer.text) is (status == 200), (host, path)
-        for counter in COUNTERS.values():
-            answer = await client.get(f"{counter.root}/nowhere", headers={"Host": SHOP_HOST})
+        for counter in STOREFRONTS.values():
+            answer = await client.get(f"{counter.root_path}/nowhere", headers={"Host": SHOP_HOST})
             assert (answer.status_code, "The Shop" in answer.text) == (404, True)
     await provider.aclose()
     await close(sandbox)

@@ -7,15 +7,17 @@ from typing import Any
 
 import httpx
 import pytest
+from prometheus_client import REGISTRY
 from sqlalchemy import text
 
-from resolvers.core.context import Services
-from resolvers.job import metrics, worker
+from resolvers.core.services import Services
+from resolvers.job import metrics
 from resolvers.job.registry import Payload
 from schema.core.errors import Unavailable
+from store.core.retries import RetryPolicy
 from store.database.db import Database
-from store.job.jobs import Job, Retries, enqueue
-from tests.resolvers.job.job_world import AT_ONCE, THRICE, Queued, queued
+from store.job.jobs import JobKind, enqueue_job
+from tests.resolvers.job.workers import AT_ONCE, THRICE, Queued, queued
 
 __all__ = ["queued"]
 
@@ -31,17 +33,19 @@ async def scraped(client: httpx.AsyncClient) -> dict[str, float]:
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask the database each time."""
-    monkeypatch.setattr(metrics, "FRESH", 0)
+    monkeypatch.setattr(metrics, "CACHE_SECONDS", 0)
 
 
 async def test_depth_and_age_are_those_of_the_database(application: Any, client: httpx.AsyncClient) -> None:
     empty = await scraped(client)
     assert empty["coffret_job_queue_read"] == 1
-    assert {empty[f"coffret_jobs{{kind={job},state={state}}}"] for job in Job for state in ("queued", "failed")} == {0}
-    db: Database = application[0].state.house.services.db
+    assert {
+        empty[f"coffret_jobs{{kind={job},state={state}}}"] for job in JobKind for state in ("queued", "failed")
+    } == {0}
+    db: Database = application[0].state.container.services.db
     async with db.sessions() as session, session.begin():
         for _ in range(5):
-            await enqueue(session, Job.DROP_CART, {})
+            await enqueue_job(session, JobKind.DROP_CART, {})
         await session.exec(text("UPDATE pgqueuer SET execute_after = now() - interval '90 s' WHERE id % 5 = 0"))  # type: ignore[call-overload]
         await session.exec(text("UPDATE pgqueuer SET execute_after = now() + interval '1 h' WHERE id % 5 = 1"))  # type: ignore[call-overload]
         await session.exec(text("UPDATE pgqueuer SET status = 'picked' WHERE id % 5 = 2"))  # type: ignore[call-overload]
@@ -64,7 +68,7 @@ async def test_a_database_that_is_away_or_slow_breaks_nothing(
     async def slow(_db: Database, _statement: Any) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(metrics, "PATIENCE", 0.1)
+    monkeypatch.setattr(metrics, "READ_TIMEOUT", 0.1)
     for rows in (away, slow):
         with monkeypatch.context() as patched:
             patched.setattr(Database, "rows", rows)
@@ -84,7 +88,7 @@ async def test_the_database_is_asked_once_for_many_scrapes(
         asked.append(statement)
         return await rows(db, statement)
 
-    monkeypatch.setattr(metrics, "FRESH", 60)
+    monkeypatch.setattr(metrics, "CACHE_SECONDS", 60)
     monkeypatch.setattr(Database, "rows", counted)
     for _ in range(5):
         await scraped(client)
@@ -92,20 +96,23 @@ async def test_the_database_is_asked_once_for_many_scrapes(
 
 
 @pytest.mark.parametrize(
-    ("retries", "outcomes"), [(AT_ONCE, {"failed": 1}), (THRICE, {"retried": THRICE.tries - 1, "failed": 1})]
+    ("retries", "outcomes"), [(AT_ONCE, {"failed": 1}), (THRICE, {"retried": THRICE.max_tries - 1, "failed": 1})]
 )
 async def test_runs_and_failures_are_counted_by_kind_and_outcome(
-    queued: Queued, retries: Retries, outcomes: dict[str, int]
+    queued: Queued, retries: RetryPolicy, outcomes: dict[str, int]
 ) -> None:
     async def wrong(services: Services, payload: Payload) -> None:
         raise ValueError("no")
 
+    def sample(name: str, **labels: str) -> float:
+        return REGISTRY.get_sample_value(name, labels) or 0
+
     def counts() -> dict[str, float]:
         found = {
-            outcome: sum(bucket.get() for bucket in worker.SECONDS.labels("drop_cart", outcome)._buckets)
+            outcome: sample("coffret_job_seconds_count", kind="drop_cart", outcome=outcome)
             for outcome in ("done", "retried", "failed", "again", "released")
         }
-        return found | {"failures": worker.FAILURES.labels("drop_cart")._value.get()}
+        return found | {"failures": sample("coffret_job_failures_total", kind="drop_cart")}
 
     async def changes(begin: Callable[[], Awaitable[None]]) -> dict[str, float]:
         before = counts()
@@ -118,4 +125,4 @@ async def test_runs_and_failures_are_counted_by_kind_and_outcome(
             await queued.until("SELECT status::text FROM pgqueuer", "failed")
 
     queued.does(wrong, retries)
-    assert await changes(run) == {**outcomes, "failures": retries.tries}
+    assert await changes(run) == {**outcomes, "failures": retries.max_tries}

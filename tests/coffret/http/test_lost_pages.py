@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from funnel.core.languages import translations
-from funnel.lost_documents import GONE
+from funnel.lost_documents import DOCUMENT_NOT_FOUND
 from schema.validation.languages import LANGUAGES
 from store.core.settings import Settings
 from store.document.addresses import DocumentKind, document_path
@@ -30,7 +30,7 @@ async def served(production: Settings) -> AsyncIterator[tuple[Shop, httpx.AsyncC
     """A production installation with a shop."""
     sandbox, provider = sandbox_and_provider()
     async with running(production) as (app, client):
-        yield await open_shop(app.state.house.services, sandbox, SHOP_HOST), client
+        yield await open_shop(app.state.container.services, sandbox, SHOP_HOST), client
     await provider.aclose()
 
 
@@ -91,7 +91,7 @@ async def test_a_lost_document_is_a_page_to_a_browser_and_data_to_others(
     host = {"Host": SERVICE_HOST}
     page = await client.get(path, headers={**host, **BROWSER})
     assert page.status_code == 404
-    assert parsed(page.text).one("h1").text == GONE.title
+    assert parsed(page.text).one("h1").text == DOCUMENT_NOT_FOUND.title
     data = await client.get(path, headers={**host, "Accept": "application/pdf"})
     assert (data.status_code, data.headers["content-type"]) == (404, "application/json")
 
@@ -103,7 +103,7 @@ async def test_it_speaks_every_language(served: tuple[Shop, httpx.AsyncClient]) 
         headers = {"Host": SERVICE_HOST, "Accept-Language": language, **BROWSER}
         answer = await client.get(DEAD[0], headers=headers)
         title = parsed(answer.text).one("h1").text
-        assert title == translations(language).gettext(GONE.title)
+        assert title == translations(language).gettext(DOCUMENT_NOT_FOUND.title)
         titles.add(title)
     assert len(titles) == len(LANGUAGES)
 

@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from schema.media import MediaSize
-from store.media.media import MediaRow, key_of, path_of
+from store.media.media import MediaRow, media_key_of, media_path_of
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.resolvers.media.test_media import uploaded
 
@@ -31,10 +31,10 @@ async def terrace(tenants: Tenants) -> MediaRow:
 async def test_a_picture_is_served_on_every_host(
     tenants: Tenants, terrace: MediaRow, size: MediaSize, host: str
 ) -> None:
-    path = path_of(terrace.uuid, size)
+    path = media_path_of(terrace.uuid, size)
     answer = await tenants.client.get(path, headers={"Host": host})
     assert answer.status_code == 200
-    assert answer.content == await tenants.services.files.get(key_of(terrace.uuid, size))
+    assert answer.content == await tenants.services.files.get(media_key_of(terrace.uuid, size))
     told = answer.headers
     assert told["content-type"] == "image/webp"
     assert told["cache-control"] == "public, max-age=31536000, immutable"
@@ -61,14 +61,14 @@ async def test_nothing_else_is_at_such_an_address(tenants: Tenants, terrace: Med
                       f"{terrace.uuid.hex}/card.webp", f"{terrace.uuid}/card.webp%00"):  # fmt: skip
             assert (await tenants.client.get(f"/media/{other}")).status_code == 404, other
     assert not logs
-    assert (await tenants.client.post(path_of(terrace.uuid, MediaSize.CARD))).status_code == 405
+    assert (await tenants.client.post(media_path_of(terrace.uuid, MediaSize.CARD))).status_code == 405
 
 
 async def test_a_file_that_is_lost_is_not_found_and_told(tenants: Tenants, terrace: MediaRow) -> None:
-    await tenants.services.files.delete(key_of(terrace.uuid, MediaSize.CARD))
+    await tenants.services.files.delete(media_key_of(terrace.uuid, MediaSize.CARD))
     with capture_logs() as logs:
-        assert (await tenants.client.get(path_of(terrace.uuid, MediaSize.CARD))).status_code == 404
+        assert (await tenants.client.get(media_path_of(terrace.uuid, MediaSize.CARD))).status_code == 404
     assert [(entry["log_level"], entry["media"], entry["size"]) for entry in logs] == [
         ("error", str(terrace.uuid), MediaSize.CARD)
     ]
-    assert (await tenants.client.get(path_of(terrace.uuid, MediaSize.FULL))).status_code == 200
+    assert (await tenants.client.get(media_path_of(terrace.uuid, MediaSize.FULL))).status_code == 200

@@ -13,12 +13,12 @@ from starlette.applications import Starlette
 
 from coffret.http.metrics import exposition
 from resolvers.account.tokens import issue_token
-from resolvers.core.instrumentation import outcome
+from resolvers.core.instrumentation import outcome_label
+from schema.account.user import UserRole
 from schema.core.errors import CartNotFound, ProviderTimedOut, Unavailable
-from schema.partner.partner import UserRole
+from store.account.users import UserRow
 from store.core.clock import clock
 from store.core.settings import Settings
-from store.partner.partners import UserRow
 from tests.coffret.conftest import running
 from tests.coffret.serving.test_serve import Program
 from tests.fixtures.shop import Shop
@@ -91,11 +91,11 @@ async def test_operations_are_counted_by_transport_and_outcome(client: httpx.Asy
 
 
 def test_what_an_outcome_is_called() -> None:
-    assert outcome(None) == "ok"
-    assert outcome(CartNotFound()) == "refused:cart_not_found"
-    assert outcome(Unavailable(what="The database")) == "failed:unavailable"
-    assert outcome(ProviderTimedOut()) == "failed:provider_timed_out"
-    assert outcome(ZeroDivisionError("4970107111111119")) == "error"
+    assert outcome_label(None) == "ok"
+    assert outcome_label(CartNotFound()) == "refused:cart_not_found"
+    assert outcome_label(Unavailable(what="The database")) == "failed:unavailable"
+    assert outcome_label(ProviderTimedOut()) == "failed:provider_timed_out"
+    assert outcome_label(ZeroDivisionError("4970107111111119")) == "error"
 
 
 # ---- who may read

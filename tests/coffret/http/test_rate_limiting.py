@@ -11,13 +11,13 @@ import pytest
 from pydantic import ValidationError
 from structlog.testing import capture_logs
 
-from coffret.services import House
+from coffret.services import Container
 from resolvers.account.tokens import issue_token
-from schema.partner.partner import UserRole
-from store.account.credentials import hashed
+from schema.account.user import UserRole
+from store.account.credentials import hash_password
+from store.account.users import UserRow
 from store.core.clock import clock
 from store.core.settings import Settings
-from store.partner.partners import UserRow
 from tests.coffret.conftest import running
 from tests.fixtures.shop import open_shop
 from tests.servers.redis_servers import RedisServer
@@ -32,9 +32,9 @@ RATE_LIMIT = re.compile(r'"(token|address)";r=(\d+);t=(\d+)')
 class Api:
     """The application, and a user who may log in."""
 
-    def __init__(self, client: httpx.AsyncClient, house: House, token: str) -> None:
+    def __init__(self, client: httpx.AsyncClient, container: Container, token: str) -> None:
         self.client = client
-        self.house = house
+        self.container = container
         self.token = {"Authorization": f"Token {token}"}
 
     async def log_in(self, password: str = WRONG, name: str = NAME) -> httpx.Response:
@@ -47,21 +47,24 @@ class Api:
 
     async def tokens(self) -> int:
         """How many there are."""
-        async with self.house.services.db.engine.connect() as connection:
+        async with self.container.services.db.engine.connect() as connection:
             return int((await connection.exec_driver_sql("SELECT count(*) FROM token")).scalar_one())
 
 
 async def opened(app: Any, client: httpx.AsyncClient) -> Api:
     """A user in an application's database."""
-    house = app.state.house
-    shop = await open_shop(house.services, house.sandbox)
-    async with house.services.db.sessions() as db, db.begin():
+    container = app.state.container
+    shop = await open_shop(container.services, container.sandbox)
+    async with container.services.db.sessions() as db, db.begin():
         user = UserRow(
-            username=NAME, role=UserRole.PARTNER, partner_id=shop.partner.id, password_hash=await hashed(PASSWORD)
+            username=NAME,
+            role=UserRole.PARTNER,
+            partner_id=shop.partner.id,
+            password_hash=await hash_password(PASSWORD),
         )
         db.add(user)
         await db.flush()
-        return Api(client, house, await issue_token(db, user, "limits", clock))
+        return Api(client, container, await issue_token(db, user, "limits", clock))
 
 
 @pytest.fixture(autouse=True)
@@ -186,7 +189,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         await asyncio.sleep(0)
         return password == PASSWORD
 
-    monkeypatch.setattr("resolvers.account.tokens.matches", matches)
+    monkeypatch.setattr("resolvers.account.tokens.verify_password", matches)
     return checked
 
 

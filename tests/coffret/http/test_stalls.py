@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY
 
 from coffret.http import stalls
 from coffret.http.middleware import RequestId
-from coffret.http.stalls import BEAT, STALL, TASK, Stalls, watched_loop
+from coffret.http.stalls import BEAT_INTERVAL, REQUEST_TASK_PREFIX, STALL_THRESHOLD, StallDetector, detect_stalls
 
 
 def counted() -> float:
@@ -28,11 +28,11 @@ class Time:
 
 def test_a_late_beat_is_counted_with_who_was_running() -> None:
     time, before = Time(), counted()
-    watching = Stalls(lambda: f"{TASK}abc", time)
+    watching = StallDetector(lambda: f"{REQUEST_TASK_PREFIX}abc", time)
     with structlog.testing.capture_logs() as logs:
-        time.now += BEAT + 1
-        watching.look()
-        watching.look()
+        time.now += BEAT_INTERVAL + 1
+        watching.check()
+        watching.check()
         time.now += 1
         watching.beat()
     assert counted() == before + 1
@@ -46,27 +46,27 @@ def test_a_late_beat_is_counted_with_who_was_running() -> None:
 
 def test_nobody_is_blamed_for_the_stall_before() -> None:
     time = Time()
-    names = iter([f"{TASK}first", "worker"])
-    watching = Stalls(lambda: next(names), time)
+    names = iter([f"{REQUEST_TASK_PREFIX}first", "worker"])
+    watching = StallDetector(lambda: next(names), time)
     with structlog.testing.capture_logs() as logs:
         for _ in range(2):
-            time.now += BEAT + 2 * STALL
-            watching.look()
+            time.now += BEAT_INTERVAL + 2 * STALL_THRESHOLD
+            watching.check()
             watching.beat()
-        time.now += BEAT + 2 * STALL
+        time.now += BEAT_INTERVAL + 2 * STALL_THRESHOLD
         watching.beat()
     blamed = [(line.get("request_id"), line.get("task")) for line in logs if "seconds" in line]
     assert blamed == [("first", None), (None, "worker"), (None, None)]
 
 
-@pytest.mark.parametrize("late", [0, STALL - 0.01])
+@pytest.mark.parametrize("late", [0, STALL_THRESHOLD - 0.01])
 def test_what_is_short_is_nothing(late: float) -> None:
     time, before = Time(), counted()
-    watching = Stalls(lambda: None, time)
+    watching = StallDetector(lambda: None, time)
     with structlog.testing.capture_logs() as logs:
         for _ in range(10):
-            time.now += BEAT + late
-            watching.look()
+            time.now += BEAT_INTERVAL + late
+            watching.check()
             watching.beat()
     assert counted() == before
     assert logs == []
@@ -90,7 +90,7 @@ async def test_a_request_that_holds_a_real_loop_is_named(monkeypatch: pytest.Mon
         seen.wait()  # the loop stands until the thread has noticed
 
     scope = {"type": "http", "method": "GET", "headers": [(b"x-request-id", b"the-request")]}
-    with watched_loop():
+    with detect_stalls():
         await asyncio.create_task(RequestId(hold)(scope, None, None))  # type: ignore[arg-type]  # neither is used
         await done.wait()
     assert [line["request_id"] for line in told] == ["the-request", "the-request"]
@@ -100,7 +100,7 @@ async def test_a_request_that_holds_a_real_loop_is_named(monkeypatch: pytest.Mon
 
 
 async def test_watching_ends() -> None:
-    with watched_loop():
+    with detect_stalls():
         (thread,) = [thread for thread in threading.enumerate() if thread.name == "stalls"]
     await asyncio.to_thread(thread.join)
     assert not thread.is_alive()

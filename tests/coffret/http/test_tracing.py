@@ -15,9 +15,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind
 
 from coffret.commands import doctor
-from coffret.commands.findings import State
-from coffret.services import House
-from schema.checkout.checkout import Choice
+from coffret.commands.findings import CheckState
+from coffret.services import Container, hook_secret
+from schema.checkout.checkout import ProductChoice
 from store.core import tracing
 from store.core.opentelemetry import Telemetry
 from store.core.settings import Settings
@@ -25,21 +25,20 @@ from store.database.db import Database
 from tests.coffret.conftest import running
 from tests.coffret.http.test_metrics import token_of
 from tests.fixtures.shop import Shop, open_shop
-from tests.resolvers.job.job_world import working
+from tests.resolvers.job.workers import working
 
 CALLER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 TRACE = int(CALLER[3:35], 16)
 
 
 @pytest.fixture
-def spans() -> Iterator[InMemorySpanExporter]:
-    """What is traced, from now on."""
+def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
+    """What is traced, from now on, told at once."""
+    monkeypatch.setattr("store.core.opentelemetry.BatchSpanProcessor", SimpleSpanProcessor)
     exporter = InMemorySpanExporter()
-    telemetry = Telemetry(InMemorySpanExporter(), "coffret")
-    telemetry._provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracing.begin_with(telemetry)
+    tracing.start_tracing_with(Telemetry(exporter, "coffret"))
     yield exporter
-    tracing.end()
+    tracing.stop_tracing()
 
 
 def names(spans: Sequence[ReadableSpan]) -> set[str]:
@@ -50,7 +49,7 @@ def names(spans: Sequence[ReadableSpan]) -> set[str]:
 class Walk:
     """What somebody did under one trace, and what must not be told of it."""
 
-    house: House
+    container: Container
     client: httpx.AsyncClient
     shop: Shop
     headers: Mapping[str, str]
@@ -68,17 +67,17 @@ class Walk:
 
     async def payment(self, product_id: int) -> None:
         """Pay, of which the provider notifies."""
-        key, seen = await self.shop.ready(Choice(product_id, 1))
+        key, seen = await self.shop.ready(ProductChoice(product_id, 1))
         started = await self.shop.start(key, seen)
         await self.shop.pay(started)
-        payin, secret = await self.shop.payin_of(started.attempt_id), self.house.services.provider._hook_secret  # type: ignore[attr-defined]
+        payin, secret = await self.shop.payin_of(started.attempt_id), hook_secret(self.container.services.settings)
         hook = f"/provider/hooks/{secret}?EventType=PAYIN_NORMAL_SUCCEEDED&RessourceId={payin}&Date=1"
         assert (await self.client.get(hook, headers={"traceparent": CALLER})).status_code == 200
         self.secrets += [secret, payin, "ada@example.com", "Lilas", "4970107111111119"]
 
     async def order(self, spans: InMemorySpanExporter, url: str) -> None:
         """Let a worker make the order, and tell of its job."""
-        async with working(self.house.services, url), asyncio.timeout(60):
+        async with working(self.container.services, url), asyncio.timeout(60):
             while await self.shop.count("shop_order") == 0:
                 await asyncio.sleep(0.05)
             while "job provider_hint" not in names(spans.get_finished_spans()):
@@ -89,15 +88,14 @@ async def test_a_trace_leads_from_a_cart_to_its_order_and_shows_nothing_secret(
     app_settings: Settings, database_url: str, spans: InMemorySpanExporter
 ) -> None:
     async with running(app_settings) as (app, client):
-        house = app.state.house
-        shop = await open_shop(house.services, house.sandbox)
-        walk = Walk(house, client, shop, await token_of(shop) | {"traceparent": CALLER})
+        container = app.state.container
+        shop = await open_shop(container.services, container.sandbox)
+        walk = Walk(container, client, shop, await token_of(shop) | {"traceparent": CALLER})
         product = await shop.product()
         spans.clear()
         await walk.cart(product.id)
         await walk.payment(product.id)
         await walk.order(spans, database_url)
-        spans._stopped = False
         finished = [span for span in spans.get_finished_spans() if span.context and span.context.trace_id == TRACE]
     assert {
         "POST /api/v2/ecommerce/cart/",
@@ -166,7 +164,7 @@ async def test_a_statement_that_fails_ends_its_span(database_url: str, spans: In
 
 
 def test_without_being_asked_nothing_of_ours_is_imported() -> None:
-    code = "import sys, coffret.app, store.tracing as t; t.begin('coffret'); print('store.core.opentelemetry' in sys.modules, t.live())"
+    code = "import sys, coffret.app, store.core.tracing as t; t.start_tracing('coffret'); print('store.core.opentelemetry' in sys.modules, t.current_telemetry())"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     said = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
@@ -177,24 +175,24 @@ def test_without_being_asked_nothing_of_ours_is_imported() -> None:
 def test_asked_for_without_its_packages_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: object) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
     monkeypatch.setattr(tracing, "PACKAGES", ("opentelemetry.exporter.of_nobody",))
-    found = doctor.traces(Settings())
-    assert found.state is State.WARNING
+    found = doctor.check_traces(Settings())
+    assert found.state is CheckState.WARNING
     assert "coffret[tracing]" in found.remedy
-    tracing.begin("coffret")
-    assert tracing.live() is None
+    tracing.start_tracing("coffret")
+    assert tracing.current_telemetry() is None
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
-    assert doctor.traces(Settings()).state is State.OK
+    assert doctor.check_traces(Settings()).state is CheckState.OK
 
 
 def test_asked_for_with_its_packages_it_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:4318")
     monkeypatch.setattr(tracing, "PACKAGES", ("opentelemetry.sdk",))
-    assert doctor.traces(Settings()).state is State.OK
+    assert doctor.check_traces(Settings()).state is CheckState.OK
 
 
 async def test_without_tracing_there_are_no_spans_and_no_headers() -> None:
-    assert tracing.live() is None
-    assert tracing.carried() == {}
+    assert tracing.current_telemetry() is None
+    assert tracing.propagation_headers() == {}
     with tracing.span("nothing") as span:
         span.set_attribute("a", 1)
         span.update_name("still nothing")

@@ -14,15 +14,15 @@ import pytest_asyncio
 from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from coffret.commands.command_error import CommandError
+from coffret.command_error import CommandError
 from coffret.demo.seed import MARKETPLACE_USER, PARTNER_USERS, PASSWORD
 from coffret.listen import feed as feeding
-from coffret.listen.api import LONGEST_PAUSE, PAUSE, Api, Away
-from coffret.listen.feed import LATE, Feed, Happened
-from schema.event import EXAMPLES, EventType
+from coffret.listen.api import MAX_RETRY_PAUSE, RETRY_PAUSE, ApiClient, ApiUnavailable
+from coffret.listen.feed import COMMIT_LAG, EventFeed, ReceivedEvent
+from schema.event import EVENT_EXAMPLES, EventType
 from store.core.clock import clock
 from store.database.db import Database
-from store.event.events import emit
+from store.event.events import emit_event
 from tests.coffret.serving.test_serve import Program
 from tests.servers.databases import Databases
 from tests.servers.ports import free_port
@@ -59,7 +59,7 @@ class Served:
 async def happen(db: AsyncSession, subject: object, partner_id: int = 1) -> None:
     """Something happens in a transaction."""
     kind = EventType.CART_EXPIRED
-    await emit(db, kind, partner_id=partner_id, subject=str(subject), data=EXAMPLES[kind])
+    await emit_event(db, kind, partner_id=partner_id, subject=str(subject), data=EVENT_EXAMPLES[kind])
 
 
 @contextlib.asynccontextmanager
@@ -86,29 +86,29 @@ async def served(databases: Databases, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def api(served: Served) -> AsyncIterator[Api]:
+async def api(served: Served) -> AsyncIterator[ApiClient]:
     """A client of the server, logged in."""
-    async with Api(served.url) as api:
+    async with ApiClient(served.url) as api:
         assert await api.log_in(MARKETPLACE_USER, PASSWORD)
         yield api
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def feed(api: Api) -> Feed:
+async def feed(api: ApiClient) -> EventFeed:
     """The events from now on."""
-    feed = Feed(api)
+    feed = EventFeed(api)
     await feed.start()
     return feed
 
 
-async def new(feed: Feed) -> list[str]:
+async def new(feed: EventFeed) -> list[str]:
     """The subjects of the events that are new."""
-    return [event.subject async for event in feed.new()]
+    return [event.subject async for event in feed.poll()]
 
 
-async def test_what_happens_is_told_once_and_in_order(served: Served, api: Api) -> None:
+async def test_what_happens_is_told_once_and_in_order(served: Served, api: ApiClient) -> None:
     await served.happen("before")
-    feed = Feed(api)
+    feed = EventFeed(api)
     await feed.start()
     assert await new(feed) == []
     for subject in "abc":
@@ -119,16 +119,16 @@ async def test_what_happens_is_told_once_and_in_order(served: Served, api: Api) 
     assert await new(feed) == ["d"]
 
 
-async def test_an_event_is_told_whole(served: Served, feed: Feed) -> None:
+async def test_an_event_is_told_whole(served: Served, feed: EventFeed) -> None:
     await served.happen("whole", 2)
-    (event,) = [event async for event in feed.new()]
+    (event,) = [event async for event in feed.poll()]
     row = (
         await served.db.rows(text("SELECT e.*, p.uuid FROM event e JOIN partner p ON p.id = 2 WHERE subject = 'whole'"))
     )[0]
-    assert event == Happened(row.key, "cart.expired", row.occurred_on, "whole", row.data, (2, row.uuid))
+    assert event == ReceivedEvent(row.key, "cart.expired", row.occurred_on, "whole", row.data, (2, row.uuid))
 
 
-async def test_what_is_committed_late_is_told_late(served: Served, feed: Feed) -> None:
+async def test_what_is_committed_late_is_told_late(served: Served, feed: EventFeed) -> None:
     async with served.db.sessions() as slow, slow.begin():
         await happen(slow, "slow")
         await served.happen("quick")
@@ -137,8 +137,8 @@ async def test_what_is_committed_late_is_told_late(served: Served, feed: Feed) -
     assert await new(feed) == []
 
 
-async def test_what_began_before_the_listening_and_is_committed_after_is_told(served: Served, api: Api) -> None:
-    feed = Feed(api)
+async def test_what_began_before_the_listening_and_is_committed_after_is_told(served: Served, api: ApiClient) -> None:
+    feed = EventFeed(api)
     async with served.db.sessions() as slow, slow.begin():
         await happen(slow, "slow")
         await served.happen("before")
@@ -147,9 +147,9 @@ async def test_what_began_before_the_listening_and_is_committed_after_is_told(se
 
 
 @pytest.mark.parametrize("page", [1, 2, 3])
-async def test_pages(served: Served, api: Api, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
-    monkeypatch.setattr(feeding, "PAGE", page)
-    feed = Feed(api)
+async def test_pages(served: Served, api: ApiClient, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
+    monkeypatch.setattr(feeding, "PAGE_SIZE", page)
+    feed = EventFeed(api)
     await feed.start()
     subjects = [f"{page}:{number}" for number in range(7)]
     for subject in subjects:
@@ -158,39 +158,39 @@ async def test_pages(served: Served, api: Api, monkeypatch: pytest.MonkeyPatch, 
     assert await new(feed) == []
 
 
-async def test_what_is_old_is_not_read_again(served: Served, api: Api) -> None:
+async def test_what_is_old_is_not_read_again(served: Served, api: ApiClient) -> None:
     seconds = 0.0
     asked: list[Mapping[str, Any]] = []
 
-    class Noted(Api):
-        async def ask(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+    class Noted(ApiClient):
+        async def execute(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
             asked.append(variables)
-            return await super().ask(query, variables)
+            return await super().execute(query, variables)
 
     async with Noted(api.url, api.token) as noted:
-        feed = Feed(noted, monotonic=lambda: seconds)
+        feed = EventFeed(noted, monotonic=lambda: seconds)
         await feed.start()
         await served.happen("old")
         assert await new(feed) == ["old"]
         began_at = asked[-1]["after"]
-        seconds = LATE.total_seconds() - 1
+        seconds = COMMIT_LAG.total_seconds() - 1
         await served.happen("newer")
         assert await new(feed) == ["newer"]
         assert asked[-1]["after"] == began_at
-        seconds = LATE.total_seconds() + 1
+        seconds = COMMIT_LAG.total_seconds() + 1
         assert await new(feed) == []
         assert await new(feed) == []
         assert asked[-1]["after"] != began_at
-        assert list(feed._answered.values()) == [LATE.total_seconds() - 1]
+        assert list(feed._seen_keys.values()) == [COMMIT_LAG.total_seconds() - 1]
         await served.happen("newest")
         assert await new(feed) == ["newest"]
 
 
-async def test_since(served: Served, api: Api) -> None:
+async def test_since(served: Served, api: ApiClient) -> None:
     await served.happen("recent")
     await served.happen("old")
     await served.execute("UPDATE event SET occurred_on = occurred_on - interval '1 hour' WHERE subject <> 'recent'")
-    feed = Feed(api, clock.now() - dt.timedelta(minutes=10))
+    feed = EventFeed(api, clock.now() - dt.timedelta(minutes=10))
     await feed.start()
     assert await new(feed) == ["recent"]
     await served.happen("now")
@@ -198,19 +198,19 @@ async def test_since(served: Served, api: Api) -> None:
 
 
 async def test_after_an_outage_it_goes_on_where_it_stood(
-    served: Served, api: Api, monkeypatch: pytest.MonkeyPatch
+    served: Served, api: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feeding, "PAGE", 2)
+    monkeypatch.setattr(feeding, "PAGE_SIZE", 2)
     outages = [False] * 3 + [True]
 
-    class Shaky(Api):
-        async def ask(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+    class Shaky(ApiClient):
+        async def execute(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
             if outages and outages.pop(0):
-                raise Away("gone")
-            return await super().ask(query, variables)
+                raise ApiUnavailable("gone")
+            return await super().execute(query, variables)
 
     async with Shaky(api.url, api.token) as shaky:
-        feed = Feed(shaky)
+        feed = EventFeed(shaky)
         await feed.start()
         subjects = [f"outage {number}" for number in range(9)]
         for subject in subjects:
@@ -218,19 +218,19 @@ async def test_after_an_outage_it_goes_on_where_it_stood(
         told: list[str] = []
 
         async def read() -> None:
-            async for event in feed.new():
+            async for event in feed.poll():
                 told.append(event.subject)  # noqa: PERF401 - what was told before the outage counts
 
-        with pytest.raises(Away):
+        with pytest.raises(ApiUnavailable):
             await read()
         assert 0 < len(told) < len(subjects)
         assert told + await new(feed) == subjects
 
 
 async def test_a_partner_hears_of_its_own(served: Served) -> None:
-    async with Api(served.url) as api:
+    async with ApiClient(served.url) as api:
         assert await api.log_in(PARTNER_USERS[0], PASSWORD)
-        feed = Feed(api)
+        feed = EventFeed(api)
         await feed.start()
         await served.happen("of the other", 2)
         await served.happen("own", 1)
@@ -242,26 +242,26 @@ async def test_a_partner_hears_of_its_own(served: Served) -> None:
 
 async def refusal(url: str, token: str = BAD_TOKEN) -> str:
     """What a developer is told."""
-    async with Api(url, token) as api:
+    async with ApiClient(url, token) as api:
         with pytest.raises(CommandError) as caught:
-            await Feed(api).start()
+            await EventFeed(api).start()
     return str(caught.value)
 
 
 async def test_a_token_that_nobody_knows(served: Served) -> None:
     told = await refusal(served.url)
-    assert told.startswith(f"{served.url} does not know this token. Make one there with `coffret token create`")
+    assert told.startswith(f"{served.url} does not know this token. Create one there with `coffret token create`")
 
 
 async def test_a_token_that_may_not(served: Served) -> None:
     await served.execute("UPDATE app_user SET permissions = '{}' WHERE username = :name", name=PARTNER_USERS[1])
-    async with Api(served.url) as api:
+    async with ApiClient(served.url) as api:
         assert await api.log_in(PARTNER_USERS[1], PASSWORD)
         assert "permissions.manage_webhook" in await refusal(served.url, api.token)
 
 
 async def test_a_wrong_password(served: Served) -> None:
-    async with Api(served.url) as api:
+    async with ApiClient(served.url) as api:
         assert await api.log_in(MARKETPLACE_USER, "wrong") is False
         assert api.token == ""
 
@@ -279,11 +279,11 @@ async def test_an_address_that_is_none(url: str) -> None:
     assert "is no address of a Coffret" in await refusal(url)
 
 
-async def away(url: str) -> Away:
+async def away(url: str) -> ApiUnavailable:
     """What keeps it from being asked."""
-    async with Api(url, "t") as api:
-        with pytest.raises(Away) as caught:
-            await Feed(api).start()
+    async with ApiClient(url, "t") as api:
+        with pytest.raises(ApiUnavailable) as caught:
+            await EventFeed(api).start()
     return caught.value
 
 
@@ -298,11 +298,11 @@ async def test_nobody_answers() -> None:
 @pytest.mark.parametrize(
     ("status", "headers", "pause"),
     [
-        (503, {}, PAUSE),
+        (503, {}, RETRY_PAUSE),
         (503, {"retry_after": "7"}, dt.timedelta(seconds=7)),
-        (429, {"retry_after": "0"}, PAUSE),
-        (429, {"retry_after": "9" * 4000}, LONGEST_PAUSE),
-        (500, {"retry_after": "Sat, 21 Nov 2026 08:00:00 GMT"}, PAUSE),
+        (429, {"retry_after": "0"}, RETRY_PAUSE),
+        (429, {"retry_after": "9" * 4000}, MAX_RETRY_PAUSE),
+        (500, {"retry_after": "Sat, 21 Nov 2026 08:00:00 GMT"}, RETRY_PAUSE),
     ],
 )
 async def test_it_asks_for_patience(status: int, headers: dict[str, str], pause: dt.timedelta) -> None:
@@ -310,13 +310,15 @@ async def test_it_asks_for_patience(status: int, headers: dict[str, str], pause:
         receiver.otherwise = answers(status, b"", **headers)
         found = await away(f"http://127.0.0.1:{receiver.port}/")
     assert str(found) == f"http://127.0.0.1:{receiver.port} answers {status}"
-    assert found.after == pause
+    assert found.retry_after == pause
 
 
 async def test_types_that_are_newer_than_this_program() -> None:
     node = {"id": "evt_1", "occurredOn": "2026-11-21T08:00:00.000000Z", "subject": "1", "data": {}}
     partner = {"id": 1, "uuid": "7a1c4f0e-5d0b-4c61-9d55-0f6f6d3f0c11"}
     names: Sequence[str] = [kind.name for kind in EventType]
-    told = [feeding._happened({**node, "type": name, "partner": partner}) for name in (*names, "PAYOUT_REQUEST_PAID")]
+    told = [
+        feeding._parse_event({**node, "type": name, "partner": partner}) for name in (*names, "PAYOUT_REQUEST_PAID")
+    ]
     assert [event.type for event in told] == [*(kind.value for kind in EventType), "payout.request_paid"]
     assert dataclasses.replace(told[0], type="x").key == "evt_1"

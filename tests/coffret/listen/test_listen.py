@@ -16,17 +16,17 @@ import pytest
 import pytest_asyncio
 from sqlmodel import col, select
 
-from coffret.commands.command_error import CommandError
-from coffret.commands.listen import Display, Wanted, chosen, moment, run
+from coffret.command_error import CommandError
+from coffret.commands.listen import Display, ListenOptions, event_types_matching, parse_since, run
 from coffret.listen import forwarding
-from coffret.listen.feed import Happened
-from coffret.listen.forwarding import Forwarder, checked, message_id
+from coffret.listen.feed import ReceivedEvent
+from coffret.listen.forwarding import Forwarder, checked_url, message_id
 from coffret.listen.secret import listening_secret
-from schema.event import EXAMPLES, EventType
+from schema.event import EVENT_EXAMPLES, EventType
 from store.core.clock import clock
 from store.event.events import EventRow
 from store.partner.partners import PartnerRow
-from store.webhook.queue import body
+from store.webhook.queue import event_body
 from tests.coffret.listen.test_feed import Served, serving
 from tests.servers.databases import Databases
 from tests.servers.ports import free_port
@@ -38,7 +38,7 @@ WITHIN = 60.0
 """Seconds; generous, since tests run on busy machines."""
 OWN = "cart.expired"
 """The events that these tests make happen. The server has others of its own, whenever its schedule says so."""
-NO_PAUSES = (forwarding.PAUSES[0] / 50,) * 3
+NO_PAUSES = (forwarding.RETRY_PAUSES[0] / 50,) * 3
 
 
 class Listener:
@@ -133,7 +133,7 @@ async def test_events_are_shown_and_forwarded_as_webhooks_are(
         async with served.db.sessions() as db:
             query = select(EventRow, PartnerRow.uuid).join(PartnerRow, col(PartnerRow.id) == col(EventRow.partner_id))
             event, uuid = (await db.exec(query.where(col(EventRow.subject) == subject))).one()
-        assert received.body == body(event, uuid), "what is forwarded is what a webhook would have brought"
+        assert received.body == event_body(event, uuid), "what is forwarded is what a webhook would have brought"
         assert event.key in listener.told()
     assert "before" not in listener.told()
     assert listener.told().count("204 in ") == 2
@@ -165,7 +165,7 @@ async def test_json_and_a_filter(served: Served, listen: Callable[..., Listener]
     await listener.until(lambda: listener.told().count("\n") == 1)
     (event,) = map(orjson.loads, listener.told().splitlines())
     assert (event["type"], event["subject"]) == ("cart.expired", "as json")
-    assert event["data"] == EXAMPLES[EventType.CART_EXPIRED]
+    assert event["data"] == EVENT_EXAMPLES[EventType.CART_EXPIRED]
     assert "as json" in listener.errors.read_text()
     listener.interrupt()
     other = listen("--events", "order.*,cart.completed", "--since", "1h")
@@ -192,10 +192,13 @@ async def test_what_can_be_put_right_is_told_in_a_sentence(listen: Callable[...,
 
 async def test_other_things_that_can_be_put_right(served: Served) -> None:
     for wanted, told in [
-        (Wanted(served.url, token="coffret_thisIsNoToken"), "does not know this token"),
-        (Wanted("https://pay.example"), "Which token. Make one with `coffret token create USERNAME`"),
-        (Wanted(served.url, events=["oder.*"]), r"No event is called oder\.\*\. There are: cart.completed, cart"),
-        (Wanted(served.url, since="yesterday"), "Write a length of time such as"),
+        (ListenOptions(served.url, token="coffret_thisIsNoToken"), "does not know this token"),
+        (ListenOptions("https://pay.example"), "A token is required. Create one with `coffret token create USERNAME`"),
+        (
+            ListenOptions(served.url, events=["oder.*"]),
+            r"No event is called oder\.\*\. There are: cart.completed, cart",
+        ),
+        (ListenOptions(served.url, since="yesterday"), "Write a length of time such as"),
     ]:
         with pytest.raises(CommandError, match=told):
             await run(wanted, Display(as_json=False))
@@ -214,7 +217,7 @@ async def test_a_server_that_is_started_again_is_waited_for(databases: Databases
         await listener.until(lambda: "Waiting for it." in listener.told())
         served.program = type(served.program)(tmp_path / "data", served.program.port, DATABASE_URL=url)
         served.program.wait_until_ready()
-        await listener.until(lambda: "It answers again." in listener.told())
+        await listener.until(lambda: "The server answers again." in listener.told())
         assert listener.told().count("while it was away") == 1
         assert listener.told().count("Waiting for it.") == 1
 
@@ -222,11 +225,11 @@ async def test_a_server_that_is_started_again_is_waited_for(databases: Databases
 # ---- forwarding -------------------------------------------------------------------------------------------------------
 
 
-async def happened(served: Served) -> Happened:
+async def happened(served: Served) -> ReceivedEvent:
     """An event."""
     (uuid,) = (await served.db.rows(select(PartnerRow.uuid).limit(1)))[0]
-    data = EXAMPLES[EventType.ORDER_PAID]
-    return Happened("evt_1", "order.paid", clock.now(), "12", data, (1, uuid))
+    data = EVENT_EXAMPLES[EventType.ORDER_PAID]
+    return ReceivedEvent("evt_1", "order.paid", clock.now(), "12", data, (1, uuid))
 
 
 async def test_a_receiver_that_starts_late_is_sent_to(served: Served) -> None:
@@ -234,15 +237,15 @@ async def test_a_receiver_that_starts_late_is_sent_to(served: Served) -> None:
     secret = "whsec_" + "c2VjcmV0" * 4
     async with Forwarder(f"http://127.0.0.1:{port}/", secret, pauses=NO_PAUSES) as forwarder:
         receipt = await forwarder.send(event)
-        assert (receipt.taken, receipt.status, receipt.error) == (False, None, "nobody listens there")
+        assert (receipt.is_delivered, receipt.status, receipt.error) == (False, None, "nobody listens there")
     async with Forwarder(f"http://127.0.0.1:{port}/", secret) as forwarder:
         sending = asyncio.create_task(forwarder.send(event))
         await asyncio.sleep(0.2)
         receiver = Receiver(port)
         server = await asyncio.start_server(receiver.serve, "127.0.0.1", port)
         receipt = await sending
-        assert receipt.taken
-        assert (await forwarder.send(event)).taken
+        assert receipt.is_delivered
+        assert (await forwarder.send(event)).is_delivered
         server.close()
         await server.wait_closed()
     assert {received.message_id for received in receiver.received} == {message_id(event)}
@@ -253,7 +256,7 @@ async def test_a_receiver_that_starts_late_is_sent_to(served: Served) -> None:
 async def test_a_receiver_that_hangs_is_given_up(
     served: Served, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forwarding, "PATIENCE", forwarding.PAUSES[0] / 2)
+    monkeypatch.setattr(forwarding, "TIMEOUT", forwarding.RETRY_PAUSES[0] / 2)
     receiver.otherwise = hangs
     async with Forwarder(receiver.url, "whsec_" + "c2VjcmV0" * 4) as forwarder:
         receipt = await forwarder.send(await happened(served))
@@ -263,32 +266,34 @@ async def test_a_receiver_that_hangs_is_given_up(
 
 
 async def test_addresses_to_forward_to() -> None:
-    assert checked("localhost:3000/hooks") == "http://localhost:3000/hooks"
-    assert checked("https://shop.example/hooks?a=1") == "https://shop.example/hooks?a=1"
+    assert checked_url("localhost:3000/hooks") == "http://localhost:3000/hooks"
+    assert checked_url("https://shop.example/hooks?a=1") == "https://shop.example/hooks?a=1"
     for wrong in ("", "http://", "ftp://here/", "mailto://", "http://[::1"):
         with pytest.raises(CommandError, match="no address to forward to"):
-            checked(wrong)
+            checked_url(wrong)
 
 
 # ---- what the command line says ---------------------------------------------------------------------------------------
 
 
 async def test_patterns() -> None:
-    assert chosen([]) is None
-    assert chosen(["*"]) == frozenset(kind.value for kind in EventType)
-    assert chosen(["order.*", "cart.expired"]) == frozenset(("order.created", "order.paid", "cart.expired"))
+    assert event_types_matching([]) is None
+    assert event_types_matching(["*"]) == frozenset(kind.value for kind in EventType)
+    assert event_types_matching(["order.*", "cart.expired"]) == frozenset(
+        ("order.created", "order.paid", "cart.expired")
+    )
     for wrong in ("", "order", "order.*,", "ORDER.PAID"):
         with pytest.raises(CommandError, match="No event is called"):
-            chosen([wrong])
+            event_types_matching([wrong])
 
 
 async def test_moments() -> None:
-    assert moment("") is None
-    found = moment("2h")
+    assert parse_since("") is None
+    found = parse_since("2h")
     assert found is not None
     assert 7200 <= (clock.now() - found).total_seconds() < 7230
     with pytest.raises(CommandError, match="length of time"):
-        moment("2 o'clock")
+        parse_since("2 o'clock")
 
 
 # ---- the secret -------------------------------------------------------------------------------------------------------
@@ -317,5 +322,5 @@ async def test_a_secret_that_is_none_is_told(tmp_path: pathlib.Path, held: bytes
 
 async def test_a_folder_that_cannot_be_written(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(CommandError, match="cannot be kept"):
+    with pytest.raises(CommandError, match="cannot be stored"):
         listening_secret(tmp_path / "file" / "listen-secret")

@@ -17,14 +17,14 @@ from starlette.applications import Starlette
 from coffret import mail_preview
 from resolvers.mail import delivery
 from resolvers.payment import polling
-from schema.checkout.checkout import Choice
-from schema.core.resource import Text
+from schema.checkout.checkout import ProductChoice
+from schema.core.text import Text
 from schema.mail import MailKind
 from store.core.clock import clock
-from store.core.settings import Environment, Settings
-from store.mail.mailer import Folder
-from store.mail.message import Enclosure, Envelope, letter
-from store.mail.render import Rendered
+from store.core.settings import DeploymentEnvironment, Settings
+from store.mail.mailer import FolderMailer
+from store.mail.message import Attachment, Envelope, build_message
+from store.mail.render import RenderedMail
 from tests.fixtures.shop import BUYER, Shop
 from tests.servers.chromium import launched, sound, violations
 from tests.store.mail.examples import KINDS, example, order
@@ -34,15 +34,15 @@ UUID = "5697aa3a-92b1-4303-82d8-e5d8baf28ba9"
 
 async def kept(
     folder: pathlib.Path,
-    message: Rendered,
+    message: RenderedMail,
     number: int = 1,
     to: str = "ada@example.com",
-    files: Sequence[Enclosure] = (),
+    files: Sequence[Attachment] = (),
 ) -> str:
     """A letter in the folder; answers its name."""
     message_id = f"<{UUID[:-1]}{number}@coffret.test>"
     envelope = Envelope(message_id, "mail@coffret.test", "Maison Valserène", "b@v.example", to, "fr", clock.now())
-    await Folder(folder).send(letter(envelope, message, files))
+    await FolderMailer(folder).send(build_message(envelope, message, files))
     return found(folder, number)
 
 
@@ -55,10 +55,10 @@ def found(folder: pathlib.Path, number: int) -> str:
 
 async def test_an_order_is_read_in_the_mailbox(app_shop: Shop, client: httpx.AsyncClient) -> None:
     assert "There is no mail yet." in (await client.get("/_mail/")).text
-    key, seen = await app_shop.ready(Choice((await app_shop.product(name=Text(en="Candle <b>"))).id, 1))
+    key, seen = await app_shop.ready(ProductChoice((await app_shop.product(name=Text(en="Candle <b>"))).id, 1))
     started = await app_shop.start(key, seen)
     await app_shop.pay(started)
-    await polling.settle_attempt(app_shop.services, started.attempt_id)
+    await polling.poll_attempt(app_shop.services, started.attempt_id)
     for mail_id in (1, 2):
         await delivery.send(app_shop.services, mail_id)
     page = (await client.get("/_mail/")).text
@@ -79,7 +79,9 @@ async def test_an_order_is_read_in_the_mailbox(app_shop: Shop, client: httpx.Asy
 
 
 async def test_what_a_letter_may_do(client: httpx.AsyncClient, app_settings: Settings) -> None:
-    name = await kept(app_settings.data_dir / "mail", Rendered("Hi", "<head></head><script>alert(1)</script>", "Hi\n"))
+    name = await kept(
+        app_settings.data_dir / "mail", RenderedMail("Hi", "<head></head><script>alert(1)</script>", "Hi\n")
+    )
     for path in ("/_mail/", f"/_mail/{name}/"):
         policy = (await client.get(path)).headers["content-security-policy"]
         assert "default-src 'none'" in policy
@@ -92,8 +94,11 @@ async def test_what_a_letter_may_do(client: httpx.AsyncClient, app_settings: Set
 
 
 async def test_what_comes_with_a_letter_is_listed_and_saved(client: httpx.AsyncClient, app_settings: Settings) -> None:
-    files = [Enclosure("Bon <b> é.pdf", "application/pdf", b"%PDF-1.7 x"), Enclosure("b.pdf", "application/pdf", b"b")]
-    name = await kept(app_settings.data_dir / "mail", Rendered("Hi", "<p>Hi</p>", "Hi\n"), files=files)
+    files = [
+        Attachment("Bon <b> é.pdf", "application/pdf", b"%PDF-1.7 x"),
+        Attachment("b.pdf", "application/pdf", b"b"),
+    ]
+    name = await kept(app_settings.data_dir / "mail", RenderedMail("Hi", "<p>Hi</p>", "Hi\n"), files=files)
     page = (await client.get(f"/_mail/{name}/")).text
     assert "Bon &lt;b&gt; é.pdf" in page
     saved = await client.get(f"/_mail/{name}/files/0")
@@ -125,7 +130,7 @@ async def test_there_is_nothing_else(client: httpx.AsyncClient, app_settings: Se
 
 @pytest.mark.parametrize("host", ["shop.localhost", "shop.localhost:8000", "demo.localhost:8000"])
 async def test_a_shops_host_has_no_mailbox(client: httpx.AsyncClient, app_settings: Settings, host: str) -> None:
-    name = await kept(app_settings.data_dir / "mail", Rendered("Hi", "<p>Hi</p>", "Hi\n"))
+    name = await kept(app_settings.data_dir / "mail", RenderedMail("Hi", "<p>Hi</p>", "Hi\n"))
     for path in ("/_mail/", f"/_mail/{name}/", f"/_mail/{name}/html", f"/_mail/{name}/letter.eml"):
         assert (await client.get(path, headers={"Host": host})).status_code == 404
         assert (await client.get(path, headers={"Host": "localhost:8000"})).status_code == 200
@@ -134,7 +139,7 @@ async def test_a_shops_host_has_no_mailbox(client: httpx.AsyncClient, app_settin
 def test_production_has_no_mailbox(tmp_path: pathlib.Path) -> None:
     settings = Settings(data_dir=tmp_path)
     assert mail_preview.routes(settings)
-    assert not mail_preview.routes(settings.model_copy(update={"environment": Environment.PRODUCTION}))
+    assert not mail_preview.routes(settings.model_copy(update={"environment": DeploymentEnvironment.PRODUCTION}))
 
 
 async def test_where_mail_is_sent_the_page_says_so(tmp_path: pathlib.Path) -> None:
@@ -185,16 +190,16 @@ async def test_the_mailbox_is_sound(place: Place, scheme: str) -> None:
     page.on("console", lambda message: problems.append(message.text))
     page.on("request", lambda request: problems.append(request.url) if place.origin not in request.url else None)
     await page.goto(f"{place.origin}/_mail/")
-    await sound(page, f"mailbox empty {scheme}", desk=scheme == "light")
+    await sound(page, f"mailbox empty {scheme}", desktop=scheme == "light")
     for number, kind in enumerate(KINDS):
         await kept(place.folder, example(kind, "fr"), number)
     await page.reload()
     assert await page.locator(".letters li").count() == len(KINDS)
-    await sound(page, f"mailbox list {scheme}", desk=scheme == "light")
+    await sound(page, f"mailbox list {scheme}", desktop=scheme == "light")
     await page.get_by_text("Votre commande 1042").click()
     inside = page.frame_locator("iframe")
     assert await inside.locator("h1").inner_text() == "Merci pour votre commande"
-    await sound(page, f"mailbox letter {scheme}", desk=scheme == "light")
+    await sound(page, f"mailbox letter {scheme}", desktop=scheme == "light")
     assert [problem for problem in problems if "favicon" not in problem] == []
 
 
@@ -202,7 +207,7 @@ async def test_the_mailbox_is_sound(place: Place, scheme: str) -> None:
 @pytest.mark.usefixtures("chromium")
 async def test_a_letter_leads_elsewhere_in_a_new_tab_and_runs_nothing(place: Place) -> None:
     html = "<html><head></head><body><a href='/_mail/'>Away</a><script>document.title='run'</script></body></html>"
-    name = await kept(place.folder, Rendered("Hi", html, "Hi\n"))
+    name = await kept(place.folder, RenderedMail("Hi", html, "Hi\n"))
     page = await place.browser.new_page()
     await page.goto(f"{place.origin}/_mail/{name}/")
     async with page.context.expect_page() as opened:
@@ -222,8 +227,8 @@ async def test_letters_are_sound_at_any_width(chromium: str, scheme: str) -> Non
         for kind in KINDS:
             for language in ("en", "de", "fr"):
                 await page.set_content(example(kind, language).html)
-                await sound(page, f"mail {kind} {language} {scheme}", desk=scheme == "light")
+                await sound(page, f"mail {kind} {language} {scheme}", desktop=scheme == "light")
         await page.set_content(example(MailKind.NEW_ORDER, content=order(message=long, first_name=long)).html)
         assert await violations(page) == []
-        await sound(page, f"mail with long words {scheme}", desk=scheme == "light")
+        await sound(page, f"mail with long words {scheme}", desktop=scheme == "light")
         await browser.close()

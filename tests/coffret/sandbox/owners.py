@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.coffret.sandbox.world import Json, World
+from tests.coffret.sandbox.mangopay_api import Json, MangopayApi
 
 ADDRESS = {"AddressLine1": "1 rue du Test", "City": "Paris", "PostalCode": "75001", "Country": "FR"}
 PERSON = {
@@ -43,26 +43,26 @@ def owner_body(kind: str, *, email: str = "joana+accept@example.com", **changes:
     }
 
 
-async def owner(world: World, kind: str = "BUSINESS", **changes: Any) -> str:
+async def owner(api: MangopayApi, kind: str = "BUSINESS", **changes: Any) -> str:
     """An owner's id."""
     path, body = owner_body(kind, **changes)
-    id: str = (await world.made(path, body))["Id"]
+    id: str = (await api.made(path, body))["Id"]
     return id
 
 
-async def level(world: World, user: str) -> str:
+async def level(api: MangopayApi, user: str) -> str:
     """How far a user is identified."""
-    known: str = (await world.read(f"/sca/users/{user}"))["KYCLevel"]
+    known: str = (await api.read(f"/sca/users/{user}"))["KYCLevel"]
     return known
 
 
-async def told(world: World, *event_types: str) -> list[tuple[str, str]]:
+async def told(api: MangopayApi, *event_types: str) -> list[tuple[str, str]]:
     """Events of these types that the provider lists: type and resource, type by type."""
-    listed = [event for type in event_types for event in await world.read(f"/events?EventType={type}")]
+    listed = [event for type in event_types for event in await api.read(f"/events?EventType={type}")]
     return [(event["EventType"], event["ResourceId"]) for event in listed]
 
 
-async def refused(world: World, answer: Any, status: int, type: str, *fields: str) -> None:
+async def refused(api: MangopayApi, answer: Any, status: int, type: str, *fields: str) -> None:
     """The answer is this refusal and names these fields."""
     assert answer.status_code == status, answer.text
     body = answer.json()

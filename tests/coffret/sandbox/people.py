@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 
-from tests.coffret.sandbox.world import Json, World
+from tests.coffret.sandbox.mangopay_api import Json, MangopayApi
 
 BACK = "https://shop.example/onboarding/abc/return/?from=provider"
 EMAIL = "anne.roux@maison.example"
@@ -47,9 +47,9 @@ STEPS: tuple[tuple[str, Mapping[str, str]], ...] = (
 """The steps of an enrolment in order, with what is typed."""
 
 
-async def owner(world: World, **changes: Any) -> Json:
+async def owner(api: MangopayApi, **changes: Any) -> Json:
     """A company that has to enrol."""
-    return await world.made("/sca/users/legal", {**COMPANY, **changes})
+    return await api.made("/sca/users/legal", {**COMPANY, **changes})
 
 
 def token_of(made: Json) -> str:
@@ -63,33 +63,33 @@ def page_of(made: Json, **query: str) -> str:
     return "/sca?" + urlencode({"token": token_of(made), **(query or {"returnUrl": BACK})})
 
 
-async def step(world: World, page: str, stage: str, typed: Mapping[str, str] | None = None) -> httpx.Response:
+async def step(api: MangopayApi, page: str, stage: str, typed: Mapping[str, str] | None = None) -> httpx.Response:
     """Send a step's form."""
-    return await world.http.post(page, data={"stage": stage, **(dict(STEPS)[stage] if typed is None else typed)})
+    return await api.http.post(page, data={"stage": stage, **(dict(STEPS)[stage] if typed is None else typed)})
 
 
-async def walk(world: World, page: str, until: str = "") -> httpx.Response | None:
+async def walk(api: MangopayApi, page: str, until: str = "") -> httpx.Response | None:
     """Take every step right, as far as the one that is named; answers what the last one answered."""
     answer = None
     for stage, _ in STEPS:
         if stage == until:
             break
-        answer = await step(world, page, stage)
+        answer = await step(api, page, stage)
     return answer
 
 
-async def enrolled(world: World, **changes: Any) -> Json:
+async def enrolled(api: MangopayApi, **changes: Any) -> Json:
     """A company that has enrolled."""
-    made = await owner(world, **changes)
-    await world.control("POST", f"/sca/{token_of(made)}", {"outcome": "succeed"})
-    user: Json = await world.read(f"/sca/users/{made['Id']}")
+    made = await owner(api, **changes)
+    await api.control("POST", f"/sca/{token_of(made)}", {"outcome": "succeed"})
+    user: Json = await api.read(f"/sca/users/{made['Id']}")
     return user
 
 
-async def told(world: World, *event_types: str) -> list[tuple[str, str]]:
+async def told(api: MangopayApi, *event_types: str) -> list[tuple[str, str]]:
     """Type and resource of every event of these types that there was, in order."""
     found = []
     for event_type in event_types:
-        listed = await world.read(f"/events?EventType={event_type}")
+        listed = await api.read(f"/events?EventType={event_type}")
         found += [(event["EventType"], event["ResourceId"]) for event in listed]
     return found

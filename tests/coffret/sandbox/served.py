@@ -14,7 +14,7 @@ from starlette.routing import Mount, Route
 
 from coffret.sandbox import SandboxSettings, close, sandbox_app
 from store.core.clock import Clock
-from tests.coffret.sandbox.world import World
+from tests.coffret.sandbox.mangopay_api import MangopayApi
 
 BACK = "/k/abcdefgh"
 
@@ -27,7 +27,7 @@ async def back(_request: Request) -> HTMLResponse:
 
 
 @asynccontextmanager
-async def served() -> AsyncIterator[tuple[str, World]]:
+async def served() -> AsyncIterator[tuple[str, MangopayApi]]:
     """The origin of a sandbox that is served, and the calls that tests make of it."""
     listener = socket.create_server(("127.0.0.1", 0))
     origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -38,7 +38,7 @@ async def served() -> AsyncIterator[tuple[str, World]]:
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         async with httpx.AsyncClient(base_url=f"{origin}/_provider") as http:
-            yield origin, World(app, clock, http, [])
+            yield origin, MangopayApi(app, clock, http, [])
     finally:
         server.should_exit = True
         await serving

@@ -15,7 +15,7 @@ from starlette.routing import Mount, Route
 
 from coffret.sandbox import SandboxSettings, close, sandbox_app
 from store.core.clock import Clock
-from tests.coffret.sandbox.world import CHALLENGE, PAYER, payin_body
+from tests.coffret.sandbox.mangopay_api import CHALLENGE, PAYER, payin_body
 from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = needs_chromium

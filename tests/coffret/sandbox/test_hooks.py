@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from coffret.sandbox import SandboxSettings, close, run_background, sandbox_app, tick
 from store.core.clock import Clock
-from tests.coffret.sandbox.world import HOOK, World, running
+from tests.coffret.sandbox.mangopay_api import HOOK, MangopayApi, running
 
 CREATED, SUCCEEDED, FAILED = (f"PAYIN_NORMAL_{outcome}" for outcome in ("CREATED", "SUCCEEDED", "FAILED"))
 PAGE = dt.timedelta(minutes=15)
@@ -25,36 +25,36 @@ REFUNDED = "PAYIN_REFUND_SUCCEEDED"
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
-    async with running() as world:
-        await world.seed()
-        await world.hook(CREATED, SUCCEEDED, FAILED, REFUNDED)
-        yield world
+async def api() -> AsyncIterator[MangopayApi]:
+    async with running() as api:
+        await api.seed()
+        await api.hook(CREATED, SUCCEEDED, FAILED, REFUNDED)
+        yield api
 
 
 @pytest.fixture
-async def lone() -> AsyncIterator[World]:
+async def lone() -> AsyncIterator[MangopayApi]:
     """A sandbox with the hook of one event type."""
-    async with running() as world:
-        await world.hook(CREATED)
-        yield world
+    async with running() as api:
+        await api.hook(CREATED)
+        yield api
 
 
-async def policy(world: World, kind: str, **more: Any) -> None:
-    assert (await world.control("POST", "/hooks/policy", {"kind": kind, **more}))["kind"] == kind
+async def policy(api: MangopayApi, kind: str, **more: Any) -> None:
+    assert (await api.control("POST", "/hooks/policy", {"kind": kind, **more}))["kind"] == kind
 
 
-async def test_immediate(world: World) -> None:
-    payin = await world.paid()
-    assert await world.notices() == [(CREATED, payin["Id"]), (SUCCEEDED, payin["Id"])]
-    url = urlsplit(world._received[0])
+async def test_immediate(api: MangopayApi) -> None:
+    payin = await api.paid()
+    assert await api.notices() == [(CREATED, payin["Id"]), (SUCCEEDED, payin["Id"])]
+    url = urlsplit(api.received[0])
     assert f"{url.scheme}://{url.netloc}{url.path}" == HOOK
     assert parse_qs(url.query) == {
         "EventType": [CREATED],
         "RessourceId": [payin["Id"]],
         "Date": [str(payin["CreationDate"])],
     }
-    assert {hook["EventType"]: hook["Validity"] for hook in await world.read("/hooks")} == {
+    assert {hook["EventType"]: hook["Validity"] for hook in await api.read("/hooks")} == {
         CREATED: "VALID",
         SUCCEEDED: "VALID",
         FAILED: "UNKNOWN",
@@ -62,112 +62,112 @@ async def test_immediate(world: World) -> None:
     }
 
 
-async def test_an_address_with_a_query_keeps_it(world: World) -> None:
-    hook = (await world.read("/hooks"))[0]
-    await world.call("PUT", f"/hooks/{hook['Id']}", {"Url": HOOK + "?a=1"})
-    await world.payin()
-    await world.notices()
-    assert world._received[0].startswith(HOOK + "?a=1&EventType=")
+async def test_an_address_with_a_query_keeps_it(api: MangopayApi) -> None:
+    hook = (await api.read("/hooks"))[0]
+    await api.call("PUT", f"/hooks/{hook['Id']}", {"Url": HOOK + "?a=1"})
+    await api.payin()
+    await api.notices()
+    assert api.received[0].startswith(HOOK + "?a=1&EventType=")
 
 
-async def test_delayed(world: World) -> None:
-    await policy(world, "delayed", seconds=120)
-    payin = await world.paid()
-    await world.advance(119)
-    assert await world.notices() == []
-    await world.advance(1)
-    assert await world.notices() == [(CREATED, payin["Id"]), (SUCCEEDED, payin["Id"])]
+async def test_delayed(api: MangopayApi) -> None:
+    await policy(api, "delayed", seconds=120)
+    payin = await api.paid()
+    await api.advance(119)
+    assert await api.notices() == []
+    await api.advance(1)
+    assert await api.notices() == [(CREATED, payin["Id"]), (SUCCEEDED, payin["Id"])]
 
 
-async def test_held_until_a_flush(world: World) -> None:
-    await policy(world, "delayed")
-    payin = await world.paid()
-    await world.advance(86_400)
-    assert await world.notices() == []
-    assert await world.control("POST", "/hooks/flush") == {"sent": 2}
-    assert await world.notices() == [(CREATED, payin["Id"]), (SUCCEEDED, payin["Id"])]
-    assert await world.control("POST", "/hooks/flush") == {"sent": 0}
+async def test_held_until_a_flush(api: MangopayApi) -> None:
+    await policy(api, "delayed")
+    payin = await api.paid()
+    await api.advance(86_400)
+    assert await api.notices() == []
+    assert await api.control("POST", "/hooks/flush") == {"sent": 2}
+    assert await api.notices() == [(CREATED, payin["Id"]), (SUCCEEDED, payin["Id"])]
+    assert await api.control("POST", "/hooks/flush") == {"sent": 0}
 
 
-async def test_flushed_in_a_shuffled_order_that_a_seed_repeats(world: World) -> None:
-    await policy(world, "delayed")
+async def test_flushed_in_a_shuffled_order_that_a_seed_repeats(api: MangopayApi) -> None:
+    await policy(api, "delayed")
     orders = []
     for seed in ("1", "1", "2"):
-        payins = [(await world.payin())["Id"] for _ in range(6)]
-        before = len(await world.notices())
-        await world.control("POST", f"/hooks/flush?shuffle={seed}")
-        sent = [id for _, id in (await world.notices())[before:]]
+        payins = [(await api.payin())["Id"] for _ in range(6)]
+        before = len(await api.notices())
+        await api.control("POST", f"/hooks/flush?shuffle={seed}")
+        sent = [id for _, id in (await api.notices())[before:]]
         assert sorted(sent) == sorted(payins)
         orders.append([payins.index(id) for id in sent])
     assert orders[0] == orders[1] != orders[2]
     assert orders[0] != sorted(orders[0])
 
 
-async def test_duplicated(world: World) -> None:
-    await policy(world, "duplicated", times=3)
-    payin = await world.payin()
-    assert await world.notices() == [(CREATED, payin["Id"])] * 3
-    assert len(set(world._received)) == 1
+async def test_duplicated(api: MangopayApi) -> None:
+    await policy(api, "duplicated", times=3)
+    payin = await api.payin()
+    assert await api.notices() == [(CREATED, payin["Id"])] * 3
+    assert len(set(api.received)) == 1
 
 
-async def test_out_of_order(world: World) -> None:
-    await policy(world, "out_of_order", seconds=10)
-    payin = await world.paid()
-    refund = await world.made(f"/payins/{payin['Id']}/refunds", {"AuthorId": payin["AuthorId"]})
-    await world.advance(10)
-    await world.advance(10)
-    assert await world.notices() == [(REFUNDED, refund["Id"]), (SUCCEEDED, payin["Id"]), (CREATED, payin["Id"])]
+async def test_out_of_order(api: MangopayApi) -> None:
+    await policy(api, "out_of_order", seconds=10)
+    payin = await api.paid()
+    refund = await api.made(f"/payins/{payin['Id']}/refunds", {"AuthorId": payin["AuthorId"]})
+    await api.advance(10)
+    await api.advance(10)
+    assert await api.notices() == [(REFUNDED, refund["Id"]), (SUCCEEDED, payin["Id"]), (CREATED, payin["Id"])]
 
 
-async def test_dropped_but_listed(world: World) -> None:
-    await policy(world, "dropped")
-    payin = await world.paid()
-    await world.advance(7 * 86_400)
-    await world.log_in()
-    assert await world.notices() == []
-    assert [event["ResourceId"] for event in await world.read(f"/events?EventType={SUCCEEDED}")] == [payin["Id"]]
+async def test_dropped_but_listed(api: MangopayApi) -> None:
+    await policy(api, "dropped")
+    payin = await api.paid()
+    await api.advance(7 * 86_400)
+    await api.log_in()
+    assert await api.notices() == []
+    assert [event["ResourceId"] for event in await api.read(f"/events?EventType={SUCCEEDED}")] == [payin["Id"]]
 
 
-async def test_forged(world: World) -> None:
-    payin = await world.payin()
-    await policy(world, "forged")
-    await world.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970107111111119"})
-    (_, first), *others = (await world.notices())[1:]
+async def test_forged(api: MangopayApi) -> None:
+    payin = await api.payin()
+    await policy(api, "forged")
+    await api.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970107111111119"})
+    (_, first), *others = (await api.notices())[1:]
     assert others == [(FAILED, payin["Id"]), (SUCCEEDED, payin["Id"])]
     assert first != payin["Id"]
-    assert (await world.call("GET", f"/payins/{first}")).status_code == 404
-    assert await world.read(f"/events?EventType={FAILED}") == []
+    assert (await api.call("GET", f"/payins/{first}")).status_code == 404
+    assert await api.read(f"/events?EventType={FAILED}") == []
 
 
-async def test_stale(world: World) -> None:
-    await policy(world, "stale")
-    payin = await world.paid("4970109000000106")
+async def test_stale(api: MangopayApi) -> None:
+    await policy(api, "stale")
+    payin = await api.paid("4970109000000106")
     assert payin["Status"] == "FAILED"
-    assert await world.notices() == [(CREATED, payin["Id"]), (SUCCEEDED, payin["Id"])]
+    assert await api.notices() == [(CREATED, payin["Id"]), (SUCCEEDED, payin["Id"])]
 
 
-async def test_before_the_call_returns(world: World) -> None:
-    await policy(world, "before_return")
+async def test_before_the_call_returns(api: MangopayApi) -> None:
+    await policy(api, "before_return")
     seen: list[str] = []
 
     async def read_again(url: str) -> None:
         id = parse_qs(urlsplit(url).query)["RessourceId"][0]
-        seen.append((await world.read(f"/payins/{id}"))["Status"])
+        seen.append((await api.read(f"/payins/{id}"))["Status"])
 
-    world.during_hook = read_again
-    call = asyncio.create_task(world.payin())
+    api.during_hook = read_again
+    call = asyncio.create_task(api.payin())
     payin = await call
     assert seen == ["CREATED"]
-    assert [notice for notice in world._received if payin["Id"] in notice]
+    assert [notice for notice in api.received if payin["Id"] in notice]
 
 
-async def test_unusable_policy_is_refused(world: World) -> None:
+async def test_unusable_policy_is_refused(api: MangopayApi) -> None:
     for body in ({"kind": "never"}, {"kind": "delayed", "seconds": -1}, {"kind": "duplicated", "times": 1}):
-        assert (await world.http.post("/_sb/hooks/policy", json=body)).status_code == 400
-    assert (await world.control("GET", "/hooks/policy"))["kind"] == "immediate"
+        assert (await api.http.post("/_sb/hooks/policy", json=body)).status_code == 400
+    assert (await api.control("GET", "/hooks/policy"))["kind"] == "immediate"
 
 
-async def test_tried_again_for_three_days(lone: World) -> None:
+async def test_tried_again_for_three_days(lone: MangopayApi) -> None:
     await lone.notices()
     lone.hook_answers = [500, 301, 204, httpx.ConnectError("gone"), TimeoutError(), OSError(), *[500] * 10]
     await lone.payin()
@@ -196,7 +196,7 @@ async def test_tried_again_for_three_days(lone: World) -> None:
     assert len(await lone.notices()) == 17
 
 
-async def test_a_try_that_works_ends_the_tries(lone: World) -> None:
+async def test_a_try_that_works_ends_the_tries(lone: MangopayApi) -> None:
     lone.hook_answers = [500]
     await lone.payin()
     await lone.advance(600)
@@ -204,59 +204,59 @@ async def test_a_try_that_works_ends_the_tries(lone: World) -> None:
     assert len(await lone.notices()) == 2
 
 
-async def test_disabled_hooks_hear_nothing(world: World) -> None:
-    for hook in await world.read("/hooks"):
-        await world.call("PUT", f"/hooks/{hook['Id']}", {"Status": "DISABLED"})
-    await world.paid()
-    await world.advance(86_400)
-    assert await world.notices() == []
+async def test_disabled_hooks_hear_nothing(api: MangopayApi) -> None:
+    for hook in await api.read("/hooks"):
+        await api.call("PUT", f"/hooks/{hook['Id']}", {"Status": "DISABLED"})
+    await api.paid()
+    await api.advance(86_400)
+    assert await api.notices() == []
 
 
 async def test_two_seconds_at_most() -> None:
-    async with running(hook_timeout=0.05) as world:
-        await world.hook(CREATED)
+    async with running(hook_timeout=0.05) as api:
+        await api.hook(CREATED)
 
         async def slow(url: str) -> None:
             await asyncio.sleep(5)
 
-        world.during_hook = slow
-        await world.payin()
-        await world.notices()
-        delivery = (await world.control("GET", "/hooks/deliveries"))["deliveries"][0]
+        api.during_hook = slow
+        await api.payin()
+        await api.notices()
+        delivery = (await api.control("GET", "/hooks/deliveries"))["deliveries"][0]
         assert (delivery["state"], delivery["attempts"], delivery["outcome"]) == ("pending", 1, "TimeoutError")
 
 
-async def test_background_ends_what_runs_out_of_time(world: World) -> None:
-    payin = await world.payin()
+async def test_background_ends_what_runs_out_of_time(api: MangopayApi) -> None:
+    payin = await api.payin()
     stop, told = asyncio.Event(), asyncio.Event()
 
     async def hear(url: str) -> None:
         if FAILED in url and payin["Id"] in url:
             told.set()
 
-    world.during_hook = hear
-    background = asyncio.create_task(run_background(world.app, stop, every=0.01))
-    world.clock.advance(PAGE)
+    api.during_hook = hear
+    background = asyncio.create_task(run_background(api.app, stop, every=0.01))
+    api.clock.advance(PAGE)
     async with asyncio.timeout(60):
         await told.wait()
     stop.set()
     await background
 
 
-async def test_tick_sends_what_is_due(world: World) -> None:
-    await policy(world, "delayed", seconds=60)
-    payin = await world.payin()
-    world.clock.advance(PAGE)
-    await tick(world.app)
-    assert (await world.notices())[0] == (CREATED, payin["Id"])
+async def test_tick_sends_what_is_due(api: MangopayApi) -> None:
+    await policy(api, "delayed", seconds=60)
+    payin = await api.payin()
+    api.clock.advance(PAGE)
+    await tick(api.app)
+    assert (await api.notices())[0] == (CREATED, payin["Id"])
 
 
-async def test_ticks_at_once_send_once(world: World) -> None:
-    await policy(world, "delayed", seconds=60)
-    await asyncio.gather(*(world.payin() for _ in range(15)))
-    world.clock.advance(PAGE / 2)
-    await asyncio.gather(*(tick(world.app) for _ in range(5)))
-    assert len(await world.notices()) == len(set(world._received)) == 15
+async def test_ticks_at_once_send_once(api: MangopayApi) -> None:
+    await policy(api, "delayed", seconds=60)
+    await asyncio.gather(*(api.payin() for _ in range(15)))
+    api.clock.advance(PAGE / 2)
+    await asyncio.gather(*(tick(api.app) for _ in range(5)))
+    assert len(await api.notices()) == len(set(api.received)) == 15
 
 
 async def test_sent_over_the_network_by_default() -> None:
@@ -272,12 +272,12 @@ async def test_sent_over_the_network_by_default() -> None:
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     app = sandbox_app(SandboxSettings(public_url="http://sandbox.test", clock=Clock()))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://sandbox.test") as http:
-        world = World(app, Clock(), http, [])
+        api = MangopayApi(app, Clock(), http, [])
         for event_type, url in ((CREATED, f"{origin}/hook"), (FAILED, f"{origin}/nothing")):
-            await world.made("/hooks", {"EventType": event_type, "Url": url})
-        await world.paid("4970109000000106")
-        await world.control("POST", "/hooks/flush")
-        outcomes = [delivery["outcome"] for delivery in (await world.control("GET", "/hooks/deliveries"))["deliveries"]]
+            await api.made("/hooks", {"EventType": event_type, "Url": url})
+        await api.paid("4970109000000106")
+        await api.control("POST", "/hooks/flush")
+        outcomes = [delivery["outcome"] for delivery in (await api.control("GET", "/hooks/deliveries"))["deliveries"]]
     assert (heard, outcomes) == ([CREATED], ["200", "404"])
     await close(app)
     server.should_exit = True

@@ -6,10 +6,10 @@ import string
 
 import pytest
 
-from coffret.sandbox.cards import CARDS
 from coffret.sandbox.pages import texts
-from coffret.sandbox.pages.texts import CATALOGUES, LANGUAGES, Texts, pick
-from tests.coffret.sandbox.world import page_path, running
+from coffret.sandbox.pages.texts import CATALOGUES, LANGUAGES, PageTexts, pick
+from coffret.sandbox.payments.cards import CARDS
+from tests.coffret.sandbox.mangopay_api import page_path, running
 
 ENGLISH = CATALOGUES["en"]
 
@@ -66,25 +66,25 @@ def test_language_is_picked(wished: str | None, culture: str, accepted: list[str
 
 
 def test_money_is_written_as_the_language_does() -> None:
-    assert Texts("en").money(2500, "EUR") == "€25.00"
-    assert Texts("fr").money(123456, "EUR") == "1\u202f234,56\xa0€"
-    assert Texts("en").money(12, "JPY") == "¥12"
+    assert PageTexts("en").money(2500, "EUR") == "€25.00"
+    assert PageTexts("fr").money(123456, "EUR") == "1\u202f234,56\xa0€"
+    assert PageTexts("en").money(12, "JPY") == "¥12"
 
 
 def test_moments_are_written_as_the_language_does() -> None:
-    assert Texts("en").moment(1795863960) == "November 28, 2026, 11:06\u202fAM UTC"
-    assert Texts("de").moment(1795863960) == "28. November 2026, 11:06 UTC"
+    assert PageTexts("en").moment(1795863960) == "November 28, 2026, 11:06\u202fAM UTC"
+    assert PageTexts("de").moment(1795863960) == "28. November 2026, 11:06 UTC"
 
 
 async def test_pages_in_every_language() -> None:
-    async with running() as world:
+    async with running() as api:
         for language in LANGUAGES:
             culture = {"ca": "ES"}.get(language, language.upper())
-            payin = await world.payin(Culture=culture)
-            page = await world.http.get(page_path(payin), headers={"Accept-Language": language})
+            payin = await api.payin(Culture=culture)
+            page = await api.http.get(page_path(payin), headers={"Accept-Language": language})
             assert f'<html lang="{language}">' in page.text
             assert CATALOGUES[language]["cards_hint"] in page.text.replace("&#39;", "'")
-            switched = await world.http.get(page_path(payin), params={"lang": "nl"})
+            switched = await api.http.get(page_path(payin), params={"lang": "nl"})
             assert '<html lang="nl">' in switched.text
             assert 'action="/_provider' + page_path(payin) + '?lang=nl"' in switched.text
 

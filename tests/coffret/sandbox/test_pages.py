@@ -5,21 +5,21 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.coffret.sandbox.world import CHALLENGE, SUCCESS, Json, World, page_path, running
+from tests.coffret.sandbox.mangopay_api import CHALLENGE, SUCCESS, Json, MangopayApi, page_path, running
 
 REFUSED = "4970109000001401"
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
-    async with running() as world:
-        yield world
+async def api() -> AsyncIterator[MangopayApi]:
+    async with running() as api:
+        yield api
 
 
-async def untouched(world: World, payin: Json) -> bool:
+async def untouched(api: MangopayApi, payin: Json) -> bool:
     """Whether the pay-in is still open and nothing was charged."""
-    status = (await world.read(f"/payins/{payin['Id']}"))["Status"]
-    charged = (await world.control("GET", "/stats"))["charged"]
+    status = (await api.read(f"/payins/{payin['Id']}"))["Status"]
+    charged = (await api.control("GET", "/stats"))["charged"]
     return (status, charged) == ("CREATED", 0)
 
 
@@ -38,53 +38,53 @@ async def untouched(world: World, payin: Json) -> bool:
         ({"cvc": "abc"}, "Enter the 3 digits"),
     ],
 )
-async def test_card_form_refused(world: World, typed: dict[str, str], problem: str) -> None:
-    payin = await world.payin()
-    answer = await world.submit(
+async def test_card_form_refused(api: MangopayApi, typed: dict[str, str], problem: str) -> None:
+    payin = await api.payin()
+    answer = await api.submit(
         payin, **{"card": typed.get("number", SUCCESS), **{k: v for k, v in typed.items() if k != "number"}}
     )
     assert answer.status_code == 400
     assert problem in answer.text
     assert 'aria-invalid="true"' in answer.text
-    assert await untouched(world, payin)
+    assert await untouched(api, payin)
 
 
-async def test_a_real_number_is_never_shown_again(world: World) -> None:
-    payin = await world.payin()
-    answer = await world.submit(payin, "4111 1111 1111 1111", cvc="987")
+async def test_a_real_number_is_never_shown_again(api: MangopayApi) -> None:
+    payin = await api.payin()
+    answer = await api.submit(payin, "4111 1111 1111 1111", cvc="987")
     assert "4111" not in answer.text
     assert "987" not in answer.text
     assert "Error: Pay by card" in answer.text
 
 
-async def test_all_problems_at_once(world: World) -> None:
-    payin = await world.payin()
-    answer = await world.http.post(page_path(payin), data={})
+async def test_all_problems_at_once(api: MangopayApi) -> None:
+    payin = await api.payin()
+    answer = await api.http.post(page_path(payin), data={})
     assert len(re.findall('class="problem"', answer.text)) == 3
 
 
-async def test_picking_a_card_fills_in_the_form(world: World) -> None:
-    payin = await world.payin()
-    page = await world.http.get(page_path(payin), params={"card": CHALLENGE})
+async def test_picking_a_card_fills_in_the_form(api: MangopayApi) -> None:
+    payin = await api.payin()
+    page = await api.http.get(page_path(payin), params={"card": CHALLENGE})
     assert 'value="4970 1051 8181 8183"' in page.text
     assert 'value="123"' in page.text
     match = re.search(r'id="expiry" name="expiry" value="(\d\d/\d\d)"', page.text)
     assert match
-    answer = await world.submit(payin, "4970 1051 8181 8183", expiry=match[1])
+    answer = await api.submit(payin, "4970 1051 8181 8183", expiry=match[1])
     assert answer.status_code == 303
-    other = await world.http.get(page_path(await world.payin()), params={"card": "4111111111111111"})
+    other = await api.http.get(page_path(await api.payin()), params={"card": "4111111111111111"})
     assert "4111" not in other.text.split('id="cards"')[0]
 
 
-async def test_only_cards_of_the_payins_kind_are_offered(world: World) -> None:
+async def test_only_cards_of_the_payins_kind_are_offered(api: MangopayApi) -> None:
     for kind, count in (("CB_VISA_MASTERCARD", 17), ("AMEX", 1), ("MAESTRO", 1), ("BCMC", 1)):
-        page = await world.http.get(page_path(await world.payin(CardType=kind)))
+        page = await api.http.get(page_path(await api.payin(CardType=kind)))
         assert len(re.findall(r'href="\?card=\d+#card"', page.text.split('id="cards"')[1])) == count
 
 
-async def test_pages_are_kept_to_themselves(world: World) -> None:
-    payin = await world.payin()
-    page = await world.http.get(page_path(payin))
+async def test_pages_are_kept_to_themselves(api: MangopayApi) -> None:
+    payin = await api.payin()
+    page = await api.http.get(page_path(payin))
     policy = page.headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; style-src 'self'; img-src 'self'")
     assert "unsafe" not in policy
@@ -93,10 +93,10 @@ async def test_pages_are_kept_to_themselves(world: World) -> None:
     assert "style=" not in page.text
     style = re.search(r'rel="stylesheet" href="/_provider(/static/[\w.]+)"', page.text)
     assert style
-    assert (await world.http.get(style[1])).headers["Content-Type"].startswith("text/css")
+    assert (await api.http.get(style[1])).headers["Content-Type"].startswith("text/css")
 
 
-async def test_what_a_shop_writes_is_only_text(world: World) -> None:
-    await world.control("POST", "/seed", {"user_id": "evil", "wallet_id": "purse", "name": "<script>x</script>"})
-    payin = await world.payin(CreditedWalletId="purse")
-    assert "&lt;script&gt;x" in (await world.http.get(page_path(payin))).text
+async def test_what_a_shop_writes_is_only_text(api: MangopayApi) -> None:
+    await api.control("POST", "/seed", {"user_id": "evil", "wallet_id": "purse", "name": "<script>x</script>"})
+    payin = await api.payin(CreditedWalletId="purse")
+    assert "&lt;script&gt;x" in (await api.http.get(page_path(payin))).text

@@ -9,7 +9,8 @@ import pytest
 
 from coffret.sandbox import SandboxRefused, SandboxSettings, sandbox_app
 from coffret.sandbox.app import VERSIONS
-from tests.coffret.sandbox.world import HOOK, PAYER, World, payin_body, running
+from store.core.clock import Clock
+from tests.coffret.sandbox.mangopay_api import HOOK, PAYER, MangopayApi, payin_body, running
 
 ADDRESS = {"AddressLine1": "1 rue X", "City": "Paris", "PostalCode": "75001", "Country": "FR"}
 LEGAL = {
@@ -32,9 +33,9 @@ LEGAL = {
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
-    async with running(seed=7) as world:
-        yield world
+async def api() -> AsyncIterator[MangopayApi]:
+    async with running(seed=7) as api:
+        yield api
 
 
 def refused(answer: httpx.Response, status: int, type: str) -> Any:
@@ -50,22 +51,22 @@ def refused(answer: httpx.Response, status: int, type: str) -> Any:
 
 def test_refuses_production() -> None:
     with pytest.raises(SandboxRefused, match="does not run in production"):
-        sandbox_app(SandboxSettings(public_url="http://localhost"), production=True)
+        sandbox_app(SandboxSettings(public_url="http://localhost", clock=Clock()), production=True)
 
 
-async def token(world: World, **form: str) -> httpx.Response:
+async def token(api: MangopayApi, **form: str) -> httpx.Response:
     basic = base64.b64encode(b"sandbox:sandbox").decode()
-    return await world.http.post("/v2.01/oauth/token", data=form, headers={"Authorization": f"Basic {basic}"})
+    return await api.http.post("/v2.01/oauth/token", data=form, headers={"Authorization": f"Basic {basic}"})
 
 
-async def test_token_lives_for_its_time(world: World) -> None:
-    body = (await token(world, grant_type="client_credentials")).json()
+async def test_token_lives_for_its_time(api: MangopayApi) -> None:
+    body = (await token(api, grant_type="client_credentials")).json()
     assert body == {"access_token": body["access_token"], "token_type": "Bearer", "expires_in": 3600}
-    world.token = body["access_token"]
-    await world.advance(3599)
-    assert (await world.call("GET", "/hooks")).status_code == 200
-    await world.advance(2)
-    answer = await world.call("GET", "/hooks")
+    api.token = body["access_token"]
+    await api.advance(3599)
+    assert (await api.call("GET", "/hooks")).status_code == 200
+    await api.advance(2)
+    answer = await api.call("GET", "/hooks")
     refused(answer, 401, "unauthorized")
     assert "PendingUserAction" not in answer.headers["WWW-Authenticate"]
 
@@ -73,85 +74,85 @@ async def test_token_lives_for_its_time(world: World) -> None:
 @pytest.mark.parametrize(
     "authorization", ["", "Basic !!!", "Basic " + base64.b64encode(b"sandbox:wrong").decode(), "Bearer x"]
 )
-async def test_wrong_secret_gets_no_token(world: World, authorization: str) -> None:
-    answer = await world.http.post(
+async def test_wrong_secret_gets_no_token(api: MangopayApi, authorization: str) -> None:
+    answer = await api.http.post(
         "/v2.01/oauth/token", data={"grant_type": "client_credentials"}, headers={"Authorization": authorization}
     )
     refused(answer, 401, "unauthorized")
 
 
-async def test_token_needs_its_form(world: World) -> None:
-    assert refused(await token(world, grant_type="password"), 400, "param_error") == {
+async def test_token_needs_its_form(api: MangopayApi) -> None:
+    assert refused(await token(api, grant_type="password"), 400, "param_error") == {
         "grant_type": "The field grant_type must be client_credentials."
     }
     basic = base64.b64encode(b"sandbox:sandbox").decode()
-    answer = await world.http.post("/v2.01/oauth/token", json={}, headers={"Authorization": f"Basic {basic}"})
+    answer = await api.http.post("/v2.01/oauth/token", json={}, headers={"Authorization": f"Basic {basic}"})
     refused(answer, 415, "unsupported_media_type")
 
 
-async def test_expired_tokens_and_counted_calls(world: World) -> None:
-    await world.read("/hooks")
-    assert await world.control("POST", "/tokens/expire") == {"expired": 1}
-    refused(await world.call("GET", "/hooks"), 401, "unauthorized")
-    await world.log_in()
-    await world.read("/hooks/")
-    stats = await world.control("GET", "/stats")
+async def test_expired_tokens_and_counted_calls(api: MangopayApi) -> None:
+    await api.read("/hooks")
+    assert await api.control("POST", "/tokens/expire") == {"expired": 1}
+    refused(await api.call("GET", "/hooks"), 401, "unauthorized")
+    await api.log_in()
+    await api.read("/hooks/")
+    stats = await api.control("GET", "/stats")
     assert stats["token_calls"] == 2
     assert stats["calls"]["GET /hooks"] == 2
 
 
-async def test_token_of_another_client(world: World) -> None:
-    await world.log_in()
-    answer = await world.http.get("/v2.01/other/hooks", headers={"Authorization": f"Bearer {world.token}"})
+async def test_token_of_another_client(api: MangopayApi) -> None:
+    await api.log_in()
+    answer = await api.http.get("/v2.01/other/hooks", headers={"Authorization": f"Bearer {api.token}"})
     refused(answer, 403, "forbidden_ressource")
 
 
-async def test_unknown_route_wrong_method_and_unmodelled(world: World) -> None:
-    refused(await world.call("GET", "/nothing"), 404, "ressource_not_found")
-    answer = await world.call("PUT", "/events")
+async def test_unknown_route_wrong_method_and_unmodelled(api: MangopayApi) -> None:
+    refused(await api.call("GET", "/nothing"), 404, "ressource_not_found")
+    answer = await api.call("PUT", "/events")
     refused(answer, 405, "method_not_allowed")
     assert answer.headers["Allow"] == "GET"
-    answer = await world.call("POST", "/transfers", {}, key="a" * 16)
+    answer = await api.call("POST", "/transfers", {}, key="a" * 16)
     refused(answer, 501, "not_modelled_by_sandbox")
     assert "POST /transfers" in answer.json()["Message"]
-    refused(await world.call("GET", f"/responses/{'a' * 16}"), 400, "correlationid_not_found")
+    refused(await api.call("GET", f"/responses/{'a' * 16}"), 400, "correlationid_not_found")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_every_unmodelled_route_says_so(world: World, version: str) -> None:
+async def test_every_unmodelled_route_says_so(api: MangopayApi, version: str) -> None:
     unmodelled = [endpoint for endpoint in VERSIONS[version].endpoints if not endpoint.modelled and not endpoint.public]
     assert len(unmodelled) > 20
     for endpoint in unmodelled:
         path = endpoint.path.replace("{", "").replace("}", "")
-        refused(await world.call(endpoint.method, path, {}, version=version), 501, "not_modelled_by_sandbox")
+        refused(await api.call(endpoint.method, path, {}, version=version), 501, "not_modelled_by_sandbox")
 
 
-async def test_paths_ignore_case_and_final_slash(world: World) -> None:
-    id = await world.payer()
-    assert (await world.read(f"/SCA/Users/NATURAL/{id}/"))["Id"] == id
-    refused(await world.call("GET", f"/sca/users/natural/{id.lower()}"), 404, "ressource_not_found")
+async def test_paths_ignore_case_and_final_slash(api: MangopayApi) -> None:
+    id = await api.payer()
+    assert (await api.read(f"/SCA/Users/NATURAL/{id}/"))["Id"] == id
+    refused(await api.call("GET", f"/sca/users/natural/{id.lower()}"), 404, "ressource_not_found")
 
 
-async def test_body_must_be_a_json_object(world: World) -> None:
-    await world.log_in()
-    headers = {"Authorization": f"Bearer {world.token}"}
+async def test_body_must_be_a_json_object(api: MangopayApi) -> None:
+    await api.log_in()
+    headers = {"Authorization": f"Bearer {api.token}"}
     for content, kind, status in (
         (b"{", "application/json", 400),
         (b"[]", "application/json", 400),
         (b"a=b", "text/plain", 415),
     ):
-        answer = await world.http.post(
+        answer = await api.http.post(
             "/v2.01/sandbox/sca/users/natural", content=content, headers={**headers, "Content-Type": kind}
         )
         assert answer.status_code == status, answer.text
-    assert (await world.control("GET", "/stats"))["calls"]["POST /sca/users/natural"] == 3
+    assert (await api.control("GET", "/stats"))["calls"]["POST /sca/users/natural"] == 3
 
 
-async def test_natural_payer(world: World) -> None:
-    made = await world.made("/sca/users/natural", {**PAYER, "Tag": "buyer"})
+async def test_natural_payer(api: MangopayApi) -> None:
+    made = await api.made("/sca/users/natural", {**PAYER, "Tag": "buyer"})
     assert made["Id"].startswith("user_m_")
     assert len(made["Id"]) == len("user_m_") + 26
-    assert made["CreationDate"] == int(world.clock.timestamp())
+    assert made["CreationDate"] == int(api.clock.timestamp())
     assert {
         name: made[name]
         for name in ("PersonType", "UserCategory", "UserStatus", "KYCLevel", "Tag", "PendingUserAction")
@@ -163,19 +164,19 @@ async def test_natural_payer(world: World) -> None:
         "Tag": "buyer",
         "PendingUserAction": None,
     }
-    assert await world.read(f"/sca/users/{made['Id']}") == made == await world.read(f"/sca/users/natural/{made['Id']}")
-    refused(await world.call("GET", f"/sca/users/legal/{made['Id']}"), 404, "ressource_not_found")
+    assert await api.read(f"/sca/users/{made['Id']}") == made == await api.read(f"/sca/users/natural/{made['Id']}")
+    refused(await api.call("GET", f"/sca/users/legal/{made['Id']}"), 404, "ressource_not_found")
 
 
-async def test_owner_waits_for_authentication(world: World) -> None:
-    made = await world.made("/sca/users/legal", LEGAL)
+async def test_owner_waits_for_authentication(api: MangopayApi) -> None:
+    made = await api.made("/sca/users/legal", LEGAL)
     assert made["UserStatus"] == "PENDING_USER_ACTION"
-    page = await world.http.get(made["PendingUserAction"]["RedirectUrl"] + "&returnUrl=https://shop.example/")
+    page = await api.http.get(made["PendingUserAction"]["RedirectUrl"] + "&returnUrl=https://shop.example/")
     assert page.status_code == 200
     representative = {**LEGAL["LegalRepresentative"], "Email": "ada+accept@example.com"}  # type: ignore[dict-item]
-    active = await world.made("/sca/users/legal", {**LEGAL, "LegalRepresentative": representative})
+    active = await api.made("/sca/users/legal", {**LEGAL, "LegalRepresentative": representative})
     assert active["UserStatus"] == "ACTIVE"
-    assert await world.read(f"/sca/users/legal/{active['Id']}") == active
+    assert await api.read(f"/sca/users/legal/{active['Id']}") == active
 
 
 @pytest.mark.parametrize(
@@ -195,26 +196,26 @@ async def test_owner_waits_for_authentication(world: World) -> None:
         ({"Address": {**ADDRESS, "Country": "fr"}}, "Address.Country"),
     ],
 )
-async def test_natural_user_refused(world: World, change: dict[str, Any], field: str) -> None:
-    errors = refused(await world.call("POST", "/sca/users/natural", {**PAYER, **change}), 400, "param_error")
+async def test_natural_user_refused(api: MangopayApi, change: dict[str, Any], field: str) -> None:
+    errors = refused(await api.call("POST", "/sca/users/natural", {**PAYER, **change}), 400, "param_error")
     assert list(errors) == [field]
 
 
-async def test_business_needs_its_number(world: World) -> None:
+async def test_business_needs_its_number(api: MangopayApi) -> None:
     body = {name: value for name, value in LEGAL.items() if name != "CompanyNumber"}
-    assert list(refused(await world.call("POST", "/sca/users/legal", body), 400, "param_error")) == ["CompanyNumber"]
-    assert (await world.made("/sca/users/legal", {**body, "LegalPersonType": "SOLETRADER"}))["CompanyNumber"] is None
+    assert list(refused(await api.call("POST", "/sca/users/legal", body), 400, "param_error")) == ["CompanyNumber"]
+    assert (await api.made("/sca/users/legal", {**body, "LegalPersonType": "SOLETRADER"}))["CompanyNumber"] is None
 
 
-async def test_missing_fields_are_all_named(world: World) -> None:
-    errors = refused(await world.call("POST", "/payins/card/web", {}), 400, "param_error")
+async def test_missing_fields_are_all_named(api: MangopayApi) -> None:
+    errors = refused(await api.call("POST", "/payins/card/web", {}), 400, "param_error")
     assert errors["CreditedWalletId"] == "The CreditedWalletId field is required."
     assert set(errors) == {"AuthorId", "CreditedWalletId", "DebitedFunds", "Fees", "ReturnURL", "CardType", "Culture"}
 
 
-async def test_wallet(world: World) -> None:
-    owner = await world.payer()
-    made = await world.made("/wallets", {"Owners": [owner], "Description": "Purse", "Currency": "EUR", "Tag": "w"})
+async def test_wallet(api: MangopayApi) -> None:
+    owner = await api.payer()
+    made = await api.made("/wallets", {"Owners": [owner], "Description": "Purse", "Currency": "EUR", "Tag": "w"})
     assert made == {
         "Id": made["Id"],
         "Owners": [owner],
@@ -226,14 +227,14 @@ async def test_wallet(world: World) -> None:
         "Tag": "w",
     }
     assert made["Id"].startswith("wlt_m_")
-    assert await world.read(f"/wallets/{made['Id']}") == made
-    assert await world.read(f"/users/{owner}/wallets") == [made]
-    assert await world.read(f"/wallets/{made['Id']}/transactions") == []
-    refused(await world.call("GET", "/wallets/none"), 404, "ressource_not_found")
+    assert await api.read(f"/wallets/{made['Id']}") == made
+    assert await api.read(f"/users/{owner}/wallets") == [made]
+    assert await api.read(f"/wallets/{made['Id']}/transactions") == []
+    refused(await api.call("GET", "/wallets/none"), 404, "ressource_not_found")
     for owners in ([], [owner, owner], ["none"]):
         body = {"Owners": owners, "Description": "Purse", "Currency": "EUR"}
-        assert list(refused(await world.call("POST", "/wallets", body), 400, "param_error")) == ["Owners"]
-    assert len(await world.read(f"/users/{owner}/wallets")) == 1
+        assert list(refused(await api.call("POST", "/wallets", body), 400, "param_error")) == ["Owners"]
+    assert len(await api.read(f"/users/{owner}/wallets")) == 1
 
 
 @pytest.mark.parametrize(
@@ -266,30 +267,30 @@ async def test_wallet(world: World) -> None:
         ({"FlowDescriptor": {"Beneficiaries": [{"UserId": "partner"}] * 6}}, "FlowDescriptor.Beneficiaries"),
     ],
 )
-async def test_web_payin_refused(world: World, change: dict[str, Any], field: str) -> None:
-    await world.seed()
-    author = await world.payer()
-    errors = refused(await world.call("POST", "/payins/card/web", {**payin_body(author), **change}), 400, "param_error")
+async def test_web_payin_refused(api: MangopayApi, change: dict[str, Any], field: str) -> None:
+    await api.seed()
+    author = await api.payer()
+    errors = refused(await api.call("POST", "/payins/card/web", {**payin_body(author), **change}), 400, "param_error")
     assert list(errors) == [field]
-    assert await world.read(f"/users/{author}/transactions") == []
+    assert await api.read(f"/users/{author}/transactions") == []
 
 
-async def test_rate_limit_headers(world: World) -> None:
+async def test_rate_limit_headers(api: MangopayApi) -> None:
     used = []
     for _ in range(2):
-        answer = await world.call("GET", "/hooks")
+        answer = await api.call("GET", "/hooks")
         used.append([int(value) for value in answer.headers["x-ratelimit"].split(", ")])
         left = [int(value) for value in answer.headers["x-ratelimit-remaining"].split(", ")]
         assert [sum(pair) for pair in zip(used[-1], left, strict=True)] == [2300, 4500, 8800, 105600]
         assert len(answer.headers["x-ratelimit-reset"].split(", ")) == 4
     assert used[1] == [value + 1 for value in used[0]]
-    await world.advance(16 * 60)
-    answer = await world.call("GET", "/hooks")
+    await api.advance(16 * 60)
+    answer = await api.call("GET", "/hooks")
     assert [int(value) for value in answer.headers["x-ratelimit"].split(", ")][:2] == [1, used[1][1] + 1]
 
 
-async def test_hooks(world: World) -> None:
-    made = await world.made(
+async def test_hooks(api: MangopayApi) -> None:
+    made = await api.made(
         "/hooks", {"EventType": "PAYIN_NORMAL_FAILED", "Url": HOOK, "Tag": "t", "Email": "ops@example.com"}
     )
     assert made == {
@@ -302,46 +303,46 @@ async def test_hooks(world: World) -> None:
         "EventType": "PAYIN_NORMAL_FAILED",
         "Email": "ops@example.com",
     }
-    assert await world.read(f"/hooks/{made['Id']}") == made
-    again = await world.call("POST", "/hooks", {"EventType": "PAYIN_NORMAL_FAILED", "Url": HOOK})
+    assert await api.read(f"/hooks/{made['Id']}") == made
+    again = await api.call("POST", "/hooks", {"EventType": "PAYIN_NORMAL_FAILED", "Url": HOOK})
     assert list(refused(again, 400, "param_error")) == ["EventType"]
-    assert await world.read("/hooks") == [made]
-    changed = (await world.call("PUT", f"/hooks/{made['Id']}", {"Status": "DISABLED", "Url": HOOK + "2"})).json()
-    assert changed == {**made, "Status": "DISABLED", "Url": HOOK + "2"} == await world.read(f"/hooks/{made['Id']}")
-    refused(await world.call("PUT", "/hooks/none", {}), 404, "ressource_not_found")
+    assert await api.read("/hooks") == [made]
+    changed = (await api.call("PUT", f"/hooks/{made['Id']}", {"Status": "DISABLED", "Url": HOOK + "2"})).json()
+    assert changed == {**made, "Status": "DISABLED", "Url": HOOK + "2"} == await api.read(f"/hooks/{made['Id']}")
+    refused(await api.call("PUT", "/hooks/none", {}), 404, "ressource_not_found")
     for body, field in (
         ({"EventType": "SOMETHING", "Url": HOOK}, "EventType"),
         ({"EventType": "KYC_CREATED", "Url": "ftp://x"}, "Url"),
         ({"EventType": "KYC_CREATED", "Url": "https://x/" + "y" * 255}, "Url"),
         ({"EventType": "KYC_CREATED"}, "Url"),
     ):
-        assert list(refused(await world.call("POST", "/hooks", body), 400, "param_error")) == [field]
-    assert len(await world.read("/hooks")) == 1
+        assert list(refused(await api.call("POST", "/hooks", body), 400, "param_error")) == [field]
+    assert len(await api.read("/hooks")) == 1
 
 
-async def test_events(world: World) -> None:
-    payin = await world.payin()
-    await world.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970109000000106"})
-    found = await world.read("/events?EventType=PAYIN_NORMAL_FAILED")
+async def test_events(api: MangopayApi) -> None:
+    payin = await api.payin()
+    await api.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970109000000106"})
+    found = await api.read("/events?EventType=PAYIN_NORMAL_FAILED")
     assert found == [{"ResourceId": payin["Id"], "EventType": "PAYIN_NORMAL_FAILED", "Date": found[0]["Date"]}]
-    assert await world.read("/events?EventType=PAYIN_NORMAL_SUCCEEDED") == []
-    await world.advance(60)
-    later = await world.payin()
-    events = await world.read("/events?EventType=PAYIN_NORMAL_CREATED&Sort=Date:DESC")
+    assert await api.read("/events?EventType=PAYIN_NORMAL_SUCCEEDED") == []
+    await api.advance(60)
+    later = await api.payin()
+    events = await api.read("/events?EventType=PAYIN_NORMAL_CREATED&Sort=Date:DESC")
     assert [event["ResourceId"] for event in events] == [later["Id"], payin["Id"]]
-    assert len(await world.read(f"/events?EventType=PAYIN_NORMAL_CREATED&AfterDate={found[0]['Date'] + 30}")) == 1
-    refused(await world.call("GET", "/events"), 400, "param_error")
-    refused(await world.call("GET", "/events?EventType=NONE"), 400, "param_error")
-    await world.advance(46 * 86400)
-    await world.log_in()
-    assert await world.read("/events?EventType=PAYIN_NORMAL_CREATED") == []
+    assert len(await api.read(f"/events?EventType=PAYIN_NORMAL_CREATED&AfterDate={found[0]['Date'] + 30}")) == 1
+    refused(await api.call("GET", "/events"), 400, "param_error")
+    refused(await api.call("GET", "/events?EventType=NONE"), 400, "param_error")
+    await api.advance(46 * 86400)
+    await api.log_in()
+    assert await api.read("/events?EventType=PAYIN_NORMAL_CREATED") == []
     too_old = f"/events?EventType=PAYIN_NORMAL_CREATED&AfterDate={found[0]['Date']}"
-    assert list(refused(await world.call("GET", too_old), 400, "param_error")) == ["AfterDate"]
+    assert list(refused(await api.call("GET", too_old), 400, "param_error")) == ["AfterDate"]
 
 
 async def test_same_seed_same_ids() -> None:
     ids = []
     for seed in (1, 1, 2):
-        async with running(seed=seed) as world:
-            ids.append((await world.payer())[-16:])
+        async with running(seed=seed) as api:
+            ids.append((await api.payer())[-16:])
     assert ids[0] == ids[1] != ids[2]

@@ -18,8 +18,8 @@ mutation ($input: SaveEcommerceCartInput!) {
 async def test_a_full_store_of_carts_is_told_as_such(app_settings: Settings) -> None:
     app_settings.carts_in_memory = 1
     async with running(app_settings) as (app, client):
-        house = app.state.house
-        shop = await open_shop(house.services, house.sandbox)
+        container = app.state.container
+        shop = await open_shop(container.services, container.sandbox)
         client.headers.update(await token_of(shop))
         candle = await shop.product()
         cart = {"items": [{"product_id": candle.id, "quantity": 1}]}

@@ -13,20 +13,20 @@ from typing import Any
 import pytest
 import uvicorn
 
-from coffret.serving.connection import LEAST, LONGEST_HEAD
-from coffret.serving.timeouts import Patience, ServerConfig, connections_for
+from coffret.serving.connection import MAX_HEAD_BYTES, MIN_PROGRESS_BYTES
+from coffret.serving.timeouts import ConnectionLimits, ServerConfig, connections_for_files
 
 LONG = 600.0
 """Seconds that no test comes near."""
 SHORT = 0.2
-PATIENT = Patience(headers=LONG, progress=LONG, idle=LONG, connections=100)
+PATIENT = ConnectionLimits(header_seconds=LONG, progress_seconds=LONG, idle_seconds=LONG, connections=100)
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 LARGE = 64 * 1024 * 1024
 
 Message = MutableMapping[str, Any]
 
 
-class House:
+class Application:
     """An application that reads a body and answers its length, and remembers who left."""
 
     def __init__(self) -> None:
@@ -58,11 +58,11 @@ class Served:
     """A server in a thread."""
 
     def __init__(self, **patience: Any) -> None:
-        self.house = House()
+        self.application = Application()
         self.clients: list[socket.socket] = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         config = ServerConfig(
-            self.house, dataclasses.replace(PATIENT, **patience), ws="none", lifespan="off", log_config=None
+            self.application, dataclasses.replace(PATIENT, **patience), ws="none", lifespan="off", log_config=None
         )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
@@ -84,7 +84,7 @@ class Served:
 
     def end(self) -> None:
         """Stop it, with all its clients."""
-        self.house.go_on.set()
+        self.application.go_on.set()
         for client in self.clients:
             client.close()
         self.stop()
@@ -139,7 +139,7 @@ Serve = Callable[..., Served]
     ],
 )
 def test_a_head_that_does_not_come_is_not_waited_for(serve: Serve, said: bytes, status: bytes) -> None:
-    answered = read(serve(headers=SHORT, idle=SHORT).connect(said))
+    answered = read(serve(header_seconds=SHORT, idle_seconds=SHORT).connect(said))
     assert answered.startswith(status)
     assert bool(answered) is bool(status)
 
@@ -158,7 +158,7 @@ def test_whoever_leaves_with_requests_in_line_leaves_no_error(serve: Serve, capl
 
 
 def test_a_head_that_comes_byte_by_byte_is_not_waited_for(serve: Serve) -> None:
-    client = serve(headers=SHORT).connect(b"GET / HTTP/1.1\r\n")
+    client = serve(header_seconds=SHORT).connect(b"GET / HTTP/1.1\r\n")
     client.settimeout(0.02)
     answered = b""
     with contextlib.suppress(ConnectionError):
@@ -173,49 +173,51 @@ def test_a_head_that_comes_byte_by_byte_is_not_waited_for(serve: Serve) -> None:
 def test_a_head_without_end_is_refused(serve: Serve) -> None:
     client = serve().connect(b"GET / HTTP/1.1\r\n")
     with contextlib.suppress(ConnectionError):
-        for _ in range(LONGEST_HEAD // 1_000 * 20):
+        for _ in range(MAX_HEAD_BYTES // 1_000 * 20):
             client.sendall(b"X-Long: %b\r\n" % (b"x" * 990))
     assert read(client)[:13] in {b"HTTP/1.1 431 ", b""}
 
 
 def test_a_body_that_does_not_come_on_is_not_waited_for(serve: Serve) -> None:
-    served = serve(progress=SHORT)
+    served = serve(progress_seconds=SHORT)
     answered = read(served.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nbegun"))
     assert answered.startswith(b"HTTP/1.1 408 ")
     assert b"connection: close" in answered
-    assert served.house.left.wait(60), "the application learns that nobody is there any more"
+    assert served.application.left.wait(60), "the application learns that nobody is there any more"
 
 
 def test_a_body_that_comes_on_is_waited_for_however_long_it_takes(serve: Serve) -> None:
     """Four times the patience in all, with progress in each part of it."""
-    served, parts = serve(progress=SHORT * 4), 40
+    served, parts = serve(progress_seconds=SHORT * 4), 40
     client = served.connect(
-        b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % (LEAST * parts)
+        b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % (MIN_PROGRESS_BYTES * parts)
     )
     pause = threading.Event()
     for _ in range(parts):
-        client.sendall(b"x" * LEAST)
+        client.sendall(b"x" * MIN_PROGRESS_BYTES)
         pause.wait(SHORT * 4 * 4 / parts)
     answered = read(client)
     assert answered.startswith(b"HTTP/1.1 200 ")
-    assert answered.endswith(b"%d" % (LEAST * parts))
+    assert answered.endswith(b"%d" % (MIN_PROGRESS_BYTES * parts))
 
 
 def test_what_we_have_not_read_is_not_the_clients_delay(serve: Serve) -> None:
     """The application begins to read long after the patience with clients: more is on its way than is held for it."""
-    served, size = serve(progress=SHORT), 3_000_000
+    served, size = serve(progress_seconds=SHORT), 3_000_000
     client = served.connect(b"POST /held HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % size)
     sending = threading.Thread(target=client.sendall, args=(b"x" * size,))
     sending.start()
-    assert served.house.entered.wait(60)
+    assert served.application.entered.wait(60)
     threading.Event().wait(SHORT * 5)
-    served.house.go_on.set()
+    served.application.go_on.set()
     assert read(client).endswith(b"%d" % size)
     sending.join()
 
 
 def test_a_body_after_an_early_answer_is_not_waited_for_either(serve: Serve) -> None:
-    client = serve(progress=SHORT).connect(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nbegun")
+    client = serve(progress_seconds=SHORT).connect(
+        b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nbegun"
+    )
     client.sendall(b"more")
     answered = read(client)
     assert answered.count(b"HTTP/1.1 ") == 1
@@ -223,16 +225,16 @@ def test_a_body_after_an_early_answer_is_not_waited_for_either(serve: Serve) -> 
 
 
 def test_an_idle_connection_is_closed(serve: Serve) -> None:
-    client = serve(idle=SHORT).connect(GET)
+    client = serve(idle_seconds=SHORT).connect(GET)
     assert read(client).startswith(b"HTTP/1.1 200 ")
 
 
 def test_an_answer_that_nobody_reads_is_given_up(serve: Serve) -> None:
-    served = serve(progress=SHORT)
+    served = serve(progress_seconds=SHORT)
     client = served.connect(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
     waiting = threading.Event()
     for _ in range(600):
-        if not served.server.server_state.connections and served.house.entered.is_set():
+        if not served.server.server_state.connections and served.application.entered.is_set():
             break
         waiting.wait(0.1)
     assert not served.server.server_state.connections
@@ -241,7 +243,7 @@ def test_an_answer_that_nobody_reads_is_given_up(serve: Serve) -> None:
 
 def test_an_answer_that_is_read_slowly_is_read_to_its_end(serve: Serve) -> None:
     """Five times the patience in all; what the machine holds for us does not hide that the client comes on."""
-    client = serve(progress=SHORT * 5).connect(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    client = serve(progress_seconds=SHORT * 5).connect(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     pause, length = threading.Event(), 0
     for _ in range(25):
         length += len(client.recv(20_000))
@@ -261,10 +263,10 @@ def test_where_there_is_no_room_who_kept_us_waiting_longest_goes(serve: Serve) -
         served.connect(begun)
     held = served.connect(b"GET /held HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert not read(first)
-    served.house.entered.clear()
+    served.application.entered.clear()
     for _ in range(30):
         assert read(served.connect(closing)).startswith(b"HTTP/1.1 200 ")
-    served.house.go_on.set()
+    served.application.go_on.set()
     assert read(held).startswith(b"HTTP/1.1 200 "), "what is worked on is never closed for another"
 
 
@@ -272,13 +274,13 @@ def test_where_all_are_worked_on_who_comes_is_told_to_come_again(serve: Serve) -
     served = serve(connections=2)
     held = []
     for _ in range(2):
-        served.house.entered.clear()
+        served.application.entered.clear()
         held.append(served.connect(b"GET /held HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
-        assert served.house.entered.wait(60)
+        assert served.application.entered.wait(60)
     answered = read(served.connect(b""))
     assert answered.startswith(b"HTTP/1.1 503 ")
     assert b"retry-after: 5\r\n" in answered
-    served.house.go_on.set()
+    served.application.go_on.set()
     assert all(read(client).startswith(b"HTTP/1.1 200 ") for client in held)
 
 
@@ -288,7 +290,7 @@ def test_who_waits_at_the_door_when_it_closes_is_let_in(serve: Serve) -> None:
     kept = served.connect(GET)
     assert one_answer(kept).startswith(b"HTTP/1.1 200 ")
     held = served.connect(b"GET /held HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert served.house.entered.wait(60)
+    assert served.application.entered.wait(60)
     served.stop()
     late: list[socket.socket] = []
     with contextlib.suppress(ConnectionRefusedError):
@@ -301,7 +303,7 @@ def test_who_waits_at_the_door_when_it_closes_is_let_in(serve: Serve) -> None:
     answered = read(kept)
     assert answered.startswith(b"HTTP/1.1 200 ")
     assert b"connection: close" in answered
-    served.house.go_on.set()
+    served.application.go_on.set()
     answered = read(held)
     assert answered.startswith(b"HTTP/1.1 200 ")
     assert b"connection: close" in answered
@@ -311,4 +313,4 @@ def test_who_waits_at_the_door_when_it_closes_is_let_in(serve: Serve) -> None:
 
 @pytest.mark.parametrize(("files", "connections"), [(1024, 768), (65_536, 65_280), (256, 128), (10, 5)])
 def test_open_files_say_how_many_may_connect(files: int, connections: int) -> None:
-    assert connections_for(files) == connections
+    assert connections_for_files(files) == connections

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coffret.commands.gc_tuning import spare_what_is_there
+from coffret.commands.gc_tuning import freeze_loaded_objects
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def thawed() -> Iterator[None]:
 
 def test_what_is_there_when_serving_begins_is_not_looked_through_again(thawed: None) -> None:
     there: list[object] = [[]]
-    spare_what_is_there()
+    freeze_loaded_objects()
     since: list[object] = [[]]
     looked_through = {id(found) for found in gc.get_objects()}
     assert id(there) not in looked_through

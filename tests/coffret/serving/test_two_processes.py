@@ -11,13 +11,13 @@ import httpx
 import pytest
 
 from coffret.sandbox import close
-from coffret.services import open_house
+from coffret.services import open_container
 from resolvers.account.tokens import issue_token
-from schema.checkout.checkout import Choice
-from schema.partner.partner import UserRole
+from schema.account.user import UserRole
+from schema.checkout.checkout import ProductChoice
+from store.account.users import UserRow
 from store.core.clock import clock
 from store.core.settings import Settings
-from store.partner.partners import UserRow
 from tests.coffret.serving.test_serve import Program
 from tests.fixtures.shop import Shop, open_shop, sandbox_and_provider
 from tests.servers.ports import free_port
@@ -56,9 +56,9 @@ async def pair(database_url: str, redis_server: RedisServer, tmp_path: pathlib.P
         stack.push_async_callback(close, sandbox)
         await provider.aclose()
         settings = Settings(database_url=database_url, redis_url=redis_server.url, data_dir=data)
-        house = await stack.enter_async_context(open_house(settings, sandbox))
-        shop = await open_shop(house.services, sandbox)
-        async with house.services.db.sessions() as db, db.begin():
+        container = await stack.enter_async_context(open_container(settings, sandbox))
+        shop = await open_shop(container.services, sandbox)
+        async with container.services.db.sessions() as db, db.begin():
             user = UserRow(username="two@shop.localhost", role=UserRole.PARTNER, partner_id=shop.partner.id)
             db.add(user)
             await db.flush()
@@ -101,7 +101,7 @@ async def replaced_at_both(pair: Pair, made: dict[str, Any]) -> None:
 async def one_order_from_both(pair: Pair) -> None:
     """Notifications at both servers at once, whose workers share the queue, make one order."""
     shop = pair.shop
-    key, seen = await shop.ready(Choice((await shop.product(stock=1)).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product(stock=1)).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
     payin = await shop.payin_of(started.attempt_id)

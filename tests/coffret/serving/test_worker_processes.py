@@ -17,9 +17,8 @@ import asyncpg
 import httpx
 import pytest
 
-from store.core.dsn import dsn
-from store.database.db import Database
-from store.job.jobs import Job, enqueue
+from store.database.db import Database, dsn
+from store.job.jobs import JobKind, enqueue_job
 from tests.servers.ports import free_port
 from tests.servers.redis_servers import RedisServer
 
@@ -54,7 +53,7 @@ class Workers:
         """Enqueue jobs, of which each takes a while before its effect and after it."""
         async with self.database.sessions() as db, db.begin():
             for key in range(number):
-                await enqueue(db, Job.DROP_CART, {"key": key, "before": before(), "after": after()})
+                await enqueue_job(db, JobKind.DROP_CART, {"key": key, "before": before(), "after": after()})
 
     async def one(self, statement: str) -> Any:
         """What the database says."""
@@ -127,7 +126,7 @@ async def test_a_worker_that_is_told_to_stop_ends_its_jobs_or_puts_them_back_and
     process = workers.start(COFFRET_WORKER_PORT=str(port))
     await workers.put(1, before=lambda: 1, after=lambda: 0)
     async with workers.database.sessions() as db, db.begin():
-        await enqueue(db, Job.DROP_CART, {"key": 100, "before": 60, "after": 0})
+        await enqueue_job(db, JobKind.DROP_CART, {"key": 100, "before": 60, "after": 0})
     await workers.until("SELECT count(*) = 2 FROM pgqueuer WHERE status = 'picked'")
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         assert (await client.get("/readyz")).status_code == 200

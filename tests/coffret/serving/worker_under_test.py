@@ -7,10 +7,11 @@ import os
 from sqlalchemy import text
 
 from coffret.commands import worker as command
-from resolvers.core.context import Services
+from resolvers.core.services import Services
 from resolvers.job import worker
-from resolvers.job.registry import Payload, Work
-from store.job.jobs import Job, Retries
+from resolvers.job.registry import JobHandler, Payload
+from store.core.retries import RetryPolicy
+from store.job.jobs import JobKind
 
 NOTE = text("""
     WITH noted AS (INSERT INTO effect (key) VALUES (:key) ON CONFLICT DO NOTHING RETURNING 1)
@@ -28,11 +29,15 @@ async def add(services: Services, payload: Payload) -> None:
 
 
 if __name__ == "__main__":
-    policy = Retries(first=dt.timedelta(seconds=1), longest=dt.timedelta(seconds=1), lasting=dt.timedelta(minutes=5))
-    worker.HANDLERS = {Job.DROP_CART: Work(add, policy)}  # type: ignore[attr-defined]
+    policy = RetryPolicy(
+        first_pause=dt.timedelta(seconds=1),
+        longest_pause=dt.timedelta(seconds=1),
+        total_duration=dt.timedelta(minutes=5),
+    )
+    worker.HANDLERS = {JobKind.DROP_CART: JobHandler(add, policy)}  # type: ignore[attr-defined]
     worker.SCHEDULES = {}  # type: ignore[attr-defined]
-    worker.AT_ONCE = 8
-    worker.DEAD_AFTER = dt.timedelta(seconds=float(os.environ["DEAD_AFTER"]))
-    worker.LOOKS_EVERY = dt.timedelta(seconds=0.5)
-    worker.GRACE = float(os.environ["GRACE"])
+    worker.MAX_CONCURRENT_JOBS = 8
+    worker.HEARTBEAT_TIMEOUT = dt.timedelta(seconds=float(os.environ["DEAD_AFTER"]))
+    worker.POLL_INTERVAL = dt.timedelta(seconds=0.5)
+    worker.SHUTDOWN_GRACE = float(os.environ["GRACE"])
     asyncio.run(command.work())

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from starlette.applications import Starlette
 
 from coffret.demo.seed import PASSWORD, USERNAMES
-from coffret.sandbox.cards import CARDS
-from resolvers.core.context import Services
+from coffret.sandbox.payments.cards import CARDS
+from resolvers.core.services import Services
 from store.core.settings import ProviderName, Settings
 from tests.coffret.conftest import running
 from tests.funnel.checkout.page import Element, parsed
@@ -121,7 +121,7 @@ async def test_it_is_sound(application: tuple[Starlette, httpx.AsyncClient]) -> 
             page = await browser.new_page(color_scheme="dark" if scheme == "dark" else "light")
             page.on("console", lambda message: problems.append(message.text))
             await page.goto(f"http://127.0.0.1:{listener.getsockname()[1]}/")
-            await sound(page, f"start {scheme}", desk=scheme == "light")
+            await sound(page, f"start {scheme}", desktop=scheme == "light")
         assert [problem for problem in problems if "favicon" not in problem] == []
         await browser.close()
     server.should_exit = True

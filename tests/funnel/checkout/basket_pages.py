@@ -1,7 +1,7 @@
 """The pages of vouchers and gift cards as a customer uses them: their addresses, what they show, and the way through them."""
 
+from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import GOOD_CARD, Shop
-from tests.funnel.checkout.basket_world import Experiences
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import Element
 
@@ -37,7 +37,7 @@ def wrong(customer: Customer, place: str) -> str:
 
 
 async def chosen_massage(customer: Customer, sold: Experiences, **fields: str) -> Customer:
-    """A massage in the bag, printed at home; at the second step."""
+    """A massage in the basket, printed at home; at the second step."""
     await opened(customer, sold.massage.id)
     filled = {"reception": "print_at_home", "giftee-first_name": "Marie", "giftee-last_name": "Curie", **fields}
     return await customer.send(FORM, filled, CONTINUE)

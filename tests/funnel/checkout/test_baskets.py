@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from schema.delivery import DeliveryKind
-from tests.fixtures.sale import sale_coupon
+from schema.delivery.delivery import DeliveryKind
+from tests.fixtures.basket import Experiences, sale_coupon
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import (
     ANOTHER,
@@ -24,7 +24,6 @@ from tests.funnel.checkout.basket_pages import (
     total,
     wrong,
 )
-from tests.funnel.checkout.basket_world import Experiences
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
 
@@ -93,7 +92,7 @@ async def test_what_is_wrong_is_told_at_its_field(
         found = customer.page.all(id=name)
         assert not found or value in (found[0].attributes.get("value", ""), found[0].text)
     await customer.open(WINDOW)
-    assert not customer.page.all("a", class_="in-bag"), "nothing was kept"
+    assert not customer.page.all("a", class_="in-basket"), "nothing was kept"
 
 
 async def test_the_rules_of_a_category_are_said_and_held(customer: Customer, sold: Experiences) -> None:
@@ -122,7 +121,7 @@ async def test_a_way_to_receive_it_must_be_chosen(customer: Customer, sold: Expe
     await customer.send(FORM, {"giftee-email": "marie@example.com"}, CONTINUE)
     assert customer.step == "information"
     await customer.open(WINDOW)
-    assert customer.page.one("a", class_="in-bag").text == "Your order: 1 voucher", (
+    assert customer.page.one("a", class_="in-basket").text == "Your order: 1 voucher", (
         "put once, however often it was sent"
     )
 
@@ -174,7 +173,7 @@ async def test_a_form_belongs_to_its_session(shop: Shop, sold: Experiences, visi
     await mine.post(path, stolen, Origin="https://evil.example")
     assert mine.response.status_code == 403
     await mine.open(WINDOW)
-    assert not mine.page.all("a", class_="in-bag")
+    assert not mine.page.all("a", class_="in-basket")
 
 
 # ---- gift cards --------------------------------------------------------------------------------------------------------

@@ -13,12 +13,12 @@ from starlette.routing import Mount
 
 from coffret.sandbox import SandboxSettings, close, sandbox_app
 from schema.cart.cart import CartItem
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.database.db import Database
 from store.kv import open_kv
-from store.media.pictures import keep
+from store.media.pictures import store_picture
 from store.product.products import ProductRow
 from store.providers.mangopay import Mangopay
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD, Shop, open_shop, services_over
@@ -76,7 +76,7 @@ async def town(database: Database) -> AsyncIterator[Town]:
 async def furnished(shop: Shop, origin: str) -> Town:
     """Something of everything to buy."""
     async with shop.services.db.sessions() as db, db.begin():
-        drawn = await keep(db, shop.partner.id, CANDLE, "svg")
+        drawn = await store_picture(db, shop.partner.id, CANDLE, "svg")
     candle = await shop.product("20.00", stock=9, name=Text(en="Candle"), picture_url=drawn, is_physical=True)
     robe = await shop.product("89.00", name=Text(en="Robe"), description=Text(en="Light and soft."))
     await shop.variant(robe, "89.00")

@@ -6,16 +6,16 @@ import pytest
 
 from funnel.core.languages import translations
 from schema.cart.cart import CartItem
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
+from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import CARD_FORM, CONTINUE, GIFT_CARDS, WINDOW, chosen_massage, identified
-from tests.funnel.checkout.basket_world import Experiences
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
 from tests.funnel.checkout.test_payment import at_payment, pay
-from tests.funnel.redemption.redemption_world import Venue, note, press
+from tests.funnel.redemption.fixtures import Venue, note, press
 
 CLOSED = "This shop is closed at the moment"
 PRODUCTS = "/ecommerce/shop/"

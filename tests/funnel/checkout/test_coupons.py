@@ -7,12 +7,12 @@ from funnel.core.languages import translations
 from funnel.core.messages import COUPON_PROBLEMS
 from schema.checkout.checkout import CodeProblem
 from schema.coupon.coupon import CouponTarget
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
 from store.core.localization import Formats
+from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import CARD_FORM, CONTINUE, GIFT_CARDS, chosen_massage, identified
-from tests.funnel.checkout.basket_world import Experiences
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.checkout.test_payment import at_payment, pay

@@ -69,14 +69,14 @@ async def test_a_closed_shop_says_so_and_nothing_leads_to_it(
         await buyer.send(CARD_FORM, {"value": "50.00", "reception": "print_at_home"}, CONTINUE)
         await identified(buyer, "/giftcards/shop/")
         assert buyer.step == "payment"
-    bag, form = customer.path, customer.form("/giftcards/shop/payment/?")
+    opened, form = customer.path, customer.form("/giftcards/shop/payment/?")
     assert GIFT_CARDS in links(await visitors().open(WINDOW))
     await paid(shop, other)
     assert GIFT_CARDS in links(other)
     summary = other.path
     await shop.execute("UPDATE partner SET website = ''")
     await change(shop, enabled=False)
-    for path in (GIFT_CARDS, bag, *(bag.replace("payment", step) for step in ("information", "customization"))):
+    for path in (GIFT_CARDS, opened, *(opened.replace("payment", step) for step in ("information", "customization"))):
         await is_closed(customer, path)
     await is_closed(customer, "/giftcards/x")
     await said_in_every_language(customer, visitors)
@@ -92,5 +92,5 @@ async def test_a_closed_shop_says_so_and_nothing_leads_to_it(
     assert GIFT_CARDS not in links(seen)
     assert "Please come back later." in seen.page.one("main").text
     await change(shop, enabled=True)
-    await customer.open(bag)
+    await customer.open(opened)
     assert customer.step == "payment"

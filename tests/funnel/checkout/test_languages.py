@@ -11,11 +11,11 @@ import pytest
 from babel.messages.catalog import Message
 from babel.messages.extract import extract_from_dir
 
-from funnel.core.languages import NAMES, catalogue, chosen, translations
-from funnel.core.messages import ENDINGS, ERRORS, FIELD_ERRORS, LINE_PROBLEMS, NOTICES, REFUSALS, STEPS, Ending
+from funnel.core.languages import NAMES, catalogue, choose_language, translations
+from funnel.core.messages import ERROR_PAGES, ERRORS, FIELD_ERRORS, LINE_PROBLEMS, NOTICES, REFUSALS, STEPS, ErrorPage
 from resolvers.checkout import buyer, steps
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import LineProblem, Notice, Step
+from schema.checkout.checkout import CheckoutNotice, CheckoutStep, LineProblem
 from schema.validation.languages import LANGUAGES
 from store.core.localization import Formats
 from tests.fixtures.shop import Shop
@@ -36,7 +36,7 @@ def in_the_source() -> set[MessageId]:
     return {message for _, _, message, _, _ in found}
 
 
-INSIDE = {"funnel", "onboarding", "redeem", "steps", "templates"}
+INSIDE = {"funnel", "core", "checkout", "onboarding", "redemption", "redeem", "templates"}
 
 
 def forms(message: Message) -> list[str]:
@@ -79,13 +79,13 @@ def test_a_translation_is_one(language: str) -> None:
 
 def test_everything_that_can_be_told_has_words() -> None:
     assert set(LINE_PROBLEMS) == set(LineProblem)
-    assert set(NOTICES) == set(Notice)
-    assert set(STEPS) == set(Step)
-    assert set(ENDINGS) == set(Ending)
+    assert set(NOTICES) == set(CheckoutNotice)
+    assert set(STEPS) == set(CheckoutStep)
+    assert set(ERROR_PAGES) == set(ErrorPage)
     told = [*LINE_PROBLEMS.values(), *ERRORS.values(), *FIELD_ERRORS.values(), *STEPS.values()]
     told += [
         text
-        for entry in (*NOTICES.values(), *ENDINGS.values(), *REFUSALS.values())
+        for entry in (*NOTICES.values(), *ERROR_PAGES.values(), *REFUSALS.values())
         for text in (entry.title, entry.text)
     ]
     assert set(told) <= in_the_source()
@@ -123,7 +123,7 @@ def test_a_language_is_read_from_its_source() -> None:
     ],
 )
 def test_the_choice_then_the_browser_then_english(cookie: str, header: str, language: str) -> None:
-    assert chosen(cookie, header) == language
+    assert choose_language(cookie, header) == language
 
 
 async def test_pages_speak_the_language_of_the_browser(shop: Shop, customer: Customer) -> None:

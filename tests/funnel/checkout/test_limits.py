@@ -12,11 +12,11 @@ import pytest
 
 from funnel.core.languages import translations
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import Choice
-from schema.delivery import DeliveryKind
+from schema.checkout.checkout import ProductChoice
+from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
 from store.core.clock import clock
-from store.core.codes import ALPHABET, normal
+from store.core.codes import ALPHABET, normalize
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.conftest import checkout_app
@@ -61,7 +61,7 @@ async def test_a_new_browser_at_the_same_address_has_to_wait_too(shop: Shop, vis
 
 async def test_a_slip_of_the_finger_is_no_guess_and_is_not_looked_for(shop: Shop, customer: Customer) -> None:
     card = await shop.gift_card()
-    plain = normal(card.code)
+    plain = normalize(card.code)
     typo = plain[:-1] + next(c for c in ALPHABET if c != plain[-1])
     await at_payment(shop, customer)
     for _ in range(25):
@@ -77,7 +77,7 @@ async def hurried(shop: Shop) -> AsyncIterator[Customer]:
     clock.advance(dt.timedelta(seconds=60 - clock.timestamp() % 60))
     settings = shop.services.settings.model_copy(update={"rate_limit_forms": "4/minute"})
     app = checkout_app(shop, settings)
-    app.state.house = type(app.state.house)(dataclasses.replace(shop.services, settings=settings))
+    app.state.container = type(app.state.container)(dataclasses.replace(shop.services, settings=settings))
     transport = httpx.ASGITransport(app, client=("192.0.2.9", 1234))
     async with httpx.AsyncClient(transport=transport, base_url=SHOP_URL) as client:
         yield Customer(client)
@@ -112,7 +112,7 @@ async def looking(shop: Shop, **more: Any) -> AsyncIterator[httpx.AsyncClient]:
     clock.advance(dt.timedelta(seconds=60 - clock.timestamp() % 60))
     settings = shop.services.settings.model_copy(update={"rate_limit_pages": "3/minute", **more})
     app = checkout_app(shop, settings)
-    app.state.house = type(app.state.house)(dataclasses.replace(shop.services, settings=settings))
+    app.state.container = type(app.state.container)(dataclasses.replace(shop.services, settings=settings))
     transport = httpx.ASGITransport(app, client=("192.0.2.9", 1234))
     async with httpx.AsyncClient(transport=transport, base_url=SHOP_URL) as client:
         yield client
@@ -144,7 +144,7 @@ async def test_pages_are_not_counted_where_they_are_not_to_be(shop: Shop) -> Non
 async def test_an_order_is_made_within_the_limits(shop: Shop, customer: Customer) -> None:
     """A customer in doubt changes everything many times, and still buys."""
     product = await shop.product()
-    key, seen = await shop.ready(Choice(product.id, 1))
+    key, seen = await shop.ready(ProductChoice(product.id, 1))
     assert (await shop.start(key, seen)).redirect_url
     cart = await shop.cart(CartItem(product.id, 1))
     for _ in range(20):

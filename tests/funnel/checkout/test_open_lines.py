@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from schema.cart.cart import CartItem
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
 from store.core.localization import Formats
 from tests.fixtures.shop import Shop

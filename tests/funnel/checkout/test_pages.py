@@ -9,8 +9,8 @@ import pytest
 from funnel.core.static_files import FOLDER, Assets, brand_path, brand_sheet
 from schema.cart.cart import CartItem
 from schema.checkout.checkout import Brand
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from store.product.products import AttributeValueRow, ProductAttributeRow
 from tests.fixtures.shop import DECLINED_CARD, GOOD_CARD, Shop
 from tests.funnel.checkout.customer import Customer

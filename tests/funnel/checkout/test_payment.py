@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import text
 
 from schema.cart.cart import Cart, CartItem
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.product.products import ProductRow
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD, GOOD_CARD, Shop

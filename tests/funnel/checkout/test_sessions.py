@@ -5,10 +5,10 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from funnel.core.forms import LARGEST, FormTokens
+from funnel.core.forms import LARGEST, CsrfTokens
 from schema.cart.cart import CartItem
 from schema.core.errors import Unavailable
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from store.core.settings import Settings
 from store.database.db import Database
 from store.partner.partners import PartnerRow
@@ -146,9 +146,9 @@ async def test_every_form_of_every_address_is_checked(shop: Shop, customer: Cust
 
 
 def test_tokens_differ_and_belong_to_a_session() -> None:
-    tokens = FormTokens("secret")
+    tokens = CsrfTokens("secret")
     assert tokens.make("a") != tokens.make("a")
-    assert FormTokens("other").make("a").partition(".")[2] != tokens.make("a").partition(".")[2]
+    assert CsrfTokens("other").make("a").partition(".")[2] != tokens.make("a").partition(".")[2]
 
 
 async def test_a_body_that_is_no_form_is_told_so(shop: Shop, customer: Customer) -> None:

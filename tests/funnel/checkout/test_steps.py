@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from schema.cart.cart import CartItem
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.delivery import DeliveryModeRow
 from store.product.products import ProductAttributeRow, ProductRow

@@ -2,11 +2,13 @@
 
 from funnel.onboarding.texts import FAILURES, REQUIRED, REQUIREMENTS
 from resolvers.onboarding import page as operations
-from schema.onboarding import ActivationFailureReason, OnboardingField, RequirementCode
-from store.onboarding.links import path_for
+from schema.activation import ActivationFailureReason
+from schema.kyc.capability import RequirementCode
+from schema.onboarding import OnboardingField
+from store.onboarding.links import onboarding_path_for
 from tests.fixtures.activation import Newcomer
 from tests.funnel.checkout.customer import Customer
-from tests.funnel.onboarding.onboarding_world import IBAN, back, link, notes, press, to_provider
+from tests.funnel.onboarding.fixtures import IBAN, back, link, notes, press, to_provider
 
 
 async def active(newcomer: Newcomer) -> None:
@@ -42,7 +44,7 @@ async def test_an_identity_is_proven_from_here_and_only_by_the_button(
     path = await newcomer.one("SELECT path FROM identity_check")
     await representative.open(f"/k/{path}")
     ways = [a.attributes["href"] for a in representative.page.one("main").all("a")]
-    assert path_for(newcomer.services.settings, await newcomer.now()) in ways
+    assert onboarding_path_for(newcomer.services.settings, await newcomer.now()) in ways
 
 
 async def test_a_bank_account_is_named_then_confirmed(newcomer: Newcomer, representative: Customer) -> None:
@@ -112,4 +114,4 @@ def test_everything_that_can_be_told_has_words() -> None:
     assert set(FAILURES) == set(ActivationFailureReason)
     assert set(REQUIREMENTS) == set(RequirementCode)
     assert set(REQUIRED) == set(OnboardingField)
-    assert set(FAILURES) >= operations.BEGIN_ANEW
+    assert set(FAILURES) >= operations.RETRYABLE_FAILURES

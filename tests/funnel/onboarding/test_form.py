@@ -4,10 +4,10 @@ import pytest
 
 from funnel.onboarding.texts import REQUIRED
 from schema.onboarding import OnboardingField
-from store.onboarding.links import path_for
+from store.onboarding.links import onboarding_path_for
 from tests.fixtures.activation import COMPLETE, Newcomer
 from tests.funnel.checkout.customer import Customer
-from tests.funnel.onboarding.onboarding_world import BIRTHDAY, FORGOTTEN, TYPED, Visitors, asked, fill, link
+from tests.funnel.onboarding.fixtures import BIRTHDAY, FORGOTTEN, TYPED, Visitors, asked, fill, link
 
 
 async def test_only_what_is_missing_is_asked_for_and_nothing_known_is_shown(
@@ -70,7 +70,9 @@ async def test_what_was_missing_is_saved_and_then_the_provider_is_next(
     assert {name: getattr(partner, name) for name in COMPLETE} == {**COMPLETE, "hq_country": "FR"}
     assert await newcomer.calls() == 0, "the provider is asked when the button is pressed"
     assert not [value for value in TYPED.values() if len(value) > 4 and value in representative.response.text]
-    assert representative.path == path_for(newcomer.services.settings, partner), "the link is another with the address"
+    assert representative.path == onboarding_path_for(newcomer.services.settings, partner), (
+        "the link is another with the address"
+    )
 
 
 async def test_each_error_stands_at_its_field_and_above(newcomer: Newcomer, representative: Customer) -> None:

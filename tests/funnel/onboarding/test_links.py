@@ -15,11 +15,11 @@ from schema.partner.partner import PartnerStatus
 from schema.validation.languages import LANGUAGES
 from store.core.clock import clock
 from store.core.settings import ProviderName
-from store.onboarding.links import link_for
+from store.onboarding.links import onboarding_url_for
 from tests.fixtures.activation import Newcomer
 from tests.funnel.checkout.customer import Customer
-from tests.funnel.conftest import House, checkout_app
-from tests.funnel.onboarding.onboarding_world import Visitors, link
+from tests.funnel.conftest import ApplicationState, checkout_app
+from tests.funnel.onboarding.fixtures import Visitors, link
 
 DEAD = "This link does not work"
 
@@ -61,7 +61,7 @@ async def test_a_link_dies_with_the_address_it_was_sent_to(newcomer: Newcomer, r
 async def test_the_link_of_one_partner_opens_nothing_of_another(newcomer: Newcomer, representative: Customer) -> None:
     other = await newcomer.now()
     other.uuid = uuid.uuid4()
-    await representative.open(link_for(newcomer.services.settings, other))
+    await representative.open(onboarding_url_for(newcomer.services.settings, other))
     assert representative.h1 == DEAD
 
 
@@ -211,7 +211,7 @@ async def hurried(newcomer: Newcomer) -> AsyncIterator[Customer]:
     clock.advance(dt.timedelta(seconds=60 - clock.timestamp() % 60))
     settings = newcomer.services.settings.model_copy(update={"rate_limit_forms": "4/minute"})
     app = checkout_app(newcomer, settings)
-    app.state.house = House(dataclasses.replace(newcomer.services, settings=settings))
+    app.state.container = ApplicationState(dataclasses.replace(newcomer.services, settings=settings))
     transport = httpx.ASGITransport(app, client=("192.0.2.9", 1234))
     async with httpx.AsyncClient(transport=transport, base_url=settings.public_url) as client:
         yield Customer(client)

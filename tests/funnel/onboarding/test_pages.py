@@ -5,14 +5,14 @@ import re
 
 import pytest
 
-from coffret.sandbox.sca import Outcome
+from coffret.sandbox.users.sca import ScaOutcome
 from resolvers.activation import transitions
-from store.activation.account_requests import digest
+from store.activation.account_requests import account_digest
 from store.core.clock import clock
 from store.providers.errors import InvalidRequest
 from tests.fixtures.activation import Newcomer
 from tests.funnel.checkout.customer import Customer
-from tests.funnel.onboarding.onboarding_world import FORGOTTEN, asked, back, fill, link, notes, press, to_provider
+from tests.funnel.onboarding.fixtures import FORGOTTEN, asked, back, fill, link, notes, press, to_provider
 
 # ---- the way to the provider
 
@@ -102,7 +102,7 @@ async def test_a_session_that_failed_has_the_reason_and_the_number_and_the_butto
     await representative.open(await link(newcomer))
     url = await to_provider(representative)
     process = (await newcomer.row()).id
-    await newcomer.authenticate(url, Outcome.FAILED)
+    await newcomer.authenticate(url, ScaOutcome.FAILED)
     await back(newcomer, representative)
     assert notes(representative) == ["You could not be authenticated"]
     assert str(process) in representative.page.one("dl", class_="support").text
@@ -170,7 +170,9 @@ async def test_what_only_the_platform_can_correct_ends_with_what_it_has_to_know(
 ) -> None:
     begun = await newcomer.activate()
     refused = InvalidRequest("Refused.", {"HeadquartersAddress.AddressLine2": "The field AddressLine2 is invalid."})
-    await transitions.refuse(newcomer.services, begun.id, refused, told=digest(await newcomer.now()))
+    await transitions.record_refusal(
+        newcomer.services, begun.id, refused, reported_digest=account_digest(await newcomer.now())
+    )
     await representative.open(await link(newcomer))
     assert representative.h1 == "The payment provider did not accept a detail"
     told = representative.page.one("dl", class_="support").text

@@ -3,20 +3,21 @@
 import datetime as dt
 
 from resolvers.account.administration import reset_password
-from resolvers.account.staff import LIFE
+from resolvers.account.staff import LOGIN_LIFETIME
 from resolvers.account.tokens import obtain_token
 from resolvers.account.users import change_password
-from resolvers.core.context import Context, Role
+from resolvers.core.caller import Role
+from resolvers.core.context import Context
 from schema.account.token import ObtainToken
 from schema.account.user_input import ChangePassword
-from schema.core.resource import Text
+from schema.core.text import Text
 from store.core.clock import clock
 from store.voucher.vouchers import VoucherIncludedOptionRow
+from tests.fixtures.basket import experiences
 from tests.fixtures.document import voucher as issued
 from tests.fixtures.shop import open_shop
-from tests.funnel.checkout.basket_world import experiences
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
-from tests.funnel.redemption.redemption_world import LOG_IN, PASSWORD, ROOT, Venue, log_in, note, press, verdict
+from tests.funnel.redemption.fixtures import LOG_IN, PASSWORD, ROOT, Venue, log_in, note, press, verdict
 from tests.servers.production import OTHER_HOST
 
 
@@ -69,7 +70,7 @@ async def test_the_log_in_is_a_token_that_ends_in_a_cookie_that_no_script_reads(
     said = {part.strip().lower() for part in cookie.split(";")[1:]}
     assert said == {"secure", "httponly", "samesite=lax", "path=/", f"max-age={12 * 60 * 60}"}
     expires = await venue.shop.one("SELECT expires_on FROM token")
-    assert dt.timedelta(hours=11) < expires - clock.now() <= LIFE
+    assert dt.timedelta(hours=11) < expires - clock.now() <= LOGIN_LIFETIME
 
 
 async def test_a_session_that_somebody_else_knows_ends_with_the_log_in(venue: Venue) -> None:
@@ -113,12 +114,12 @@ async def test_what_is_wrong_with_a_log_in(venue: Venue) -> None:
 async def test_a_log_in_ends(venue: Venue) -> None:
     """By being left alone, by being revoked, by its user being stopped: each at once, and each leads back to the code."""
     row = await venue.voucher()
-    kept = venue.shop.services.callers
+    kept = venue.shop.services.authenticator
     idle, revoked, stopped, moved = [await venue.staff(row.normal_code) for _ in range(4)]
     clock.advance(dt.timedelta(hours=11))
     for staff in (idle, revoked, stopped, moved):
         assert (await staff.open(f"{ROOT}?code={row.normal_code}")).h1 == "Massage by the fire"
-    clock.advance(LIFE - dt.timedelta(minutes=1))
+    clock.advance(LOGIN_LIFETIME - dt.timedelta(minutes=1))
     for staff in (revoked, stopped, moved):
         await staff.open(f"{ROOT}?code={row.normal_code}")
         assert staff.h1 == "Massage by the fire"
@@ -126,7 +127,7 @@ async def test_a_log_in_ends(venue: Venue) -> None:
     end = "UPDATE token SET revoked_on = now() WHERE user_id = (SELECT id FROM app_user WHERE username = :name)"
     await venue.shop.execute(end, name=venue.names[1])
     await venue.shop.execute("UPDATE app_user SET is_active = false WHERE username = :name", name=venue.names[2])
-    kept.forget(partner_id=venue.shop.partner.id)
+    kept.invalidate(partner_id=venue.shop.partner.id)
     for staff in (idle, revoked, stopped):
         await staff.open(f"{ROOT}?code={row.normal_code}")
         assert staff.path == f"{LOG_IN}?code={row.normal_code}"
@@ -151,13 +152,13 @@ async def test_a_password_that_is_changed_ends_all_log_ins_but_the_one_that_aske
     name = await venue.user()
     here, there = [await log_in(venue.browsers(), name) for _ in range(2)]
     services, change = venue.shop.services, ChangePassword(current_password=PASSWORD, new_password="eight-lakes-8")
-    asking = await services.callers.by_secret(here.http.cookies["__Host-coffret-staff"])
+    asking = await services.authenticator.authenticate(here.http.cookies["__Host-coffret-staff"])
     await change_password(Context(services, asking), change)
     assert (await here.open(ROOT)).path == ROOT
     assert (await there.open(ROOT)).path == LOG_IN
     assert (await log_in(there, name, password="eight-lakes-8")).path == ROOT
     async with services.db.sessions() as db, db.begin():
         await reset_password(db, name, PASSWORD, clock)
-    services.callers.forget(user_id=asking.user_id)  # the command line is another process
+    services.authenticator.invalidate(user_id=asking.user_id)  # the command line is another process
     for browser in (here, there):
         assert (await browser.open(ROOT)).path == LOG_IN

@@ -7,15 +7,15 @@ from urllib.parse import quote
 
 import pytest
 
-from resolvers.core.context import Role
+from resolvers.core.caller import Role
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
-from store.core.codes import draw
+from store.core.codes import generate_code
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headings
-from tests.funnel.redemption.redemption_world import LOG_IN, ROOT, Venue, buttons, note, press, verdict
+from tests.funnel.redemption.fixtures import LOG_IN, ROOT, Venue, buttons, note, press, verdict
 from tests.servers.production import NOBODYS_URL, SHOP_URL
 
 P = Permission
@@ -141,7 +141,7 @@ async def test_permissions_are_those_of_the_user(venue: Venue) -> None:
     assert (await user.open(f"{ROOT}?code={card.normal_code}")).response.status_code == 404
     await user.open(f"{ROOT}?code={row.normal_code}")
     await venue.shop.execute("UPDATE app_user SET permissions = '{view_voucher}'")
-    venue.shop.services.callers.forget(partner_id=venue.shop.partner.id)
+    venue.shop.services.authenticator.invalidate(partner_id=venue.shop.partner.id)
     await press(user, "Mark as used")
     assert (user.response.status_code, user.h1) == (403, "You are not allowed to do this")
     assert await venue.state(row) == "paid"
@@ -271,7 +271,7 @@ async def test_codes_are_found_in_every_spelling_and_never_guessed(
         ("", 400, "Enter a code."),
         ("%00" * 3, 400, "No voucher or gift card of this shop has this code."),
         ("A" * 200, 400, "No voucher or gift card of this shop has this code."),
-        (draw(), 404, "No voucher or gift card of this shop has this code."),
+        (generate_code(), 404, "No voucher or gift card of this shop has this code."),
         (
             "2222-2222-2222-2223",
             404,
@@ -282,7 +282,7 @@ async def test_codes_are_found_in_every_spelling_and_never_guessed(
         assert (staff.response.status_code, staff.errors) == (status, [why]), typed
     monkeypatch.setattr(venue.shop.services.settings, "guesses_per_user", "3/hour")
     for _ in range(4):
-        await staff.open(f"{ROOT}?code={draw()}")
+        await staff.open(f"{ROOT}?code={generate_code()}")
     assert (staff.response.status_code, staff.h1) == (429, "Too many attempts")
     await staff.open(f"{ROOT}?code={row.normal_code}")
     assert staff.response.status_code == 429, "what is asked for then tells nothing"

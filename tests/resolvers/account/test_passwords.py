@@ -8,7 +8,7 @@ import pytest
 from resolvers.account import users
 from resolvers.account.administration import create_token, deactivate_users, reset_password
 from resolvers.account.tokens import obtain_token
-from resolvers.core.authentication import Callers
+from resolvers.core.authentication import Authenticator
 from resolvers.core.context import Context
 from schema.account.token import IssuedToken, ObtainToken
 from schema.core.errors import InvalidInput, NotFound, WrongCredentials
@@ -27,9 +27,9 @@ async def passwords(tenants: Tenants) -> None:
 
 
 @pytest.fixture
-def elsewhere(tenants: Tenants) -> Callers:
+def elsewhere(tenants: Tenants) -> Authenticator:
     """Another process, once what it believed of a token has ended."""
-    return Callers(tenants.services.db, clock, kept_seconds=0)
+    return Authenticator(tenants.services.db, clock, cache_seconds=0)
 
 
 async def log_in(tenants: Tenants, password: str = PASSWORD) -> IssuedToken:
@@ -45,7 +45,7 @@ async def more_tokens(tenants: Tenants) -> list[str]:
 
 
 async def test_a_changed_password_revokes_all_tokens_but_the_one_that_asked(
-    tenants: Tenants, ask: Transport, elsewhere: Callers
+    tenants: Tenants, ask: Transport, elsewhere: Authenticator
 ) -> None:
     others = await more_tokens(tenants)
     before = await tenants.one("SELECT count(*) FROM token WHERE revoked_on IS NOT NULL")
@@ -54,7 +54,7 @@ async def test_a_changed_password_revokes_all_tokens_but_the_one_that_asked(
         "refused: nothing ends"
     )
     assert (await ask.change("a1", users.change_password, **CHANGE)).done
-    for callers in (tenants.services.callers, elsewhere):
+    for callers in (tenants.services.authenticator, elsewhere):
         assert [await tenants.refuses(secret, callers) for secret in others] == [True, True]
         assert not await tenants.refuses(tenants.tokens["a1"], callers)
         assert not await tenants.refuses(tenants.tokens["a2"], callers), "somebody else's"
@@ -62,21 +62,23 @@ async def test_a_changed_password_revokes_all_tokens_but_the_one_that_asked(
 
 
 async def test_a_reset_password_revokes_all_tokens_of_that_user(
-    tenants: Tenants, ask: Transport, elsewhere: Callers
+    tenants: Tenants, ask: Transport, elsewhere: Authenticator
 ) -> None:
     others, id = await more_tokens(tenants), tenants.users["a1"].id
     for harmless in ({"first_name": "Ada"}, {"password": "short"}):
         await ask.change("market a", users.update_user, id=id, **harmless)
         assert not await tenants.refuses(others[0], elsewhere)
     assert (await ask.change("market a", users.update_user, id=id, password=NEW)).done
-    for callers in (tenants.services.callers, elsewhere):
+    for callers in (tenants.services.authenticator, elsewhere):
         for secret in (*others, tenants.tokens["a1"]):
             assert await tenants.refuses(secret, callers)
         assert not await tenants.refuses(tenants.tokens["market a"], callers)
     assert not await tenants.refuses((await log_in(tenants, NEW)).token)
 
 
-async def test_who_resets_their_own_password_stays_in(tenants: Tenants, ask: Transport, elsewhere: Callers) -> None:
+async def test_who_resets_their_own_password_stays_in(
+    tenants: Tenants, ask: Transport, elsewhere: Authenticator
+) -> None:
     id = tenants.users["master"].id
     async with tenants.services.db.sessions() as db, db.begin():
         _, other = await create_token(db, "master@users.example", "", clock)
@@ -116,7 +118,7 @@ async def test_of_two_changes_at_once_one_counts(tenants: Tenants, ask: Transpor
     assert (await log_in(tenants, won)).token
 
 
-async def test_the_command_line_resets_and_deactivates(tenants: Tenants, elsewhere: Callers) -> None:
+async def test_the_command_line_resets_and_deactivates(tenants: Tenants, elsewhere: Authenticator) -> None:
     others = await more_tokens(tenants)
     async with tenants.services.db.sessions() as db, db.begin():
         with pytest.raises(InvalidInput):

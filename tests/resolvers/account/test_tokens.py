@@ -14,8 +14,8 @@ from resolvers.account.tokens import LIVE_TOKENS, issue_token, me, obtain_token,
 from resolvers.core.context import Context
 from schema.account.token import IssuedToken, ObtainToken, RevokeToken
 from schema.core.errors import NotFound, Unauthenticated, WrongCredentials
-from schema.core.permission import NAMED
-from store.account.credentials import PREFIX, hashed, matches
+from schema.core.permission import GRANTABLE_PERMISSIONS
+from store.account.credentials import PREFIX, hash_password, verify_password
 from store.core.clock import clock
 from tests.fixtures.tenants import PARTNERS_DO_NOT, PASSWORD, Tenants, kept_of
 
@@ -52,7 +52,7 @@ async def test_every_log_in_makes_another_token(tenants: Tenants) -> None:
     issued = [(await log_in(tenants)).token for _ in range(3)]
     assert len(set(issued)) == 3
     for secret in issued:
-        assert (await tenants.services.callers.by_secret(secret)).user_id == tenants.users["a1"].id
+        assert (await tenants.services.authenticator.authenticate(secret)).user_id == tenants.users["a1"].id
 
 
 async def live(tenants: Tenants, who: str = "a1") -> list[str]:
@@ -131,7 +131,7 @@ async def test_all_that_keeps_somebody_out_has_one_answer(tenants: Tenants) -> N
 
 
 async def test_a_wrong_user_takes_the_work_of_a_wrong_password(tenants: Tenants) -> None:
-    kept = await hashed(PASSWORD)
+    kept = await hash_password(PASSWORD)
 
     async def seconds(work: Any) -> float:
         begun = time.perf_counter()
@@ -139,17 +139,17 @@ async def test_a_wrong_user_takes_the_work_of_a_wrong_password(tenants: Tenants)
             await work
         return time.perf_counter() - begun
 
-    await matches(None, "warm")
-    one_check = min([await seconds(matches(kept, "wrong")) for _ in range(5)])
+    await verify_password(None, "warm")
+    one_check = min([await seconds(verify_password(kept, "wrong")) for _ in range(5)])
     for username in ("nobody@users.example", "", NAME):
         assert await seconds(log_in(tenants, username, "wrong")) > 0.8 * one_check
 
 
 async def test_nobody_has_the_password_that_strangers_are_checked_against() -> None:
-    assert not await matches(None, "")
-    assert not await matches("", "")
-    assert not await matches("no hash at all", "x")
-    assert await matches(await hashed("x"), "x")
+    assert not await verify_password(None, "")
+    assert not await verify_password("", "")
+    assert not await verify_password("no hash at all", "x")
+    assert await verify_password(await hash_password("x"), "x")
 
 
 @pytest.mark.parametrize("typed", [NAME, NAME.upper(), f"  {NAME}\n", "A1@Users.Example"])
@@ -177,13 +177,13 @@ async def test_a_caller_is_told_who_it_is_and_what_it_may(tenants: Tenants) -> N
     assert of_partner.partner.id == tenants.partners["a1"].id
     assert of_partner.marketplace is not None
     assert of_partner.marketplace.id == tenants.marketplaces["a"].id
-    assert of_partner.permissions == sorted(NAMED - PARTNERS_DO_NOT)
+    assert of_partner.permissions == sorted(GRANTABLE_PERMISSIONS - PARTNERS_DO_NOT)
     of_market = await me(await tenants.context("market a"))
     assert of_market.partner is None
     assert of_market.marketplace is not None
     master = await me(await tenants.context("master"))
     assert (master.partner, master.marketplace) == (None, None)
-    assert master.permissions == sorted(NAMED)
+    assert master.permissions == sorted(GRANTABLE_PERMISSIONS)
     with pytest.raises(Unauthenticated):
         await me(Context(tenants.services))
 
@@ -194,7 +194,7 @@ async def test_a_caller_is_told_who_it_is_and_what_it_may(tenants: Tenants) -> N
 async def test_the_token_of_the_request_is_revoked_at_once(tenants: Tenants) -> None:
     context = await tenants.context("a1")
     revoked = await revoke_token(context, RevokeToken())
-    assert revoked.id == context.asking.token_id
+    assert revoked.id == context.required_caller.token_id
     assert revoked.revoked_on is not None
     assert await tenants.refuses(tenants.tokens["a1"])
     assert not await tenants.refuses(tenants.tokens["a2"])
@@ -202,14 +202,14 @@ async def test_the_token_of_the_request_is_revoked_at_once(tenants: Tenants) -> 
 
 async def test_another_token_of_ones_own_is_revoked_by_its_id(tenants: Tenants) -> None:
     lost = (await log_in(tenants)).token
-    caller = await tenants.services.callers.by_secret(lost)
+    caller = await tenants.services.authenticator.authenticate(lost)
     await revoke_token(await tenants.context("a1"), RevokeToken(id=caller.token_id))
     assert await tenants.refuses(lost)
     assert not await tenants.refuses(tenants.tokens["a1"])
 
 
 async def test_revoking_again_changes_nothing(tenants: Tenants) -> None:
-    lost = await tenants.services.callers.by_secret((await log_in(tenants)).token)
+    lost = await tenants.services.authenticator.authenticate((await log_in(tenants)).token)
     context = await tenants.context("a1")
     first = await revoke_token(context, RevokeToken(id=lost.token_id))
     clock.advance(dt.timedelta(hours=1))
@@ -218,7 +218,7 @@ async def test_revoking_again_changes_nothing(tenants: Tenants) -> None:
 
 
 async def test_nobody_revokes_the_token_of_another(tenants: Tenants) -> None:
-    foreign = (await tenants.context("a2")).asking.token_id
+    foreign = (await tenants.context("a2")).required_caller.token_id
     for who in ("a1", "market a", "master"):
         with pytest.raises(NotFound, match="No such token"):
             await revoke_token(await tenants.context(who), RevokeToken(id=foreign))
@@ -245,7 +245,7 @@ async def test_a_token_is_obtained_used_and_revoked_over_graphql(tenants: Tenant
     body = await tenants.graphql("new", whoami)
     assert body["data"]["me"]["user"] == {"username": NAME}
     assert body["data"]["me"]["partner"] == {"commercialName": "Shop a1"}
-    assert len(body["data"]["me"]["permissions"]) == len(NAMED - PARTNERS_DO_NOT)
+    assert len(body["data"]["me"]["permissions"]) == len(GRANTABLE_PERMISSIONS - PARTNERS_DO_NOT)
     revoke = "mutation { revokeToken(input: {}) { token { hint revokedOn } userErrors { code } } }"
     body = await tenants.graphql("new", revoke)
     assert body["data"]["revokeToken"]["token"]["hint"] == tenants.tokens["new"][:12]
@@ -285,7 +285,7 @@ async def test_a_wrong_log_in_is_data_over_graphql(tenants: Tenants) -> None:
 
 
 async def test_a_foreign_token_is_data_over_graphql(tenants: Tenants) -> None:
-    foreign = (await tenants.context("a2")).asking.token_id
+    foreign = (await tenants.context("a2")).required_caller.token_id
     revoke = "mutation($id: Int) { revokeToken(input: {id: $id}) { token { id } userErrors { field code } } }"
     body = await tenants.graphql("a1", revoke, id=foreign)
     assert body["data"]["revokeToken"] == {"token": None, "userErrors": [{"field": ["id"], "code": "NOT_FOUND"}]}

@@ -8,10 +8,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from resolvers.account import tokens, users
-from resolvers.core.listing import Window
+from resolvers.core.listing import PageArguments
+from schema.account.user import UserRole
 from schema.core.permission import Permission
-from schema.partner.partner import UserRole
-from store.partner.partners import UserRow
+from store.account.users import UserRow
 from tests.changes import Transport
 from tests.fixtures.tenants import PASSWORD, Tenants
 
@@ -177,7 +177,7 @@ async def test_a_user_is_changed(tenants: Tenants, ask: Transport) -> None:
     assert (await ask.change("market a", users.update_user, id=id, **sent)).done
     row = await tenants.row("app_user", id)
     assert (row["first_name"], row["email"], row["permissions"]) == ("Bea", "bea@users.example", ["view_order"])
-    assert (await tenants.context("a1")).asking.permissions == {Permission.VIEW_ORDER}, "at once, here"
+    assert (await tenants.context("a1")).required_caller.permissions == {Permission.VIEW_ORDER}, "at once, here"
     assert (await ask.change("market a", users.update_user, id=id, permissions=None, password="a" * 12)).done
     changed = await tenants.row("app_user", id)
     assert changed["permissions"] is None
@@ -224,7 +224,7 @@ async def test_users_of_others_are_not_there(tenants: Tenants, ask: Transport) -
 async def test_who_sees_which_users(tenants: Tenants, who: str, seen: set[str]) -> None:
     await manager(tenants)
     expected = {tenants.users[name].id for name in (seen | {"manager"} if who in {"market a", "master"} else seen)}
-    found = await users.users(await tenants.context(who), Window())
+    found = await users.users(await tenants.context(who), PageArguments())
     assert {row.id for row in await found.rows.objects()} == expected
     for name, row in tenants.users.items():
         body = await tenants.graphql(who, "query($id: Int!) { user(id: $id) { id } }", id=row.id)
@@ -279,7 +279,7 @@ async def test_no_password_is_in_the_audit_log(tenants: Tenants, ask: Transport)
     await ask.change("a1", users.change_password, current_password=PASSWORD, new_password="another horse battery")
     await ask.change("market a", users.create_user, **NEW, partner_uuid=of(tenants, "a1"))
     await ask.change("market a", users.update_user, id=tenants.users["a2"].id, password="a third horse battery")
-    await tenants.services.journal.flush()
+    await tenants.services.audit_buffer.flush()
     entries = await tenants.services.db.rows(text("SELECT operation, input::text || changes::text FROM audit_entry"))
     assert {"change_password", "create_user", "update_user"} <= {row[0] for row in entries}
     assert not any("horse" in row[1] or "argon2" in row[1] for row in entries)

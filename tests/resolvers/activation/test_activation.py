@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from coffret.sandbox.sca import Outcome
+from coffret.sandbox.users.sca import ScaOutcome
 from resolvers.activation import activation, polling
-from resolvers.core.context import Caller, Context, Role
+from resolvers.core.caller import Caller, Role
+from resolvers.core.context import Context
 from resolvers.job import provider_notifications
+from schema.activation import ActivatePayments, ActivationFailureReason, ActivationStatus
 from schema.core.errors import Forbidden, NotFound, OnlyInSandbox
-from schema.core.permission import NAMED, Permission
-from schema.onboarding import ActivatePayments, ActivationFailureReason, ActivationStatus
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.partner.partner import PartnerStatus
 from store.core.clock import clock
 from store.core.settings import ProviderName
@@ -111,7 +112,7 @@ async def test_asking_again_and_again_reads_the_provider_once_in_a_while(newcome
     for _ in range(5):
         await newcomer.activate()
     assert await newcomer.calls() == before
-    clock.advance(activation.POLL_PAUSE)
+    clock.advance(activation.MIN_POLL_INTERVAL)
     await newcomer.activate()
     assert 0 < await newcomer.calls() - before <= 2
 
@@ -140,7 +141,7 @@ async def test_what_is_missing_is_asked_for_and_the_provider_is_not(newcomer: Ne
 
 async def test_a_failed_session_fails_and_the_next_call_begins_another_process(newcomer: Newcomer) -> None:
     first = await newcomer.activate()
-    await newcomer.authenticate(first.pending_user_action, Outcome.FAILED)
+    await newcomer.authenticate(first.pending_user_action, ScaOutcome.FAILED)
     failed = await newcomer.activate()
     assert (failed.id, failed.status, failed.pending_user_action) == (first.id, ActivationStatus.FAILED, None)
     assert failed.failure is not None
@@ -157,8 +158,8 @@ async def test_a_failed_session_fails_and_the_next_call_begins_another_process(n
 
 async def test_a_failure_that_nobody_was_told_of_is_told_first(newcomer: Newcomer) -> None:
     first = await newcomer.activate()
-    await newcomer.authenticate(first.pending_user_action, Outcome.FAILED)
-    await polling.watch(newcomer.services, first.id)
+    await newcomer.authenticate(first.pending_user_action, ScaOutcome.FAILED)
+    await polling.poll_activation(newcomer.services, first.id)
     told = await newcomer.activate()
     assert (told.id, told.status) == (first.id, ActivationStatus.FAILED)
     assert (await newcomer.activate()).id != first.id
@@ -169,10 +170,10 @@ async def test_a_notification_completes_it_also_twice_and_late(newcomer: Newcome
     await newcomer.authenticate(begun.pending_user_action)
     (account,) = await newcomer.accounts()
     for _ in range(2):
-        await provider_notifications.follow(newcomer.services, Subject.ACCOUNT, account)
+        await provider_notifications.dispatch_notification(newcomer.services, Subject.ACCOUNT, account)
     assert (await newcomer.row()).status is ActivationStatus.COMPLETED
     clock.advance(dt.timedelta(days=2))
-    await polling.follow_hint(newcomer.services, account)
+    await polling.handle_notification(newcomer.services, account)
     assert await newcomer.events() == ["partner.payments_activated"]
     assert await newcomer.wallets() == 1
 
@@ -185,7 +186,7 @@ async def test_the_sweep_completes_it_when_every_notification_is_lost(newcomer: 
     assert await polling.sweep(newcomer.services) == 1
     assert await polling.sweep(newcomer.services) == 0
     assert await newcomer.one("SELECT count(*) FROM pgqueuer WHERE entrypoint = 'watch_activation'") == 1
-    await polling.watch(newcomer.services, begun.id)
+    await polling.poll_activation(newcomer.services, begun.id)
     assert (await newcomer.row()).status is ActivationStatus.COMPLETED
 
 
@@ -214,13 +215,14 @@ async def test_a_test_partner_is_activated_in_the_sandbox_only(newcomer: Newcome
 async def test_only_whom_it_concerns_activates(newcomer: Newcomer) -> None:
     input = ActivatePayments(partner_uuid=newcomer.partner.uuid)
     strangers = Context(
-        newcomer.services, Caller(Role.MARKETPLACE, NAMED, marketplace_id=newcomer.partner.marketplace_id + 1)
+        newcomer.services,
+        Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace_id=newcomer.partner.marketplace_id + 1),
     )
     with pytest.raises(NotFound):
         await activation.activate_payments(strangers, input)
     own = Caller(
         Role.PARTNER,
-        NAMED - {Permission.CREATE_PARTNER, Permission.MANAGE_MASTERADMIN},
+        GRANTABLE_PERMISSIONS - {Permission.CREATE_PARTNER, Permission.MANAGE_MASTERADMIN},
         partner_id=newcomer.partner.id,
         marketplace_id=newcomer.partner.marketplace_id,
     )
@@ -238,7 +240,7 @@ async def test_a_test_partner_never_meets_a_real_provider(newcomer: Newcomer) ->
     clock.advance(TEN_MINUTES)
     with pytest.raises(OnlyInSandbox):
         await newcomer.activate()
-    await polling.watch(newcomer.services, (await newcomer.row()).id)
+    await polling.poll_activation(newcomer.services, (await newcomer.row()).id)
     assert await newcomer.calls() == before
     await newcomer.execute("DELETE FROM payment_activation")
     with pytest.raises(OnlyInSandbox):

@@ -5,22 +5,15 @@ import datetime as dt
 
 import pytest
 
-from coffret.sandbox.sca import Outcome
+from coffret.sandbox.users.sca import ScaOutcome
 from resolvers.activation import polling, transitions
 from resolvers.activation.activation import LEASE
+from resolvers.kyc.capability import capability_of, load_onboarding_rows
 from resolvers.onboarding import page as onboarding_page
-from resolvers.onboarding.capability import capability_of, standings
+from schema.activation import ActivationFailureReason, ActivationStatus
 from schema.core.errors import Conflict, ProviderFailed, ProviderTimedOut
-from schema.onboarding import (
-    ActivationFailureReason,
-    ActivationStatus,
-    DisabledCapabilityReason,
-    OnboardingDetails,
-    OnboardingField,
-    OnboardingStep,
-    PaymentCapability,
-    RequirementCode,
-)
+from schema.kyc.capability import DisabledCapabilityReason, PaymentCapability, RequirementCode
+from schema.onboarding import OnboardingDetails, OnboardingField, OnboardingStep
 from schema.partner.parts import CompanyType
 from store.core.clock import clock
 from tests.fixtures.activation import COMPLETE, Newcomer
@@ -36,7 +29,9 @@ class Killed(BaseException):
 async def capability(newcomer: Newcomer) -> PaymentCapability:
     """Whether the partner can be paid, as the API tells it."""
     async with newcomer.services.db.sessions() as db:
-        return capability_of((await standings(db, [newcomer.partner.id]))[newcomer.partner.id], "page", sells=True)
+        return capability_of(
+            (await load_onboarding_rows(db, [newcomer.partner.id]))[newcomer.partner.id], "page", sells=True
+        )
 
 
 async def completed(newcomer: Newcomer) -> None:
@@ -74,7 +69,7 @@ async def test_an_outcome_that_stays_unknown_is_taken_up_by_the_next_call_and_by
     row = await newcomer.row()
     assert (row.account_id, row.status) == ("", PENDING)
     await newcomer.control("DELETE", "/faults")
-    await polling.watch(newcomer.services, row.id)
+    await polling.poll_activation(newcomer.services, row.id)
     assert (await newcomer.row()).account_id == account
     assert (await newcomer.activate()).status is PENDING
     assert await newcomer.accounts() == [account]
@@ -87,7 +82,7 @@ async def test_killed_between_answer_and_commit_the_next_call_finds_the_same_acc
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(transitions, "note_account", die)
+        patched.setattr(transitions, "record_account", die)
         with pytest.raises(Killed):
             await newcomer.activate()
     accounts = await newcomer.accounts()
@@ -137,7 +132,7 @@ async def test_a_wallet_that_cannot_be_opened_now_is_processing_until_it_can(new
     answer = await newcomer.activate()
     assert (answer.status, answer.pending_user_action) == (ActivationStatus.PROCESSING, None)
     await newcomer.control("DELETE", "/faults")
-    await polling.watch(newcomer.services, begun.id)
+    await polling.poll_activation(newcomer.services, begun.id)
     assert (await newcomer.activate()).status is COMPLETED
 
 
@@ -154,18 +149,18 @@ async def test_a_notification_before_the_answer_ends_the_same(newcomer: Newcomer
     with pytest.raises(ProviderTimedOut):
         await newcomer.activate()
     (account,) = await newcomer.accounts()
-    await polling.follow_hint(newcomer.services, account)
+    await polling.handle_notification(newcomer.services, account)
     assert (await newcomer.row()).account_id == account
     await newcomer.control("DELETE", "/faults")
     begun = await newcomer.activate()
     await newcomer.authenticate(begun.pending_user_action)
-    await polling.follow_hint(newcomer.services, account)
+    await polling.handle_notification(newcomer.services, account)
     assert (await newcomer.row()).status is COMPLETED
     assert await newcomer.accounts() == [account]
 
 
 async def test_a_stranger_s_account_is_nobody_s_activation(newcomer: Newcomer) -> None:
-    await polling.follow_hint(newcomer.services, "user_unknown")
+    await polling.handle_notification(newcomer.services, "user_unknown")
     assert await newcomer.one("SELECT count(*) FROM payment_activation") == 0
 
 
@@ -234,14 +229,14 @@ async def test_data_corrected_after_completion_are_told_by_a_job(newcomer: Newco
     await newcomer.change(name="Chez Grace SARL", agency_email="nowhere")
     for changed, jobs in ((newcomer.partner, 0), (await newcomer.now(), 1)):
         async with newcomer.services.db.sessions() as db, db.begin():
-            await polling.partner_changed(db, changed)
+            await polling.enqueue_partner_update(db, changed)
         assert await newcomer.one("SELECT count(*) FROM pgqueuer WHERE entrypoint = 'watch_activation'") == jobs
     row = await newcomer.row()
-    await polling.watch(newcomer.services, row.id)
+    await polling.poll_activation(newcomer.services, row.id)
     assert (await newcomer.activate()).status is COMPLETED
     assert RequirementCode.DATA_REFUSED in {need.code for need in (await capability(newcomer)).requirements}
     await newcomer.change(agency_email=COMPLETE["agency_email"])
-    await polling.watch(newcomer.services, row.id)
+    await polling.poll_activation(newcomer.services, row.id)
     assert (await newcomer.user())["Name"] == "Chez Grace SARL"
     assert RequirementCode.DATA_REFUSED not in {need.code for need in (await capability(newcomer)).requirements}
 
@@ -277,7 +272,7 @@ async def test_an_address_that_the_provider_refuses_opens_no_session_for_another
     with pytest.raises(Conflict):
         await onboarding_page.open_authentication(newcomer.representative)
     page = await onboarding_page.onboarding(newcomer.representative)
-    assert (page.step, page.refused) == (OnboardingStep.DETAILS, OnboardingField.LEGAL_REPRESENTATIVE_EMAIL)
+    assert (page.step, page.refused_field) == (OnboardingStep.DETAILS, OnboardingField.LEGAL_REPRESENTATIVE_EMAIL)
     assert (await newcomer.user())["LegalRepresentative"]["Email"] == COMPLETE["legal_representative_email"]
     assert await newcomer.sessions() == 1
     details = OnboardingDetails(legal_representative_email="grace@chez-ada.example")
@@ -304,14 +299,14 @@ async def test_a_block_afterwards_stops_payments_until_it_is_lifted(newcomer: Ne
     await completed(newcomer)
     (account,) = await newcomer.accounts()
     await newcomer.block(inflows=True, outflows=True)
-    await polling.follow_hint(newcomer.services, account)
+    await polling.handle_notification(newcomer.services, account)
     assert not (await newcomer.now()).payments_active
     told = await capability(newcomer)
     assert told.disabled_reason is DisabledCapabilityReason.BLOCKED
     codes = {need.code for need in told.requirements}
     assert {RequirementCode.INFLOWS_BLOCKED, RequirementCode.OUTFLOWS_BLOCKED} <= codes
     await newcomer.block()
-    await polling.follow_hint(newcomer.services, account)
+    await polling.handle_notification(newcomer.services, account)
     assert (await newcomer.now()).payments_active
     assert await newcomer.events() == ["partner.payments_activated"]
 
@@ -320,7 +315,7 @@ async def test_an_account_that_is_closed_takes_no_payments_any_more(newcomer: Ne
     await completed(newcomer)
     await newcomer.close_user()
     (account,) = await newcomer.accounts()
-    await polling.follow_hint(newcomer.services, account)
+    await polling.handle_notification(newcomer.services, account)
     partner = await newcomer.now()
     assert (partner.payments_active, partner.provider_user_id, partner.provider_wallet_id) == (False, "", "")
     assert (await capability(newcomer)).disabled_reason is DisabledCapabilityReason.CLOSED
@@ -340,8 +335,8 @@ async def test_a_failure_that_comes_after_the_success_changes_nothing(newcomer: 
     clock.advance(dt.timedelta(minutes=10))
     second = await newcomer.activate()
     await newcomer.authenticate(second.pending_user_action)
-    await newcomer.authenticate(first.pending_user_action, Outcome.FAILED)
+    await newcomer.authenticate(first.pending_user_action, ScaOutcome.FAILED)
     (account,) = await newcomer.accounts()
-    await polling.follow_hint(newcomer.services, account)
+    await polling.handle_notification(newcomer.services, account)
     assert (await newcomer.row()).status is COMPLETED
     assert await newcomer.events() == ["partner.payments_activated"]

@@ -13,11 +13,12 @@ from sqlalchemy import text
 
 from coffret.sandbox import tick
 from resolvers.payment import completion, payment, polling
-from schema.checkout.checkout import AttemptStatus, Choice, PaymentStarted
+from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice, StartedPayment
 from schema.core.errors import ProviderFailed, ProviderTimedOut
 from store.checkout.placement import write_order
 from store.core.clock import clock
-from store.providers.base import InboundWebhook, TransactionKind
+from store.providers.base import InboundWebhook
+from store.providers.transactions import TransactionKind
 from tests.fixtures.shop import GOOD_CARD, Shop
 
 
@@ -47,19 +48,19 @@ async def fault(shop: Shop, **said: Any) -> None:
 )
 async def test_a_lost_call_or_answer_begins_one_payment(shop: Shop, said: dict[str, Any]) -> None:
     candle = await shop.product(stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     await fault(shop, **said)
     started = await shop.start(key, seen)
     assert started.redirect_url
     await shop.pay(started)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
-    assert outcome.status is AttemptStatus.COMPLETED
+    assert outcome.status is PaymentAttemptStatus.COMPLETED
     assert await charges(shop) == 1
 
 
 async def test_a_provider_that_stays_silent_is_tried_again_with_the_same_payment(shop: Shop) -> None:
     candle = await shop.product(stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     await fault(shop, kind="drop", times=1000)
     with pytest.raises(ProviderTimedOut):
         await shop.start(key, seen)
@@ -69,21 +70,21 @@ async def test_a_provider_that_stays_silent_is_tried_again_with_the_same_payment
     started = await shop.start(key, seen)
     assert await shop.count("checkout_attempt") == 1
     await shop.pay(started)
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
 
 
 async def test_a_payment_the_provider_never_heard_of_is_let_go(shop: Shop) -> None:
     candle = await shop.product(stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     await fault(shop, kind="drop", times=1000)
     with pytest.raises(ProviderTimedOut):
         await shop.start(key, seen)
     attempt = await shop.one("SELECT id FROM checkout_attempt")
-    await polling.settle_attempt(shop.services, attempt)
+    await polling.poll_attempt(shop.services, attempt)
     assert await shop.one("SELECT stock FROM product") == 0, "the call may still be on its way"
     clock.advance(dt.timedelta(minutes=9))
-    await polling.settle_attempt(shop.services, attempt)
+    await polling.poll_attempt(shop.services, attempt)
     assert await shop.one("SELECT state FROM checkout_attempt") == "failed"
     assert await shop.one("SELECT stock FROM product") == 1
 
@@ -91,7 +92,7 @@ async def test_a_payment_the_provider_never_heard_of_is_let_go(shop: Shop) -> No
 async def test_an_outcome_nobody_remembers_is_found_by_the_events(shop: Shop) -> None:
     """Keys are forgotten after a day: the goods are free again long before, and the events still tell of the payment."""
     candle = await shop.product(stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
     payin = await shop.payin_of(started.attempt_id)
@@ -101,17 +102,17 @@ async def test_an_outcome_nobody_remembers_is_found_by_the_events(shop: Shop) ->
         )
         await (await db.connection()).execute(text(forgotten))
     clock.advance(dt.timedelta(hours=25))
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await shop.one("SELECT state FROM checkout_attempt") == "abandoned"
     assert await shop.one("SELECT stock FROM product") == 1
-    await polling.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    await polling.handle_notification(shop.services, TransactionKind.PAYIN, payin)
     assert await shop.count("shop_order") == 1
     assert await shop.one("SELECT stock FROM product") == 0
 
 
 async def test_refused_at_once_lets_everything_go(shop: Shop) -> None:
     candle = await shop.product(stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     await shop.services.db.rows(text("SELECT 1"))
     async with shop.services.db.sessions() as db, db.begin():
         await (await db.connection()).execute(text("UPDATE partner SET provider_wallet_id = 'gone'"))
@@ -124,7 +125,7 @@ async def test_refused_at_once_lets_everything_go(shop: Shop) -> None:
 async def test_killed_after_the_charge_and_before_the_answer_was_stored(shop: Shop) -> None:
     """The process dies between the provider's answer and our commit: the order appears once, nothing is charged twice."""
     candle = await shop.product(stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
     async with shop.services.db.sessions() as db, db.begin():
@@ -134,7 +135,7 @@ async def test_killed_after_the_charge_and_before_the_answer_was_stored(shop: Sh
         await (await db.connection()).execute(text(forgotten))
     clock.advance(dt.timedelta(minutes=2))
     assert await polling.sweep(shop.services) == 1
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
     assert await charges(shop) == 1
 
@@ -142,7 +143,7 @@ async def test_killed_after_the_charge_and_before_the_answer_was_stored(shop: Sh
 async def test_killed_in_the_middle_of_completing(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """A crash inside the completing transaction leaves nothing of it behind; the next call does it whole."""
     candle = await shop.product(stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
 
@@ -152,17 +153,17 @@ async def test_killed_in_the_middle_of_completing(shop: Shop, monkeypatch: pytes
 
     monkeypatch.setattr("resolvers.payment.completion.write_order", dying)
     with pytest.raises(asyncio.CancelledError):
-        await completion.settle(shop.services, started.attempt_id)
+        await completion.sync_attempt(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 0
     assert await shop.one("SELECT last_order_number FROM partner") == 0
     monkeypatch.undo()
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await shop.one("SELECT number FROM shop_order") == 1
 
 
 async def test_a_refund_whose_answer_is_lost_is_made_once(shop: Shop) -> None:
     candle = await shop.product("30.00", stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     async with shop.services.db.sessions() as db, db.begin():
@@ -170,8 +171,8 @@ async def test_a_refund_whose_answer_is_lost_is_made_once(shop: Shop) -> None:
     await shop.pay(started)
     lost = {"method": "POST", "path": "/payins/*/refunds", "kind": "drop", "when": "after"}
     await shop.control("POST", "/faults", lost)
-    await polling.settle_attempt(shop.services, started.attempt_id)
-    await asyncio.gather(*(polling.settle_attempt(shop.services, started.attempt_id) for _ in range(5)))
+    await polling.poll_attempt(shop.services, started.attempt_id)
+    await asyncio.gather(*(polling.poll_attempt(shop.services, started.attempt_id) for _ in range(5)))
     assert await shop.one("SELECT state FROM checkout_attempt") == "refunded"
     payin = await shop.payin_of(started.attempt_id)
     refunds = await shop.services.provider.list_children(TransactionKind.PAYIN, payin)
@@ -182,13 +183,13 @@ async def test_a_refund_whose_answer_is_lost_is_made_once(shop: Shop) -> None:
 async def test_return_and_notification_at_the_same_time(shop: Shop) -> None:
     candle = await shop.product(stock=1)
     for number in range(1, 4):
-        key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+        key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
         started = await shop.start(key, seen)
         await shop.pay(started)
         payin = await shop.payin_of(started.attempt_id)
         await asyncio.gather(
             payment.settle_payment(shop.context, key.session_id, started.attempt_id),
-            polling.follow_hint(shop.services, TransactionKind.PAYIN, payin),
+            polling.handle_notification(shop.services, TransactionKind.PAYIN, payin),
         )
         assert await shop.count("shop_order") == number
     assert await shop.one("SELECT stock FROM product WHERE id = :id", id=candle.id) == 1
@@ -199,7 +200,7 @@ async def hear(shop: Shop, url: str) -> None:
     address = httpx.URL(url)
     said = InboundWebhook(method="GET", path=address.path, query=address.query.decode(), headers={}, body=b"")
     for hint in shop.services.provider.read_webhook(said):
-        await polling.follow_hint(shop.services, TransactionKind(hint.subject), hint.resource_id)
+        await polling.handle_notification(shop.services, TransactionKind(hint.subject), hint.resource_id)
 
 
 @settings(
@@ -211,9 +212,9 @@ async def test_notifications_in_any_order_any_number_end_the_same(shop: Shop, se
     chance = random.Random(seed)
     before = await shop.count("shop_order")
     candle = await shop.product()
-    begun: list[PaymentStarted] = []
+    begun: list[StartedPayment] = []
     for good in paid:
-        key, seen = await shop.ready(Choice(candle.id, 1))
+        key, seen = await shop.ready(ProductChoice(candle.id, 1))
         begun.append(await shop.start(key, seen))
         await shop.pay(begun[-1], GOOD_CARD if good else None)
     notices = [
@@ -227,5 +228,5 @@ async def test_notifications_in_any_order_any_number_end_the_same(shop: Shop, se
     await asyncio.gather(*(hear(shop, url) for url in heard))
     await tick(shop.sandbox)
     for one in begun:
-        await polling.settle_attempt(shop.services, one.attempt_id)
+        await polling.poll_attempt(shop.services, one.attempt_id)
     assert await shop.count("shop_order") - before == sum(paid)

@@ -5,11 +5,13 @@ import datetime as dt
 import pytest
 
 from resolvers.activation import polling, transitions
+from resolvers.kyc.capability import capability_of, load_onboarding_rows
 from resolvers.onboarding import page
-from resolvers.onboarding.capability import capability_of, standings
+from schema.activation import ActivationStatus
 from schema.core.errors import Conflict
-from schema.onboarding import ActivationStatus, OnboardingStep, RequirementCode
-from store.activation.account_requests import digest
+from schema.kyc.capability import RequirementCode
+from schema.onboarding import OnboardingStep
+from store.activation.account_requests import account_digest
 from store.core.clock import clock
 from store.providers.errors import InvalidRequest
 from tests.fixtures.activation import COMPLETE, Newcomer
@@ -21,7 +23,7 @@ AUTHENTICATION = {RequirementCode.AUTHENTICATION, RequirementCode.REPRESENTATIVE
 async def needs(newcomer: Newcomer) -> set[RequirementCode]:
     """What is needed of the partner."""
     async with newcomer.services.db.sessions() as db:
-        stands = (await standings(db, [newcomer.partner.id]))[newcomer.partner.id]
+        stands = (await load_onboarding_rows(db, [newcomer.partner.id]))[newcomer.partner.id]
     return {need.code for need in capability_of(stands, "page", sells=True).requirements}
 
 
@@ -41,7 +43,7 @@ async def paid(newcomer: Newcomer) -> Newcomer:
 
 async def look(newcomer: Newcomer) -> None:
     """The worker looks at the activation."""
-    await polling.watch(newcomer.services, (await newcomer.row()).id)
+    await polling.poll_activation(newcomer.services, (await newcomer.row()).id)
 
 
 async def test_a_new_representative_of_whom_nothing_is_asked_is_done_at_once(paid: Newcomer) -> None:
@@ -100,7 +102,7 @@ async def test_a_button_that_could_open_nothing_is_not_shown(paid: Newcomer) -> 
     """The provider refuses what only the platform can correct, so that it is told of no new representative either."""
     await paid.change(legal_representative_email=GRACE)
     refused = InvalidRequest("Refused.", {"HeadquartersAddress.AddressLine2": "It is refused."})
-    row, told = await paid.row(), digest(await paid.now())
-    await transitions.refuse(paid.services, row.id, refused, told=told)
+    row, told = await paid.row(), account_digest(await paid.now())
+    await transitions.record_refusal(paid.services, row.id, refused, reported_digest=told)
     assert await step(paid) is OnboardingStep.COMPLETED
     assert await needs(paid) >= {RequirementCode.DATA_REFUSED, RequirementCode.REPRESENTATIVE_CHANGED}

@@ -6,12 +6,13 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
-from coffret.sandbox import users
+from coffret.sandbox.users import users
 from resolvers.activation.resolution import settle_activation
-from resolvers.core.context import Caller, Context, Role
+from resolvers.core.caller import Caller, Role
+from resolvers.core.context import Context
+from schema.activation import ActivationFailureReason, ActivationStatus, PaymentActivation, SettleActivation
 from schema.core.errors import Conflict, Forbidden, InvalidInput, NotFound, ProviderTimedOut
-from schema.core.permission import NAMED
-from schema.onboarding import ActivationFailureReason, ActivationStatus, PaymentActivation, SettleActivation
+from schema.core.permission import GRANTABLE_PERMISSIONS
 from store.core.clock import clock
 from tests.fixtures.activation import Newcomer
 
@@ -20,7 +21,7 @@ CREATE = "/sca/users/legal"
 
 async def settle(newcomer: Newcomer, account_id: str = "") -> PaymentActivation:
     """Say what the provider has."""
-    master = Context(newcomer.services, Caller(Role.MASTER, NAMED))
+    master = Context(newcomer.services, Caller(Role.MASTER, GRANTABLE_PERMISSIONS))
     return await settle_activation(master, SettleActivation(partner_uuid=newcomer.partner.uuid, account_id=account_id))
 
 
@@ -99,7 +100,7 @@ async def test_what_is_known_is_not_settled(newcomer: Newcomer) -> None:
         await settle(newcomer, (await newcomer.accounts())[0])
     with pytest.raises(Forbidden):
         await settle_activation(newcomer.representative, SettleActivation(partner_uuid=newcomer.partner.uuid))
-    master = Context(newcomer.services, Caller(Role.MASTER, NAMED))
+    master = Context(newcomer.services, Caller(Role.MASTER, GRANTABLE_PERMISSIONS))
     with pytest.raises(NotFound):
         await settle_activation(master, SettleActivation(partner_uuid=uuid4()))
     assert await stored(newcomer) == before

@@ -13,14 +13,14 @@ import pytest
 from sqlalchemy import text
 
 from coffret.sandbox import close
-from resolvers.cart.expiry import tell_expired
+from resolvers.cart.expiry import emit_expired_carts
 from resolvers.checkout import steps
-from resolvers.core.context import Services
+from resolvers.core.services import Services
 from resolvers.payment import payment, polling
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import CheckoutKey, Choice
+from schema.checkout.checkout import CheckoutKey, ProductChoice
 from schema.core.errors import CartNotFound, CheckoutChanged, NotFound
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.database.db import Database
 from store.kv import open_kv
@@ -65,7 +65,7 @@ class Storm:
     async def press(self) -> None:
         """A customer goes to pay, and pays, or not."""
         key, mode = self.some(), self.shop.modes[DeliveryKind.CLICK_AND_COLLECT]
-        await steps.choose_items(self.shop.context, key, [Choice(self.product_id, 1)], mode, "FR")
+        await steps.choose_items(self.shop.context, key, [ProductChoice(self.product_id, 1)], mode, "FR")
         started = await self.shop.start(key, await steps.identify_buyer(self.shop.context, key, BUYER))
         card = self.chance.choice((GOOD_CARD, GOOD_CARD, DECLINED_CARD, None, ""))
         if card != "":
@@ -77,7 +77,7 @@ class Storm:
         """Some payment is settled."""
         rows = await self.shop.services.db.rows(text("SELECT id FROM checkout_attempt"))
         if rows:
-            await polling.settle_attempt(self.shop.services, self.chance.choice(rows)[0])
+            await polling.poll_attempt(self.shop.services, self.chance.choice(rows)[0])
 
     async def give_up(self) -> None:
         """A customer cancels."""
@@ -85,7 +85,7 @@ class Storm:
 
     async def tell(self) -> None:
         """Both workers look for what has expired."""
-        await asyncio.gather(*(tell_expired(services) for services in self.workers))
+        await asyncio.gather(*(emit_expired_carts(services) for services in self.workers))
 
     async def later(self) -> None:
         """Time passes, often just about as long as a cart lives."""
@@ -106,7 +106,7 @@ class Storm:
         """Nobody comes any more; the workers go on until there is nothing left."""
         for _ in range(12):
             for row in await self.shop.services.db.rows(text("SELECT id FROM checkout_attempt")):
-                await polling.settle_attempt(self.shop.services, row[0])
+                await polling.poll_attempt(self.shop.services, row[0])
             await self.tell()
             clock.advance(dt.timedelta(minutes=20))
 
@@ -155,4 +155,4 @@ async def test_every_cart_ends_in_one_event(storm: Storm) -> None:
         assert [(data["id"], data["cart_id"]) for data in events[kind]] == [(id, str(cart)) for id, cart in orders]
     of_orders = sorted((data["order_id"], data["id"]) for data in events["cart.completed"])
     assert of_orders == [(id, str(cart)) for id, cart in orders]
-    assert await storm.shop.services.carts.expired(storm.shop.partner.id, most=1000) == []
+    assert await storm.shop.services.carts.expired(storm.shop.partner.id, limit=1000) == []

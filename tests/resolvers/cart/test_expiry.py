@@ -10,16 +10,16 @@ from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from resolvers.cart import expiry
-from resolvers.cart.expiry import tell_expired
+from resolvers.cart.expiry import emit_expired_carts
 from resolvers.checkout import steps
 from resolvers.job.registry import SCHEDULES
 from resolvers.payment import payment, polling
-from resolvers.payment.completion import settle
+from resolvers.payment.completion import sync_attempt
 from schema.cart.cart import Cart, CartItem
-from schema.checkout.checkout import CheckoutKey, Choice, PaymentStarted
+from schema.checkout.checkout import CheckoutKey, ProductChoice, StartedPayment
 from schema.core.errors import Unavailable
-from schema.delivery import DeliveryKind
-from schema.event import DATA, EventType
+from schema.delivery.delivery import DeliveryKind
+from schema.event import EVENT_DATA_KEYS, EventType
 from store.cart.carts import Carts
 from store.core.clock import clock
 from store.kv import open_kv
@@ -38,27 +38,27 @@ async def told(shop: Shop, kind: str = "cart.expired") -> list[dict[str, Any]]:
     return [row[0] for row in rows]
 
 
-async def started(shop: Shop, cart: Cart, product_id: int) -> PaymentStarted:
+async def started(shop: Shop, cart: Cart, product_id: int) -> StartedPayment:
     """A customer who has pressed pay for a cart."""
     key = CheckoutKey(cart.id, f"browser of {cart.id}")
     mode = shop.modes[DeliveryKind.CLICK_AND_COLLECT]
-    await steps.choose_items(shop.context, key, [Choice(product_id, 1)], mode, "FR")
+    await steps.choose_items(shop.context, key, [ProductChoice(product_id, 1)], mode, "FR")
     return await shop.start(key, await steps.identify_buyer(shop.context, key, BUYER))
 
 
 async def left(shop: Shop) -> list[UUID]:
     """The carts that are still to be told of."""
-    return [cart.id for cart in await shop.services.carts.expired(shop.partner.id, most=1000)]
+    return [cart.id for cart in await shop.services.carts.expired(shop.partner.id, limit=1000)]
 
 
 async def test_a_cart_that_expires_is_told_once(shop: Shop) -> None:
     cart = await shop.cart(CartItem(7, 2), CartItem(8, 0, 3, {5: "red"}), return_url=URL)
-    assert await tell_expired(shop.services) == 0
+    assert await emit_expired_carts(shop.services) == 0
     clock.advance(LIFE)
-    assert await tell_expired(shop.services) == 0
+    assert await emit_expired_carts(shop.services) == 0
     clock.advance(DUE - LIFE)
-    assert await tell_expired(shop.services) == 1
-    assert await tell_expired(shop.services) == 0
+    assert await emit_expired_carts(shop.services) == 1
+    assert await emit_expired_carts(shop.services) == 0
     (data,) = await told(shop)
     ended = dt.datetime.fromtimestamp(cart.last_modified / 1000, dt.UTC) + LIFE
     assert dt.datetime.fromisoformat(data.pop("expired_on")) == ended
@@ -78,10 +78,10 @@ async def test_a_cart_that_expires_is_told_once(shop: Shop) -> None:
 async def test_a_cart_told_late_is_told_without_its_content(shop: Shop) -> None:
     await shop.cart(CartItem(7, 2), return_url=URL)
     clock.advance(dt.timedelta(days=2))
-    assert await tell_expired(shop.services) == 1
+    assert await emit_expired_carts(shop.services) == 1
     (data,) = await told(shop)
     assert (data["items"], data["return_url"]) == (None, None)
-    assert set(data) == set(DATA[EventType.CART_EXPIRED])
+    assert set(data) == set(EVENT_DATA_KEYS[EventType.CART_EXPIRED])
 
 
 async def test_many_carts_of_several_partners(shop: Shop) -> None:
@@ -89,7 +89,7 @@ async def test_many_carts_of_several_partners(shop: Shop) -> None:
     carts = [await owner.cart(CartItem(1, 1)) for owner in (shop, other) for _ in range(60)]
     await other.cart()
     clock.advance(DUE)
-    await asyncio.gather(*(tell_expired(shop.services) for _ in range(3)))
+    await asyncio.gather(*(emit_expired_carts(shop.services) for _ in range(3)))
     data = await told(shop)
     assert len(data) == len({event["id"] for event in data}) == 121
     assert {str(cart.id) for cart in carts} <= {event["id"] for event in data}
@@ -106,11 +106,11 @@ async def test_who_dies_between_commit_and_crossing_off_is_repeated_without_effe
         raise asyncio.CancelledError
 
     with monkeypatch.context() as broken:
-        broken.setattr(Carts, "cross_off", dies)
+        broken.setattr(Carts, "acknowledge", dies)
         with pytest.raises(asyncio.CancelledError):
-            await tell_expired(shop.services)
+            await emit_expired_carts(shop.services)
     assert (len(await told(shop)), len(await left(shop))) == (1, 1)
-    await tell_expired(shop.services)
+    await emit_expired_carts(shop.services)
     assert (len(await told(shop)), len(await left(shop))) == (1, 0)
 
 
@@ -119,7 +119,7 @@ async def test_what_cannot_be_written_is_told_later(shop: Shop, monkeypatch: pyt
     await shop.cart(CartItem(1, 1))
     await other.cart(CartItem(1, 1))
     clock.advance(DUE)
-    emit = events.tell_of_expiry
+    emit = events.emit_cart_expired
 
     async def fails(db: Any, partner_id: int, cart: Any) -> None:
         await emit(db, partner_id, cart)
@@ -127,11 +127,11 @@ async def test_what_cannot_be_written_is_told_later(shop: Shop, monkeypatch: pyt
             raise ConnectionError
 
     with monkeypatch.context() as broken, capture_logs() as logs:
-        broken.setattr(expiry, "tell_of_expiry", fails)
-        await tell_expired(shop.services)
+        broken.setattr(expiry, "emit_cart_expired", fails)
+        await emit_expired_carts(shop.services)
     assert [entry["event"] for entry in logs] == ["expired carts could not be told"]
     assert [row[0] for row in await shop.services.db.rows(text("SELECT partner_id FROM event"))] == [other.partner.id]
-    await tell_expired(shop.services)
+    await emit_expired_carts(shop.services)
     assert len(await told(shop)) == 2
 
 
@@ -144,10 +144,10 @@ async def test_a_cart_whose_payment_is_undecided_is_not_told(shop: Shop) -> None
     payment_of_it = await started(shop, cart, product.id)
     await shop.pay(payment_of_it)
     clock.advance(DUE)
-    assert await tell_expired(shop.services) == 0
+    assert await emit_expired_carts(shop.services) == 0
     assert await left(shop) == [cart.id]
-    assert (await settle(shop.services, payment_of_it.attempt_id)).state == "completed"
-    await tell_expired(shop.services)
+    assert (await sync_attempt(shop.services, payment_of_it.attempt_id)).state == "completed"
+    await emit_expired_carts(shop.services)
     assert (await told(shop), await left(shop)) == ([], [])
     assert [event["id"] for event in await told(shop, "cart.completed")] == [str(cart.id)]
 
@@ -160,10 +160,10 @@ async def test_a_cart_whose_payment_fails_is_told_then(shop: Shop, given_up: boo
     if given_up:
         await payment.cancel_payment(shop.context, CheckoutKey(cart.id, f"browser of {cart.id}"))
     clock.advance(DUE)
-    await tell_expired(shop.services)
+    await emit_expired_carts(shop.services)
     assert await told(shop) == []
-    assert (await settle(shop.services, payment_of_it.attempt_id)).state == "failed"
-    await tell_expired(shop.services)
+    assert (await sync_attempt(shop.services, payment_of_it.attempt_id)).state == "failed"
+    await emit_expired_carts(shop.services)
     assert [event["last_modified"] for event in await told(shop)] == [cart.last_modified]
 
 
@@ -174,9 +174,9 @@ async def test_a_cart_whose_money_went_back_expires(shop: Shop) -> None:
     await payment.cancel_payment(shop.context, CheckoutKey(cart.id, f"browser of {cart.id}"))
     await shop.execute("UPDATE product SET stock = 0")
     await shop.pay(payment_of_it)
-    assert (await settle(shop.services, payment_of_it.attempt_id)).state == "refunding"
+    assert (await sync_attempt(shop.services, payment_of_it.attempt_id)).state == "refunding"
     clock.advance(DUE)
-    await tell_expired(shop.services)
+    await emit_expired_carts(shop.services)
     assert [event["id"] for event in await told(shop)] == [str(cart.id)]
     assert await told(shop, "cart.completed") == []
 
@@ -194,10 +194,10 @@ async def test_an_ordered_cart_that_could_not_be_deleted_does_not_expire(
 
     with monkeypatch.context() as broken:
         broken.setattr(Carts, "delete_if_unchanged", away)
-        await settle(shop.services, payment_of_it.attempt_id)
+        await sync_attempt(shop.services, payment_of_it.attempt_id)
     clock.advance(DUE)
     assert await left(shop) == [cart.id]
-    await tell_expired(shop.services)
+    await emit_expired_carts(shop.services)
     assert (await told(shop), await left(shop)) == ([], [])
 
 
@@ -208,21 +208,21 @@ async def test_a_cart_replaced_after_it_was_bought_expires_as_what_it_became(sho
     replaced = await shop.services.carts.replace(shop.partner.id, cart.id, [CartItem(9, 9)], "")
     assert replaced is not None
     await shop.pay(payment_of_it)
-    await settle(shop.services, payment_of_it.attempt_id)
+    await sync_attempt(shop.services, payment_of_it.attempt_id)
     clock.advance(DUE)
-    await tell_expired(shop.services)
+    await emit_expired_carts(shop.services)
     assert [event["last_modified"] for event in await told(shop, "cart.completed")] == [cart.last_modified]
     assert [event["last_modified"] for event in await told(shop)] == [replaced.cart.last_modified]
 
 
 async def test_undecided_carts_do_not_keep_others_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expiry, "AT_ONCE", 2)
+    monkeypatch.setattr(expiry, "BATCH_SIZE", 2)
     product = await shop.product()
     for _ in range(3):
         await started(shop, await shop.cart(CartItem(product.id, 1)), product.id)
     carts = [await shop.cart(CartItem(1, 1)) for _ in range(5)]
     clock.advance(DUE)
-    assert await tell_expired(shop.services) == 5
+    assert await emit_expired_carts(shop.services) == 5
     assert {event["id"] for event in await told(shop)} == {str(cart.id) for cart in carts}
     assert len(await left(shop)) == 3
 
@@ -238,11 +238,11 @@ async def test_a_completion_at_the_moment_of_expiry(shop: Shop, seed: int) -> No
 
     async def look() -> None:
         for _ in range(10):
-            await tell_expired(shop.services)
+            await emit_expired_carts(shop.services)
             await asyncio.sleep(seed / 2000)
 
-    await asyncio.gather(look(), settle(shop.services, payment_of_it.attempt_id), look())
-    await tell_expired(shop.services)
+    await asyncio.gather(look(), sync_attempt(shop.services, payment_of_it.attempt_id), look())
+    await emit_expired_carts(shop.services)
     assert (len(await told(shop, "cart.completed")), await told(shop), await left(shop)) == (1, [], [])
 
 
@@ -255,24 +255,24 @@ async def test_a_store_out_of_reach_is_told_once_and_asked_again(
 ) -> None:
     for domain in ("b.localhost", "c.localhost"):
         await open_shop(shop.services, shop.sandbox, domain)
-    monkeypatch.setattr("store.kv.connect.PATIENCE", dt.timedelta(seconds=2))
+    monkeypatch.setattr("store.kv.connect.TIMEOUT", dt.timedelta(seconds=2))
     kv = open_kv(own_server.url, clock)
     services = services_over(shop.services.db, kv, shop.services.provider)  # type: ignore[arg-type]
     await services.carts.create(shop.partner.id, [CartItem(1, 1)], "")
     clock.advance(DUE)
     own_server.pause()
     with capture_logs() as logs:
-        assert await tell_expired(services) == 0
+        assert await emit_expired_carts(services) == 0
     own = [entry["log_level"] for entry in logs if entry["event"] == "expired carts could not be read"]
     assert own == ["warning"]
     own_server.resume()
-    assert await tell_expired(services) == 1
+    assert await emit_expired_carts(services) == 1
     await kv.aclose()
 
 
 async def test_it_is_done_each_minute() -> None:
     task = SCHEDULES["tell_expired_carts"]
-    assert (task.when, task.run) == ("* * * * *", tell_expired)
+    assert (task.cron, task.run) == ("* * * * *", emit_expired_carts)
 
 
 async def test_what_is_swept_and_told_ends_by_itself(shop: Shop) -> None:
@@ -283,6 +283,6 @@ async def test_what_is_swept_and_told_ends_by_itself(shop: Shop) -> None:
     for _ in range(30):
         clock.advance(dt.timedelta(minutes=10))
         await polling.sweep(shop.services)
-        await polling.settle_attempt(shop.services, payment_of_it.attempt_id)
-        await tell_expired(shop.services)
+        await polling.poll_attempt(shop.services, payment_of_it.attempt_id)
+        await emit_expired_carts(shop.services)
     assert [event["id"] for event in await told(shop)] == [str(cart.id)]

@@ -11,7 +11,7 @@ from resolvers.catalogue import option_categories, option_links, options
 from rest_compat.resources.voucher_option import ORDERED_OPTION
 from schema.catalogue.option import OptionService
 from schema.catalogue.prototype import VoucherPrototypeType
-from schema.core.resource import Text
+from schema.core.text import Text
 from store.catalogue.catalogue import (
     UniverseRow,
     VoucherOptionCategoryRow,
@@ -233,7 +233,7 @@ async def test_within_a_voucher_an_option_tells_more(tenants: Tenants) -> None:
         row.services = [OptionService.model_validate(kept(SERVICE))]
     assert ORDERED_OPTION.columns is not None
     found = await options.voucher_option(context, option)
-    load = context.load.level
+    load = context.loaders.load
     rows = await ORDERED_OPTION.render([await found.page(ORDERED_OPTION.columns)], load, columns=True)
     objects = await ORDERED_OPTION.render([await found.object()], load)
     services = ",".join(f'"service_{name}":{value}' for name, value in SERVICE.items())

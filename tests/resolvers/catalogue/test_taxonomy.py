@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from resolvers.catalogue import taxonomy
-from resolvers.core.listing import Where
+from resolvers.core.filters import Where
 from resolvers.core.operation import Operation
 from schema.catalogue.prototype import VoucherPrototypeType
-from schema.core.resource import Text
+from schema.core.text import Text
 from store.catalogue.catalogue import PrototypeImageRow, UniverseRow, VoucherPrototypeRow
 from store.media.media import MediaRow
 from tests.changes import Transport, mistake
@@ -166,7 +166,7 @@ async def test_a_filter_finds_what_it_says(tenants: Tenants) -> None:
 
 
 async def test_only_translated_texts_say_something() -> None:
-    with pytest.raises(TypeError, match="says nothing"):
+    with pytest.raises(TypeError, match="is not a translated text"):
         Where("ranking", "says").check(VoucherPrototypeRow)
 
 

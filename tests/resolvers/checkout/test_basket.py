@@ -1,4 +1,4 @@
-"""Selling vouchers and gift cards: a bag, the price the shop says, one order, and what was bought made with it."""
+"""Selling vouchers and gift cards: a basket, the price the shop says, one order, and what was bought made with it."""
 
 import asyncio
 import dataclasses
@@ -10,15 +10,25 @@ import pytest
 
 from resolvers.checkout import basket, steps
 from resolvers.payment import payment, polling
-from schema.checkout.basket import BagChoice, BagProblem, Giftee, VoucherChoice
-from schema.checkout.checkout import AttemptStatus, Buyer, ShopKind, Step
+from schema.checkout.basket import BasketChoice, BasketProblem, Giftee, VoucherChoice
+from schema.checkout.checkout import Buyer, CheckoutStep, PaymentAttemptStatus, ShopKind
 from schema.core.errors import CartNotFound, CheckoutChanged, InvalidInput, NotFound
 from schema.coupon.coupon import ReceptionMode
 from store.core.clock import clock
 from store.document.addresses import DocumentKind, document_path
-from tests.fixtures.sale import GIFTEE, bought, card_of, columns, filled, for_two, new_key, settled, untouched
+from tests.fixtures.basket import (
+    GIFTEE,
+    Experiences,
+    bought,
+    card_of,
+    columns,
+    filled,
+    for_two,
+    new_key,
+    settled,
+    untouched,
+)
 from tests.fixtures.shop import CHALLENGE_CARD, Shop
-from tests.funnel.checkout.basket_world import Experiences
 
 # ---- from the window to the order
 
@@ -32,7 +42,11 @@ async def test_a_paid_bag_is_an_order_with_its_vouchers(shop: Shop, sold: Experi
     started = await shop.start(key, seen)
     assert await shop.count("voucher") == 0
     outcome = await settled(shop, key, started, CHALLENGE_CARD)
-    assert (outcome.status, outcome.kind, outcome.order_number) == (AttemptStatus.COMPLETED, ShopKind.VOUCHERS, "1")
+    assert (outcome.status, outcome.kind, outcome.order_number) == (
+        PaymentAttemptStatus.COMPLETED,
+        ShopKind.VOUCHERS,
+        "1",
+    )
     prices = ("total_price_amount", "purchase_price_amount", "rent_price_amount", "bought_rent_price_amount")
     assert await columns(shop, "voucher", *prices) == [
         (Decimal("194.00"), Decimal("194.00"), Decimal("170.00"), Decimal("170.00")),
@@ -48,7 +62,7 @@ async def test_a_paid_bag_is_an_order_with_its_vouchers(shop: Shop, sold: Experi
     assert lines == [(None, True, None, Decimal("194.00")), (None, True, None, Decimal("360.00"))]
     assert await shop.one("SELECT nb_orders FROM voucher_prototype WHERE id = :id", id=sold.massage.id) == 1
     codes = [row[0] for row in await columns(shop, "voucher", "code")]
-    issued = [line.issued for line in outcome.lines]
+    issued = [line.issued_item for line in outcome.lines]
     assert [one.code for one in issued if one] == codes
     token = await shop.one("SELECT document_token FROM voucher ORDER BY id LIMIT 1")
     assert issued[0] is not None
@@ -78,7 +92,7 @@ async def test_a_gift_card_is_sold_at_its_value_without_vat(shop: Shop) -> None:
         ("issue", Decimal("50.00")),
         ("issue", Decimal("12.34")),
     ]
-    assert [line.issued.sent_to for line in outcome.lines if line.issued] == ["ada@example.com"] * 2
+    assert [line.issued_item.recipient_email for line in outcome.lines if line.issued_item] == ["ada@example.com"] * 2
     assert await shop.count("order_vat") == 0
     months = await shop.one("SELECT extract(month FROM age(expires_on, created_on)) FROM gift_card LIMIT 1")
     years = await shop.one("SELECT extract(year FROM age(expires_on, created_on)) FROM gift_card LIMIT 1")
@@ -89,10 +103,10 @@ async def test_a_bag_that_is_an_order_is_gone_and_nothing_orders_it_again(shop: 
     key, seen = await filled(shop, for_two(sold))
     started = await shop.start(key, seen)
     await shop.pay(started)
-    await polling.settle_attempt(shop.services, started.attempt_id)  # another process: it has no session
+    await polling.poll_attempt(shop.services, started.attempt_id)  # another process: it has no session
     again = await shop.start(key, seen)
-    assert (again.attempt_id, again.status) == (started.attempt_id, AttemptStatus.COMPLETED)
-    for look in (basket.open_bag, steps.open_checkout, payment.cancel_payment):
+    assert (again.attempt_id, again.status) == (started.attempt_id, PaymentAttemptStatus.COMPLETED)
+    for look in (basket.open_basket, steps.open_checkout, payment.cancel_payment):
         with pytest.raises(CartNotFound):
             await look(shop.context, key)
     with pytest.raises(CartNotFound):
@@ -109,19 +123,23 @@ async def test_the_same_form_sent_twice_is_one_line_and_lines_go_again(shop: Sho
     key, line_id = new_key(ShopKind.VOUCHERS), uuid.uuid4()
     await asyncio.gather(*(basket.put_line(shop.context, key, line_id, for_two(sold)) for _ in range(5)))
     await asyncio.gather(*(basket.put_line(shop.context, key, uuid.uuid4(), for_two(sold)) for _ in range(5)))
-    bag = await basket.open_bag(shop.context, key)
-    assert len(bag.bag) == 6
+    opened = await basket.open_basket(shop.context, key)
+    assert len(opened.basket_lines) == 6
     changed = await basket.put_line(shop.context, key, line_id, for_two(sold, adults=1, options={sold.lavender.id: 1}))
-    assert next(line.total for line in changed.bag if line.id == line_id) == Decimal("90.00")
+    assert next(line.total for line in changed.basket_lines if line.id == line_id) == Decimal("90.00")
     seen = await basket.price_line(shop.context, key, line_id, for_two(sold, adults=4))
-    assert next(line.total for line in seen.bag if line.id == line_id) == Decimal("354.00")
-    assert (await basket.open_bag(shop.context, key)).bag == changed.bag
-    for line in bag.bag:
+    assert next(line.total for line in seen.basket_lines if line.id == line_id) == Decimal("354.00")
+    assert (await basket.open_basket(shop.context, key)).basket_lines == changed.basket_lines
+    for line in opened.basket_lines:
         await basket.remove_line(shop.context, key, line.id)
-    empty = await basket.open_bag(shop.context, key)
-    assert (len(empty.bag), empty.totals.total, empty.reached) == (0, Decimal(0), Step.CUSTOMIZATION)
+    empty = await basket.open_basket(shop.context, key)
+    assert (len(empty.basket_lines), empty.totals.total, empty.furthest_step) == (
+        0,
+        Decimal(0),
+        CheckoutStep.CUSTOMIZATION,
+    )
     others = dataclasses.replace(key, session_id="another browser")
-    assert (await basket.open_bag(shop.context, others)).bag == ()
+    assert (await basket.open_basket(shop.context, others)).basket_lines == ()
 
 
 async def test_an_experience_is_offered_as_it_is_sold_today(shop: Shop, sold: Experiences) -> None:
@@ -152,7 +170,7 @@ async def test_an_experience_is_offered_as_it_is_sold_today(shop: Shop, sold: Ex
 
 async def test_what_cannot_be_had_is_refused_by_its_field(shop: Shop, sold: Experiences) -> None:
     oil = {sold.rose.id: 1}
-    cases: list[tuple[BagChoice, set[tuple[str, str]]]] = [
+    cases: list[tuple[BasketChoice, set[tuple[str, str]]]] = [
         (VoucherChoice(sold.massage.id, adults=5, options=oil), {("adults", "TOO_MANY_PERSONS")}),
         (VoucherChoice(sold.massage.id, adults=0, options=oil), {("adults", "TOO_FEW_PERSONS")}),
         (VoucherChoice(sold.massage.id, adults=-1, options=oil), {("adults", "OUT_OF_RANGE")}),
@@ -178,17 +196,17 @@ async def test_what_cannot_be_had_is_refused_by_its_field(shop: Shop, sold: Expe
         with pytest.raises(InvalidInput) as refused:
             await basket.put_line(shop.context, key, uuid.uuid4(), choice)
         assert {(p.path[0], p.code) for p in refused.value.problems} == wrong, choice
-        assert (await basket.open_bag(shop.context, key)).bag == ()
+        assert (await basket.open_basket(shop.context, key)).basket_lines == ()
     with pytest.raises(InvalidInput):
         await basket.put_line(shop.context, new_key(ShopKind.VOUCHERS), uuid.uuid4(), card_of("50.00"))
     with pytest.raises(CartNotFound):
-        await basket.open_bag(shop.context, new_key(ShopKind.PRODUCTS))
+        await basket.open_basket(shop.context, new_key(ShopKind.PRODUCTS))
     key = new_key(ShopKind.GIFT_CARDS)
     for _ in range(basket.MOST_LINES):
         await basket.put_line(shop.context, key, uuid.uuid4(), card_of("10.00"))
     with pytest.raises(InvalidInput):
         await basket.put_line(shop.context, key, uuid.uuid4(), card_of("10.00"))
-    assert (await basket.open_bag(shop.context, key)).totals.total == Decimal("200.00")
+    assert (await basket.open_basket(shop.context, key)).totals.total == Decimal("200.00")
     await untouched(shop)
 
 
@@ -218,8 +236,12 @@ async def test_what_the_customer_has_not_seen_is_not_charged(shop: Shop, sold: E
         await shop.execute(change)
         with pytest.raises(CheckoutChanged):
             await shop.start(key, seen)
-    bag = await basket.open_bag(shop.context, key)
-    assert (bag.bag[0].problem, bag.totals.total, bag.reached) == (BagProblem.NOT_SOLD, Decimal(0), Step.CUSTOMIZATION)
+    opened = await basket.open_basket(shop.context, key)
+    assert (opened.basket_lines[0].problem, opened.totals.total, opened.furthest_step) == (
+        BasketProblem.NOT_SOLD,
+        Decimal(0),
+        CheckoutStep.CUSTOMIZATION,
+    )
     await untouched(shop)
 
 
@@ -232,26 +254,29 @@ async def test_ways_of_reception_need_and_cost_what_they_must(shop: Shop, sold: 
     first = uuid.uuid4()
     await basket.put_line(shop.context, key, first, nobody)
     by_mail = await basket.choose_reception(shop.context, key, ReceptionMode.GIFTEE_EMAIL)
-    assert (by_mail.bag[0].problem, by_mail.reached) == (BagProblem.GIFTEE_EMAIL_MISSING, Step.CUSTOMIZATION)
+    assert (by_mail.basket_lines[0].problem, by_mail.furthest_step) == (
+        BasketProblem.GIFTEE_EMAIL_MISSING,
+        CheckoutStep.CUSTOMIZATION,
+    )
     posted = await basket.choose_reception(shop.context, key, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
-    assert (posted.bag[0].problem, posted.totals.delivery) == (BagProblem.GIFTEE_ADDRESS_MISSING, None)
+    assert (posted.basket_lines[0].problem, posted.totals.delivery) == (BasketProblem.GIFTEE_ADDRESS_MISSING, None)
     await basket.put_line(shop.context, key, first, for_two(sold))
     other = dataclasses.replace(GIFTEE, country="FR", city="Lyon")
     await basket.put_line(shop.context, key, uuid.uuid4(), for_two(sold, giftee=other))
     posted = await basket.put_line(shop.context, key, uuid.uuid4(), for_two(sold))
     assert posted.totals.delivery == Decimal("17.00")  # a letter to Belgium, one to France
     buyer = Buyer(first_name="Ada", last_name="Martin", email="ada@example.com")
-    assert (await steps.identify_buyer(shop.context, key, buyer)).reached is Step.PAYMENT
+    assert (await steps.identify_buyer(shop.context, key, buyer)).furthest_step is CheckoutStep.PAYMENT
     far = dataclasses.replace(GIFTEE, country="JP")
-    bag = await basket.put_line(shop.context, key, first, for_two(sold, giftee=far))
-    assert (bag.reception, bag.reached) == (None, Step.CUSTOMIZATION)
+    opened = await basket.put_line(shop.context, key, first, for_two(sold, giftee=far))
+    assert (opened.reception, opened.furthest_step) == (None, CheckoutStep.CUSTOMIZATION)
     home = await basket.choose_reception(shop.context, key, ReceptionMode.EXPEDITION, country="FR")
-    assert (home.totals.delivery, home.reached) == (Decimal("5.00"), Step.INFORMATION)
+    assert (home.totals.delivery, home.furthest_step) == (Decimal("5.00"), CheckoutStep.INFORMATION)
     with pytest.raises(InvalidInput):
         await basket.choose_reception(shop.context, key, ReceptionMode.EXPEDITION, country="JP")
     with pytest.raises(InvalidInput):
         await basket.choose_reception(shop.context, key, ReceptionMode.ON_SITE, delivery_id=987)
-    assert (await basket.open_bag(shop.context, key)).reception == home.reception
+    assert (await basket.open_basket(shop.context, key)).reception == home.reception
     await untouched(shop)
 
 
@@ -274,8 +299,8 @@ async def test_an_order_says_how_it_is_received(
     expedition: str,
 ) -> None:
     outcome = await bought(shop, for_two(sold), reception=reception)
-    assert outcome.lines[0].issued is not None
-    assert outcome.lines[0].issued.sent_to == sent_to
+    assert outcome.lines[0].issued_item is not None
+    assert outcome.lines[0].issued_item.recipient_email == sent_to
     row = await columns(shop, "voucher", "reception_mode", "recipient_address", "expedition_status")
     assert row == [(reception.value, address, expedition)]
     to_buyer = reception is ReceptionMode.EXPEDITION

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resolvers.checkout.buyer import ADDRESS, LENGTHS, REQUIRED, missing_of, required_of, validated
+from resolvers.checkout.buyer import ADDRESS, LENGTHS, REQUIRED, missing_of, required_of, validate_buyer
 from schema.checkout.checkout import Buyer, DeliveryOption
 from schema.core.errors import InvalidInput, Problem
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from store.database.loaders import column
 from store.order.orders import OrderRow
 from tests.fixtures.shop import BUYER
@@ -31,7 +31,7 @@ PERSON = Buyer(first_name="Ada", last_name="Martin", email="ada@example.com")
 
 def problems_of(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Sequence[Problem]:
     try:
-        validated(buyer, delivery, region)
+        validate_buyer(buyer, delivery, region)
     except InvalidInput as error:
         return error.problems
     return ()
@@ -52,7 +52,7 @@ def test_every_field_of_a_buyer_has_its_length() -> None:
 
 
 def test_a_complete_buyer_is_taken_as_it_is() -> None:
-    assert validated(BUYER, HOME, "FR") == BUYER
+    assert validate_buyer(BUYER, HOME, "FR") == BUYER
     assert missing_of(BUYER, HOME) == []
 
 
@@ -100,7 +100,7 @@ def test_each_field_has_its_length(name: str) -> None:
     ],
 )
 def test_addresses_are_tidied(typed: str, kept: str) -> None:
-    assert validated(with_(email=typed), HOME, "FR").email == kept
+    assert validate_buyer(with_(email=typed), HOME, "FR").email == kept
 
 
 @pytest.mark.parametrize(
@@ -123,17 +123,17 @@ def test_what_is_no_address_is_told(typed: str) -> None:
     ],
 )
 def test_numbers_are_written_for_the_world(typed: str, country: str, region: str, kept: str) -> None:
-    assert validated(with_(phone=typed, country=country), HOME, region).phone == kept
+    assert validate_buyer(with_(phone=typed, country=country), HOME, region).phone == kept
 
 
 def test_a_number_without_a_country_is_of_the_shops() -> None:
-    assert validated(dataclasses.replace(PERSON, phone="0470 12 34 56"), COLLECT, "BE").phone == "+32 470 12 34 56"
+    assert validate_buyer(dataclasses.replace(PERSON, phone="0470 12 34 56"), COLLECT, "BE").phone == "+32 470 12 34 56"
     assert told(dataclasses.replace(PERSON, phone="0470 12 34 56"), COLLECT, "") == {("phone", "INVALID_PHONE")}
 
 
 @pytest.mark.parametrize(("typed", "kept"), [("fr", "FR"), (" be ", "BE")])
 def test_countries_are_written_in_capitals(typed: str, kept: str) -> None:
-    assert validated(with_(country=typed), HOME, "FR").country == kept
+    assert validate_buyer(with_(country=typed), HOME, "FR").country == kept
 
 
 @pytest.mark.parametrize("typed", ["ZZ", "EU", "UN", "F1", "É!", "12", "F"])
@@ -167,12 +167,12 @@ def typed_in(**fields: str) -> Buyer:
     ],
 )
 def test_words_stay_words(typed: str, kept: str) -> None:
-    assert validated(typed_in(first_name=typed), None, "FR").first_name == kept
+    assert validate_buyer(typed_in(first_name=typed), None, "FR").first_name == kept
 
 
 def test_a_message_keeps_its_lines() -> None:
     assert (
-        validated(typed_in(message=" Dear\tAda,\r\n\r\nhappy birthday!\n"), None, "FR").message
+        validate_buyer(typed_in(message=" Dear\tAda,\r\n\r\nhappy birthday!\n"), None, "FR").message
         == "Dear Ada,\n\nhappy birthday!"
     )
 
@@ -192,7 +192,7 @@ def test_what_cannot_be_seen_fills_in_nothing(typed: str) -> None:
     ],
 )
 def test_telephone_numbers_are_written_alike(typed: str, kept: str) -> None:
-    assert validated(typed_in(phone=typed), None, "FR").phone == kept
+    assert validate_buyer(typed_in(phone=typed), None, "FR").phone == kept
 
 
 @pytest.mark.parametrize("typed", ["+33612345678;ext=12345678901234567890", "call me", "12", "06 12", "+999 123"])
@@ -216,8 +216,8 @@ def test_whatever_is_typed_is_taken_or_told(buyer: Buyer, delivery: DeliveryOpti
     found = problems_of(buyer, delivery, region)
     assert {problem.path[0] for problem in found} <= set(LENGTHS)
     if not found:
-        kept = validated(buyer, delivery, region)
-        assert validated(kept, delivery, region) == kept, "what was tidied stays as it is"
+        kept = validate_buyer(buyer, delivery, region)
+        assert validate_buyer(kept, delivery, region) == kept, "what was tidied stays as it is"
         assert missing_of(kept, delivery) == []
         assert all(len(getattr(kept, name)) <= limit for name, limit in LENGTHS.items())
         assert "\x00" not in str(dataclasses.astuple(kept))

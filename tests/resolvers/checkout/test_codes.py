@@ -6,12 +6,12 @@ from decimal import Decimal
 from resolvers.checkout import steps
 from resolvers.checkout.steps import MOST_CODES
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import Choice, CodeKind, Notice
+from schema.checkout.checkout import CheckoutNotice, CodeKind, ProductChoice
 from schema.gift_card.gift_card import GiftCardStatus
 from store.core.clock import clock
-from store.core.codes import grouped, normal
+from store.core.codes import format_code, normalize
 from tests.fixtures.shop import Shop, open_shop
-from tests.resolvers.checkout.checkout_world import refused
+from tests.resolvers.checkout.fixtures import refused
 
 
 async def test_codes_are_added_once_and_taken_off_again_however_they_are_typed(shop: Shop) -> None:
@@ -23,9 +23,9 @@ async def test_codes_are_added_once_and_taken_off_again_however_they_are_typed(s
         assert [(c.code, c.kind, c.amount, c.applies) for c in seen.codes] == [
             (coupon.code, CodeKind.COUPON, Decimal("2.00"), True)
         ]
-    seen = await steps.apply_code(shop.context, key, normal(card.code).lower())
+    seen = await steps.apply_code(shop.context, key, normalize(card.code).lower())
     assert [(c.code, c.amount) for c in seen.codes] == [(coupon.code, Decimal("2.00")), (card.code, Decimal("5.00"))]
-    assert seen.codes[1].code == grouped(card.code)
+    assert seen.codes[1].code == format_code(card.code)
     assert (seen.totals.discount, seen.totals.by_card) == (Decimal("2.00"), Decimal("13.00"))
     seen = await steps.remove_code(shop.context, key, "welcome 10")
     assert [c.code for c in seen.codes] == [card.code]
@@ -80,7 +80,7 @@ async def test_a_code_that_stops_working_is_told_and_takes_nothing(shop: Shop) -
     assert (await steps.apply_code(shop.context, key, coupon.code)).notices == ()
     clock.advance(dt.timedelta(minutes=31))
     seen = await steps.open_checkout(shop.context, key)
-    assert seen.notices == (Notice.CODE_NO_LONGER_VALID,)
+    assert seen.notices == (CheckoutNotice.CODE_NO_LONGER_VALID,)
     assert (seen.codes, seen.totals.total) == ((), Decimal("20.00"))
     assert (await steps.remove_code(shop.context, key, coupon.code)).notices == ()
 
@@ -91,5 +91,5 @@ async def test_a_code_whose_conditions_do_not_hold_waits(shop: Shop) -> None:
     _, key, _ = await shop.opened(CartItem(candle.id, 1))
     seen = await steps.apply_code(shop.context, key, coupon.code)
     assert [(c.applies, c.amount) for c in seen.codes] == [(False, Decimal(0))]
-    seen = await steps.choose_items(shop.context, key, [Choice(candle.id, 2)], None)
+    seen = await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 2)], None)
     assert [(c.applies, c.amount) for c in seen.codes] == [(True, Decimal("4.00"))]

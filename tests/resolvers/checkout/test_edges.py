@@ -13,10 +13,10 @@ from resolvers.checkout import steps
 from resolvers.partner import return_secrets
 from resolvers.payment import payment
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import Choice, LineProblem, Step
+from schema.checkout.checkout import CheckoutStep, LineProblem, ProductChoice
 from schema.core.errors import CheckoutChanged, InvalidInput
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from schema.partner.return_secret import RotateReturnSecret
 from store.core.clock import clock
 from store.partner.partners import PartnerRow
@@ -29,25 +29,25 @@ HOME = DeliveryKind.HOME_DELIVERY
 async def test_delivery_is_paid_to_where_it_goes(shop: Shop) -> None:
     """Belgium costs 12, France 5: choosing France after giving an address in Belgium leads back to the address."""
     candle = await shop.product()
-    key, _ = await shop.ready(Choice(candle.id, 1), delivery=HOME)
+    key, _ = await shop.ready(ProductChoice(candle.id, 1), delivery=HOME)
     there = dataclasses.replace(BUYER, country="BE")
     seen = await steps.identify_buyer(shop.context, key, there)
-    assert (seen.totals.delivery, seen.reached) == (Decimal("12.00"), Step.PAYMENT)
-    seen = await steps.choose_items(shop.context, key, [Choice(candle.id, 1)], shop.modes[HOME], "FR")
-    assert (seen.totals.delivery, seen.reached) == (Decimal("5.00"), Step.INFORMATION)
+    assert (seen.totals.delivery, seen.furthest_step) == (Decimal("12.00"), CheckoutStep.PAYMENT)
+    seen = await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 1)], shop.modes[HOME], "FR")
+    assert (seen.totals.delivery, seen.furthest_step) == (Decimal("5.00"), CheckoutStep.INFORMATION)
     with pytest.raises(CheckoutChanged):
         await shop.start(key, seen)
     assert await shop.count("checkout_attempt") == 0
     seen = await steps.identify_buyer(shop.context, key, there)
-    assert (seen.totals.delivery, seen.reached) == (Decimal("12.00"), Step.PAYMENT)
+    assert (seen.totals.delivery, seen.furthest_step) == (Decimal("12.00"), CheckoutStep.PAYMENT)
 
 
 async def test_a_country_that_does_not_matter_leads_nowhere(shop: Shop) -> None:
     candle = await shop.product()
     collect = shop.modes[DeliveryKind.CLICK_AND_COLLECT]
-    key, _ = await shop.ready(Choice(candle.id, 1))
-    seen = await steps.choose_items(shop.context, key, [Choice(candle.id, 1)], collect, "BE")
-    assert seen.reached is Step.PAYMENT
+    key, _ = await shop.ready(ProductChoice(candle.id, 1))
+    seen = await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 1)], collect, "BE")
+    assert seen.furthest_step is CheckoutStep.PAYMENT
 
 
 async def test_more_than_an_order_holds_is_refused(shop: Shop) -> None:
@@ -55,14 +55,14 @@ async def test_more_than_an_order_holds_is_refused(shop: Shop) -> None:
     dear = await shop.product("9999999999.99")
     coupon = await shop.coupon("ALL", "100.00")
     collect = shop.modes[DeliveryKind.CLICK_AND_COLLECT]
-    key, seen = await shop.ready(Choice(dear.id, 1), codes=(coupon.code,))
-    assert (seen.totals.total, seen.reached) == (Decimal("0.00"), Step.PAYMENT)
-    for choices in ([Choice(dear.id, 2)], [Choice(dear.id, 9999) for _ in range(200)]):
+    key, seen = await shop.ready(ProductChoice(dear.id, 1), codes=(coupon.code,))
+    assert (seen.totals.total, seen.furthest_step) == (Decimal("0.00"), CheckoutStep.PAYMENT)
+    for choices in ([ProductChoice(dear.id, 2)], [ProductChoice(dear.id, 9999) for _ in range(200)]):
         with pytest.raises(InvalidInput) as refused:
             await steps.choose_items(shop.context, key, choices, collect, "FR")
         assert [(p.path, p.code) for p in refused.value.problems] == [(("items",), "TOO_MANY")]
         shown = await steps.price_items(shop.context, key, choices, collect, "FR")
-        assert shown.reached is Step.CUSTOMIZATION
+        assert shown.furthest_step is CheckoutStep.CUSTOMIZATION
     assert [line.choice.quantity for line in (await steps.open_checkout(shop.context, key)).lines] == [1]
 
 
@@ -72,7 +72,7 @@ async def test_a_cart_that_comes_to_more_cannot_be_paid(shop: Shop) -> None:
     seen = await steps.open_checkout(shop.context, key)
     assert [line.problem for line in seen.lines] == [None, LineProblem.TOO_MUCH]
     assert seen.totals.total == Decimal("9999999999.99")
-    assert seen.reached is Step.CUSTOMIZATION
+    assert seen.furthest_step is CheckoutStep.CUSTOMIZATION
     with pytest.raises(CheckoutChanged):
         await shop.start(key, seen)
     assert await shop.count("checkout_attempt") == 0
@@ -87,7 +87,7 @@ async def test_a_value_without_a_label_is_shown_as_it_is_sent(shop: Shop) -> Non
         await shop.add(AttributeValueRow(partner_id=shop.partner.id, attribute_id=colour.id, value=value, label=label))
     key = shop.key(await shop.cart(CartItem(candle.id, 1, None, {colour.id: "sage"})))
     seen = await steps.open_checkout(shop.context, key)
-    values = seen.offered[0].attributes[0].values
+    values = seen.offered_products[0].attributes[0].values
     assert [value.label.in_language("fr") for value in values] == ["sage", "Or"]
     await steps.choose_items(
         shop.context, key, [line.choice for line in seen.lines], shop.modes[DeliveryKind.CLICK_AND_COLLECT], "FR"
@@ -113,7 +113,7 @@ async def test_the_way_back_is_the_shop_s_own_address(shop: Shop, given: str, ba
     async with shop.services.db.sessions() as db, db.begin():
         (await db.get_one(PartnerRow, shop.partner.id)).return_with_order_number = True
     card = await shop.gift_card("50.00")
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1), codes=(card.code,), return_url=given)
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1), codes=(card.code,), return_url=given)
     await shop.start(key, seen)
     assert (await payment.payment_outcome(shop.context, key)).return_url == back
 
@@ -124,7 +124,7 @@ async def test_the_way_back_is_signed_for_the_cart_and_the_order(shop: Shop) -> 
         (await db.get_one(PartnerRow, shop.partner.id)).return_with_order_number = True
     card = await shop.gift_card("50.00")
     back = "https://x.example/a?s=a%2Cb#top"
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1), codes=(card.code,), return_url=back)
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1), codes=(card.code,), return_url=back)
     await shop.start(key, seen)
 
     async def signatures() -> list[str]:

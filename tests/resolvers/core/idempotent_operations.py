@@ -15,15 +15,17 @@ from strawberry.file_uploads import Upload
 
 from resolvers.core.operation import Call, operation
 from schema.core.errors import NotFound, OutOfStock, PaymentDeclined, ProviderTimedOut
+from schema.core.inputs import graphql_input
 from schema.core.permission import Permission
-from schema.core.resource import Fields, Text, writable
+from schema.core.resource import SchemaModel
+from schema.core.text import Text
 from schema.product.product import Product
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow
 
 METADATA = MetaData()
 
 
-class Own(Fields):
+class Own(SchemaModel):
     """The base of tables that only these tests have."""
 
     metadata = METADATA
@@ -65,8 +67,8 @@ async def come_to(outcome: str) -> None:
 # ---- one transaction
 
 
-@writable
-class MakeThing(Fields):
+@graphql_input
+class MakeThing(SchemaModel):
     """A thing to make."""
 
     name: str = Field(description="Its name.", min_length=1)
@@ -140,8 +142,8 @@ class Provider:
 provider = Provider()
 
 
-@writable
-class SendMoney(Fields):
+@graphql_input
+class SendMoney(SchemaModel):
     """Money to send."""
 
     cents: int = Field(description="How much.")
@@ -152,7 +154,7 @@ class SendMoney(Fields):
 async def send_money(call: Call, input: SendMoney) -> Transfer:
     """Send money, once for a request however often it is repeated."""
     ran.append(f"send {input.cents}")
-    sessions, request = call.services.db.sessions, call.request or uuid.uuid4()
+    sessions, request = call.services.db.sessions, call.request_uuid or uuid.uuid4()
     async with sessions() as db, db.begin():
         row = await _transfer(db, request)
         if row is None:
@@ -174,7 +176,7 @@ async def _end(call: Call, request: uuid.UUID, state: str, error: Exception | No
         assert row is not None
         row.state = state
         result = Transfer(id=row.id, cents=row.cents, state=row.state)
-        await call.keep(db, error or result)
+        await call.store_response(db, error or result)
     return result
 
 
@@ -187,8 +189,8 @@ async def _transfer(db: AsyncSession, request: uuid.UUID) -> TransferRow | None:
 # ---- none, and one that keeps nothing itself
 
 
-@writable
-class Greet(Fields):
+@graphql_input
+class Greet(SchemaModel):
     """Whom to greet."""
 
     name: str = Field(description="Who.")
@@ -212,8 +214,8 @@ async def greet(call: Call, input: Greet) -> Greeting:
     return Greeting(words=f"Hello {input.name}, {len(ran)}")
 
 
-@writable
-class Picture(Fields):
+@graphql_input
+class Picture(SchemaModel):
     """A picture to take in."""
 
     model_config = {"arbitrary_types_allowed": True}

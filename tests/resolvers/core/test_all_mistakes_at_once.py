@@ -5,8 +5,8 @@ from pydantic import BaseModel, ValidationError
 
 from resolvers.core.operation import Call, Operation, operation
 from schema.core.errors import InvalidInput
+from schema.core.inputs import RejectedInput
 from schema.core.permission import Permission
-from schema.core.resource import Invalid
 from schema.root import Mutation
 from tests.changes import Transport
 from tests.contract.declarations import published
@@ -85,6 +85,6 @@ async def test_checks_that_break_on_a_part_of_an_input_leave_it_refused(tenants:
     with pytest.raises(ValidationError) as wrong:
         Numbered.model_validate(sent)
     with pytest.raises(InvalidInput) as caught:
-        await divide.refuse(await tenants.context("master"), Invalid.of(Numbered, wrong.value, sent))
+        await divide.refuse(await tenants.context("master"), RejectedInput.of(Numbered, wrong.value, sent))
     assert broken == [0]
     assert [problem.path for problem in caught.value.problems] == [("first",)]

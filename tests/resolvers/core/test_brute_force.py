@@ -9,26 +9,28 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from resolvers.core.brute_force import look_up
-from resolvers.core.context import Caller, Context, Role, Services
+from resolvers.core.brute_force import throttled_lookup
+from resolvers.core.caller import Caller, Role
+from resolvers.core.context import Context
+from resolvers.core.services import Services
 from schema.core.errors import InvalidInput, NotFound, TooManyRequests, Unavailable
 from store.core.clock import clock
 from store.core.settings import Settings
-from store.kv import KeyValue, open_kv
+from store.kv import KeyValueStore, open_kv
 from tests.servers.redis_servers import RedisServer
 
 HERE, THERE = "192.0.2.1", "192.0.2.2"
 HOUR = dt.timedelta(hours=1)
 
 
-def services(kv: KeyValue, **settings: Any) -> Services:
+def services(kv: KeyValueStore, **settings: Any) -> Services:
     """What a process holds, as far as guessing needs it."""
     held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services) if part.init}
     return Services(**(held | {"kv": kv, "clock": clock, "settings": Settings(**settings)}))
 
 
 @pytest.fixture
-def process(kv: KeyValue) -> Services:
+def process(kv: KeyValueStore) -> Services:
     """A process with small allowances."""
     return services(
         kv,
@@ -69,7 +71,7 @@ async def no_such_row() -> object | None:
 async def tried(context: Context, look: Callable[[], Awaitable[object]] = nothing) -> str:
     """How a look-up ends."""
     try:
-        return "hit" if await look_up(context, "card", look) else "miss"
+        return "hit" if await throttled_lookup(context, "card", look) else "miss"
     except NotFound:
         return "miss"
     except TooManyRequests as error:
@@ -167,7 +169,7 @@ async def test_what_fails_on_our_side_is_no_guess(process: Services) -> None:
 
     for _ in range(40):
         with pytest.raises(Unavailable):
-            await look_up(customer(process), "card", away)
+            await throttled_lookup(customer(process), "card", away)
     assert await times(21, customer(process)) == ["miss"] * 20 + ["refused"]
 
 
@@ -192,11 +194,11 @@ async def test_what_is_wrong_with_a_hit_is_no_guess(process: Services) -> None:
 
     for _ in range(40):
         with pytest.raises(InvalidInput):
-            await look_up(user(process), "card", conflicting)
+            await throttled_lookup(user(process), "card", conflicting)
     assert await tried(user(process)) == "miss"
 
 
-async def test_limits_that_are_off_count_nothing(kv: KeyValue) -> None:
+async def test_limits_that_are_off_count_nothing(kv: KeyValueStore) -> None:
     free = services(kv, guesses_per_address="off", guesses_per_user="off", guesses_per_shop="off", guesses_in_all="off")
     assert set(await times(100, customer(free))) | set(await times(400, user(free))) == {"miss"}
 

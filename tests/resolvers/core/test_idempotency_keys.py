@@ -6,13 +6,13 @@ import httpx
 import pytest
 
 from store.database.db import Database
-from tests.resolvers.core.idempotency_world import (
+from tests.resolvers.core.application import (
     LAMP,
     OPERATIONS,
-    World,
-    application,
+    Application,
+    build_application,
     counted,
-    open_world,
+    open_application,
     prepared,
     replayed,
     services_over,
@@ -22,59 +22,61 @@ from tests.statements import executed
 
 
 @pytest.fixture(params=["rest", "graphql"])
-async def world(request: pytest.FixtureRequest, database: Database, database_url: str) -> AsyncIterator[World]:
+async def application(
+    request: pytest.FixtureRequest, database: Database, database_url: str
+) -> AsyncIterator[Application]:
     """Two partners, asking over a transport."""
-    async with open_world(request.param, database, database_url) as found:
+    async with open_application(request.param, database, database_url) as found:
         yield found
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "tab\there", "clé", "\x7f"])
-async def test_a_key_that_is_none_is_refused(world: World, key: str) -> None:
-    before = await world.count()
-    answer = await world.ask("make", LAMP, key.encode())  # type: ignore[arg-type]  # httpx sends bytes as they are
+async def test_a_key_that_is_none_is_refused(application: Application, key: str) -> None:
+    before = await application.count()
+    answer = await application.ask("make", LAMP, key.encode())  # type: ignore[arg-type]  # httpx sends bytes as they are
     assert answer.status_code == 400
     assert ran == []
-    assert await world.count() == before
+    assert await application.count() == before
 
 
-async def test_of_two_keys_neither_counts(world: World) -> None:
+async def test_of_two_keys_neither_counts(application: Application) -> None:
     async def with_another(request: httpx.Request) -> None:
         request.headers = httpx.Headers([*request.headers.raw, (b"Idempotency-Key", b"another")])
 
-    world.ask.client.event_hooks["request"].append(with_another)
-    before = await world.count()
-    assert (await world.ask("make", LAMP, "key")).status_code == 400
+    application.ask.client.event_hooks["request"].append(with_another)
+    before = await application.count()
+    assert (await application.ask("make", LAMP, "key")).status_code == 400
     assert ran == []
-    assert await world.count() == before
+    assert await application.count() == before
 
 
 @pytest.mark.parametrize("key", ["x" * 255, " ", 'it\'s "mine"; DROP TABLE token', "a" * 254 + "~"])
-async def test_a_key_has_up_to_255_printable_characters(world: World, key: str) -> None:
-    first = await world.ask("make", LAMP, key)
-    assert (await world.ask("make", LAMP, key)).content == first.content
+async def test_a_key_has_up_to_255_printable_characters(application: Application, key: str) -> None:
+    first = await application.ask("make", LAMP, key)
+    assert (await application.ask("make", LAMP, key)).content == first.content
     assert len(ran) == 1
 
 
-async def test_uploads_are_compared_by_their_parts(world: World) -> None:
-    first = await world.ask.picture("cat", b"meow", "key")
-    assert world.code(first) == "DONE"
+async def test_uploads_are_compared_by_their_parts(application: Application) -> None:
+    first = await application.ask.picture("cat", b"meow", "key")
+    assert application.code(first) == "DONE"
     assert '"weight":4' in first.text or '"weightGrams":4' in first.text
-    again = await world.ask.picture("cat", b"meow", "key")  # with another boundary between the parts
+    again = await application.ask.picture("cat", b"meow", "key")  # with another boundary between the parts
     assert (again.content, replayed(again)) == (first.content, True)
     for other in (
-        world.ask.picture("cat", b"woof", "key"),
-        world.ask.picture("dog", b"meow", "key"),
-        world.ask.picture("cat", b"meow", "key", filename="b.png"),
-        world.ask.picture("cat", b"meow", "key", kind="image/jpeg"),
+        application.ask.picture("cat", b"woof", "key"),
+        application.ask.picture("dog", b"meow", "key"),
+        application.ask.picture("cat", b"meow", "key", filename="b.png"),
+        application.ask.picture("cat", b"meow", "key", kind="image/jpeg"),
     ):
-        assert world.code(await other) == "IDEMPOTENCY_MISMATCH"
+        assert application.code(await other) == "IDEMPOTENCY_MISMATCH"
     assert ran == ["picture cat"]
 
 
 async def test_bodies_are_compared_by_what_they_say(database: Database) -> None:
     found = await prepared(database)
     async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(application(services_over(database))), base_url="http://api.test"
+        transport=httpx.ASGITransport(build_application(services_over(database))), base_url="http://api.test"
     ) as client:
         headers = {"Authorization": f"Token {found['token']}", "Idempotency-Key": "key"}
 
@@ -99,7 +101,7 @@ async def test_bodies_are_compared_by_what_they_say(database: Database) -> None:
 async def test_a_query_needs_no_key_and_ignores_one(database: Database) -> None:
     found = await prepared(database)
     async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(application(services_over(database))), base_url="http://api.test"
+        transport=httpx.ASGITransport(build_application(services_over(database))), base_url="http://api.test"
     ) as client:
         headers = {"Authorization": f"Token {found['token']}", "Idempotency-Key": "key"}
         for number in range(3):
@@ -110,16 +112,16 @@ async def test_a_query_needs_no_key_and_ignores_one(database: Database) -> None:
 
 
 @pytest.mark.parametrize(("operation", "more"), [("make", 2), ("send", 3), ("greet", 3)])
-async def test_a_key_costs_few_statements(world: World, operation: str, more: int) -> None:
+async def test_a_key_costs_few_statements(application: Application, operation: str, more: int) -> None:
     sent, _ = OPERATIONS[operation]
     counts = []
     for key in ("warm", None, "key"):
-        with executed(world.db) as seen:
-            await world.ask(operation, sent, key)
+        with executed(application.db) as seen:
+            await application.ask(operation, sent, key)
         counts.append(_but_for_the_audit_log(seen))
     assert counts[2] - counts[1] == more
-    with executed(world.db) as seen:
-        assert replayed(await world.ask(operation, sent, "key"))
+    with executed(application.db) as seen:
+        assert replayed(await application.ask(operation, sent, "key"))
     assert _but_for_the_audit_log(seen) == 1
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from store.core.clock import clock
 from store.database.db import Database
-from tests.resolvers.core.idempotency_world import Asker, application, prepared, replayed, services_over
+from tests.resolvers.core.application import Asker, build_application, prepared, replayed, services_over
 from tests.resolvers.core.idempotent_operations import ran
 
 CODES = {"": "DONE", "refused": "OUT_OF_STOCK", "missing": "NOT_FOUND", "declined": "PAYMENT_DECLINED"}
@@ -58,7 +58,7 @@ def askers(runner: asyncio.Runner, database_url: str) -> Iterator[dict[tuple[str
     db = runner.run(_open(database_url))
     found = runner.run(prepared(db))
     client = httpx.AsyncClient(
-        transport=httpx.ASGITransport(application(services_over(db))), base_url="http://api.test"
+        transport=httpx.ASGITransport(build_application(services_over(db))), base_url="http://api.test"
     )
     tokens = {True: found["token"], False: found["other_token"]}
     made = {(t, mine): Asker(t, client, token) for t in ("rest", "graphql") for mine, token in tokens.items()}

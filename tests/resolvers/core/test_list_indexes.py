@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import UniqueConstraint
 
 from resolvers.core.listing import Listing
-from schema.graph.fields import SOURCES
-from schema.graph.selection import BACK
+from schema.graph.fields import ORIGINS
+from schema.graph.selection import STRAWBERRY_DEFINITION
 from schema.root import schema
-from store.database.keyset import Order
+from store.database.keyset import KeysetOrder
 
 
 def listings() -> Iterator[Listing[object]]:
@@ -18,7 +18,9 @@ def listings() -> Iterator[Listing[object]]:
     assert query is not None
     for field in query.fields.values():
         yield from (
-            source for source in field.extensions[BACK].metadata.get(SOURCES, ()) if isinstance(source, Listing)
+            source
+            for source in field.extensions[STRAWBERRY_DEFINITION].metadata.get(ORIGINS, ())
+            if isinstance(source, Listing)
         )
 
 
@@ -27,7 +29,7 @@ def listings() -> Iterator[Listing[object]]:
     [o for source in listings() for o in source.orders.values()],
     ids=lambda o: f"{o.table.__tablename__}.{o.by}",
 )
-def test_an_index_serves_the_order(order: Order) -> None:
+def test_an_index_serves_the_order(order: KeysetOrder) -> None:
     table = order.table.__table__
     owner = [name for name in ("partner_id", "marketplace_id") if name in table.c][:1]
     wanted = list(dict.fromkeys([*owner, order.by, "id"]))

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 import pytest
 from sqlalchemy import select, text
 
-from resolvers.core.listing import Filter, Listing, Lookup, Where, Window
+from resolvers.core.filters import Filter, Where
+from resolvers.core.listing import Listing, Lookup, PageArguments
 from schema.core.errors import AppError, Forbidden, InvalidInput, NotFound, Unauthenticated
 from schema.core.permission import Permission
 from store.database.db import Database
 from store.database.loaders import column
-from tests.house import Card, CardFilter, CardOrder, CardRow, card, cards, context, fill
+from tests.example_cards import Card, CardFilter, CardOrder, CardRow, card, cards, context, fill
 from tests.statements import fetched
 
 
@@ -41,15 +42,15 @@ async def walk(db: Database, order: CardOrder, size: int, *, back: bool) -> list
     seen: list[int] = []
     at: str | None = None
     while True:
-        window = Window(last=size, before=at) if back else Window(size, after=at)
+        window = PageArguments(last=size, before=at) if back else PageArguments(size, after=at)
         rows = (await cards(context(db), window, order=order)).rows
-        cut = await rows.cut(())
+        cut = await rows.fetch_slice(())
         page = [row[1] for row in cut.rows]
         seen = page + seen if back else seen + page
-        assert await rows.has_next(cut.more) is (at is not None if back else cut.more)
-        assert await rows.has_previous(cut.more) is (cut.more if back else at is not None)
+        assert await rows.has_next(cut.has_more) is (at is not None if back else cut.has_more)
+        assert await rows.has_previous(cut.has_more) is (cut.has_more if back else at is not None)
         assert page == [row.id for row in await rows.objects()]
-        if not cut.more:
+        if not cut.has_more:
             return seen
         at = rows.order.cursor(*cut.rows[0 if back else -1][:2])
 
@@ -63,29 +64,29 @@ async def test_every_row_once_in_order(db: Database) -> None:
 async def test_between_two_cursors(db: Database) -> None:
     for order in (CardOrder.EXPIRING_FIRST, CardOrder.EXPIRING_LAST, CardOrder.NEWEST, CardOrder.ID):
         ids = expected(order)
-        head = (await cards(context(db), Window(100), order=order)).rows
-        tail = (await cards(context(db), Window(last=100), order=order)).rows
+        head = (await cards(context(db), PageArguments(100), order=order)).rows
+        tail = (await cards(context(db), PageArguments(last=100), order=order)).rows
         first = head.order.cursor(*(await head.page(()))[80][:2])
         last = head.order.cursor(*(await tail.page(()))[20][:2])
         inside = ids[81:170]
         for window, wanted in (
-            (Window(10, after=first, before=last), inside[:10]),
-            (Window(last=10, after=first, before=last), inside[-10:]),
-            (Window(100, after=first, before=last), inside),
-            (Window(100, after=last, before=first), []),
+            (PageArguments(10, after=first, before=last), inside[:10]),
+            (PageArguments(last=10, after=first, before=last), inside[-10:]),
+            (PageArguments(100, after=first, before=last), inside),
+            (PageArguments(100, after=last, before=first), []),
         ):
             rows = (await cards(context(db), window, order=order)).rows
-            cut = await rows.cut(())
+            cut = await rows.fetch_slice(())
             assert [row[1] for row in cut.rows] == wanted
-            assert await rows.has_next(cut.more)
-            assert await rows.has_previous(cut.more)
+            assert await rows.has_next(cut.has_more)
+            assert await rows.has_previous(cut.has_more)
 
 
 async def test_only_what_the_caller_sees(db: Database) -> None:
-    theirs = (await cards(context(db, partner_id=2), Window(100))).rows
+    theirs = (await cards(context(db, partner_id=2), PageArguments(100))).rows
     assert [row[1] for row in await theirs.page(())] == list(range(260, 250, -1))
     assert await theirs.count() == 10
-    ours = (await cards(context(db), Window(100))).rows
+    ours = (await cards(context(db), PageArguments(100))).rows
     assert await ours.count() == 250
     assert (await (await card(context(db), 1)).page(("code",)))[2] == "100%_0"
     foreign = await card(context(db, partner_id=2), 1)
@@ -96,7 +97,7 @@ async def test_only_what_the_caller_sees(db: Database) -> None:
 
 
 async def test_rows_of_one_parent(db: Database) -> None:
-    rows = (await cards(context(db), Window(100), of={"issuer_id": 3})).rows
+    rows = (await cards(context(db), PageArguments(100), of={"issuer_id": 3})).rows
     assert {row[2] for row in await rows.page(("issuer_id",))} == {3}
     assert await rows.count() == 50
 
@@ -104,11 +105,11 @@ async def test_rows_of_one_parent(db: Database) -> None:
 async def test_permission_comes_first(db: Database) -> None:
     asking = context(db, 1, Permission.VIEW_ORDER)
     with pytest.raises(Forbidden):
-        await cards(asking, Window(1000))
+        await cards(asking, PageArguments(1000))
     with pytest.raises(Forbidden):
         await card(asking, 1)
     with pytest.raises(Unauthenticated):
-        await cards(dataclasses.replace(asking, caller=None), Window(1000))
+        await cards(dataclasses.replace(asking, caller=None), PageArguments(1000))
 
 
 FILTERS: Sequence[tuple[dict[str, Any], Callable[[int], bool]]] = [
@@ -128,7 +129,7 @@ FILTERS: Sequence[tuple[dict[str, Any], Callable[[int], bool]]] = [
 
 async def test_filters(db: Database) -> None:
     for asked, kept in [*FILTERS, *FILTERS]:  # the second time with the statements kept
-        rows = (await cards(context(db), Window(100), CardFilter(**asked), CardOrder.ID)).rows
+        rows = (await cards(context(db), PageArguments(100), CardFilter(**asked), CardOrder.ID)).rows
         wanted = [i + 1 for i in range(250) if kept(i)]
         assert [row[1] for row in await rows.page(())] == wanted[:100], asked
         assert await rows.count() == len(wanted)
@@ -136,23 +137,23 @@ async def test_filters(db: Database) -> None:
 
 async def test_a_kept_statement_takes_each_value_anew(db: Database) -> None:
     for code, id in (("C00007", 8), ("C00008", 9)):
-        rows = (await cards(context(db), Window(), CardFilter(code=code))).rows
+        rows = (await cards(context(db), PageArguments(), CardFilter(code=code))).rows
         assert [row[1] for row in await rows.page(())] == [id]
-    before = len(db.kept.kept)
-    await (await cards(context(db, partner_id=2), Window(), CardFilter(code="C00009"))).rows.page(())
-    assert len(db.kept.kept) == before
+    before = len(db.statements.cache)
+    await (await cards(context(db, partner_id=2), PageArguments(), CardFilter(code="C00009"))).rows.page(())
+    assert len(db.statements.cache) == before
 
 
 async def test_numbered_pages(db: Database) -> None:
-    rows = (await cards(context(db), Window(100, page=3), order=CardOrder.ID)).rows
-    cut = await rows.cut(())
+    rows = (await cards(context(db), PageArguments(100, page=3), order=CardOrder.ID)).rows
+    cut = await rows.fetch_slice(())
     assert [row[1] for row in cut.rows] == list(range(201, 251))
-    assert await rows.has_previous(cut.more)
-    assert not await rows.has_next(cut.more)
+    assert await rows.has_previous(cut.has_more)
+    assert not await rows.has_next(cut.has_more)
 
 
 async def test_rows_are_plain_data(db: Database) -> None:
-    rows = (await cards(context(db), Window(1), order=CardOrder.ID)).rows
+    rows = (await cards(context(db), PageArguments(1), order=CardOrder.ID)).rows
     (row,) = await rows.page(("status", "title", "message"))
     assert row[2:] == ("a", {"en": "Gift", "fr": "Cadeau"}, None)
     assert type(row[2]) is str
@@ -164,33 +165,33 @@ def problem(error: pytest.ExceptionInfo[AppError]) -> tuple[Any, str]:
 
 
 async def test_refused_windows(db: Database) -> None:
-    newest = (await cards(context(db), Window(3))).rows
+    newest = (await cards(context(db), PageArguments(3))).rows
     *_, row = await newest.page(())
     cursor = newest.order.cursor(*row[:2])
-    good = await cards(context(db), Window(after=cursor), order=CardOrder.OLDEST)
+    good = await cards(context(db), PageArguments(after=cursor), order=CardOrder.OLDEST)
     assert len(await good.rows.page(())) == 2  # the same column turned around: still a place in the list
     for window, path, words in (
-        (Window(0), ("first",), "1 to 100"),
-        (Window(101), ("first",), "1 to 100"),
-        (Window(last=-1), ("last",), "1 to 100"),
-        (Window(1, last=1), ("last",), "not for both"),
-        (Window(after="zzz"), ("after",), "another list"),
-        (Window(before="WzFd"), ("before",), "another list"),
-        (Window(before=""), ("before",), "another list"),
+        (PageArguments(0), ("first",), "1 to 100"),
+        (PageArguments(101), ("first",), "1 to 100"),
+        (PageArguments(last=-1), ("last",), "1 to 100"),
+        (PageArguments(1, last=1), ("last",), "not for both"),
+        (PageArguments(after="zzz"), ("after",), "another list"),
+        (PageArguments(before="WzFd"), ("before",), "another list"),
+        (PageArguments(before=""), ("before",), "another list"),
     ):
         with pytest.raises(InvalidInput) as refused:
             await cards(context(db), window)
         assert problem(refused)[0] == path
         assert words in problem(refused)[1]
     with pytest.raises(InvalidInput) as refused:
-        await cards(context(db), Window(after=cursor), order=CardOrder.RATE)
+        await cards(context(db), PageArguments(after=cursor), order=CardOrder.RATE)
     assert problem(refused) == (("after",), "This cursor belongs to another list.")
 
 
 async def test_an_id_beyond_the_column_is_refused(db: Database) -> None:
     for id in (2**31, 2**62):
         cursor = cards.orders[CardOrder.ID].cursor(id, id)
-        rows = (await cards(context(db), Window(after=cursor), order=CardOrder.ID)).rows
+        rows = (await cards(context(db), PageArguments(after=cursor), order=CardOrder.ID)).rows
         with pytest.raises(InvalidInput):
             await rows.page(())
 
@@ -199,18 +200,18 @@ async def test_page_10000_costs_what_page_1_costs(db: Database) -> None:
     async with db.engine.begin() as connection:
         await connection.execute(
             text(
-                "INSERT INTO house_card (id, uuid, code, status, title, nights, gifted, weight, rate, issued_on, created_at,"
+                "INSERT INTO example_card (id, uuid, code, status, title, nights, gifted, weight, rate, issued_on, created_at,"
                 " expires_at, partner_id, issuer_id, currency, pin_hash) SELECT 1000 + n, gen_random_uuid(), 'X' || n, 'a', '{}', 1,"
                 " false, 1, 1, now(), now() + n * interval '1 s', CASE WHEN n % 10 > 0 THEN now() + n * interval '1 s' END,"
                 " 1, 1, 'EUR', '' FROM generate_series(1, 30000) AS n"
             )
         )
-        await connection.execute(text("ANALYZE house_card"))
+        await connection.execute(text("ANALYZE example_card"))
     with fetched(db) as ran:
         for order in (CardOrder.NEWEST, CardOrder.EXPIRING_FIRST, CardOrder.EXPIRING_LAST):
             (deep,) = await _row_at(db, order, 29_000)
-            await (await cards(context(db), Window(20, after=deep), order=order)).rows.page(("code",))
-            await (await cards(context(db), Window(last=20, before=deep), order=order)).rows.page(("code",))
+            await (await cards(context(db), PageArguments(20, after=deep), order=order)).rows.page(("code",))
+            await (await cards(context(db), PageArguments(last=20, before=deep), order=order)).rows.page(("code",))
     assert len(ran) == 6
     for sql, arguments in ran:
         ((plan,),) = await db.fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", *arguments)

@@ -6,19 +6,20 @@ import pytest
 from strawberry.types import get_object_definition
 from strawberry.utils.str_converters import to_camel_case
 
-from resolvers.core.listing import Listing, OfPartner, Window
+from resolvers.core.filters import OfPartner
+from resolvers.core.listing import Listing, PageArguments
 from schema.core.permission import Permission
 from schema.graph.executor import FALLBACKS
-from schema.graph.fields import SOURCES
+from schema.graph.fields import ORIGINS
 from schema.root import Query
 from tests.fixtures.tenants import EVERYBODY, PARTNERS, Tenants
 from tests.resolvers.core.test_scoping import OWNED_BY, SEES, declared
 from tests.statements import fetched
 
 LISTS = {
-    to_camel_case(field.python_name): field.metadata[SOURCES][0]
+    to_camel_case(field.python_name): field.metadata[ORIGINS][0]
     for field in get_object_definition(Query, strict=True).fields
-    if isinstance(field.metadata[SOURCES][0], Listing)
+    if isinstance(field.metadata[ORIGINS][0], Listing)
 }
 OWNED_LISTS = {name: listing for name, listing in LISTS.items() if "partner_id" in listing.table.__table__.c}
 
@@ -39,7 +40,9 @@ async def test_a_partners_uuid_finds_its_rows_where_the_caller_sees_them_and_not
         for who in EVERYBODY:
             context = await tenants.context(who)
             for name, partner in tenants.partners.items():
-                found = await listing(context, Window(), listing.filter.model_validate({"partner_uuid": partner.uuid}))
+                found = await listing(
+                    context, PageArguments(), listing.filter.model_validate({"partner_uuid": partner.uuid})
+                )
                 expected = {getattr(tenants.owned[name], owned)} if name in SEES[who] else set()
                 assert {row.id for row in await found.rows.objects()} == expected, (owned, who, name)
                 assert await found.rows.count() == len(expected)
@@ -52,7 +55,7 @@ async def test_a_marketplaces_uuid_finds_what_it_and_its_partners_have(tenants: 
             context = await tenants.context(who)
             for name, marketplace in tenants.marketplaces.items():
                 found = await listing(
-                    context, Window(), listing.filter.model_validate({"marketplace_uuid": marketplace.uuid})
+                    context, PageArguments(), listing.filter.model_validate({"marketplace_uuid": marketplace.uuid})
                 )
                 seen = {partner for partner in SEES[who] if PARTNERS[partner] == name}
                 assert {row.id for row in await found.rows.objects()} == {

@@ -12,16 +12,18 @@ from strawberry.utils.str_converters import to_camel_case, to_snake_case
 import resolvers
 from resolvers import coupon, delivery, order, product
 from resolvers.catalogue import option_categories, options
-from resolvers.core.context import Caller, Context, Role
-from resolvers.core.listing import Listing, Lookup, Window
-from resolvers.core.scoping import find, visible
+from resolvers.core.caller import Caller, Role
+from resolvers.core.context import Context
+from resolvers.core.listing import Listing, Lookup, PageArguments
+from resolvers.core.scoping import find_visible, visible_conditions
 from schema.core.errors import NotFound, Unauthenticated
-from schema.core.permission import NAMED, Permission
-from schema.delivery import DeliveryKind
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
+from schema.delivery.delivery import DeliveryKind
+from store.account.users import TokenRow, UserRow
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.order.orders import OrderRow
-from store.partner.partners import MarketplaceRow, PartnerRow, TokenRow, UserRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 from store.product.products import AttributeValueRow, ProductRow
 from tests.changes import Transport
 from tests.fixtures.tenants import EVERYBODY, PARTNERS, Tenants
@@ -79,8 +81,8 @@ WRITES: dict[Any, tuple[str, dict[str, Any]]] = {
 def declared(kind: type) -> Iterator[Any]:
     """All lists or look-ups that any module of operations declares."""
     found: dict[int, Any] = {}
-    for module in pkgutil.iter_modules(resolvers.__path__):
-        of = importlib.import_module(f"resolvers.{module.name}")
+    for module in pkgutil.walk_packages(resolvers.__path__, "resolvers."):
+        of = importlib.import_module(module.name)
         found |= {
             id(value): (f"{module.name}.{name}", value) for name, value in vars(of).items() if type(value) is kind
         }
@@ -94,7 +96,7 @@ async def test_every_list_holds_what_its_caller_may_see_and_nothing_else(tenants
         listing = lists[table]
         for _ in range(2):  # the second time each statement is kept, and must still ask for the caller's own
             for who in EVERYBODY:
-                found = await listing(await tenants.context(who), Window())
+                found = await listing(await tenants.context(who), PageArguments())
                 expected = {getattr(tenants.owned[partner], owned) for partner in SEES[who]}
                 assert {row.id for row in await found.rows.objects()} == expected, (who, owned)
                 assert await found.rows.count() == len(expected)
@@ -257,13 +259,13 @@ async def test_lists_and_look_ups_ask_for_their_permission(tenants: Tenants) -> 
     await tenants.user("nobody", "partner", [], partner_id=tenants.partners["a1"].id)
     context = await tenants.context("nobody")
     reads = [
-        *((listing, (Window(),)) for _, listing in declared(Listing)),
+        *((listing, (PageArguments(),)) for _, listing in declared(Listing)),
         *((lookup, (1,)) for _, lookup in declared(Lookup)),
         *((operation, (1,)) for operation in (product.product, delivery.delivery_mode, coupon.coupon)),
     ]
     assert len(reads) >= 9
     for read, arguments in reads:
-        assert read.permission in NAMED
+        assert read.permission in GRANTABLE_PERMISSIONS
         with pytest.raises(Exception, match=r"This needs the permission permissions\."):
             await read(context, *arguments)
         with pytest.raises(Unauthenticated):
@@ -275,35 +277,35 @@ async def test_lists_and_look_ups_ask_for_their_permission(tenants: Tenants) -> 
 
 async def seen(tenants: Tenants, caller: Caller, row: Any) -> set[Any]:
     async with tenants.services.db.sessions() as db:
-        return {found.id for found in (await db.exec(select(row).where(*visible(caller, row)))).all()}
+        return {found.id for found in (await db.exec(select(row).where(*visible_conditions(caller, row)))).all()}
 
 
 async def test_partners_and_marketplaces_own_themselves(tenants: Tenants) -> None:
     ids = {name: row.id for name, row in tenants.partners.items()}
     markets = {name: row.id for name, row in tenants.marketplaces.items()}
     for who in EVERYBODY:
-        caller = (await tenants.context(who)).asking
+        caller = (await tenants.context(who)).required_caller
         assert await seen(tenants, caller, PartnerRow) == {ids[name] for name in SEES[who]}
         assert await seen(tenants, caller, MarketplaceRow) == {markets[PARTNERS[name]] for name in SEES[who]}
 
 
 async def test_what_has_no_owner_is_seen_by_masters_only(tenants: Tenants) -> None:
     for who in EVERYBODY:
-        caller = (await tenants.context(who)).asking
+        caller = (await tenants.context(who)).required_caller
         assert bool(await seen(tenants, caller, TokenRow)) is (who == "master")
 
 
 @pytest.mark.parametrize("role", [Role.PARTNER, Role.MARKETPLACE, Role.CUSTOMER])
 @pytest.mark.parametrize("row", [ProductRow, OrderRow, CouponRow, GiftCardRow, PartnerRow, MarketplaceRow, UserRow])
 async def test_a_caller_of_nobody_sees_nothing(tenants: Tenants, role: Role, row: Any) -> None:
-    assert await seen(tenants, Caller(role, NAMED), row) == set()
+    assert await seen(tenants, Caller(role, GRANTABLE_PERMISSIONS), row) == set()
 
 
 async def test_finding_a_row_says_nothing_of_those_of_others(tenants: Tenants) -> None:
-    caller = (await tenants.context("a1")).asking
+    caller = (await tenants.context("a1")).required_caller
     mine, others = tenants.owned["a1"].value, tenants.owned["b1"].value
     async with tenants.services.db.sessions() as db:
-        assert (await find(db, caller, AttributeValueRow, "value", id=mine)).id == mine
+        assert (await find_visible(db, caller, AttributeValueRow, "value", id=mine)).id == mine
         for lock in (False, True):
             with pytest.raises(NotFound, match="No such value"):
-                await find(db, caller, AttributeValueRow, "value", lock=lock, id=others)
+                await find_visible(db, caller, AttributeValueRow, "value", lock=lock, id=others)

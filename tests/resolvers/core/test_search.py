@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from store.database.text_search import SHORTEST, _has_grams
+from store.database.text_search import MIN_TERM_LENGTH, _has_trigrams
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.fixtures.voucher import sell, voucher_of
 from tests.store.migrations.revisions import at
@@ -45,7 +45,7 @@ def test_a_term_is_looked_for_along_the_index_only_where_it_has_trigrams(term: s
     """What has no trigrams would be found on every page of the index."""
     plain = "".join(c for c in unicodedata.normalize("NFD", term) if not "\u0300" <= c <= "\u036f")
     lengths = [len(line) for line in unicodedata.normalize("NFC", plain).split("\n")]
-    assert _has_grams(term) is (max(lengths) >= SHORTEST)
+    assert _has_trigrams(term) is (max(lengths) >= MIN_TERM_LENGTH)
 
 
 @pytest.mark.parametrize("term", ["zoe", "ZOË", "ZOE", "Zoe\u0308", "oe m", "strasse", "straße", "müll", "mull", "oë"])

@@ -20,7 +20,7 @@ from schema.checkout.checkout import ShopKind
 from schema.core.errors import CheckoutChanged
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus as S
-from store.checkout.reservations import release, spend, take
+from store.checkout.reservations import consume_reservations, release_reservations, reserve
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
 from store.payment import AttemptRow
@@ -230,10 +230,10 @@ async def _pay_in_shop(tenants: Tenants, card: GiftCardRow, amount: str, *, comp
         async with tenants.services.db.sessions() as db, db.begin():
             db.add(attempt)
             await db.flush()
-            await take(db, attempt, clock.now())
+            await reserve(db, attempt, clock.now())
         async with tenants.services.db.sessions() as db, db.begin():
             again = await db.get_one(AttemptRow, attempt.id)
-            await (spend(db, again) if completes else release(db, again))
+            await (consume_reservations(db, again) if completes else release_reservations(db, again))
     except CheckoutChanged:
         return False
     return True
@@ -266,7 +266,7 @@ async def test_cancelling_stops_what_is_under_way(tenants: Tenants) -> None:
     async with tenants.services.db.sessions() as db, db.begin():
         db.add(attempt)
         await db.flush()
-        await take(db, attempt, clock.now())
+        await reserve(db, attempt, clock.now())
     for _ in range(2):
         assert (await ask.change("a1", cancel_gift_card, id=card.id)).done
         assert await left(tenants, card) == ("cncld", "40.00")
@@ -274,8 +274,8 @@ async def test_cancelling_stops_what_is_under_way(tenants: Tenants) -> None:
     async with tenants.services.db.sessions() as db, db.begin():
         again = await db.get_one(AttemptRow, attempt.id)
         with pytest.raises(CheckoutChanged):
-            await spend(db, again)
-        await release(db, again)
+            await consume_reservations(db, again)
+        await release_reservations(db, again)
     assert await left(tenants, card) == ("cncld", "50.00")
     kinds = [kind.removeprefix("gift_card.") for kind, _ in await told(tenants, card.id)]
     assert kinds == ["held", "released", "cancelled"]

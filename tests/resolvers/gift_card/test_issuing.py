@@ -9,9 +9,9 @@ from schema.core.errors import InvalidTransition
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus as S
 from store.core.clock import clock
-from store.core.codes import looks_right
+from store.core.codes import looks_valid
 from store.gift_card.gift_cards import GiftCardRow
-from store.gift_card.states import MOVES, move
+from store.gift_card.states import TRANSITIONS, transition
 from tests.changes import Direct, Transport
 from tests.fixtures.gift_card import adds_up, gift_card, told
 from tests.fixtures.tenants import Tenants
@@ -47,7 +47,7 @@ async def test_what_is_issued(tenants: Tenants, ask: Transport) -> None:
         "order_id": None,
     }
     assert {name: row[name] for name in kept} == kept
-    assert looks_right(row["code"])
+    assert looks_valid(row["code"])
     ends = dt.datetime.fromisoformat(row["expires_on"]).astimezone(ZoneInfo("Europe/Paris"))
     assert (ends.hour, ends.minute, ends.second) == (23, 59, 59)
     assert dt.timedelta(days=363) < ends - clock.now() < dt.timedelta(days=368)
@@ -151,9 +151,9 @@ def test_there_is_no_other_move() -> None:
         for new in S:
             card = GiftCardRow(partner_id=1, code="", normal_code="", status=old)
             try:
-                changed = move(card, new)
+                changed = transition(card, new)
             except InvalidTransition:
-                assert (old, new) not in MOVES
+                assert (old, new) not in TRANSITIONS
                 assert old is not new
                 assert card.status is old
             else:

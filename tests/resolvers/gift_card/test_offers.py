@@ -1,4 +1,4 @@
-"""Which gift cards a partner sells: who decides, what cannot be, and what follows for bags, payments and cards."""
+"""Which gift cards a partner sells: who decides, what cannot be, and what follows for baskets, payments and cards."""
 
 import asyncio
 import dataclasses
@@ -15,14 +15,14 @@ from resolvers.checkout import basket, steps
 from resolvers.gift_card.issuing import issue_gift_card
 from resolvers.gift_card.offers import update_gift_card_offer
 from resolvers.payment import payment
-from schema.checkout.basket import BagProblem
-from schema.checkout.checkout import AttemptStatus, ShopKind, Step
+from schema.checkout.basket import BasketProblem
+from schema.checkout.checkout import CheckoutStep, PaymentAttemptStatus, ShopKind
 from schema.core.errors import CheckoutChanged, GiftCardsNotSold, InvalidInput
 from schema.core.permission import Permission
 from schema.gift_card.input import IssueGiftCard, UpdateGiftCardOffer
 from store.core.clock import clock
 from tests.changes import Transport
-from tests.fixtures.sale import bought, card_of, columns, filled, new_key, settled
+from tests.fixtures.basket import bought, card_of, columns, filled, new_key, settled
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
@@ -136,9 +136,9 @@ async def test_cards_are_sold_as_their_own_shop_offers_them(shop: Shop) -> None:
     key = new_key(ShopKind.GIFT_CARDS)
     await basket.put_line(shop.context, key, uuid.uuid4(), card_of("50.00"))
     await change(shop, suggested=["60", "2.50"], minimum="2.50", maximum="60.00", validity_months=1)
-    bag = await basket.open_bag(shop.context, key)
-    assert bag.gift_cards is not None
-    assert dataclasses.astuple(bag.gift_cards) == (
+    opened = await basket.open_basket(shop.context, key)
+    assert opened.gift_cards is not None
+    assert dataclasses.astuple(opened.gift_cards) == (
         (Decimal("60.00"), Decimal("2.50")),
         Decimal("2.50"),
         Decimal("60.00"),
@@ -147,7 +147,7 @@ async def test_cards_are_sold_as_their_own_shop_offers_them(shop: Shop) -> None:
     for value in ("2.49", "60.01"):
         with pytest.raises(InvalidInput):
             await basket.put_line(shop.context, key, uuid.uuid4(), card_of(value))
-    assert (await bought(shop, card_of("2.50"), key=key)).status is AttemptStatus.COMPLETED
+    assert (await bought(shop, card_of("2.50"), key=key)).status is PaymentAttemptStatus.COMPLETED
     assert await columns(shop, "gift_card", "value_amount") == [(Decimal("50.00"),), (Decimal("2.50"),)]
     for (ends,) in await columns(shop, "gift_card", "expires_on"):
         assert (
@@ -162,20 +162,20 @@ async def test_cards_are_sold_as_their_own_shop_offers_them(shop: Shop) -> None:
     key, line = new_key(ShopKind.GIFT_CARDS), uuid.uuid4()
     await basket.put_line(shop.context, key, line, card_of("55.00"))
     await change(shop, minimum="60.00")
-    assert (await basket.open_bag(shop.context, key)).bag[0].problem is BagProblem.CHOICE_CHANGED
+    assert (await basket.open_basket(shop.context, key)).basket_lines[0].problem is BasketProblem.CHOICE_CHANGED
     await basket.put_line(shop.context, key, line, card_of("60.00"))
-    assert (await basket.open_bag(shop.context, key)).bag[0].problem is None
+    assert (await basket.open_basket(shop.context, key)).basket_lines[0].problem is None
 
 
 async def test_a_closed_shop_makes_no_bags_and_completes_what_was_begun(shop: Shop) -> None:
     begun, seen = await filled(shop, card_of("50.00"))
     started = await shop.start(begun, seen)
     waiting, seen_waiting = await filled(shop, card_of("40.00"))
-    line = seen_waiting.bag[0].id
+    line = seen_waiting.basket_lines[0].id
     await change(shop, enabled=False, validity_months=6)
     new = new_key(ShopKind.GIFT_CARDS)
     refused = [
-        basket.open_bag(shop.context, new),
+        basket.open_basket(shop.context, new),
         basket.put_line(shop.context, new, uuid.uuid4(), card_of("50.00")),
         basket.put_line(shop.context, waiting, line, card_of("50.00")),
         basket.price_line(shop.context, waiting, None, None),
@@ -187,8 +187,8 @@ async def test_a_closed_shop_makes_no_bags_and_completes_what_was_begun(shop: Sh
     with pytest.raises(CheckoutChanged):
         await shop.start(waiting, seen_waiting)
     kept = await steps.open_checkout(shop.context, waiting)
-    assert (kept.reached, kept.totals.total) == (Step.CUSTOMIZATION, Decimal(0))
-    await basket.open_bag(shop.context, new_key(ShopKind.VOUCHERS))
+    assert (kept.furthest_step, kept.totals.total) == (CheckoutStep.CUSTOMIZATION, Decimal(0))
+    await basket.open_basket(shop.context, new_key(ShopKind.VOUCHERS))
     assert (await settled(shop, begun, started)).order_number == "1"
     ((ends,),) = await columns(shop, "gift_card", "expires_on")
     assert ends - clock.now() > dt.timedelta(days=360), "as long as the customer was told before paying"
@@ -198,8 +198,8 @@ async def test_a_closed_shop_makes_no_bags_and_completes_what_was_begun(shop: Sh
         "issued by hand: as the offer says now"
     )
     await change(shop, enabled=True)
-    again = await basket.open_bag(shop.context, waiting)
-    assert (again.bag[0].problem, again.totals.total) == (None, Decimal("40.00"))
+    again = await basket.open_basket(shop.context, waiting)
+    assert (again.basket_lines[0].problem, again.totals.total) == (None, Decimal("40.00"))
     started = await shop.start(waiting, seen_waiting)
     assert (await payment.payment_outcome(shop.context, waiting)).attempt_id == started.attempt_id
 

@@ -40,7 +40,7 @@ async def test_what_is_over_expires_and_nothing_else(tenants: Tenants) -> None:
 
 
 async def test_many_expire_once_each_however_many_look(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expiry, "AT_ONCE", 40)
+    monkeypatch.setattr(expiry, "BATCH_SIZE", 40)
     sold = await sell(tenants, "a1")
     over = clock.now() - dt.timedelta(days=3)
     await tenants.add(*(voucher_of(sold, expires_on=over) for _ in range(MANY)))
@@ -67,7 +67,7 @@ async def test_a_voucher_that_somebody_holds_is_left_for_the_next_time(tenants: 
 async def test_it_is_done_soon_after_midnight_wherever_that_is(tenants: Tenants) -> None:
     task = SCHEDULES["expire_vouchers"]
     assert task.run is expire_vouchers
-    minute, *rest = task.when.split()
+    minute, *rest = task.cron.split()
     assert int(minute) < 10
     assert rest == ["*"] * 4
 

@@ -7,7 +7,7 @@ import pytest
 
 from resolvers.job import jobs
 from store.core.clock import clock
-from store.job.jobs import Job, enqueue
+from store.job.jobs import JobKind, enqueue_job
 from tests.fixtures.tenants import EVERYBODY, Tenants
 
 LIST = """
@@ -29,7 +29,7 @@ QUEUE = "SELECT coalesce(jsonb_agg(to_jsonb(q) ORDER BY id), '[]') FROM pgqueuer
 async def put(tenants: Tenants, status: str = "queued", once: str | None = None, **payload: Any) -> int:
     """A job in a state; answers its id."""
     async with tenants.services.db.sessions() as db, db.begin():
-        await enqueue(db, Job.DROP_CART, payload, once=once)
+        await enqueue_job(db, JobKind.DROP_CART, payload, unique_key=once)
     id: int = await tenants.one("SELECT max(id) FROM pgqueuer")
     error = '{"error": "ValueError: no", "request_id": "req-1"}' if status == "failed" else "{}"
     await tenants.execute(

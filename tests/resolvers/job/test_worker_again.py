@@ -8,14 +8,17 @@ import pytest
 import structlog
 from sqlalchemy import text
 
-from resolvers.core.context import Services
+from resolvers.core.services import Services
 from resolvers.job.registry import Payload
+from store.core.retries import PermanentFailure, RetryPolicy
 from store.database.db import Database
-from store.job.jobs import GiveUp, Job, Retries, enqueue
-from tests.resolvers.job.job_world import AT_ONCE, Queued, queued, waited
+from store.job.jobs import JobKind, enqueue_job
+from tests.resolvers.job.workers import AT_ONCE, Queued, queued, waited
 
 __all__ = ["queued"]
-SLOWLY = Retries(first=dt.timedelta(hours=1), longest=dt.timedelta(hours=1), lasting=dt.timedelta(days=1))
+SLOWLY = RetryPolicy(
+    first_pause=dt.timedelta(hours=1), longest_pause=dt.timedelta(hours=1), total_duration=dt.timedelta(days=1)
+)
 
 
 class Reader:
@@ -65,7 +68,7 @@ async def tell(database: Database, number: int) -> None:
     """Change something, and have it looked at."""
     async with database.sessions() as db, db.begin():
         await (await db.connection()).execute(text("UPDATE told SET n = :n"), {"n": number})
-        await enqueue(db, Job.DROP_CART, {}, once="it")
+        await enqueue_job(db, JobKind.DROP_CART, {}, unique_key="it")
 
 
 async def told_twice(queued: Queued, reader: Reader, other: Database) -> None:
@@ -104,7 +107,7 @@ async def test_what_is_told_of_a_job_that_waits_is_there_when_it_is_read(
     await tell(other, 1)
     async with other.sessions() as db, db.begin():
         await (await db.connection()).execute(text("UPDATE told SET n = 2"))
-        await enqueue(db, Job.DROP_CART, {}, once="it")
+        await enqueue_job(db, JobKind.DROP_CART, {}, unique_key="it")
         async with queued.workers():
             await queued.put({"another": True})
             await reader.has_read(1)  # the other job: workers have looked at the queue
@@ -122,7 +125,7 @@ async def test_what_is_taken_back_is_not_looked_at(queued: Queued, reader: Reade
         await reader.has_read(1)
         async with other.sessions() as db:
             await db.begin()
-            await enqueue(db, Job.DROP_CART, {}, once="it")
+            await enqueue_job(db, JobKind.DROP_CART, {}, unique_key="it")
             await db.rollback()
         reader.go.release()
         await queued.until_empty()
@@ -137,7 +140,7 @@ async def test_an_end_that_is_noted_while_it_is_told_again_waits_for_that(
         await reader.has_read(1)
         async with other.sessions() as db, db.begin():
             await (await db.connection()).execute(text("UPDATE told SET n = 2"))
-            await enqueue(db, Job.DROP_CART, {}, once="it")
+            await enqueue_job(db, JobKind.DROP_CART, {}, unique_key="it")
             reader.go.release()
             waits = (
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -149,7 +152,7 @@ async def test_an_end_that_is_noted_while_it_is_told_again_waits_for_that(
     assert reader.found == [1, 2]
 
 
-@pytest.mark.parametrize("error", [ValueError("away"), GiveUp("no")])
+@pytest.mark.parametrize("error", [ValueError("away"), PermanentFailure("no")])
 async def test_it_is_looked_at_again_however_the_first_look_ended(
     queued: Queued, reader: Reader, other: Database, error: Exception
 ) -> None:

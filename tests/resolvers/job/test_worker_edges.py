@@ -10,19 +10,19 @@ from pgqueuer.domain.errors import FailingListenerError
 from sqlalchemy import text
 
 from resolvers.payment import polling
-from schema.checkout.checkout import Choice, PaymentStarted
+from schema.checkout.checkout import ProductChoice, StartedPayment
 from schema.core.errors import Unavailable
 from store.core.clock import clock
-from store.job.jobs import Job, enqueue
-from store.kv import KeyValue
+from store.job.jobs import JobKind, enqueue_job
+from store.kv import KeyValueStore
 from store.providers.base import Subject
 from tests.fixtures.shop import Shop
-from tests.resolvers.job.job_world import working
+from tests.resolvers.job.workers import working
 
 
-async def begun(shop: Shop) -> PaymentStarted:
+async def begun(shop: Shop) -> StartedPayment:
     """A payment of a cart of its own."""
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     return await shop.start(key, seen)
 
 
@@ -31,18 +31,18 @@ async def test_a_cart_is_deleted_once_the_store_is_back(
 ) -> None:
     delete, calls = type(shop.services.kv).delete, 0
 
-    async def twice_away(kv: KeyValue, key: str, **given: Any) -> bool:
+    async def twice_away(kv: KeyValueStore, key: str, **given: Any) -> bool:
         nonlocal calls
         calls += 1
         if calls <= 2:
             raise Unavailable(what="The cart store")
         return await delete(kv, key, **given)
 
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
     monkeypatch.setattr(type(shop.services.kv), "delete", twice_away)
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is not None
     await shop.becomes("SELECT count(*) FROM pgqueuer", 0)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is None
@@ -58,12 +58,12 @@ async def test_a_notification_is_followed_once_the_provider_is_back(shop: Shop, 
         await (await db.connection()).execute(text("UPDATE checkout_attempt SET payin_id = '', state = 'starting'"))
         down = {"method": "GET", "path": f"/payins/{payin}", "kind": "drop", "times": 7}
         await shop.control("POST", "/faults", down)
-        await enqueue(db, Job.PROVIDER_HINT, {"subject": Subject.PAYIN, "id": payin})
+        await enqueue_job(db, JobKind.PROVIDER_HINT, {"subject": Subject.PAYIN, "id": payin})
     await shop.becomes("SELECT count(*) FROM shop_order", 1)
 
 
 async def test_looks_that_fail_do_not_keep_others_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polling, "EACH_SWEEP", 1)
+    monkeypatch.setattr(polling, "SWEEP_BATCH", 1)
     attempts = {(await begun(shop)).attempt_id for _ in range(3)}
     clock.advance(dt.timedelta(minutes=2))
     assert [await polling.sweep(shop.services) for _ in range(4)] == [1, 1, 1, 0]
@@ -89,7 +89,7 @@ async def test_a_queue_that_ends_begins_anew(shop: Shop, database_url: str, monk
         started = await begun(shop)
         await shop.pay(started)
         async with shop.services.db.sessions() as db, db.begin():
-            await enqueue(db, Job.SETTLE_ATTEMPT, {"id": started.attempt_id})
+            await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": started.attempt_id})
         await shop.becomes("SELECT count(*) FROM shop_order", 1)
         await asyncio.sleep(1.5)
         assert not task.done()

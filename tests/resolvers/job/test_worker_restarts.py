@@ -3,10 +3,10 @@
 import asyncpg
 
 from resolvers.payment import polling
-from schema.checkout.checkout import Choice
-from store.core.dsn import dsn
+from schema.checkout.checkout import ProductChoice
+from store.database.db import dsn
 from tests.fixtures.shop import Shop
-from tests.resolvers.job.job_world import working
+from tests.resolvers.job.workers import working
 
 
 async def test_it_goes_on_after_all_its_connections_were_cut(shop: Shop, database_url: str) -> None:
@@ -16,8 +16,8 @@ async def test_it_goes_on_after_all_its_connections_were_cut(shop: Shop, databas
         cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
         assert await breaker.fetch(cut)
         await breaker.close()
-        key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+        key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
         started = await shop.start(key, seen)
         await shop.pay(started)
-        assert await polling.catch_up(shop.services) > 0
+        assert await polling.enqueue_missed_events(shop.services) > 0
         await shop.becomes("SELECT count(*) FROM shop_order", 1)

@@ -3,12 +3,12 @@
 import asyncio
 import datetime as dt
 
+from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from resolvers.core.context import Services
-from resolvers.job import worker
-from resolvers.job.registry import Task
-from tests.resolvers.job.job_world import Queued, queued, waited
+from resolvers.core.services import Services
+from resolvers.job.registry import ScheduledTask
+from tests.resolvers.job.workers import Queued, queued, waited
 
 __all__ = ["queued"]
 YEARLY = "0 0 1 1 *"
@@ -16,7 +16,7 @@ EACH_SECOND = "* * * * * *"
 DUE = "UPDATE pgqueuer_schedules SET next_run = now() - interval '1 minute', status = 'queued' RETURNING 1"
 
 
-def counting(*, fails: bool = False) -> tuple[list[int], Task]:
+def counting(*, fails: bool = False) -> tuple[list[int], ScheduledTask]:
     """A yearly task, and the list of its runs."""
     runs: list[int] = []
 
@@ -26,7 +26,7 @@ def counting(*, fails: bool = False) -> tuple[list[int], Task]:
         if fails:
             raise ValueError("not today")
 
-    return runs, Task(YEARLY, run)
+    return runs, ScheduledTask(YEARLY, run)
 
 
 async def test_of_three_workers_one_runs_what_is_due_also_what_fell_due_while_there_were_none(queued: Queued) -> None:
@@ -51,7 +51,7 @@ async def test_three_workers_run_it_once_each_time(queued: Queued) -> None:
     async def run(services: Services) -> None:
         at.append(asyncio.get_running_loop().time())
 
-    queued.schedules(often=Task(EACH_SECOND, run))
+    queued.schedules(often=ScheduledTask(EACH_SECOND, run))
     async with queued.workers(3):
         await waited(lambda: len(at) >= 1)
         begun, first = asyncio.get_running_loop().time(), len(at)
@@ -65,14 +65,18 @@ async def test_what_fails_is_told_and_run_again_the_next_time(queued: Queued) ->
     queued.schedules(yearly=task)
     async with queued.workers():
         await queued.until("SELECT count(*) FROM pgqueuer_schedules", 1)
-    failed = worker.SCHEDULED.labels("yearly", "failed")
-    before = failed._sum.get()
+
+    def seconds_failed() -> float:
+        labels = {"schedule": "yearly", "outcome": "failed"}
+        return REGISTRY.get_sample_value("coffret_schedule_seconds_sum", labels) or 0
+
+    before = seconds_failed()
     for times in (1, 2):
         await queued.rows(DUE)
         async with queued.workers():
             await waited(lambda times=times: len(runs) == times)  # type: ignore[misc]
             await queued.until("SELECT status::text FROM pgqueuer_schedules", "queued")
-    assert failed._sum.get() > before
+    assert seconds_failed() > before
 
 
 async def test_what_the_code_no_longer_has_is_removed_and_comes_back_with_it(queued: Queued) -> None:
@@ -88,7 +92,7 @@ async def test_what_the_code_no_longer_has_is_removed_and_comes_back_with_it(que
 
 async def test_a_worker_puts_back_what_another_release_has_removed(queued: Queued) -> None:
     _, task = counting()
-    queued.schedules(ours=task, often=Task(EACH_SECOND, counting()[1].run))
+    queued.schedules(ours=task, often=ScheduledTask(EACH_SECOND, counting()[1].run))
     async with queued.workers():
         await queued.until("SELECT count(*) FROM pgqueuer_schedules", 2)
         await queued.rows("DELETE FROM pgqueuer_schedules WHERE entrypoint = 'ours' RETURNING 1")

@@ -9,9 +9,9 @@ import pytest
 from pgqueuer.core.qm import QueueManager
 from structlog.testing import capture_logs
 
-from resolvers.core.context import Services
+from resolvers.core.services import Services
 from resolvers.job.registry import Payload
-from tests.resolvers.job.job_world import AT_ONCE, Queued, queued, waited
+from tests.resolvers.job.workers import AT_ONCE, Queued, queued, waited
 
 __all__ = ["queued"]
 
@@ -44,7 +44,7 @@ async def test_running_jobs_may_end_when_the_worker_stops_and_no_other_is_begun(
         ended.append(payload["id"])
 
     queued.does(slow)
-    queued.sets(AT_ONCE=4)
+    queued.sets(MAX_CONCURRENT_JOBS=4)
     await queued.put(*({"id": number} for number in range(10)))
     async with queued.workers():
         await waited(lambda: len(began) == 4)
@@ -62,7 +62,7 @@ async def test_what_takes_too_long_is_put_back_and_run_by_the_next_worker(queued
             await asyncio.sleep(60)
 
     queued.does(long, AT_ONCE)
-    queued.sets(GRACE=0.2)
+    queued.sets(SHUTDOWN_GRACE=0.2)
     await queued.put({})
     async with queued.workers():
         await waited(lambda: bool(began))
@@ -95,7 +95,7 @@ async def test_jobs_of_a_worker_that_is_not_heard_of_are_run_by_others(queued: Q
         ran.set()
 
     queued.does(handle)
-    queued.sets(DEAD_AFTER=dt.timedelta(seconds=1))
+    queued.sets(HEARTBEAT_TIMEOUT=dt.timedelta(seconds=1))
     await queued.put({})
     await queued.rows("UPDATE pgqueuer SET status = 'picked', queue_manager_id = gen_random_uuid() RETURNING 1")
     async with queued.workers():
@@ -129,11 +129,11 @@ async def test_a_retry_that_cannot_be_written_is_no_failure_for_good(
     async def wrong_at_first(services: Services, payload: Payload) -> None:
         runs.append(1)
         if len(runs) == 1:
-            monkeypatch.setattr("store.job.queue.GIVE_BACK", "SELECT 1 / 0, $1, $2, $3, $4, $5")
+            monkeypatch.setattr("store.job.queue.RETURN_JOB", "SELECT 1 / 0, $1, $2, $3, $4, $5")
             raise ValueError("no")
 
     queued.does(wrong_at_first)
-    queued.sets(DEAD_AFTER=dt.timedelta(seconds=1))
+    queued.sets(HEARTBEAT_TIMEOUT=dt.timedelta(seconds=1))
     await queued.put({})
     async with queued.workers():
         await queued.until_empty()
@@ -151,7 +151,7 @@ async def test_a_worker_comes_back_with_its_database_and_does_not_ask_all_the_ti
         done.append(payload["id"])
 
     queued.does(handle)
-    queued.sets(DEAD_AFTER=dt.timedelta(seconds=2))
+    queued.sets(HEARTBEAT_TIMEOUT=dt.timedelta(seconds=2))
     await queued.put({"id": 1, "seconds": 1})
     name = (await queued.rows("SELECT current_database()"))[0][0]
     head, _, tail = queued.dsn.partition("?")

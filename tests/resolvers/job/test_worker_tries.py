@@ -8,10 +8,11 @@ from typing import Any
 import structlog
 from structlog.testing import capture_logs
 
-from resolvers.core.context import Services
-from resolvers.job.registry import A_DAY, SOON, Payload
-from store.job.jobs import Again, GiveUp, Job, Retries, enqueue
-from tests.resolvers.job.job_world import AT_ONCE, THRICE, Queued, queued
+from resolvers.core.services import Services
+from resolvers.job.registry import DAY_RETRIES, SHORT_RETRIES, Payload
+from store.core.retries import PermanentFailure, RetryPolicy, RunAgain
+from store.job.jobs import JobKind, enqueue_job
+from tests.resolvers.job.workers import AT_ONCE, THRICE, Queued, queued
 
 __all__ = ["queued"]
 KEPT = "SELECT status::text, attempts, headers ->> 'error' FROM pgqueuer"
@@ -19,15 +20,15 @@ KEPT = "SELECT status::text, attempts, headers ->> 'error' FROM pgqueuer"
 
 def test_pauses_grow_up_to_the_longest_and_last_about_as_long_as_promised() -> None:
     minute, hour = dt.timedelta(minutes=1), dt.timedelta(hours=1)
-    retries = Retries(first=minute, longest=4 * minute, lasting=hour)
-    pauses = [retries.pause(failures) for failures in range(1, retries.tries)]
+    retries = RetryPolicy(first_pause=minute, longest_pause=4 * minute, total_duration=hour)
+    pauses = [retries.pause(failures) for failures in range(1, retries.max_tries)]
     assert [pause / minute for pause in pauses[:5]] == [1, 2, 4, 4, 4]
     assert hour <= sum(pauses, dt.timedelta()) < hour + 4 * minute
     assert retries.pause(10_000) == 4 * minute
-    assert AT_ONCE.tries == 1
-    for policy in (SOON, A_DAY):
-        total = sum(map(policy.pause, range(1, policy.tries)), dt.timedelta())
-        assert policy.lasting <= total < policy.lasting + policy.longest
+    assert AT_ONCE.max_tries == 1
+    for policy in (SHORT_RETRIES, DAY_RETRIES):
+        total = sum(map(policy.pause, range(1, policy.max_tries)), dt.timedelta())
+        assert policy.total_duration <= total < policy.total_duration + policy.longest_pause
 
 
 async def test_a_job_that_fails_is_tried_again_and_is_gone_when_it_is_done(queued: Queued) -> None:
@@ -56,9 +57,9 @@ async def test_a_job_is_kept_after_its_last_try_with_the_error_and_without_secre
     await queued.put({"id": 7})
     async with queued.workers():
         await queued.until("SELECT status::text FROM pgqueuer", "failed")
-    assert len(runs) == THRICE.tries
+    assert len(runs) == THRICE.max_tries
     [(_, attempts, error)] = await queued.rows(KEPT)
-    assert attempts == THRICE.tries
+    assert attempts == THRICE.max_tries
     assert error.startswith("ValueError: GET https://")
     [(told,)] = await queued.rows("SELECT string_agg(traceback::text, ' ') FROM pgqueuer_log")
     for text in (error, told):
@@ -71,7 +72,7 @@ async def test_a_job_that_gives_up_is_not_tried_again(queued: Queued) -> None:
 
     async def useless(services: Services, payload: Payload) -> None:
         runs.append(1)
-        raise GiveUp("the shop is closed for good")
+        raise PermanentFailure("the shop is closed for good")
 
     queued.does(useless)
     await queued.put({})
@@ -93,8 +94,8 @@ async def test_a_job_that_interrupts_itself_has_failed_like_any_other(queued: Qu
     await queued.put({})
     async with queued.workers():
         await queued.until("SELECT status::text FROM pgqueuer", "failed")
-    assert len(runs) == THRICE.tries
-    assert await queued.rows(KEPT) == [("failed", THRICE.tries, "CancelledError: ")]
+    assert len(runs) == THRICE.max_tries
+    assert await queued.rows(KEPT) == [("failed", THRICE.max_tries, "CancelledError: ")]
 
 
 async def test_a_job_says_itself_when_it_is_run_again_and_that_is_no_try(queued: Queued) -> None:
@@ -103,7 +104,7 @@ async def test_a_job_says_itself_when_it_is_run_again_and_that_is_no_try(queued:
     async def patient(services: Services, payload: Payload) -> None:
         runs.append(asyncio.get_running_loop().time())
         if len(runs) < 5:
-            raise Again(dt.timedelta(milliseconds=300))
+            raise RunAgain(dt.timedelta(milliseconds=300))
         raise ValueError("a failure at last")
 
     queued.does(patient, AT_ONCE)
@@ -117,7 +118,7 @@ async def test_a_job_says_itself_when_it_is_run_again_and_that_is_no_try(queued:
 
 async def test_a_failed_job_is_in_nobodys_way(queued: Queued) -> None:
     async def wrong(services: Services, payload: Payload) -> None:
-        raise GiveUp("no")
+        raise PermanentFailure("no")
 
     queued.does(wrong)
     async with queued.workers():
@@ -134,7 +135,7 @@ async def test_log_lines_name_the_request_that_wanted_the_job_also_of_a_job_of_a
         seen.append(structlog.contextvars.get_contextvars())
         if payload["left"]:
             async with services.db.sessions() as db, db.begin():
-                await enqueue(db, Job.DROP_CART, {"left": payload["left"] - 1})
+                await enqueue_job(db, JobKind.DROP_CART, {"left": payload["left"] - 1})
 
     queued.does(follow)
     with structlog.contextvars.bound_contextvars(request_id="req-1", address="10.0.0.1"):
@@ -159,7 +160,7 @@ async def test_each_failure_is_told(queued: Queued) -> None:
         async with queued.workers():
             await queued.until("SELECT status::text FROM pgqueuer", "failed")
     told = [line for line in lines if line["event"] == "a job failed and is tried again"]
-    assert [line["failures"] for line in told] == list(range(1, THRICE.tries))
+    assert [line["failures"] for line in told] == list(range(1, THRICE.max_tries))
     assert all(line["job"] == "drop_cart" and line["job_id"] for line in told)
 
 
@@ -190,10 +191,10 @@ async def test_pauses_are_kept_to_by_workers_that_have_nothing_else_to_do(queued
     async def wrong_at_first(services: Services, payload: Payload) -> None:
         runs.append(asyncio.get_running_loop().time())
         if len(runs) == 1:
-            raise Again(dt.timedelta(seconds=0.5))
+            raise RunAgain(dt.timedelta(seconds=0.5))
 
     queued.does(wrong_at_first)
-    queued.sets(LOOKS_EVERY=dt.timedelta(seconds=30))
+    queued.sets(POLL_INTERVAL=dt.timedelta(seconds=30))
     await queued.put({})
     async with queued.workers():
         await queued.until_empty()

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers.kyc import documents as kyc_documents
 from resolvers.kyc.documents import push_kyc_document
 from schema.core.errors import ActivationRequired, InvalidInput, NotFound, ProviderFailed, ProviderTimedOut
 from schema.kyc.document import PushKycDocument
 from schema.kyc.kyc import KycCheckStatus, KycDocumentType
 from store.core.clock import clock
-from store.kyc import KEYS_GOOD_FOR, Step
-from store.providers.base import InvalidRequest, NotAllowed
+from store.kyc import IDEMPOTENCY_KEY_LIFE, DocumentStep
+from store.providers.errors import InvalidRequest, NotAllowed
 from tests.fixtures.activation import Newcomer
 from tests.fixtures.kyc import MARKER, Payee, pdf, upload
 
@@ -40,7 +39,7 @@ async def test_a_document_is_handed_in(payee: Payee, kind: T) -> None:
         "application/pdf",
         5000,
     )
-    assert (row.status, row.step) == (KycCheckStatus.VALIDATION_ASKED, Step.SUBMITTED)
+    assert (row.status, row.step) == (KycCheckStatus.VALIDATION_ASKED, DocumentStep.SUBMITTED)
     (at_provider,) = await payee.at_the_provider("kyc_document")
     assert (at_provider["type"], at_provider["status"], at_provider["id"]) == (
         kind.value,
@@ -67,7 +66,7 @@ async def test_a_document_is_handed_in(payee: Payee, kind: T) -> None:
 async def test_what_a_file_is_is_seen_by_its_first_bytes(payee: Payee, content: bytes, kind: str) -> None:
     await payee.push(content)
     (row,) = (await payee.rows()).documents
-    assert (row.media_type, row.size, row.step) == (kind, len(content), Step.SUBMITTED)
+    assert (row.media_type, row.size, row.step) == (kind, len(content), DocumentStep.SUBMITTED)
 
 
 @pytest.mark.parametrize(
@@ -76,9 +75,9 @@ async def test_what_a_file_is_is_seen_by_its_first_bytes(payee: Payee, content: 
         (b"", "smaller than 1 kB"),
         (pdf(1023), "smaller than 1 kB"),
         (pdf(7 * 1024 * 1024 + 1), "larger than 7 MB"),
-        (b"<html>" + bytes(2000), "something else"),
-        (b"PK\x03\x04" + bytes(2000), "something else"),
-        (b" %PDF-1.7" + bytes(2000), "something else"),
+        (b"<html>" + bytes(2000), "PDF, PNG, JPEG or GIF"),
+        (b"PK\x03\x04" + bytes(2000), "PDF, PNG, JPEG or GIF"),
+        (b" %PDF-1.7" + bytes(2000), "PDF, PNG, JPEG or GIF"),
     ],
     ids=["empty", "small", "large", "html", "docx", "not at the start"],
 )
@@ -158,7 +157,7 @@ async def test_an_answer_that_is_lost_is_taken_up_by_the_same_file(
     document = await payee.push()
     assert document.id == begun.id
     (row,) = (await payee.rows()).documents
-    assert (row.step, row.status) == (Step.SUBMITTED, KycCheckStatus.VALIDATION_ASKED)
+    assert (row.step, row.status) == (DocumentStep.SUBMITTED, KycCheckStatus.VALIDATION_ASKED)
     assert len(await payee.at_the_provider("kyc_document")) == len(await payee.at_the_provider("kyc_page")) == 1
 
 
@@ -166,26 +165,25 @@ class _KilledError(BaseException):
     """The process dies."""
 
 
-@pytest.mark.parametrize("dies_at", [Step.MADE, Step.FILED, Step.SUBMITTED])
+@pytest.mark.parametrize("last_call", ["create_document", "add_page", "submit_document"])
 async def test_a_process_that_dies_between_an_answer_and_its_note_loses_nothing(
-    payee: Payee, monkeypatch: pytest.MonkeyPatch, dies_at: Step
+    payee: Payee, monkeypatch: pytest.MonkeyPatch, last_call: str
 ) -> None:
-    noting = kyc_documents._note
+    answered = getattr(payee.services.provider, last_call)
 
-    async def dying(services: Any, document_id: int, step: Step, **more: Any) -> Any:
-        if step is dies_at:
-            raise _KilledError
-        return await noting(services, document_id, step, **more)
+    async def dying(*given: Any, **more: Any) -> None:
+        await answered(*given, **more)
+        raise _KilledError
 
-    monkeypatch.setattr(kyc_documents, "_note", dying)
+    monkeypatch.setattr(payee.services.provider, last_call, dying)
     with pytest.raises(_KilledError):
         await payee.push()
     monkeypatch.undo()
     half = await payee.level()
-    assert "Not handed in completely" in half.detail or dies_at is Step.SUBMITTED
+    assert "Not handed in completely" in half.detail or last_call == "submit_document"
     await payee.push()
     (row,) = (await payee.rows()).documents
-    assert row.step is Step.SUBMITTED
+    assert row.step is DocumentStep.SUBMITTED
     assert len(await payee.at_the_provider("kyc_document")) == len(await payee.at_the_provider("kyc_page")) == 1
 
 
@@ -208,10 +206,10 @@ async def test_a_day_later_nobody_knows_what_a_lost_call_did_and_a_new_document_
     with pytest.raises(ProviderTimedOut):
         await payee.push()
     await payee.control("DELETE", "/faults")
-    clock.advance(KEYS_GOOD_FOR)
+    clock.advance(IDEMPOTENCY_KEY_LIFE)
     await payee.push()
     new, old = (await payee.rows()).documents
-    assert (old.step, new.step) == (Step.ABANDONED, Step.SUBMITTED)
+    assert (old.step, new.step) == (DocumentStep.ABANDONED, DocumentStep.SUBMITTED)
     assert [check.id for check in (await payee.level()).checks] == [new.id]
 
 
@@ -228,10 +226,10 @@ async def test_a_file_that_the_provider_refuses_is_told_at_the_file(
     assert "The file is encrypted." in refused.value.problems[0].message
     assert refused.value.problems[0].path == ("file",)
     (row,) = (await payee.rows()).documents
-    assert row.step is Step.ABANDONED
+    assert row.step is DocumentStep.ABANDONED
     again = await payee.push()
     assert again.id != row.id
-    assert (await payee.rows()).documents[0].step is Step.SUBMITTED
+    assert (await payee.rows()).documents[0].step is DocumentStep.SUBMITTED
 
 
 @pytest.mark.parametrize("call", ["create_document", "add_page", "submit_document"])
@@ -247,7 +245,7 @@ async def test_what_the_provider_forbids_today_can_be_handed_in_tomorrow(
     monkeypatch.undo()
     await payee.push()
     new, old = (await payee.rows()).documents
-    assert (old.step, new.step) == (Step.ABANDONED, Step.SUBMITTED)
+    assert (old.step, new.step) == (DocumentStep.ABANDONED, DocumentStep.SUBMITTED)
     assert {old.create_key, old.page_key}.isdisjoint({new.create_key, new.page_key})
 
 
@@ -268,7 +266,7 @@ async def test_what_another_request_has_given_up_is_no_success(payee: Payee, mon
 async def test_a_partner_of_others_does_not_exist(payee: Payee, newcomer: Newcomer) -> None:
     file = upload(pdf())
     other = newcomer.manager
-    other.caller = dataclasses.replace(other.asking, marketplace_id=10_000)
+    other.caller = dataclasses.replace(other.required_caller, marketplace_id=10_000)
     with pytest.raises(NotFound):
         await push_kyc_document(
             other,

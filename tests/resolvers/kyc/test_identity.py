@@ -8,24 +8,17 @@ import pytest
 
 from resolvers.bank_account import check_bank_accounts
 from resolvers.core.context import Context
-from resolvers.kyc import identity
 from resolvers.kyc.identity import open_identity_verification
 from resolvers.onboarding import provider_return
 from schema.core.errors import ActivationRequired, NotFound, OnlyInSandbox, ProviderFailed, ProviderTimedOut
-from schema.kyc.kyc import (
-    KycCheckKind,
-    KycCheckStatus,
-    KycStatus,
-    OpenIdentityVerification,
-    ReturnedFrom,
-    Stage,
-    TryAgain,
-)
+from schema.kyc.identity import OpenIdentityVerification
+from schema.kyc.kyc import KycCheckKind, KycCheckStatus, KycStatus
+from schema.onboarding import ProviderReturnPurpose, ProviderReturnRetry, ProviderReturnStatus
 from schema.partner.partner import PartnerStatus
 from store.core.clock import clock
+from store.core.return_paths import MAX_LENGTH, provider_return_url
 from store.core.settings import ProviderName, Settings
-from store.kyc import KEYS_GOOD_FOR
-from store.onboarding.return_paths import LONGEST, return_url
+from store.kyc import IDEMPOTENCY_KEY_LIFE
 from tests.fixtures.activation import Newcomer
 from tests.fixtures.kyc import Payee
 
@@ -45,7 +38,7 @@ async def test_a_session_is_opened_and_used_again(payee: Payee) -> None:
     assert first.status is KycCheckStatus.PENDING
     assert first.redirect_url.startswith("http")
     (at_provider,) = await payee.at_the_provider(TABLE)
-    assert len(at_provider["return_url"]) <= LONGEST
+    assert len(at_provider["return_url"]) <= MAX_LENGTH
     again = await payee.open_identity()
     assert (again.id, again.redirect_url, again.expires_on) == (first.id, first.redirect_url, first.expires_on)
     assert len(await payee.at_the_provider(TABLE)) == 1
@@ -106,7 +99,7 @@ async def test_a_session_whose_answer_was_lost_for_a_day_is_left_to_expire(payee
     with pytest.raises(ProviderTimedOut):
         await payee.open_identity()
     await payee.control("DELETE", "/faults")
-    clock.advance(KEYS_GOOD_FOR)
+    clock.advance(IDEMPOTENCY_KEY_LIFE)
     await payee.open_identity()
     assert len(await payee.at_the_provider(TABLE)) == 2
     assert await payee.one("SELECT count(*) FROM identity_check") == 1
@@ -119,10 +112,13 @@ class _KilledError(BaseException):
 async def test_a_process_that_dies_before_it_notes_the_answer_opens_no_second_session(
     payee: Payee, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def dying(*_given: Any) -> None:
+    opening = payee.services.provider.open_identity_check
+
+    async def dying(*given: Any, **more: Any) -> None:
+        await opening(*given, **more)
         raise _KilledError
 
-    monkeypatch.setattr(identity, "_keep", dying)
+    monkeypatch.setattr(payee.services.provider, "open_identity_check", dying)
     with pytest.raises(_KilledError):
         await payee.open_identity()
     monkeypatch.undo()
@@ -198,13 +194,17 @@ async def test_whoever_comes_back_is_told_how_it_stands(payee: Payee) -> None:
     path = await payee.one("SELECT path FROM identity_check")
     context = await _context(payee, path)
     seen = await provider_return.returned(context, path)
-    assert (seen.of, seen.stage, seen.action_url) == (ReturnedFrom.IDENTITY, Stage.OPEN, opened.redirect_url)
+    assert (seen.purpose, seen.status, seen.action_url) == (
+        ProviderReturnPurpose.IDENTITY,
+        ProviderReturnStatus.OPEN,
+        opened.redirect_url,
+    )
     await payee.verify(opened, "refuse", reason="DOCUMENT_UNREADABLE")
-    assert (await provider_return.returned(context, path)).stage is Stage.FAILED
-    another = await provider_return.try_again(context, TryAgain(path))
+    assert (await provider_return.returned(context, path)).status is ProviderReturnStatus.FAILED
+    another = await provider_return.try_again(context, ProviderReturnRetry(path))
     assert another != path
-    assert (await provider_return.returned(context, another)).stage is Stage.OPEN
-    assert await provider_return.try_again(context, TryAgain(path)) == another
+    assert (await provider_return.returned(context, another)).status is ProviderReturnStatus.OPEN
+    assert await provider_return.try_again(context, ProviderReturnRetry(path)) == another
     assert len(await payee.at_the_provider(TABLE)) == 2
 
 
@@ -215,7 +215,7 @@ async def test_coming_back_while_the_provider_is_down_tells_what_was_known(payee
     await payee.fault("/identity-verifications/*", method="GET", kind="status", status=503, times=200)
     await payee.fault("/users/*/kyc/documents", method="GET", kind="status", status=503, times=200)
     seen = await provider_return.returned(await _context(payee, path), path)
-    assert (seen.stage, seen.action_url) == (Stage.OPEN, None)
+    assert (seen.status, seen.action_url) == (ProviderReturnStatus.OPEN, None)
 
 
 async def test_an_address_leads_to_its_own_page_only(payee: Payee) -> None:
@@ -227,7 +227,10 @@ async def test_an_address_leads_to_its_own_page_only(payee: Payee) -> None:
     context = await _context(payee, path)
     assert context.caller is not None
     context.caller = type(context.caller).representative(payee.partner.id + 1, payee.partner.marketplace_id)
-    for call in (provider_return.returned(context, path), provider_return.try_again(context, TryAgain(path))):
+    for call in (
+        provider_return.returned(context, path),
+        provider_return.try_again(context, ProviderReturnRetry(path)),
+    ):
         with pytest.raises(NotFound):
             await call
 
@@ -236,7 +239,7 @@ async def test_what_is_validated_is_not_begun_anew(payee: Payee) -> None:
     await payee.verify(await payee.open_identity())
     await payee.level()
     path = await payee.one("SELECT path FROM identity_check")
-    assert await provider_return.try_again(await _context(payee, path), TryAgain(path)) == path
+    assert await provider_return.try_again(await _context(payee, path), ProviderReturnRetry(path)) == path
     assert len(await payee.at_the_provider(TABLE)) == 1
 
 
@@ -253,7 +256,7 @@ async def test_of_a_test_partner_no_real_provider_hears(payee: Payee) -> None:
         payee.push(),
         payee.open_identity(),
         payee.register(),
-        provider_return.try_again(context, TryAgain(path)),
+        provider_return.try_again(context, ProviderReturnRetry(path)),
     ):
         with pytest.raises(OnlyInSandbox):
             await refused
@@ -265,4 +268,4 @@ async def test_of_a_test_partner_no_real_provider_hears(payee: Payee) -> None:
 
 
 def test_the_return_address_fits_where_the_service_has_a_short_one() -> None:
-    assert len(return_url(Settings(base_url="https://pay.example.com"), "a1B2c3D4")) <= LONGEST
+    assert len(provider_return_url(Settings(base_url="https://pay.example.com"), "a1B2c3D4")) <= MAX_LENGTH

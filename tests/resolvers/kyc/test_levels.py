@@ -8,18 +8,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coffret.sandbox import users
-from coffret.sandbox.documents import Reason
+from coffret.sandbox.kyc.documents import DocumentRefusalReason
+from coffret.sandbox.users import users
 from resolvers.job import provider_notifications
 from resolvers.kyc import levels
 from resolvers.kyc.levels import kyc_level, sweep_kyc
 from resolvers.kyc.view import REQUIRED, kyc_requirements
 from schema.core.errors import ProviderFailed, ProviderTimedOut
+from schema.kyc.capability import RequirementCode
 from schema.kyc.kyc import KycCheckKind, KycCheckStatus, KycDocumentType, KycRefusalReason, KycStatus
-from schema.onboarding import RequirementCode
 from schema.partner.parts import CompanyType
 from store.core.clock import clock
 from store.partner.partners import PartnerRow
+from store.providers.accounts import Account
 from store.providers.base import Subject
 from tests.fixtures.activation import Newcomer
 from tests.fixtures.kyc import Payee, pdf
@@ -77,8 +78,8 @@ async def test_a_partner_whose_documents_are_all_validated_is_identified(payee: 
     assert [what["kind"] for what in change["changed"]] == ["level", *["document"] * 4]
 
 
-@pytest.mark.parametrize("reason", Reason)
-async def test_every_reason_for_a_refusal_is_told(payee: Payee, reason: Reason) -> None:
+@pytest.mark.parametrize("reason", DocumentRefusalReason)
+async def test_every_reason_for_a_refusal_is_told(payee: Payee, reason: DocumentRefusalReason) -> None:
     document = await payee.push()
     await payee.decide(document, "refuse", reason=reason.value, message="Look again.")
     told = await payee.level()
@@ -146,7 +147,7 @@ async def test_what_another_account_was_told_counts_for_nothing(payee: Payee) ->
     with pytest.raises(ProviderFailed):
         await payee.level()
     rows = await payee.rows()
-    assert (rows.validated, rows.documents, rows.known) == (False, [], None)
+    assert (rows.validated, rows.documents, rows.current) == (False, [], None)
 
 
 # ---- how fresh it is
@@ -157,7 +158,7 @@ async def test_the_provider_is_not_asked_twice_in_a_minute(payee: Payee) -> None
     before = await payee.calls()
     await kyc_level(payee.manager, payee.partner.uuid)
     assert await payee.calls() == before
-    clock.advance(levels.FRESH)
+    clock.advance(levels.MAX_AGE)
     await kyc_level(payee.manager, payee.partner.uuid)
     assert await payee.calls() > before
 
@@ -177,7 +178,7 @@ async def test_a_provider_that_is_down_from_the_start_leaves_nothing_to_answer(p
     await payee.fault("/users/*/kyc/documents", method="GET", kind="status", status=503, times=100)
     with pytest.raises(ProviderTimedOut):
         await payee.level()
-    assert (await payee.rows()).known is None
+    assert (await payee.rows()).current is None
 
 
 async def test_the_sweep_looks_at_each_partner_once_until_it_is_due_again(payee: Payee) -> None:
@@ -226,31 +227,31 @@ async def test_a_hint_that_is_no_news_costs_one_call(payee: Payee) -> None:
     assert len(await payee.changes()) == 1
     id = await payee.one("SELECT provider_id FROM kyc_document")
     before = await payee.calls()
-    await provider_notifications.follow(payee.services, Subject.DOCUMENT, id)
+    await provider_notifications.dispatch_notification(payee.services, Subject.DOCUMENT, id)
     assert await payee.calls() == before + 1
     assert len(await payee.changes()) == 1
 
 
 async def test_hints_of_what_is_not_there_are_left_alone(payee: Payee) -> None:
     for subject in (Subject.ACCOUNT, Subject.DOCUMENT, Subject.IDENTITY_CHECK, Subject.DESTINATION):
-        await provider_notifications.follow(payee.services, subject, "nothing_1")
+        await provider_notifications.dispatch_notification(payee.services, subject, "nothing_1")
     assert not await payee.changes()
 
 
 async def test_what_was_read_before_another_wrote_is_read_again(payee: Payee, monkeypatch: pytest.MonkeyPatch) -> None:
     document = await payee.push()
-    asking = levels._ask
-    late: list[object] = []
+    last_answer = payee.services.provider.get_account
+    late: list[Account] = []
 
-    async def slow(services: object, account_id: str) -> object:
-        told = await asking(services, account_id)  # type: ignore[arg-type]
+    async def slow(account_id: str) -> Account:
+        told = await last_answer(account_id)
         if not late:
             late.append(told)
             await payee.decide(document)
             await levels.refresh_kyc(payee.services, payee.partner.id)
         return told
 
-    monkeypatch.setattr(levels, "_ask", slow)
+    monkeypatch.setattr(payee.services.provider, "get_account", slow)
     await levels.refresh_kyc(payee.services, payee.partner.id)
     assert [row.status for row in (await payee.rows()).documents] == [KycCheckStatus.VALIDATED]
     assert len(await payee.changes()) == 1
@@ -269,7 +270,7 @@ async def test_events_in_any_order_twice_or_lost_end_in_the_same(payee: Payee, s
         hints = [hint for hint in await payee.told() if hint[0] in KYC] * 2
         for subject, id in chance.sample(hints, len(hints)):
             if chance.randrange(10) >= lost:
-                await provider_notifications.follow(payee.services, subject, id)
+                await provider_notifications.dispatch_notification(payee.services, subject, id)
     await levels.check_kyc(payee.services, payee.partner.id)
     ends = {
         "validate": KycCheckStatus.VALIDATED,

@@ -13,12 +13,12 @@ from resolvers.mail import delivery
 from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.mail import MailKind
-from store.core.document_tokens import document_token
+from store.core.codes import document_token
 from store.core.files import FileStore
-from store.core.mail_server import read_server
-from store.document.rendering import NotMade
+from store.core.mail_server import parse_server
+from store.document.rendering import RenderingFailed
 from store.mail import attachments
-from store.mail.gifts import tell_of_gift_cards, tell_of_vouchers
+from store.mail.gifts import mail_gift_cards, mail_vouchers
 from store.mail.smtp import SmtpMailer
 from store.voucher.vouchers import VoucherRow
 from tests.fixtures.document import gift_card, prototype, voucher, words
@@ -31,7 +31,7 @@ BUYER, GIFTEE = "ada@example.com", "claire@example.com"
 @pytest.fixture
 async def mailing(shop: Shop, mail_server: RealMailServer) -> AsyncIterator[Shop]:
     """A shop with a mail server."""
-    mailer = SmtpMailer(read_server(mail_server.url))
+    mailer = SmtpMailer(parse_server(mail_server.url))
     shop.services = dataclasses.replace(shop.services, mailer=mailer)
     yield shop
     await mailer.aclose()
@@ -39,7 +39,7 @@ async def mailing(shop: Shop, mail_server: RealMailServer) -> AsyncIterator[Shop
 
 async def told(shop: Shop, *vouchers: VoucherRow) -> None:
     async with shop.services.db.sessions() as db, db.begin():
-        await tell_of_vouchers(db, vouchers)
+        await mail_vouchers(db, vouchers)
 
 
 async def sent(shop: Shop, server: RealMailServer) -> list[Received]:
@@ -150,8 +150,8 @@ async def test_everybody_gets_one_message_of_an_order(mailing: Shop, mail_server
 async def test_a_gift_card_comes_by_mail(mailing: Shop, mail_server: RealMailServer) -> None:
     card = await gift_card(mailing, reception_mode=ReceptionMode.GIFTEE_EMAIL, giftee_email=GIFTEE)
     async with mailing.services.db.sessions() as db, db.begin():
-        await tell_of_gift_cards(db, [])
-        await tell_of_gift_cards(db, [card])
+        await mail_gift_cards(db, [])
+        await mail_gift_cards(db, [card])
     buyer, giftee = await sent(mailing, mail_server)
     assert giftee.message["Subject"] == "A present from Ada Martin"
     ((name, content),) = documents(giftee)
@@ -166,7 +166,7 @@ async def test_what_falls_with_its_transaction_is_not_told(mailing: Shop) -> Non
     row = await voucher(mailing, await prototype(mailing))
     async with mailing.services.db.sessions() as db:
         await db.begin()
-        await tell_of_vouchers(db, [row])
+        await mail_vouchers(db, [row])
         await db.rollback()
     assert await mailing.count("mail") == 0
 
@@ -188,7 +188,7 @@ async def test_it_shows_what_is_true_when_it_is_sent(mailing: Shop, mail_server:
 async def test_what_was_taken_back_is_not_sent(mailing: Shop, mail_server: RealMailServer) -> None:
     card = await gift_card(mailing)
     async with mailing.services.db.sessions() as db, db.begin():
-        await tell_of_gift_cards(db, [card])
+        await mail_gift_cards(db, [card])
     await mailing.execute("UPDATE gift_card SET status = :status", status=GiftCardStatus.CANCELLED)
     assert await sent(mailing, mail_server) == []
     assert await mailing.one("SELECT state FROM mail") == "failed"
@@ -201,10 +201,10 @@ async def test_what_cannot_be_made_now_is_tried_again(
     await told(mailing, await voucher(mailing, await prototype(mailing)))
 
     async def broken(*_: Any) -> bytes:
-        raise NotMade("The press is jammed.")
+        raise RenderingFailed("The press is jammed.")
 
     with monkeypatch.context() as jammed:
-        jammed.setattr("store.document.cache.pdf_of", broken)
+        jammed.setattr("store.document.cache.render_pdf", broken)
         assert await sent(mailing, mail_server) == []
     state, tries, error = (await mailing.services.db.rows(text("SELECT state, tries, last_error FROM mail")))[0]
     assert (state, tries) == ("queued", 1)
@@ -220,7 +220,7 @@ async def test_what_is_too_much_for_a_message_is_found_at_its_address(
     of = await prototype(mailing)
     vouchers = [await voucher(mailing, of) for _ in range(3)]
     await told(mailing, *vouchers)
-    monkeypatch.setattr(attachments, "MOST_ATTACHED", 100_000)
+    monkeypatch.setattr(attachments, "MAX_ATTACHED_BYTES", 100_000)
     (letter,) = await sent(mailing, mail_server)
     assert 0 < len(documents(letter)) < 3
     assert all(row.document_token in said(letter) for row in vouchers)

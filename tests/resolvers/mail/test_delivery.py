@@ -11,17 +11,17 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.mail import delivery
-from resolvers.mail.delivery import CLAIM, PAUSES
+from resolvers.mail.delivery import CLAIM_DURATION, PAUSES
 from resolvers.payment import completion, polling
-from schema.checkout.checkout import Choice
+from schema.checkout.checkout import ProductChoice
 from schema.mail import MailKind
 from store.core.clock import clock
-from store.core.mail_server import read_server
-from store.mail.mailer import Folder, Letter
-from store.mail.outbox import post
+from store.core.mail_server import parse_server
+from store.mail.mailer import FolderMailer, MailMessage
+from store.mail.outbox import enqueue_mail
 from store.mail.smtp import SmtpMailer
 from tests.fixtures.shop import BUYER, Shop
-from tests.resolvers.job.job_world import working
+from tests.resolvers.job.workers import working
 from tests.servers.mail_servers import RealMailServer
 from tests.store.mail.examples import CONTENTS
 
@@ -31,7 +31,7 @@ ABOUT = {"url": "https://shop.example/hooks", "endpoint_id": 7, "days": 3}
 @pytest.fixture
 async def mailing(shop: Shop, mail_server: RealMailServer) -> AsyncIterator[Shop]:
     """A shop with a mail server."""
-    mailer = SmtpMailer(read_server(mail_server.url), patience=0.5)
+    mailer = SmtpMailer(parse_server(mail_server.url), command_timeout=0.5)
     shop.services = dataclasses.replace(shop.services, mailer=mailer)
     yield shop
     await mailer.aclose()
@@ -41,7 +41,7 @@ async def posted(shop: Shop, to: str = "ada@example.com", **more: Any) -> int:
     """A message, written and committed; answers its id."""
     options = {"language": "en", "partner_id": shop.partner.id, "about": ABOUT, **more}
     async with shop.services.db.sessions() as db, db.begin():
-        await post(db, MailKind.ENDPOINT_DISABLED, to=to, **options)
+        await enqueue_mail(db, MailKind.ENDPOINT_DISABLED, to=to, **options)
     return int(await shop.one("SELECT max(id) FROM mail"))
 
 
@@ -57,10 +57,10 @@ async def jobs(shop: Shop) -> int:
 
 async def ordered(shop: Shop) -> Any:
     """An order, paid by card; answers its attempt's id."""
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     return started.attempt_id
 
 
@@ -75,7 +75,7 @@ async def send_all(shop: Shop) -> None:
 async def test_what_a_transaction_wrote_falls_with_it(mailing: Shop) -> None:
     async with mailing.services.db.sessions() as db:
         await db.begin()
-        await post(
+        await enqueue_mail(
             db, MailKind.ENDPOINT_DISABLED, to="a@b.example", language="en", partner_id=mailing.partner.id, about=ABOUT
         )
         await db.rollback()
@@ -83,9 +83,9 @@ async def test_what_a_transaction_wrote_falls_with_it(mailing: Shop) -> None:
 
 
 async def test_what_is_told_once_is_told_once(mailing: Shop) -> None:
-    await asyncio.gather(*(posted(mailing, once="endpoint 7") for _ in range(10)))
+    await asyncio.gather(*(posted(mailing, unique_key="endpoint 7") for _ in range(10)))
     assert (await mailing.count("mail"), await jobs(mailing)) == (1, 1)
-    await posted(mailing, once="endpoint 8")
+    await posted(mailing, unique_key="endpoint 8")
     await posted(mailing)
     await posted(mailing)
     assert await mailing.count("mail") == 4
@@ -93,7 +93,7 @@ async def test_what_is_told_once_is_told_once(mailing: Shop) -> None:
 
 async def test_nobody_is_written_to_at_no_address(mailing: Shop) -> None:
     async with mailing.services.db.sessions() as db, db.begin():
-        await post(db, MailKind.ENDPOINT_DISABLED, to="", language="en", partner_id=None, about=ABOUT)
+        await enqueue_mail(db, MailKind.ENDPOINT_DISABLED, to="", language="en", partner_id=None, about=ABOUT)
     assert await mailing.count("mail") == 0
 
 
@@ -148,7 +148,7 @@ async def test_without_a_mail_server_messages_wait(shop: Shop, mail_server: Real
     await delivery.send(shop.services, mail_id)
     await delivery.sweep(shop.services)
     assert await state(shop, mail_id) == ("queued", 0, "")
-    later = SmtpMailer(read_server(mail_server.url))
+    later = SmtpMailer(parse_server(mail_server.url))
     services = dataclasses.replace(shop.services, mailer=later)
     await shop.execute("DELETE FROM pgqueuer")
     await delivery.sweep(services)
@@ -247,7 +247,7 @@ async def test_what_cannot_be_rendered_waits_for_its_repair(
 ) -> None:
     mail_id = await posted(mailing)
     with monkeypatch.context() as broken:
-        broken.setattr(delivery, "rendered", lambda *_, **__: 1 / 0)
+        broken.setattr(delivery, "render_mail", lambda *_, **__: 1 / 0)
         await delivery.send(mailing.services, mail_id)
     found = await state(mailing, mail_id)
     assert found[0] == "queued"
@@ -262,18 +262,23 @@ async def test_a_worker_that_dies_after_the_answer_sends_the_same_message_again(
 ) -> None:
     mail_id = await posted(mailing)
 
-    async def die(*_: object) -> None:
+    mailer = mailing.services.mailer
+    assert mailer is not None
+    hand_over = mailer.send
+
+    async def die(message: MailMessage) -> None:
+        await hand_over(message)
         raise asyncio.CancelledError
 
     with monkeypatch.context() as dying:
-        dying.setattr(delivery, "_taken", die)
+        dying.setattr(mailer, "send", die)
         with pytest.raises(asyncio.CancelledError):
             await delivery.send(mailing.services, mail_id)
     await mailing.execute("DELETE FROM pgqueuer")  # its job is lost with it
     await delivery.sweep(mailing.services)
     await delivery.send(mailing.services, mail_id)
     assert (await jobs(mailing), len(mail_server.letters)) == (0, 1)  # it could still be at it
-    clock.advance(CLAIM)
+    clock.advance(CLAIM_DURATION)
     await delivery.sweep(mailing.services)
     await delivery.sweep(mailing.services)
     assert await jobs(mailing) == 1
@@ -301,7 +306,7 @@ async def test_an_order_is_confirmed_and_told_to_the_partner(mailing: Shop, mail
     await mailing.execute("UPDATE partner SET language = 'de' WHERE id = :id", id=mailing.partner.id)
     attempt_id = await ordered(mailing)
     for _ in range(3):
-        await completion.settle(mailing.services, attempt_id)
+        await completion.sync_attempt(mailing.services, attempt_id)
     assert await mailing.count("mail") == await jobs(mailing) == 2
     await send_all(mailing)
     by_recipient = {received.recipients[0]: received.message for received in mail_server.letters}
@@ -316,7 +321,7 @@ async def test_an_order_is_confirmed_and_told_to_the_partner(mailing: Shop, mail
 
 
 async def test_an_order_whose_transaction_falls_tells_nobody(mailing: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    key, seen = await mailing.ready(Choice((await mailing.product()).id, 1))
+    key, seen = await mailing.ready(ProductChoice((await mailing.product()).id, 1))
     started = await mailing.start(key, seen)
     await mailing.pay(started)
     with monkeypatch.context() as failing:
@@ -324,23 +329,23 @@ async def test_an_order_whose_transaction_falls_tells_nobody(mailing: Shop, monk
         async def fall(*_: object, **__: object) -> None:
             raise ConnectionError
 
-        failing.setattr(completion, "enqueue", fall)
+        failing.setattr(completion, "enqueue_job", fall)
         with pytest.raises(ConnectionError):
-            await completion.settle(mailing.services, started.attempt_id)
+            await completion.sync_attempt(mailing.services, started.attempt_id)
     assert (await mailing.count("mail"), await jobs(mailing), await mailing.count("shop_order")) == (0, 0, 0)
-    await completion.settle(mailing.services, started.attempt_id)
+    await completion.sync_attempt(mailing.services, started.attempt_id)
     assert (await mailing.count("mail"), await mailing.count("shop_order")) == (2, 1)
 
 
 async def test_a_payment_that_goes_back_is_told_once(mailing: Shop, mail_server: RealMailServer) -> None:
     candle = await mailing.product(stock=1)
-    key, seen = await mailing.ready(Choice(candle.id, 1))
+    key, seen = await mailing.ready(ProductChoice(candle.id, 1))
     started = await mailing.start(key, seen)
     await mailing.execute("UPDATE checkout_attempt SET held = false, state = 'abandoned'")
     await mailing.execute("UPDATE product SET stock = 0")
     await mailing.pay(started)
     for _ in range(4):
-        await polling.settle_attempt(mailing.services, started.attempt_id)
+        await polling.poll_attempt(mailing.services, started.attempt_id)
     assert await mailing.one("SELECT state FROM checkout_attempt") == "refunded"
     assert await mailing.count("shop_order") == 0
     await send_all(mailing)
@@ -355,9 +360,11 @@ async def test_a_payment_that_goes_back_is_told_once(mailing: Shop, mail_server:
 
 
 async def test_a_folder_keeps_each_letter_once(tmp_path: pathlib.Path) -> None:
-    folder = Folder(tmp_path / "mail")
+    folder = FolderMailer(tmp_path / "mail")
     for number in (1, 2, 1):
-        await folder.send(Letter(f"<{number}@shop.example>", "a@shop.example", "b@shop.example", b"Subject: x\r\n\r\n"))
+        await folder.send(
+            MailMessage(f"<{number}@shop.example>", "a@shop.example", "b@shop.example", b"Subject: x\r\n\r\n")
+        )
         clock.advance(dt.timedelta(seconds=1))
     names = sorted(path.name.partition("-")[2] for path in (tmp_path / "mail").iterdir())
     assert names == ["1.eml", "2.eml"]

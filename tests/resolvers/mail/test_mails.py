@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers.core.listing import Window
+from resolvers.core.listing import PageArguments
 from resolvers.mail import delivery, mails
 from resolvers.mail.mails import MailFilter
 from schema.core.errors import Forbidden, NotFound, Unauthenticated
-from schema.core.permission import NAMED, Permission
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.mail import MailKind, MailState
-from store.mail.outbox import post
+from store.mail.outbox import enqueue_mail
 from tests.changes import Outcome, Transport
 from tests.fixtures.tenants import Tenants
 
@@ -23,7 +23,9 @@ async def posted(tenants: Tenants, partner: str | None, state: MailState, **more
     partner_id = tenants.partners[partner].id if partner else None
     async with tenants.services.db.sessions() as db, db.begin():
         to = f"{partner}@example.com"
-        await post(db, MailKind.ENDPOINT_DISABLED, to=to, language="en", partner_id=partner_id, about=ABOUT, **more)
+        await enqueue_mail(
+            db, MailKind.ENDPOINT_DISABLED, to=to, language="en", partner_id=partner_id, about=ABOUT, **more
+        )
     mail_id = int(await tenants.one("SELECT max(id) FROM mail"))
     await tenants.execute(
         "UPDATE mail SET state = CAST(:state AS text), tries = 3, last_error = '550 No', message_id = '<1@x.example>',"
@@ -36,7 +38,7 @@ async def posted(tenants: Tenants, partner: str | None, state: MailState, **more
 
 
 async def seen(tenants: Tenants, who: str, **filter: Any) -> list[int]:
-    found = await mails.mails(await tenants.context(who), Window(), MailFilter(**filter))
+    found = await mails.mails(await tenants.context(who), PageArguments(), MailFilter(**filter))
     return [row.id for row in await found.rows.objects()]
 
 
@@ -67,15 +69,15 @@ async def test_messages_are_found_by_what_became_of_them(tenants: Tenants) -> No
 
 
 async def test_nobody_sees_them_without_the_permission(tenants: Tenants) -> None:
-    others = sorted(NAMED - {Permission.VIEW_MAIL, Permission.MANAGE_MASTERADMIN})
+    others = sorted(GRANTABLE_PERMISSIONS - {Permission.VIEW_MAIL, Permission.MANAGE_MASTERADMIN})
     await tenants.user("blind", "partner", others, partner_id=tenants.partners["a1"].id)
     mail_id = await posted(tenants, "a1", MailState.FAILED)
     context = await tenants.context("blind")
-    for ask in (lambda: mails.mails(context, Window()), lambda: mails.mail(context, mail_id)):
+    for ask in (lambda: mails.mails(context, PageArguments()), lambda: mails.mail(context, mail_id)):
         with pytest.raises(Forbidden):
             await ask()
     with pytest.raises(Unauthenticated):
-        await mails.mails(await tenants.context(None), Window())
+        await mails.mails(await tenants.context(None), PageArguments())
 
 
 async def test_the_graph_tells_what_became_of_a_message_and_not_what_it_says(tenants: Tenants) -> None:

@@ -14,7 +14,7 @@ from resolvers.media.sweep import sweep_media
 from schema.core.errors import InvalidInput, MediaInUse, Unavailable
 from schema.media import ArchiveMedia, CreateMedia, MediaSize, UpdateMedia
 from store.catalogue.catalogue import PrototypeImageRow
-from store.media.media import MediaRow, key_of, path_of, read_path
+from store.media.media import MediaRow, media_key_of, media_path_of, parse_media_path
 from tests.behaviours.test_media import new_prototype
 from tests.fixtures.kyc import upload
 from tests.fixtures.media import drawn, files_of
@@ -66,7 +66,9 @@ async def test_addresses_are_absolute_and_of_each_size(tenants: Tenants) -> None
     for size in MediaSize:
         address = found[f"{size}Url"]
         assert address == f"http://127.0.0.1:8000/media/{row.uuid}/{size}.webp"
-        assert (await tenants.client.get(address)).content == await tenants.services.files.get(key_of(row.uuid, size))
+        assert (await tenants.client.get(address)).content == await tenants.services.files.get(
+            media_key_of(row.uuid, size)
+        )
     assert (found["contentType"], found["width"], found["height"]) == ("image/webp", 60, 40)
     assert found["size"] == len((await tenants.client.get(found["fullUrl"])).content)
 
@@ -76,7 +78,7 @@ async def test_a_picture_put_away_stays_served_and_can_be_used_no_more(tenants: 
     put_away = await archive(tenants, row)
     assert put_away.archived_on is not None
     assert (await archive(tenants, row)).archived_on == put_away.archived_on
-    assert (await tenants.client.get(path_of(row.uuid, MediaSize.CARD))).status_code == 200
+    assert (await tenants.client.get(media_path_of(row.uuid, MediaSize.CARD))).status_code == 200
     await update_media(await tenants.context("a1"), UpdateMedia(id=row.id, name="Old terrace"))
     assert (await show(tenants, "a1", row))["userErrors"][0]["field"] == ["pictureUrl"]
 
@@ -87,7 +89,7 @@ PRODUCT = """mutation ($input: UpdateProductInput!) { updateProduct(input: $inpu
 
 async def show(tenants: Tenants, who: str, row: MediaRow, product: int | None = None) -> Any:
     """Let a partner's product show a picture."""
-    given = {"id": product or tenants.owned[who].product, "pictureUrl": path_of(row.uuid, MediaSize.CARD)}
+    given = {"id": product or tenants.owned[who].product, "pictureUrl": media_path_of(row.uuid, MediaSize.CARD)}
     return (await tenants.graphql(who, PRODUCT, input=given))["data"]["updateProduct"]
 
 
@@ -105,7 +107,7 @@ async def test_a_product_shows_pictures_of_its_own_partner_only(tenants: Tenants
     assert (await show(tenants, "market a", row, tenants.owned["a2"].product))["userErrors"]
     create = "mutation ($input: CreateProductInput!) { createProduct(input: $input) { userErrors { field } } }"
     for path in (
-        path_of(row.uuid, MediaSize.CARD),
+        media_path_of(row.uuid, MediaSize.CARD),
         f"/media/{row.uuid}/huge.webp",
         f"/media/{row.uuid}/../x.webp",
         f"https://elsewhere.example/media/{row.uuid}/card.webp",
@@ -119,10 +121,10 @@ async def test_a_product_shows_pictures_of_its_own_partner_only(tenants: Tenants
 def test_paths_are_read_as_they_are_written() -> None:
     row = MediaRow(partner_id=1, name="x", content_type="", size=1, width=1, height=1, digest="")
     for size in MediaSize:
-        assert read_path(path_of(row.uuid, size)) == (row.uuid, size)
+        assert parse_media_path(media_path_of(row.uuid, size)) == (row.uuid, size)
     for other in ("", "/media/candle.svg", f"/media/{'-' * 36}/card.webp", f"/media/{str(row.uuid).upper()}/card.webp",
                   f"/media/{row.uuid}/card.png", f"/other/{row.uuid}/card.webp", f"/media/{row.uuid}/card.webp\n"):  # fmt: skip
-        assert read_path(other) is None, other
+        assert parse_media_path(other) is None, other
 
 
 @pytest.mark.parametrize("many", [1, 4])
@@ -177,7 +179,7 @@ async def test_files_of_an_upload_that_failed_are_let_go_after_a_week(
         raise Lost
 
     with monkeypatch.context() as failing:
-        failing.setattr("resolvers.core.operation.Call.keep", lost)
+        failing.setattr("resolvers.core.operation.Call.store_response", lost)
         with pytest.raises(Lost):
             await uploaded(tenants, name="Lost")
     assert await tenants.one("SELECT count(*) FROM media") == 1
@@ -189,7 +191,7 @@ async def test_files_of_an_upload_that_failed_are_let_go_after_a_week(
     for file in (tmp_path / "files" / "media").rglob("*.*"):
         os.utime(file, (time.time() - WEEK - 60,) * 2)
     await sweep_media(tenants.services)
-    assert await files_of(tenants) == {key_of(kept.uuid, size) for size in MediaSize} | {"media/notes.txt"}
+    assert await files_of(tenants) == {media_key_of(kept.uuid, size) for size in MediaSize} | {"media/notes.txt"}
 
 
 async def test_what_is_refused_touches_no_file(tenants: Tenants) -> None:

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
-from coffret.sandbox.sca import Outcome
+from coffret.sandbox.users.sca import ScaOutcome
 from resolvers.activation.activation import activate_payments
 from resolvers.core.context import Context
 from resolvers.onboarding import page as onboarding_page
+from schema.activation import ActivatePayments, ActivationFailureReason, ActivationStatus
 from schema.core.errors import (
     Conflict,
     Forbidden,
@@ -19,20 +20,12 @@ from schema.core.errors import (
     ProviderTimedOut,
     RepresentativeUnknown,
 )
-from schema.onboarding import (
-    ActivatePayments,
-    ActivationFailureReason,
-    ActivationStatus,
-    OnboardingDetails,
-    OnboardingField,
-    OnboardingStep,
-    RequirementCode,
-    SendOnboardingLink,
-)
+from schema.kyc.capability import RequirementCode
+from schema.onboarding import OnboardingDetails, OnboardingField, OnboardingStep, SendOnboardingLink
 from schema.partner.partner import PartnerStatus
 from store.core.clock import clock
 from store.core.settings import ProviderName
-from store.onboarding.links import link_for, path_for
+from store.onboarding.links import onboarding_path_for, onboarding_url_for
 from tests.fixtures.activation import COMPLETE, Newcomer
 
 DETAILS = OnboardingDetails(
@@ -65,7 +58,7 @@ async def partner_row(newcomer: Newcomer) -> list[tuple[object, ...]]:
 
 async def token(newcomer: Newcomer) -> str:
     """The token of the link that is good now."""
-    return path_for(newcomer.services.settings, await newcomer.now()).split("/")[2]
+    return onboarding_path_for(newcomer.services.settings, await newcomer.now()).split("/")[2]
 
 
 async def test_a_link_opens_the_page_of_its_partner_until_the_address_changes(newcomer: Newcomer) -> None:
@@ -93,11 +86,11 @@ async def test_what_is_missing_is_asked_for_once_and_nothing_known_is_shown(newc
     await newcomer.change(**EMPTY)
     page = await onboarding_page.onboarding(newcomer.representative)
     assert page.step is OnboardingStep.DETAILS
-    assert set(page.asked) == set(OnboardingField) - {"legal_representative_email", "agency_email"}
+    assert set(page.asked_fields) == set(OnboardingField) - {"legal_representative_email", "agency_email"}
     assert page.needs_company_number is None
     assert COMPLETE["legal_representative_email"] not in repr(page)
     done = await onboarding_page.complete_onboarding(newcomer.representative, DETAILS)
-    assert (done.step, done.asked) == (OnboardingStep.AUTHENTICATION, ())
+    assert (done.step, done.asked_fields) == (OnboardingStep.AUTHENTICATION, ())
     partner = await newcomer.now()
     assert {name: getattr(partner, name) for name in COMPLETE} == {**COMPLETE, "hq_country": "FR"}
     with pytest.raises(Conflict):
@@ -108,7 +101,7 @@ async def test_what_is_missing_is_asked_for_once_and_nothing_known_is_shown(newc
 
 async def test_what_is_known_cannot_be_changed_there(newcomer: Newcomer) -> None:
     await newcomer.change(hq_city="")
-    assert (await onboarding_page.onboarding(newcomer.representative)).asked == (OnboardingField.HQ_CITY,)
+    assert (await onboarding_page.onboarding(newcomer.representative)).asked_fields == (OnboardingField.HQ_CITY,)
     await onboarding_page.complete_onboarding(
         newcomer.representative, replace(DETAILS, hq_city="Lyon", name="Eve", legal_representative_email="e@ve.example")
     )
@@ -158,7 +151,7 @@ async def test_an_association_needs_no_company_number_and_a_person_no_company(ne
 async def test_a_region_is_asked_for_where_addresses_have_one(newcomer: Newcomer) -> None:
     await newcomer.change(hq_country="", hq_country_code="", siret_number="")
     page = await onboarding_page.onboarding(newcomer.representative)
-    assert {OnboardingField.HQ_REGION, OnboardingField.HQ_COUNTRY} <= set(page.asked)
+    assert {OnboardingField.HQ_REGION, OnboardingField.HQ_COUNTRY} <= set(page.asked_fields)
     before = await partner_row(newcomer)
     with pytest.raises(InvalidInput) as refused:
         await onboarding_page.complete_onboarding(newcomer.representative, replace(DETAILS, hq_country="United States"))
@@ -176,7 +169,7 @@ async def test_a_region_is_asked_for_where_addresses_have_one(newcomer: Newcomer
 async def test_a_region_that_is_missing_is_told_and_asked_for_alone(newcomer: Newcomer, country: str) -> None:
     await newcomer.change(hq_country=country, hq_country_code=country, siret_number="123456789")
     page = await onboarding_page.onboarding(newcomer.representative)
-    assert page.asked == (OnboardingField.HQ_REGION,)
+    assert page.asked_fields == (OnboardingField.HQ_REGION,)
     needs = {(need.code, need.field) for need in page.requirements}
     assert (RequirementCode.MISSING_DATA, "headOffice.region") in needs
     assert "/onboarding/" in str((await newcomer.activate()).pending_user_action)
@@ -227,7 +220,7 @@ async def test_a_provider_that_is_down_leaves_the_page_and_the_button_tells(newc
 
 async def test_after_a_failed_session_the_button_begins_anew_at_once(newcomer: Newcomer) -> None:
     opened = await onboarding_page.open_authentication(newcomer.representative)
-    await newcomer.authenticate(opened.url, Outcome.FAILED)
+    await newcomer.authenticate(opened.url, ScaOutcome.FAILED)
     back = await onboarding_page.onboarding_return(newcomer.representative)
     assert (back.step, back.status) == (OnboardingStep.AUTHENTICATION, ActivationStatus.FAILED)
     assert back.failure is not None
@@ -264,7 +257,7 @@ async def test_the_link_is_written_to_the_representative(newcomer: Newcomer) -> 
     input = SendOnboardingLink(partner_uuid=newcomer.partner.uuid, language="fr")
     sent = await onboarding_page.send_onboarding_link(newcomer.manager, input)
     assert sent.recipient == COMPLETE["legal_representative_email"]
-    assert sent.url == link_for(newcomer.services.settings, await newcomer.now())
+    assert sent.url == onboarding_url_for(newcomer.services.settings, await newcomer.now())
     kept = "SELECT kind || ' ' || recipient || ' ' || language FROM mail"
     assert await newcomer.one(kept) == "onboarding_link ada@chez-ada.example fr"
     await onboarding_page.send_onboarding_link(newcomer.manager, SendOnboardingLink(partner_uuid=newcomer.partner.uuid))
@@ -288,7 +281,7 @@ async def test_a_link_that_cannot_be_written_is_refused(newcomer: Newcomer) -> N
     await newcomer.change(legal_representative_email="ada@chez-ada.example")
     with pytest.raises(Forbidden):
         await onboarding_page.send_onboarding_link(newcomer.representative, SendOnboardingLink(partner_uuid=uuid))
-    stranger = Context(newcomer.services, replace(newcomer.manager.asking, marketplace_id=-1))
+    stranger = Context(newcomer.services, replace(newcomer.manager.required_caller, marketplace_id=-1))
     with pytest.raises(NotFound):
         await onboarding_page.send_onboarding_link(stranger, SendOnboardingLink(partner_uuid=uuid))
     assert await newcomer.one("SELECT count(*) FROM mail") == 0

@@ -4,7 +4,7 @@ import pytest
 
 from resolvers.onboarding import page_tasks
 from schema.core.errors import Conflict, Forbidden
-from schema.onboarding import BankDetails, BeginTask, OnboardingTask
+from schema.onboarding import BankDetailsForm, BeginTask, OnboardingTask
 from tests.fixtures.activation import Newcomer
 
 
@@ -16,7 +16,7 @@ async def test_nothing_is_begun_that_is_not_asked_for(newcomer: Newcomer, task: 
 
 
 async def test_a_bank_account_that_is_not_asked_for_is_not_saved(newcomer: Newcomer) -> None:
-    given = BankDetails("FR7630006000011234567890189")
+    given = BankDetailsForm("FR7630006000011234567890189")
     with pytest.raises(Conflict):
         await page_tasks.name_bank_account(newcomer.representative, given)
     with pytest.raises(Forbidden):

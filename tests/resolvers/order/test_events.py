@@ -10,12 +10,12 @@ from sqlalchemy import text
 
 from resolvers.checkout import steps
 from resolvers.payment import payment
-from resolvers.payment.completion import complete, settle
+from resolvers.payment.completion import complete, sync_attempt
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import Choice
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
-from schema.event import DATA, EXAMPLES, EventType
+from schema.checkout.checkout import ProductChoice
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
+from schema.event import EVENT_DATA_KEYS, EVENT_EXAMPLES, EventType
 from schema.validation.languages import LANGUAGES
 from store.product.products import ProductRow, ProductVariantRow
 from tests.fixtures.shop import BUYER, DECLINED_CARD, Shop
@@ -29,7 +29,7 @@ async def events(shop: Shop) -> list[tuple[str, str, dict[str, Any]]]:
     return [(row[0], row[1], row[2]) for row in rows]
 
 
-async def paid(shop: Shop, *choices: Choice, **more: Any) -> uuid.UUID:
+async def paid(shop: Shop, *choices: ProductChoice, **more: Any) -> uuid.UUID:
     """A checkout that a customer has paid for, not settled yet: the attempt."""
     key, seen = await shop.ready(*choices, **more)
     started = await shop.start(key, seen)
@@ -87,13 +87,13 @@ async def test_an_order_tells_of_itself_its_payment_and_its_cart(shop: Shop) -> 
     card = await shop.gift_card("10.00")
     attempt_id = await paid(
         shop,
-        Choice(product.id, 2, variant.id),
+        ProductChoice(product.id, 2, variant.id),
         delivery=DeliveryKind.HOME_DELIVERY,
         codes=(card.code,),
         return_url="https://shop.example/thanks",
     )
     assert await events(shop) == []
-    attempt = await settle(shop.services, attempt_id)
+    attempt = await sync_attempt(shop.services, attempt_id)
     order_id, order_uuid = (await shop.services.db.rows(text("SELECT id, uuid FROM shop_order")))[0]
     cart_id = str(attempt.cart_id)
     (created_type, created_of, created), (paid_type, paid_of, money), (cart_type, cart_of, cart) = await events(shop)
@@ -127,31 +127,33 @@ def shape(value: Any) -> Any:
 
 async def test_what_is_told_has_the_shape_that_is_documented(shop: Shop) -> None:
     product = await shop.product()
-    bought = Choice(product.id, 2)
-    await settle(
+    bought = ProductChoice(product.id, 2)
+    await sync_attempt(
         shop.services, await paid(shop, bought, delivery=DeliveryKind.HOME_DELIVERY, return_url="https://shop.example/")
     )
     told = {EventType(kind): data for kind, _, data in await events(shop)}
     assert set(told) == {EventType.ORDER_CREATED, EventType.ORDER_PAID, EventType.CART_COMPLETED}
     for kind, data in told.items():
-        assert set(data) == set(DATA[kind])
-        assert shape(data) == shape(EXAMPLES[kind]), kind
+        assert set(data) == set(EVENT_DATA_KEYS[kind])
+        assert shape(data) == shape(EVENT_EXAMPLES[kind]), kind
     for key in ("buyer", "delivery", "products"):
-        example = EXAMPLES[EventType.ORDER_CREATED][key]
-        named = re.findall("`([a-z_]+)`", DATA[EventType.ORDER_CREATED][key])
+        example = EVENT_EXAMPLES[EventType.ORDER_CREATED][key]
+        named = re.findall("`([a-z_]+)`", EVENT_DATA_KEYS[EventType.ORDER_CREATED][key])
         assert set(named) == set(example[0] if isinstance(example, list) else example), key
 
 
 async def test_what_there_is_not_is_null(shop: Shop) -> None:
     product = await shop.product()
-    await settle(shop.services, await paid(shop, Choice(product.id, 1)))
+    await sync_attempt(shop.services, await paid(shop, ProductChoice(product.id, 1)))
     (_, _, created), *_ = await events(shop)
     assert (created["return_url"], created["delivery"]["address"]) == (None, None)
 
 
 async def test_only_one_event_tells_who_bought(shop: Shop) -> None:
     product = await shop.product()
-    await settle(shop.services, await paid(shop, Choice(product.id, 1), delivery=DeliveryKind.HOME_DELIVERY))
+    await sync_attempt(
+        shop.services, await paid(shop, ProductChoice(product.id, 1), delivery=DeliveryKind.HOME_DELIVERY)
+    )
     secrets = ("ada@example.com", "Martin", "Lilas")
     personal = {kind: any(secret in str(data) for secret in secrets) for kind, _, data in await events(shop)}
     assert personal == {"order.created": True, "order.paid": False, "cart.completed": False}
@@ -159,9 +161,9 @@ async def test_only_one_event_tells_who_bought(shop: Shop) -> None:
 
 async def test_however_often_an_order_is_completed_it_is_told_once(shop: Shop) -> None:
     product = await shop.product()
-    attempt_id = await paid(shop, Choice(product.id, 1))
-    await asyncio.gather(*(settle(shop.services, attempt_id) for _ in range(5)))
-    await settle(shop.services, attempt_id)
+    attempt_id = await paid(shop, ProductChoice(product.id, 1))
+    await asyncio.gather(*(sync_attempt(shop.services, attempt_id) for _ in range(5)))
+    await sync_attempt(shop.services, attempt_id)
     assert [kind for kind, _, _ in await events(shop)] == ["order.created", "order.paid", "cart.completed"]
 
 
@@ -173,12 +175,12 @@ async def test_each_of_two_orders_of_one_cart_is_told(shop: Shop) -> None:
     for _ in range(2):
         key = shop.key(cart)
         mode = shop.modes[DeliveryKind.CLICK_AND_COLLECT]
-        await steps.choose_items(shop.context, key, [Choice(product.id, 1)], mode, "FR")
+        await steps.choose_items(shop.context, key, [ProductChoice(product.id, 1)], mode, "FR")
         started = await shop.start(key, await steps.identify_buyer(shop.context, key, BUYER))
         await shop.pay(started)
         attempts.append(started.attempt_id)
     for attempt_id in attempts:
-        await settle(shop.services, attempt_id)
+        await sync_attempt(shop.services, attempt_id)
     completed = [data for kind, _, data in await events(shop) if kind == "cart.completed"]
     assert [data["order_number"] for data in completed] == [1, 2]
     assert {data["id"] for data in completed} == {str(cart.id)}
@@ -187,7 +189,7 @@ async def test_each_of_two_orders_of_one_cart_is_told(shop: Shop) -> None:
 async def test_an_order_wholly_paid_by_gift_card_is_told(shop: Shop) -> None:
     product = await shop.product("20.00")
     card = await shop.gift_card("50.00")
-    key, seen = await shop.ready(Choice(product.id, 1), codes=(card.code,))
+    key, seen = await shop.ready(ProductChoice(product.id, 1), codes=(card.code,))
     await shop.start(key, seen)
     told = {kind: data for kind, _, data in await events(shop)}
     assert set(told) == {"order.created", "order.paid", "cart.completed"}
@@ -196,11 +198,11 @@ async def test_an_order_wholly_paid_by_gift_card_is_told(shop: Shop) -> None:
 
 async def test_nothing_is_told_of_a_payment_that_failed_or_was_given_up(shop: Shop) -> None:
     product = await shop.product()
-    key, seen = await shop.ready(Choice(product.id, 1))
+    key, seen = await shop.ready(ProductChoice(product.id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started, DECLINED_CARD)
-    await settle(shop.services, started.attempt_id)
-    key, seen = await shop.ready(Choice(product.id, 1))
+    await sync_attempt(shop.services, started.attempt_id)
+    key, seen = await shop.ready(ProductChoice(product.id, 1))
     await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     assert await events(shop) == []
@@ -208,37 +210,37 @@ async def test_nothing_is_told_of_a_payment_that_failed_or_was_given_up(shop: Sh
 
 async def test_nothing_is_told_when_the_money_goes_back(shop: Shop) -> None:
     product = await shop.product(stock=1)
-    key, seen = await shop.ready(Choice(product.id, 1))
+    key, seen = await shop.ready(ProductChoice(product.id, 1))
     started = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     await shop.execute("UPDATE product SET stock = 0")
     await shop.pay(started)
-    attempt = await settle(shop.services, started.attempt_id)
+    attempt = await sync_attempt(shop.services, started.attempt_id)
     assert attempt.state == "refunding"
     assert await events(shop) == []
-    await settle(shop.services, started.attempt_id)
+    await sync_attempt(shop.services, started.attempt_id)
     assert await events(shop) == []
 
 
 async def test_nothing_is_told_when_the_transaction_falls(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     product = await shop.product()
-    attempt_id = await paid(shop, Choice(product.id, 1))
+    attempt_id = await paid(shop, ProductChoice(product.id, 1))
 
     async def fails(*_: object, **__: object) -> None:
         raise ConnectionError
 
     with monkeypatch.context() as broken:
-        broken.setattr("resolvers.payment.completion.enqueue", fails)
+        broken.setattr("resolvers.payment.completion.enqueue_job", fails)
         with pytest.raises(ConnectionError):
-            await settle(shop.services, attempt_id)
+            await sync_attempt(shop.services, attempt_id)
     assert (await shop.count("shop_order"), await events(shop)) == (0, [])
-    await settle(shop.services, attempt_id)
+    await sync_attempt(shop.services, attempt_id)
     assert len(await events(shop)) == 3
 
 
 async def test_texts_come_in_the_languages_there_are(shop: Shop) -> None:
     product = await shop.product(name=Text(de="Kerze"))
-    await settle(shop.services, await paid(shop, Choice(product.id, 1)))
+    await sync_attempt(shop.services, await paid(shop, ProductChoice(product.id, 1)))
     (_, _, created), *_ = await events(shop)
     assert created["products"][0]["name"] == {"de": "Kerze"}
     assert created["delivery"]["kind"] == "click_and_collect"
@@ -247,7 +249,7 @@ async def test_texts_come_in_the_languages_there_are(shop: Shop) -> None:
 async def test_a_second_completion_of_a_finished_attempt_tells_nothing(shop: Shop) -> None:
     product = await shop.product("20.00")
     card = await shop.gift_card("50.00")
-    key, seen = await shop.ready(Choice(product.id, 1), codes=(card.code,))
+    key, seen = await shop.ready(ProductChoice(product.id, 1), codes=(card.code,))
     started = await shop.start(key, seen)
     before = await events(shop)
     await complete(shop.services, started.attempt_id, None)

@@ -9,16 +9,16 @@ from sqlalchemy import text
 
 from resolvers import order as orders
 from resolvers import product
-from resolvers.core.listing import Window
+from resolvers.core.listing import PageArguments
 from resolvers.order import OrderFilter, OrderSort
 from resolvers.payment import payment
 from schema.cart.cart import CartItem
 from schema.catalogue.prototype import VoucherPrototypeType
-from schema.checkout.checkout import Choice
+from schema.checkout.checkout import ProductChoice
 from schema.core.errors import NotFound
 from schema.core.permission import Permission
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from schema.product.input import UpdateProduct
 from store.catalogue.catalogue import UniverseRow, VoucherPrototypeRow
 from store.core.clock import clock
@@ -34,7 +34,7 @@ from tests.fixtures.tenants import Tenants
 TEXTS = ("name", "description", "long_description", "rent_conditions", "how_to_book_html", "pdf_description")
 
 
-async def order_of(shop: Shop, *choices: Choice, **more: Any) -> int:
+async def order_of(shop: Shop, *choices: ProductChoice, **more: Any) -> int:
     """Buy something with a gift card that covers it; answers the order's id."""
     card = await shop.gift_card("5000.00")
     more["codes"] = (*more.get("codes", ()), card.code)
@@ -45,7 +45,7 @@ async def order_of(shop: Shop, *choices: Choice, **more: Any) -> int:
 
 
 async def ids(shop: Shop, order: OrderSort | None = None, **filter: Any) -> list[int]:
-    found = await orders.orders(shop.manager, Window(), OrderFilter(**filter), order)
+    found = await orders.orders(shop.manager, PageArguments(), OrderFilter(**filter), order)
     return [row.id for row in await found.rows.objects()]
 
 
@@ -54,7 +54,7 @@ async def test_an_order_keeps_the_names_and_prices_of_its_day(shop: Shop) -> Non
     large = await shop.variant(candle, "30.00")
     honey = await shop.product("8.00", vat_rate=Decimal("5.50"), name=Text(en="Honey"))
     coupon = await shop.coupon(percentage="10.00")
-    choices = [Choice(candle.id, 2, large.id), Choice(honey.id, 1)]
+    choices = [ProductChoice(candle.id, 2, large.id), ProductChoice(honey.id, 1)]
     made = await order_of(shop, *choices, codes=(coupon.code,), delivery=DeliveryKind.HOME_DELIVERY)
     change = UpdateProduct.model_validate(
         {"id": candle.id, "name": {"en": "Renamed"}, "price": "1.00", "vat_rate": "0"}
@@ -79,7 +79,7 @@ async def test_an_order_keeps_the_names_and_prices_of_its_day(shop: Shop) -> Non
 
 
 async def test_an_order_is_found_by_its_id_and_its_uuid(shop: Shop) -> None:
-    made = await order_of(shop, Choice((await shop.product()).id, 1))
+    made = await order_of(shop, ProductChoice((await shop.product()).id, 1))
     uuid = await shop.one("SELECT uuid FROM shop_order")
     for found in (await orders.order(shop.manager, made), await orders.order_with_uuid(shop.manager, uuid)):
         assert (await found.object()).id == made
@@ -91,7 +91,7 @@ async def test_orders_are_filtered_each_end_of_a_period_included(shop: Shop) -> 
     candle = await shop.product()
     made: list[int] = []
     for kind in (DeliveryKind.CLICK_AND_COLLECT, DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT):
-        made.append(await order_of(shop, Choice(candle.id, len(made) + 1), delivery=kind))
+        made.append(await order_of(shop, ProductChoice(candle.id, len(made) + 1), delivery=kind))
         clock.advance(dt.timedelta(hours=1))
     times = [row[0] for row in await shop.services.db.rows(text("SELECT created_on FROM shop_order ORDER BY id"))]
     cart = await shop.one("SELECT cart_id FROM shop_order WHERE id = :id", id=made[1])

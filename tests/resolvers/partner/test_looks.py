@@ -54,11 +54,11 @@ async def test_they_are_set_when_it_is_made_and_later(tenants: Tenants, ask: Tra
     assert (await ask.change("market a", create_partner, **{**LEAST, "short_name": "b"}, **SENT)).done
     assert await kept(tenants, (await tenants.newest("partner"))["id"]) == KEPT
     one, logo = tenants.partners["a1"], await picture(tenants, "a1")
-    assert (await tenants.context("a1")).asking.return_hosts == ()
+    assert (await tenants.context("a1")).required_caller.return_hosts == ()
     path = f"/media/{logo.uuid}/card.webp"
     assert (await ask.change("market a", update_partner, uuid=str(one.uuid), logo_url=path, **SENT)).done
     assert await kept(tenants, one.id) == KEPT
-    assert (await tenants.context("a1")).asking.return_hosts == tuple(KEPT["return_hosts"]), (
+    assert (await tenants.context("a1")).required_caller.return_hosts == tuple(KEPT["return_hosts"]), (
         "carts are checked by them at once"
     )
     body = await tenants.graphql("a1", f"query ($uuid: UUID!) {{ partner(uuid: $uuid) {SHOWN} }}", uuid=one.uuid)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from funnel.checkout.shops import shop_at
-from resolvers.core.listing import Window
+from resolvers.core.listing import PageArguments
 from resolvers.partner import marketplaces
+from resolvers.partner.sites import shop_at
 from tests.changes import Transport
 from tests.fixtures.tenants import Tenants
 
@@ -68,7 +68,7 @@ async def test_a_marketplace_is_changed_by_its_own(tenants: Tenants, ask: Transp
 
 @pytest.mark.parametrize(("who", "seen"), [("a1", "a"), ("market b", "b"), ("master", "ab")])
 async def test_who_sees_which_marketplaces(tenants: Tenants, who: str, seen: str) -> None:
-    found = await marketplaces.marketplaces(await tenants.context(who), Window())
+    found = await marketplaces.marketplaces(await tenants.context(who), PageArguments())
     assert [row.id for row in await found.rows.objects()] == [tenants.marketplaces[name].id for name in seen]
     for name, row in tenants.marketplaces.items():
         for argument in (f"id: {row.id}", f'uuid: "{row.uuid}"'):
@@ -83,9 +83,11 @@ async def move(tenants: Tenants, ask: Transport, host: str, who: str = "market a
 
 
 async def test_a_checkout_moves(tenants: Tenants, ask: Transport) -> None:
-    assert (await tenants.context("a1")).asking.site_domain == "a1.localhost"
+    assert (await tenants.context("a1")).required_caller.site_domain == "a1.localhost"
     assert not await move(tenants, ask, " Checkout.Shop.Example ")
-    assert (await tenants.context("a1")).asking.site_domain == "checkout.shop.example", "carts lead there at once"
+    assert (await tenants.context("a1")).required_caller.site_domain == "checkout.shop.example", (
+        "carts lead there at once"
+    )
     found = await shop_at(tenants.services.db, "checkout.shop.example")
     assert found is not None
     assert found.partner_id == tenants.partners["a1"].id

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.core.listing import Window
+from resolvers.core.listing import PageArguments
 from resolvers.partner import network_partners, partners
 from schema.core.errors import NotFound
 from schema.core.permission import Permission
@@ -99,7 +99,7 @@ async def test_a_partner_is_looked_up_by_uuid_and_by_id(tenants: Tenants) -> Non
         await (await partners.partner(context, foreign.uuid)).object()
     with pytest.raises(NotFound):
         await partners.partner_by_company_number(context, siret_number="nobody's")
-    page = await partners.partners(context, Window())
+    page = await partners.partners(context, PageArguments())
     assert len(await page.rows.objects()) == 2
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from resolvers.partner import return_secrets
 from schema.core.errors import AppError
-from schema.core.permission import NAMED, Permission
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.partner.return_secret import RotateReturnSecret
 from tests.fixtures.tenants import Tenants
 
@@ -36,7 +36,10 @@ async def test_who_may_not_changes_nothing(tenants: Tenants) -> None:
     one = tenants.partners["a1"]
     of = {"partner_id": one.id}
     await tenants.user(
-        "hand", "partner", sorted(NAMED - {Permission.MANAGE_WEBHOOK, Permission.MANAGE_MASTERADMIN}), **of
+        "hand",
+        "partner",
+        sorted(GRANTABLE_PERMISSIONS - {Permission.MANAGE_WEBHOOK, Permission.MANAGE_MASTERADMIN}),
+        **of,
     )
     before = await tenants.snapshot()
     for who, code in (

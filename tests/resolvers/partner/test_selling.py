@@ -9,32 +9,42 @@ import pytest
 from sqlalchemy import text
 from sqlmodel import select
 
-from resolvers.catalogue.shop_window import look_at_window
+from resolvers.catalogue.catalogue_page import get_catalogue_page
 from resolvers.checkout import basket, steps
-from resolvers.core.context import Caller, Context, Role
-from resolvers.onboarding.capability import payment_capability
+from resolvers.core.caller import Caller, Role
+from resolvers.core.context import Context
+from resolvers.kyc.capability import payment_capability
 from resolvers.partner.partners import update_partner
 from resolvers.partner.selling import may_sell
 from resolvers.payment import payment, polling
-from schema.catalogue.shop_window import WindowChoice
-from schema.checkout.checkout import Agreed, AttemptStatus, CheckoutKey, Choice, Notice, ShopKind, Step
+from schema.catalogue.catalogue_page import CatalogueQuery
+from schema.checkout.checkout import (
+    AgreedTotals,
+    CheckoutKey,
+    CheckoutNotice,
+    CheckoutStep,
+    PaymentAttemptStatus,
+    ProductChoice,
+    ShopKind,
+)
 from schema.core.errors import PartnerInactive
-from schema.core.permission import NAMED
+from schema.core.permission import GRANTABLE_PERMISSIONS
 from schema.coupon.coupon import ReceptionMode
-from schema.onboarding import DisabledCapabilityReason
+from schema.kyc.capability import DisabledCapabilityReason
 from schema.partner.input import UpdatePartner
 from schema.partner.partner import PartnerStatus
 from store.core.settings import ProviderName
 from store.partner.partners import PartnerRow
-from store.providers.base import TransactionKind
-from tests.fixtures.sale import card_of, filled, for_two, new_key
+from store.providers.transactions import TransactionKind
+from tests.fixtures.basket import Experiences, card_of, filled, for_two, new_key
 from tests.fixtures.shop import BUYER, DECLINED_CARD, Shop
-from tests.funnel.checkout.basket_world import Experiences
 
 
 async def put(shop: Shop, status: str) -> None:
     """Change the status of the shop's partner, as its marketplace does."""
-    market = Context(shop.services, Caller(Role.MARKETPLACE, NAMED, marketplace_id=shop.partner.marketplace_id))
+    market = Context(
+        shop.services, Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace_id=shop.partner.marketplace_id)
+    )
     sent = {"uuid": shop.partner.uuid, "status": status}
     await update_partner(market, UpdatePartner.model_validate(sent))
 
@@ -57,22 +67,22 @@ async def test_who_may_sell(shop: Shop, status: PartnerStatus | None, sandbox: b
 
 async def test_every_shop_of_a_partner_that_does_not_sell_is_closed(shop: Shop, sold: Experiences) -> None:
     candle = await shop.product()
-    goods, seen = await shop.ready(Choice(candle.id, 1))
-    vouchers, bag = await filled(shop, for_two(sold))
+    goods, seen = await shop.ready(ProductChoice(candle.id, 1))
+    vouchers, opened = await filled(shop, for_two(sold))
     cards, _ = await filled(shop, card_of("50.00"))
     await put(shop, "i")
-    line = next(iter(bag.bag)).id
+    line = next(iter(opened.basket_lines)).id
     asked: list[Callable[[], Awaitable[object]]] = [
-        lambda: look_at_window(shop.context, WindowChoice()),
+        lambda: get_catalogue_page(shop.context, CatalogueQuery()),
         lambda: basket.open_prototype(shop.context, sold.massage.id),
-        lambda: basket.open_bag(shop.context, new_key(ShopKind.VOUCHERS)),
-        lambda: basket.open_bag(shop.context, new_key(ShopKind.GIFT_CARDS)),
+        lambda: basket.open_basket(shop.context, new_key(ShopKind.VOUCHERS)),
+        lambda: basket.open_basket(shop.context, new_key(ShopKind.GIFT_CARDS)),
         lambda: basket.put_line(shop.context, vouchers, line, for_two(sold, adults=1)),
         lambda: basket.remove_line(shop.context, vouchers, line),
         lambda: basket.price_line(shop.context, vouchers, None, None),
         lambda: basket.choose_reception(shop.context, cards, ReceptionMode.GIFTEE_EMAIL),
-        lambda: steps.price_items(shop.context, goods, [Choice(candle.id, 2)], None),
-        lambda: steps.choose_items(shop.context, goods, [Choice(candle.id, 2)], None),
+        lambda: steps.price_items(shop.context, goods, [ProductChoice(candle.id, 2)], None),
+        lambda: steps.choose_items(shop.context, goods, [ProductChoice(candle.id, 2)], None),
         lambda: steps.remove_code(shop.context, goods, "x"),
         lambda: steps.apply_code(shop.context, goods, "WELCOME10"),
     ]
@@ -80,7 +90,7 @@ async def test_every_shop_of_a_partner_that_does_not_sell_is_closed(shop: Shop, 
         asked += [
             lambda key=key: steps.open_checkout(shop.context, key),  # type: ignore[misc]
             lambda key=key: steps.identify_buyer(shop.context, key, BUYER),  # type: ignore[misc]
-            lambda key=key: payment.start_payment(shop.context, key, Agreed.of(seen.totals), "en", "https://x/"),  # type: ignore[misc]
+            lambda key=key: payment.start_payment(shop.context, key, AgreedTotals.of(seen.totals), "en", "https://x/"),  # type: ignore[misc]
         ]
     for ask in asked:
         with pytest.raises(PartnerInactive):
@@ -88,38 +98,38 @@ async def test_every_shop_of_a_partner_that_does_not_sell_is_closed(shop: Shop, 
     assert await shop.count("checkout_attempt") == 0
     await put(shop, "a")
     again = await steps.open_checkout(shop.context, goods)
-    assert (again.lines, again.reached) == (seen.lines, Step.PAYMENT), "what was chosen was kept"
-    assert (await basket.open_bag(shop.context, vouchers)).bag == bag.bag
+    assert (again.lines, again.furthest_step) == (seen.lines, CheckoutStep.PAYMENT), "what was chosen was kept"
+    assert (await basket.open_basket(shop.context, vouchers)).basket_lines == opened.basket_lines
 
 
 @pytest.mark.parametrize("finish", ["customer", "notification", "worker"])
 async def test_a_payment_under_way_finishes(shop: Shop, finish: str) -> None:
     candle = await shop.product(stock=3)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     await put(shop, "i")
     again = await shop.start(key, seen)
     assert again == started, "the button pressed once more leads to the same payment"
     shown = await steps.open_checkout(shop.context, key)
-    assert (shown.pending_url, Notice.SHOP_CLOSED in shown.notices) == (started.redirect_url, True)
+    assert (shown.pending_payment_url, CheckoutNotice.SHOP_CLOSED in shown.notices) == (started.redirect_url, True)
     await shop.pay(started)
     if finish == "notification":
-        await polling.follow_hint(shop.services, TransactionKind.PAYIN, await shop.payin_of(started.attempt_id))
+        await polling.handle_notification(shop.services, TransactionKind.PAYIN, await shop.payin_of(started.attempt_id))
     elif finish == "worker":
-        await polling.settle_attempt(shop.services, started.attempt_id)
+        await polling.poll_attempt(shop.services, started.attempt_id)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
-    assert (outcome.status, await shop.count("shop_order")) == (AttemptStatus.COMPLETED, 1)
+    assert (outcome.status, await shop.count("shop_order")) == (PaymentAttemptStatus.COMPLETED, 1)
     assert (await payment.payment_outcome(shop.context, key)).order_number == "1"
 
 
 async def test_a_payment_that_failed_is_not_begun_anew(shop: Shop) -> None:
     candle = await shop.product(stock=3)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     await put(shop, "i")
     await shop.pay(started, DECLINED_CARD)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
-    assert outcome.status is AttemptStatus.FAILED
+    assert outcome.status is PaymentAttemptStatus.FAILED
     with pytest.raises(PartnerInactive):
         await shop.start(key, seen)
     assert (await shop.count("checkout_attempt"), await shop.one("SELECT stock FROM product")) == (1, 3)
@@ -127,10 +137,10 @@ async def test_a_payment_that_failed_is_not_begun_anew(shop: Shop) -> None:
 
 async def test_a_payment_under_way_is_not_exchanged_for_another(shop: Shop) -> None:
     candle = await shop.product(stock=3)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     await put(shop, "i")
-    more = await steps.choose_items(shop.context, key, [Choice(candle.id, 2)], seen.delivery_id, "FR")
+    more = await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 2)], seen.delivery_id, "FR")
     with pytest.raises(PartnerInactive):
         await shop.start(key, more)
     assert await shop.one("SELECT state FROM checkout_attempt WHERE id = :id", id=started.attempt_id) == "open"
@@ -142,7 +152,7 @@ async def test_a_payment_under_way_is_not_exchanged_for_another(shop: Shop) -> N
 
 async def test_nothing_is_sold_for_a_gift_card_either(shop: Shop) -> None:
     candle, card = await shop.product(stock=3), await shop.gift_card("50.00")
-    key, seen = await shop.ready(Choice(candle.id, 1), codes=(card.code,))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1), codes=(card.code,))
     assert seen.totals.by_card == Decimal("0.00")
     await put(shop, "i")
     with pytest.raises(PartnerInactive):
@@ -153,7 +163,7 @@ async def test_nothing_is_sold_for_a_gift_card_either(shop: Shop) -> None:
 async def test_a_partner_made_inactive_while_a_payment_begins(shop: Shop) -> None:
     """Whoever presses pay waits for the change that is under way, and then begins nothing."""
     candle, coupon = await shop.product(stock=3), await shop.coupon(max_usages=1)
-    key, seen = await shop.ready(Choice(candle.id, 1), codes=(coupon.code,))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1), codes=(coupon.code,))
     async with shop.services.db.sessions() as db, db.begin():
         row = (await db.exec(select(PartnerRow).with_for_update())).one()
         row.status = PartnerStatus.INACTIVE
@@ -169,7 +179,7 @@ async def test_a_partner_made_inactive_while_a_payment_begins(shop: Shop) -> Non
 
 async def test_no_payment_begins_after_the_change_was_made(shop: Shop) -> None:
     candle = await shop.product()
-    ready = [await shop.ready(Choice(candle.id, 1)) for _ in range(12)]
+    ready = [await shop.ready(ProductChoice(candle.id, 1)) for _ in range(12)]
 
     async def change() -> int:
         await put(shop, "i")
@@ -186,13 +196,13 @@ async def test_no_payment_begins_after_the_change_was_made(shop: Shop) -> None:
 async def test_orders_do_not_wait_for_whoever_begins_to_pay(shop: Shop) -> None:
     """The lock that a beginning payment has on its partner lets the number of an order be counted."""
     candle = await shop.product()
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
     async with shop.services.db.sessions() as db, db.begin():
         await (await db.connection()).execute(text("SELECT 1 FROM partner FOR KEY SHARE"))
         outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
-    assert outcome.status is AttemptStatus.COMPLETED
+    assert outcome.status is PaymentAttemptStatus.COMPLETED
 
 
 async def test_an_unknown_key_of_a_closed_shop_tells_nothing_else(shop: Shop) -> None:

@@ -8,14 +8,15 @@ import pytest
 
 from resolvers.checkout import basket, steps
 from resolvers.payment import payment, polling
-from resolvers.payment.completion import settle
+from resolvers.payment.completion import sync_attempt
 from schema.checkout.basket import VoucherChoice
-from schema.checkout.checkout import AttemptStatus, Notice, ShopKind
+from schema.checkout.checkout import CheckoutNotice, PaymentAttemptStatus, ShopKind
 from schema.core.errors import AppError, InvalidInput
 from schema.coupon.coupon import ReceptionMode
-from store.core.codes import draw
-from tests.fixtures.sale import (
+from store.core.codes import generate_code
+from tests.fixtures.basket import (
     GIFTEE,
+    Experiences,
     all_at_once,
     bought,
     card_of,
@@ -27,7 +28,6 @@ from tests.fixtures.sale import (
     untouched,
 )
 from tests.fixtures.shop import DECLINED_CARD, Shop
-from tests.funnel.checkout.basket_world import Experiences
 
 # ---- coupons and gift cards
 
@@ -66,7 +66,7 @@ async def test_coupons_work_on_what_they_are_for(shop: Shop, sold: Experiences) 
     with pytest.raises(InvalidInput):
         await steps.apply_code(shop.context, key, for_shop.code)
     with pytest.raises(InvalidInput):
-        await steps.apply_code(shop.context, key, draw())
+        await steps.apply_code(shop.context, key, generate_code())
     later = await basket.choose_reception(shop.context, key, ReceptionMode.GIFTEE_EMAIL)
     assert later.codes[1].applies
     await untouched(shop)
@@ -77,7 +77,7 @@ async def test_a_coupon_may_raise_the_value_instead(shop: Shop, sold: Experience
     outcome = await bought(shop, card_of("50.00"), card_of("80.00"), codes=(plus.code,))
     assert outcome.totals is not None
     assert (outcome.totals.total, outcome.totals.discount) == (Decimal("130.00"), Decimal(0))
-    assert [(c.amount, c.adds) for c in outcome.codes] == [(Decimal(0), Decimal("13.00"))]
+    assert [(c.amount, c.added_value) for c in outcome.codes] == [(Decimal(0), Decimal("13.00"))]
     values = await columns(shop, "gift_card", "value_amount", "remaining_amount")
     assert values == [(Decimal("55.00"), Decimal("55.00")), (Decimal("88.00"), Decimal("88.00"))]
     assert await columns(shop, "order_product", "total_amount") == [(Decimal("50.00"),), (Decimal("80.00"),)]
@@ -94,7 +94,7 @@ async def test_gift_cards_pay_for_vouchers_but_not_for_gift_cards(shop: Shop, so
         await steps.apply_code(shop.context, key, card.code)
     await untouched(shop)
     outcome = await bought(shop, for_two(sold), codes=(card.code,))
-    assert outcome.status is AttemptStatus.COMPLETED
+    assert outcome.status is PaymentAttemptStatus.COMPLETED
     assert await shop.one("SELECT payment_type FROM voucher") == "gift_card"
     assert await shop.one("SELECT remaining_amount FROM gift_card") == Decimal("306.00")
     part = await shop.gift_card("5.00")
@@ -134,7 +134,7 @@ async def test_many_customers_at_once_lose_and_double_nothing(shop: Shop, sold: 
         await shop.pay(started)
         await asyncio.gather(
             payment.settle_payment(shop.context, key.session_id, started.attempt_id),
-            polling.settle_attempt(shop.services, started.attempt_id),
+            polling.poll_attempt(shop.services, started.attempt_id),
         )
 
     await asyncio.gather(*(buy(position) for position in range(8)))
@@ -153,12 +153,12 @@ async def test_a_declined_card_issues_nothing_and_lets_go(shop: Shop, sold: Expe
     key, seen = await filled(shop, for_two(sold), codes=(card.code, coupon.code))
     started = await shop.start(key, seen)
     outcome = await settled(shop, key, started, DECLINED_CARD)
-    assert outcome.notice is Notice.PAYMENT_DECLINED
+    assert outcome.notice is CheckoutNotice.PAYMENT_DECLINED
     assert (await shop.count("voucher"), await shop.count("shop_order")) == (0, 0)
     assert await shop.one("SELECT usage_count FROM coupon") == 0
     assert await shop.one("SELECT remaining_amount FROM gift_card") == Decimal("5.00")
-    again = await basket.open_bag(shop.context, key)
-    assert (again.totals, again.bag) == (seen.totals, seen.bag)
+    again = await basket.open_basket(shop.context, key)
+    assert (again.totals, again.basket_lines) == (seen.totals, seen.basket_lines)
     await settled(shop, key, await shop.start(key, again))
     assert await shop.count("voucher") == 1
 
@@ -179,9 +179,9 @@ async def test_what_is_gone_when_a_given_up_payment_is_paid_after_all_goes_back(
     await shop.execute(changes[gone])
     await shop.pay(started)
     for _ in range(2):
-        await settle(shop.services, started.attempt_id)
+        await sync_attempt(shop.services, started.attempt_id)
     outcome = await payment.payment_outcome(shop.context, key)
-    assert (outcome.status, outcome.notice) == (AttemptStatus.REFUNDED, Notice.PAYMENT_REFUNDED)
+    assert (outcome.status, outcome.notice) == (PaymentAttemptStatus.REFUNDED, CheckoutNotice.PAYMENT_REFUNDED)
     assert (await shop.count("voucher"), await shop.count("shop_order")) == (0, 0)
     assert await shop.one("SELECT remaining_amount FROM gift_card") == Decimal("5.00")
     assert (await shop.control("GET", "/ledger/check")).json()["balanced"] is True
@@ -192,7 +192,7 @@ async def test_a_given_up_payment_that_is_paid_after_all_still_issues(shop: Shop
     started = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     await shop.pay(started)
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert (await shop.count("shop_order"), await shop.count("voucher")) == (1, 1)
 
 
@@ -206,7 +206,7 @@ async def test_a_changed_bag_is_another_payment_and_only_one_of_them_is_an_order
     assert second.attempt_id != first.attempt_id
     await shop.pay(first)
     await shop.pay(second)
-    await asyncio.gather(*(polling.settle_attempt(shop.services, one.attempt_id) for one in (first, second)))
+    await asyncio.gather(*(polling.poll_attempt(shop.services, one.attempt_id) for one in (first, second)))
     assert await columns(shop, "shop_order", "total_amount") == [(Decimal("304.00"),)]
     assert await shop.count("voucher") == 2
     assert await shop.one("SELECT state FROM checkout_attempt WHERE id = :id", id=first.attempt_id) in {

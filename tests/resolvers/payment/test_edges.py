@@ -11,14 +11,23 @@ from sqlalchemy import text
 from resolvers.checkout import steps
 from resolvers.core.operation import Call
 from resolvers.payment import payment, polling
-from resolvers.payment.completion import fail, settle
-from schema.checkout.checkout import Agreed, AttemptStatus, Checkout, CheckoutKey, Choice, PaymentStarted
+from resolvers.payment.completion import fail, sync_attempt
+from schema.checkout.checkout import (
+    AgreedTotals,
+    Checkout,
+    CheckoutKey,
+    PaymentAttemptStatus,
+    ProductChoice,
+    StartedPayment,
+)
 from schema.core.errors import CartNotFound, NotFound, PartnerInactive, ProviderFailed, ProviderTimedOut, Unavailable
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.core.settings import ProviderName, Settings
-from store.kv import KeyValue
-from store.providers.base import MinorAmount, RefundRequest, TransactionKind, TransactionStatus, new_key
+from store.kv import KeyValueStore
+from store.providers.keys import new_idempotency_key
+from store.providers.money import MinorAmount
+from store.providers.transactions import RefundRequest, TransactionKind, TransactionStatus
 from tests.fixtures.shop import DECLINED_CARD, Shop, open_shop
 from tests.statements import executed
 
@@ -32,14 +41,14 @@ async def test_a_double_click_on_a_covered_order_orders_once(shop: Shop) -> None
     """The second press may find the first one's attempt written, ordered, or the cart gone, but never a new checkout."""
     for orders in range(1, 7):
         card = await shop.gift_card("90.00")
-        key, seen = await shop.ready(Choice((await shop.product("30.00")).id, 1), codes=(card.code,))
+        key, seen = await shop.ready(ProductChoice((await shop.product("30.00")).id, 1), codes=(card.code,))
 
         async def press(after: float, key: CheckoutKey = key, seen: Checkout = seen) -> None:
             await asyncio.sleep(after)
             try:
-                assert (await shop.start(key, seen)).status is AttemptStatus.COMPLETED
+                assert (await shop.start(key, seen)).status is PaymentAttemptStatus.COMPLETED
             except CartNotFound:
-                assert (await payment.payment_outcome(shop.context, key)).status is AttemptStatus.COMPLETED
+                assert (await payment.payment_outcome(shop.context, key)).status is PaymentAttemptStatus.COMPLETED
 
         await asyncio.gather(*(press(0.003 * n) for n in range(8)))
         assert await shop.count("shop_order") == orders
@@ -49,55 +58,55 @@ async def test_a_double_click_on_a_covered_order_orders_once(shop: Shop) -> None
 async def test_a_cart_that_could_not_be_deleted_is_not_ordered_again(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
     with monkeypatch.context() as patch:
         patch.setattr(type(shop.services.kv), "delete", _unreachable)
-        await polling.settle_attempt(shop.services, started.attempt_id)
+        await polling.poll_attempt(shop.services, started.attempt_id)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is not None
     again = await shop.start(key, seen)
-    assert (again.attempt_id, again.status) == (started.attempt_id, AttemptStatus.COMPLETED)
+    assert (again.attempt_id, again.status) == (started.attempt_id, PaymentAttemptStatus.COMPLETED)
     assert await shop.count("checkout_attempt") == 1
     await shop.services.carts.replace(shop.partner.id, key.cart_id, [], "")
     with pytest.raises(Exception, match="has changed"):
         await shop.start(key, seen)
 
 
-async def _unreachable(_kv: KeyValue, _key: str, **_conditions: object) -> bool:
+async def _unreachable(_kv: KeyValueStore, _key: str, **_conditions: object) -> bool:
     raise Unavailable(what="The cart store")
 
 
 async def test_the_order_is_shown_whichever_payment_made_it(shop: Shop) -> None:
     """Given up, tried again and declined; then the first is paid in the tab that was still open."""
-    key, seen = await shop.ready(Choice((await shop.product(stock=5)).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product(stock=5)).id, 1))
     first = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     clock.advance(dt.timedelta(seconds=1))
     second = await shop.start(key, seen)
     assert second.attempt_id != first.attempt_id
     await shop.pay(second, DECLINED_CARD)
-    await settle(shop.services, second.attempt_id)
+    await sync_attempt(shop.services, second.attempt_id)
     await shop.pay(first)
-    await settle(shop.services, first.attempt_id)
-    assert (await payment.payment_outcome(shop.context, key)).status is AttemptStatus.COMPLETED
+    await sync_attempt(shop.services, first.attempt_id)
+    assert (await payment.payment_outcome(shop.context, key)).status is PaymentAttemptStatus.COMPLETED
 
 
 async def test_a_payment_that_was_begun_meanwhile_wins_over_one_that_was_given_up(shop: Shop) -> None:
     for _ in range(4):
-        key, seen = await shop.ready(Choice((await shop.product(stock=5)).id, 1))
+        key, seen = await shop.ready(ProductChoice((await shop.product(stock=5)).id, 1))
         given_up = await shop.start(key, seen)
         await payment.cancel_payment(shop.context, key)
         await shop.pay(given_up)
         again, _ = await asyncio.gather(
-            shop.start(key, seen), settle(shop.services, given_up.attempt_id), return_exceptions=True
+            shop.start(key, seen), sync_attempt(shop.services, given_up.attempt_id), return_exceptions=True
         )
         state = await state_of(shop, given_up.attempt_id)
         if isinstance(again, BaseException):
             assert isinstance(again, CartNotFound)
             assert state == "completed"
         elif again.attempt_id == given_up.attempt_id:
-            assert again.status is AttemptStatus.COMPLETED
+            assert again.status is PaymentAttemptStatus.COMPLETED
         else:
             assert state == "refunding"
 
@@ -105,18 +114,18 @@ async def test_a_payment_that_was_begun_meanwhile_wins_over_one_that_was_given_u
 async def test_a_covered_order_is_made_although_the_process_died(shop: Shop) -> None:
     """Killed between the attempt and its completion: no provider will ever tell of it, the worker sees it."""
     card = await shop.gift_card("50.00")
-    key, seen = await shop.ready(Choice((await shop.product("30.00")).id, 1), codes=(card.code,))
-    await payment._begin(Call(shop.context, None), key, Agreed.of(seen.totals), "en")
+    key, seen = await shop.ready(ProductChoice((await shop.product("30.00")).id, 1), codes=(card.code,))
+    await payment._begin_attempt(Call(shop.context, None), key, AgreedTotals.of(seen.totals), "en")
     clock.advance(dt.timedelta(minutes=1))
     assert await polling.sweep(shop.services) == 1
-    await polling.settle_attempt(shop.services, await shop.one("SELECT id FROM checkout_attempt"))
+    await polling.poll_attempt(shop.services, await shop.one("SELECT id FROM checkout_attempt"))
     assert await shop.one("SELECT card_amount FROM shop_order") == 0
     assert await shop.one("SELECT remaining_amount FROM gift_card") == 20
 
 
 async def test_a_refusal_that_nobody_was_there_to_hear_lets_everything_go(shop: Shop) -> None:
     """Killed between the provider's refusal and our commit: the key tells the refusal, and nothing can be paid."""
-    key, seen = await shop.ready(Choice((await shop.product(stock=1)).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product(stock=1)).id, 1))
     await execute(shop, "UPDATE partner SET provider_wallet_id = 'gone'")
     with pytest.raises(ProviderFailed):
         await shop.start(key, seen)
@@ -124,7 +133,7 @@ async def test_a_refusal_that_nobody_was_there_to_hear_lets_everything_go(shop: 
     await execute(shop, "UPDATE product SET stock = 0")
     attempt = await shop.one("SELECT id FROM checkout_attempt")
     clock.advance(dt.timedelta(minutes=9))
-    await polling.settle_attempt(shop.services, attempt)
+    await polling.poll_attempt(shop.services, attempt)
     assert await state_of(shop, attempt) == "failed"
     assert await shop.one("SELECT stock FROM product") == 1
 
@@ -132,22 +141,22 @@ async def test_a_refusal_that_nobody_was_there_to_hear_lets_everything_go(shop: 
 @pytest.mark.parametrize("asked", [20, 40])
 async def test_whatever_was_charged_is_given_back(shop: Shop, asked: int) -> None:
     """The provider charged 30 where we had asked for something else: there is no order, and all 30 go back."""
-    key, seen = await shop.ready(Choice((await shop.product("30.00", stock=1)).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product("30.00", stock=1)).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
     await execute(shop, "UPDATE checkout_attempt SET card_amount = :asked, total_amount = :asked", asked=asked)
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunding"
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [3000]
     assert await shop.count("shop_order") == 0
     assert await shop.one("SELECT stock FROM product") == 1
 
 
-async def paid_after_giving_up(shop: Shop) -> PaymentStarted:
+async def paid_after_giving_up(shop: Shop) -> StartedPayment:
     """A payment that was given up and went through all the same, of what is no longer sold."""
-    key, seen = await shop.ready(Choice((await shop.product("30.00", stock=1)).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product("30.00", stock=1)).id, 1))
     started = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     await execute(shop, "UPDATE product SET is_active = false")
@@ -157,29 +166,29 @@ async def paid_after_giving_up(shop: Shop) -> PaymentStarted:
 
 async def test_what_somebody_gave_back_already_is_not_given_back_again(shop: Shop) -> None:
     started = await paid_after_giving_up(shop)
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     provider, payin_id = shop.services.provider, await shop.payin_of(started.attempt_id)
     payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)
     some, nothing = MinorAmount("EUR", 1000), MinorAmount("EUR", 0)
-    await provider.refund(RefundRequest("by hand", payin_id, payin.payer_id, some, nothing), key=new_key())
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await provider.refund(RefundRequest("by hand", payin_id, payin.payer_id, some, nothing), key=new_idempotency_key())
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [1000, 2000]
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await refunded(shop, started) == [1000, 2000]
 
 
 async def test_a_refund_that_fails_is_tried_until_it_succeeds(shop: Shop) -> None:
     started = await paid_after_giving_up(shop)
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     gone = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": "005405", "times": 3}
     await shop.control("POST", "/faults", gone)
     for _ in range(3):
-        await polling.settle_attempt(shop.services, started.attempt_id)
+        await polling.poll_attempt(shop.services, started.attempt_id)
         assert await state_of(shop, started.attempt_id) == "refunding"
         clock.advance(dt.timedelta(days=1))
         assert await polling.sweep(shop.services) == 1
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [3000]
 
@@ -187,16 +196,16 @@ async def test_a_refund_that_fails_is_tried_until_it_succeeds(shop: Shop) -> Non
 @pytest.mark.parametrize("left", [1, 0])
 async def test_a_payment_that_failed_and_is_paid_after_all_is_not_forgotten(shop: Shop, left: int) -> None:
     """It becomes the order while the goods are there; else the card has its money back."""
-    key, seen = await shop.ready(Choice((await shop.product("30.00", stock=1)).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product("30.00", stock=1)).id, 1))
     started = await shop.start(key, seen)
     payin = await shop.payin_of(started.attempt_id)
     await fail(shop.services, started.attempt_id, "101101", "issuer_declined")
     await execute(shop, "UPDATE product SET stock = :left", left=left)
-    await polling.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    await polling.handle_notification(shop.services, TransactionKind.PAYIN, payin)
     assert await state_of(shop, started.attempt_id) == "failed"
     await shop.pay(started)
-    await polling.follow_hint(shop.services, TransactionKind.PAYIN, payin)
-    await polling.follow_hint(shop.services, TransactionKind.PAYIN, payin)
+    await polling.handle_notification(shop.services, TransactionKind.PAYIN, payin)
+    await polling.handle_notification(shop.services, TransactionKind.PAYIN, payin)
     assert await state_of(shop, started.attempt_id) == ("completed" if left else "refunded")
     assert await shop.count("shop_order") == left
 
@@ -209,10 +218,14 @@ async def test_changing_ones_mind_never_waits_in_a_circle(shop: Shop) -> None:
     for _ in range(2):
         presses = []
         for _ in range(6):
-            key, seen = await shop.ready(Choice(second.id, 1), codes=(coupon.code,))
+            key, seen = await shop.ready(ProductChoice(second.id, 1), codes=(coupon.code,))
             await shop.start(key, seen)
-            presses.append((key, await steps.choose_items(shop.context, key, [Choice(first.id, 2)], collect, "FR")))
-            presses.append(await shop.ready(Choice(first.id, 1), Choice(second.id, 1), codes=(coupon.code,)))
+            presses.append(
+                (key, await steps.choose_items(shop.context, key, [ProductChoice(first.id, 2)], collect, "FR"))
+            )
+            presses.append(
+                await shop.ready(ProductChoice(first.id, 1), ProductChoice(second.id, 1), codes=(coupon.code,))
+            )
         await asyncio.gather(*(shop.start(key, seen) for key, seen in presses))
     assert await shop.one("SELECT usage_count FROM coupon") == 2 * 12
     assert await shop.one("SELECT stock FROM product WHERE id = :id", id=first.id) == 500 - 2 * 18
@@ -222,12 +235,14 @@ async def test_changing_ones_mind_never_waits_in_a_circle(shop: Shop) -> None:
 async def test_a_large_cart_takes_no_more_statements_than_a_small_one(shop: Shop) -> None:
     """While an order is written, whoever orders next of the same partner waits for its number."""
     candles = [await shop.product(stock=9) for _ in range(5)]
-    choices = [Choice(c.id, 1, (await shop.variant(c, "9.00", 9)).id if c is not candles[2] else None) for c in candles]
+    choices = [
+        ProductChoice(c.id, 1, (await shop.variant(c, "9.00", 9)).id if c is not candles[2] else None) for c in candles
+    ]
     card, counts = await shop.gift_card("500.00"), []
     for wanted in (choices[:3], choices):
         key, seen = await shop.ready(*wanted, codes=(card.code,))
         with executed(shop.services.db) as statements:
-            assert (await shop.start(key, seen)).status is AttemptStatus.COMPLETED
+            assert (await shop.start(key, seen)).status is PaymentAttemptStatus.COMPLETED
         counts.append(len(statements))
     assert counts[1] <= counts[0]
     sold = "SELECT op.product_id, ov.variant_id FROM order_product op LEFT JOIN order_variant ov ON ov.id = order_variant_id"
@@ -238,11 +253,11 @@ async def test_a_large_cart_takes_no_more_statements_than_a_small_one(shop: Shop
 async def test_a_part_that_is_held_stays_when_others_spend_the_rest(shop: Shop) -> None:
     """30 of 50 are held by a payment that is open, 20 are spent by somebody else: the card is used up, but for its holder."""
     card = await shop.gift_card("30.00")
-    key, seen = await shop.ready(Choice((await shop.product("40.00")).id, 1), codes=(card.code,))
+    key, seen = await shop.ready(ProductChoice((await shop.product("40.00")).id, 1), codes=(card.code,))
     started = await shop.start(key, seen)
     await execute(shop, "UPDATE gift_card SET value_amount = 50, remaining_amount = 20")
-    other, its = await shop.ready(Choice((await shop.product("20.00")).id, 1), codes=(card.code,))
-    assert (await shop.start(other, its)).status is AttemptStatus.COMPLETED
+    other, its = await shop.ready(ProductChoice((await shop.product("20.00")).id, 1), codes=(card.code,))
+    assert (await shop.start(other, its)).status is PaymentAttemptStatus.COMPLETED
     assert await shop.one("SELECT status FROM gift_card") == "used"
     assert (await steps.open_checkout(shop.context, key)).totals == seen.totals
     assert (await shop.start(key, seen)).attempt_id == started.attempt_id
@@ -255,8 +270,8 @@ async def test_nobody_waits_for_ever_for_a_provider_that_hangs(
     shop: Shop, when: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither who begins to pay, nor who comes back: both can try again, and it is the same payment."""
-    monkeypatch.setattr(payment, "PATIENCE", dt.timedelta(seconds=0.3))
-    key, seen = await shop.ready(Choice((await shop.product(stock=1)).id, 1))
+    monkeypatch.setattr(payment, "PROVIDER_TIMEOUT", dt.timedelta(seconds=0.3))
+    key, seen = await shop.ready(ProductChoice((await shop.product(stock=1)).id, 1))
     hangs = {"path": "/payins*", "kind": "hang", "seconds": 30, "when": when}
     await shop.control("POST", "/faults", hangs)
     with pytest.raises(ProviderTimedOut):
@@ -265,16 +280,16 @@ async def test_nobody_waits_for_ever_for_a_provider_that_hangs(
     await shop.pay(started)
     await shop.control("POST", "/faults", hangs)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
-    assert outcome.status is AttemptStatus.WAITING
+    assert outcome.status is PaymentAttemptStatus.WAITING
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
-    assert outcome.status is AttemptStatus.COMPLETED
+    assert outcome.status is PaymentAttemptStatus.COMPLETED
     assert await shop.count("checkout_attempt") == 1
     assert sum((await shop.control("GET", "/stats")).json()["charges"].values()) == 1
 
 
 async def test_a_payment_of_another_shop_is_none(shop: Shop) -> None:
     other = await open_shop(shop.services, shop.sandbox, "other.localhost")
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
     for asked in (
@@ -288,7 +303,7 @@ async def test_a_payment_of_another_shop_is_none(shop: Shop) -> None:
 
 
 async def test_a_test_partner_takes_no_real_money(shop: Shop) -> None:
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     await execute(shop, "UPDATE partner SET status = 't'")
     real = Settings(provider=ProviderName.MANGOPAY, mangopay_client_id="x", mangopay_api_key=SecretStr("x"))
     there = dataclasses.replace(shop, services=dataclasses.replace(shop.services, settings=real))
@@ -304,7 +319,7 @@ async def execute(shop: Shop, statement: str, **parameters: object) -> None:
         await (await db.connection()).execute(text(statement), parameters)
 
 
-async def refunded(shop: Shop, started: PaymentStarted) -> list[int]:
+async def refunded(shop: Shop, started: StartedPayment) -> list[int]:
     """The refunds that were made of a payment, in cents."""
     payin = await shop.payin_of(started.attempt_id)
     made = await shop.services.provider.list_children(TransactionKind.PAYIN, payin)

@@ -9,29 +9,29 @@ from sqlalchemy import text
 
 from resolvers.checkout import steps
 from resolvers.payment import payment, polling
-from resolvers.payment.completion import settle
-from schema.checkout.checkout import Agreed, AttemptStatus, Choice, Notice
+from resolvers.payment.completion import sync_attempt
+from schema.checkout.checkout import AgreedTotals, CheckoutNotice, PaymentAttemptStatus, ProductChoice
 from schema.core.errors import CartNotFound, CheckoutChanged, NotFound, PaymentsNotActive
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.partner.partners import PartnerRow
-from store.providers.base import TransactionKind
+from store.providers.transactions import TransactionKind
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD, GOOD_CARD, Shop
 
 
 async def test_a_card_with_a_challenge_makes_one_order(shop: Shop) -> None:
     candle = await shop.product("20.00", stock=3, vat_rate=Decimal("20.00"))
     key, seen = await shop.ready(
-        Choice(candle.id, 2), delivery=DeliveryKind.HOME_DELIVERY, return_url="https://x.example/a"
+        ProductChoice(candle.id, 2), delivery=DeliveryKind.HOME_DELIVERY, return_url="https://x.example/a"
     )
     assert seen.totals.total == Decimal("45.00")
     started = await shop.start(key, seen)
-    assert started.status is AttemptStatus.WAITING
+    assert started.status is PaymentAttemptStatus.WAITING
     assert started.redirect_url
     assert await shop.one("SELECT stock FROM product") == 1
     await shop.pay(started, CHALLENGE_CARD)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
-    assert outcome.status is AttemptStatus.COMPLETED
+    assert outcome.status is PaymentAttemptStatus.COMPLETED
     assert outcome.order_number == "1"
     assert outcome.return_url == "https://x.example/a"
     assert await shop.count("shop_order") == 1
@@ -43,7 +43,7 @@ async def test_a_card_with_a_challenge_makes_one_order(shop: Shop) -> None:
 
 async def test_only_the_browser_that_paid_is_told(shop: Shop) -> None:
     candle = await shop.product()
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
     with pytest.raises(NotFound):
@@ -57,15 +57,15 @@ async def test_fifty_completions_at_once_make_one_order(shop: Shop) -> None:
     candle = await shop.product(stock=5)
     card = await shop.gift_card("5.00")
     coupon = await shop.coupon(max_usages=1)
-    key, seen = await shop.ready(Choice(candle.id, 1), codes=(card.code, coupon.code))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1), codes=(card.code, coupon.code))
     assert seen.totals.by_card == Decimal("13.00")
     started = await shop.start(key, seen)
     await shop.pay(started)
     payin = await shop.payin_of(started.attempt_id)
     calls = [
         *(payment.settle_payment(shop.context, key.session_id, started.attempt_id) for _ in range(20)),
-        *(polling.settle_attempt(shop.services, started.attempt_id) for _ in range(20)),
-        *(polling.follow_hint(shop.services, TransactionKind.PAYIN, payin) for _ in range(10)),
+        *(polling.poll_attempt(shop.services, started.attempt_id) for _ in range(20)),
+        *(polling.handle_notification(shop.services, TransactionKind.PAYIN, payin) for _ in range(10)),
     ]
     await asyncio.gather(*calls)
     assert await shop.count("shop_order") == 1
@@ -78,7 +78,7 @@ async def test_fifty_completions_at_once_make_one_order(shop: Shop) -> None:
 
 async def test_pressing_pay_in_ten_tabs_begins_one_payment(shop: Shop) -> None:
     candle = await shop.product(stock=5)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await asyncio.gather(*(shop.start(key, seen) for _ in range(10)))
     assert len({s.attempt_id for s in started}) == 1
     assert len({s.redirect_url for s in started}) == 1
@@ -89,7 +89,7 @@ async def test_pressing_pay_in_ten_tabs_begins_one_payment(shop: Shop) -> None:
 
 async def test_the_last_piece_is_sold_once(shop: Shop) -> None:
     candle = await shop.product(stock=1)
-    ready = [await shop.ready(Choice(candle.id, 1)) for _ in range(12)]
+    ready = [await shop.ready(ProductChoice(candle.id, 1)) for _ in range(12)]
     results = await asyncio.gather(*(shop.start(key, seen) for key, seen in ready), return_exceptions=True)
     won = [r for r in results if not isinstance(r, BaseException)]
     assert len(won) == 1
@@ -101,7 +101,7 @@ async def test_the_last_piece_is_sold_once(shop: Shop) -> None:
 async def test_the_last_use_of_a_coupon_is_given_once(shop: Shop) -> None:
     candle = await shop.product()
     coupon = await shop.coupon(max_usages=1)
-    ready = [await shop.ready(Choice(candle.id, 1), codes=(coupon.code,)) for _ in range(12)]
+    ready = [await shop.ready(ProductChoice(candle.id, 1), codes=(coupon.code,)) for _ in range(12)]
     results = await asyncio.gather(*(shop.start(key, seen) for key, seen in ready), return_exceptions=True)
     assert len([r for r in results if not isinstance(r, BaseException)]) == 1
     assert await shop.one("SELECT usage_count FROM coupon") == 1
@@ -110,7 +110,7 @@ async def test_the_last_use_of_a_coupon_is_given_once(shop: Shop) -> None:
 async def test_a_gift_card_never_pays_twice(shop: Shop) -> None:
     candle = await shop.product("30.00")
     card = await shop.gift_card("50.00")
-    ready = [await shop.ready(Choice(candle.id, 1), codes=(card.code,)) for _ in range(8)]
+    ready = [await shop.ready(ProductChoice(candle.id, 1), codes=(card.code,)) for _ in range(8)]
     results = await asyncio.gather(*(shop.start(key, seen) for key, seen in ready), return_exceptions=True)
     assert len([r for r in results if not isinstance(r, BaseException)]) == 1
     assert await shop.one("SELECT remaining_amount FROM gift_card") == Decimal("20.00")
@@ -120,10 +120,10 @@ async def test_a_gift_card_never_pays_twice(shop: Shop) -> None:
 async def test_wholly_covered_orders_skip_the_card(shop: Shop) -> None:
     candle = await shop.product("30.00")
     card = await shop.gift_card("50.00")
-    key, seen = await shop.ready(Choice(candle.id, 1), codes=(card.code,))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1), codes=(card.code,))
     assert seen.totals.by_card == 0
     started = await shop.start(key, seen)
-    assert started.status is AttemptStatus.COMPLETED
+    assert started.status is PaymentAttemptStatus.COMPLETED
     assert started.redirect_url is None
     outcome = await payment.payment_outcome(shop.context, key)
     assert outcome.order_number == "1"
@@ -135,36 +135,36 @@ async def test_a_declined_card_lets_everything_go_and_another_card_pays(shop: Sh
     candle = await shop.product(stock=2)
     card = await shop.gift_card("5.00")
     coupon = await shop.coupon(max_usages=1)
-    key, seen = await shop.ready(Choice(candle.id, 2), codes=(card.code, coupon.code))
+    key, seen = await shop.ready(ProductChoice(candle.id, 2), codes=(card.code, coupon.code))
     first = await shop.start(key, seen)
     await shop.pay(first, DECLINED_CARD)
     outcome = await payment.settle_payment(shop.context, key.session_id, first.attempt_id)
-    assert outcome.status is AttemptStatus.FAILED
-    assert outcome.notice is Notice.PAYMENT_DECLINED
+    assert outcome.status is PaymentAttemptStatus.FAILED
+    assert outcome.notice is CheckoutNotice.PAYMENT_DECLINED
     assert await shop.one("SELECT stock FROM product") == 2
     assert await shop.one("SELECT usage_count FROM coupon") == 0
     assert await shop.one("SELECT remaining_amount FROM gift_card") == Decimal("5.00")
     assert await shop.count("shop_order") == 0
     again = await steps.open_checkout(shop.context, key)
-    assert Notice.PAYMENT_DECLINED in again.notices
+    assert CheckoutNotice.PAYMENT_DECLINED in again.notices
     assert again.totals == seen.totals
     second = await shop.start(key, again)
     assert second.attempt_id != first.attempt_id
     await shop.pay(second, GOOD_CARD)
     done = await payment.settle_payment(shop.context, key.session_id, second.attempt_id)
-    assert done.status is AttemptStatus.COMPLETED
+    assert done.status is PaymentAttemptStatus.COMPLETED
 
 
 async def test_a_cancelled_payment_says_so(shop: Shop) -> None:
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started, None)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
-    assert outcome.notice is Notice.PAYMENT_CANCELLED
+    assert outcome.notice is CheckoutNotice.PAYMENT_CANCELLED
 
 
 async def test_a_customer_who_never_comes_back_gets_the_order(shop: Shop) -> None:
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
     assert await polling.sweep(shop.services) == 0
@@ -172,37 +172,37 @@ async def test_a_customer_who_never_comes_back_gets_the_order(shop: Shop) -> Non
     assert await polling.sweep(shop.services) == 1
     assert await polling.sweep(shop.services) in {0, 1}
     assert await shop.count("pgqueuer") == 1
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
 
 
 async def test_an_abandoned_payment_times_out_and_frees_the_stock(shop: Shop) -> None:
     candle = await shop.product(stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     clock.advance(dt.timedelta(minutes=16))
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
-    assert outcome.notice is Notice.PAYMENT_EXPIRED
+    assert outcome.notice is CheckoutNotice.PAYMENT_EXPIRED
     assert await shop.one("SELECT stock FROM product") == 1
 
 
 async def test_what_no_longer_covers_is_refunded_in_full(shop: Shop) -> None:
     candle = await shop.product("30.00", stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
-    await steps.choose_items(shop.context, key, [Choice(candle.id, 1)], shop.modes[DeliveryKind.DIGITAL])
+    await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 1)], shop.modes[DeliveryKind.DIGITAL])
     await payment.cancel_payment(shop.context, key)
     assert await shop.one("SELECT state FROM checkout_attempt") == "abandoned"
-    other_key, other_seen = await shop.ready(Choice(candle.id, 1))
+    other_key, other_seen = await shop.ready(ProductChoice(candle.id, 1))
     other = await shop.start(other_key, other_seen)
     await shop.pay(started)
-    await settle(shop.services, started.attempt_id)
+    await sync_attempt(shop.services, started.attempt_id)
     assert await shop.one("SELECT state FROM checkout_attempt WHERE id = :id", id=started.attempt_id) == "refunding"
-    await settle(shop.services, started.attempt_id)
+    await sync_attempt(shop.services, started.attempt_id)
     assert await shop.one("SELECT state FROM checkout_attempt WHERE id = :id", id=started.attempt_id) == "refunded"
     outcome = await payment.payment_outcome(shop.context, key)
-    assert outcome.status is AttemptStatus.REFUNDED
-    assert outcome.notice is Notice.PAYMENT_REFUNDED
+    assert outcome.status is PaymentAttemptStatus.REFUNDED
+    assert outcome.notice is CheckoutNotice.PAYMENT_REFUNDED
     assert await shop.count("shop_order") == 0
     await shop.pay(other)
     done = await payment.settle_payment(shop.context, other_key.session_id, other.attempt_id)
@@ -212,27 +212,27 @@ async def test_what_no_longer_covers_is_refunded_in_full(shop: Shop) -> None:
 
 async def test_a_given_up_payment_that_is_paid_after_all_still_becomes_the_order(shop: Shop) -> None:
     candle = await shop.product("30.00", stock=1)
-    key, seen = await shop.ready(Choice(candle.id, 1))
+    key, seen = await shop.ready(ProductChoice(candle.id, 1))
     started = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     assert await shop.one("SELECT stock FROM product") == 1
     await shop.pay(started)
-    await polling.settle_attempt(shop.services, started.attempt_id)
+    await polling.poll_attempt(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
     assert await shop.one("SELECT stock FROM product") == 0
 
 
 async def test_a_payment_refuses_a_total_the_customer_has_not_seen(shop: Shop) -> None:
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     with pytest.raises(CheckoutChanged):
         await payment.start_payment(
-            shop.context, key, Agreed(seen.totals.total - 1, seen.totals.by_card), "en", "http://x/"
+            shop.context, key, AgreedTotals(seen.totals.total - 1, seen.totals.by_card), "en", "http://x/"
         )
     assert await shop.count("checkout_attempt") == 0
 
 
 async def test_a_partner_without_active_payments_takes_no_card(shop: Shop) -> None:
-    key, seen = await shop.ready(Choice((await shop.product()).id, 1))
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     async with shop.services.db.sessions() as db, db.begin():
         partner = await db.get_one(PartnerRow, shop.partner.id)
         partner.payments_active = False
@@ -243,12 +243,12 @@ async def test_a_partner_without_active_payments_takes_no_card(shop: Shop) -> No
 
 async def test_order_numbers_have_no_gaps(shop: Shop) -> None:
     candle = await shop.product("10.00", stock=6)
-    ready = [await shop.ready(Choice(candle.id, 1)) for _ in range(9)]
+    ready = [await shop.ready(ProductChoice(candle.id, 1)) for _ in range(9)]
     started = await asyncio.gather(*(shop.start(key, seen) for key, seen in ready), return_exceptions=True)
     good = [s for s in started if not isinstance(s, BaseException)]
     for one in good[:5]:
         await shop.pay(one)
     await shop.pay(good[5], DECLINED_CARD)
-    await asyncio.gather(*(polling.settle_attempt(shop.services, one.attempt_id) for one in good))
+    await asyncio.gather(*(polling.poll_attempt(shop.services, one.attempt_id) for one in good))
     numbers = [row[0] for row in await shop.services.db.rows(text("SELECT number FROM shop_order ORDER BY 1"))]
     assert numbers == [1, 2, 3, 4, 5]

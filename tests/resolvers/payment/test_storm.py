@@ -14,14 +14,15 @@ from sqlalchemy import text
 from resolvers.checkout import steps
 from resolvers.payment import payment, polling
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import CheckoutKey, Choice
+from schema.checkout.checkout import CheckoutKey, ProductChoice
 from schema.core.errors import CartNotFound, CheckoutChanged, InvalidInput, NotFound, ProviderFailed, ProviderTimedOut
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.product.products import ProductRow
-from store.providers.base import ProviderError, TransactionKind
+from store.providers.errors import ProviderError
+from store.providers.transactions import TransactionKind
 from tests.fixtures.shop import BUYER, DECLINED_CARD, GOOD_CARD, Shop
 
 STOCK = 6
@@ -42,10 +43,10 @@ class Storm:
     cards: Sequence[GiftCardRow]
     keys: list[CheckoutKey]
 
-    def basket(self) -> list[Choice]:
+    def basket(self) -> list[ProductChoice]:
         """Something to buy."""
         wanted = self.chance.sample(self.products, self.chance.randint(1, 2))
-        return [Choice(product.id, self.chance.randint(1, 2)) for product in wanted]
+        return [ProductChoice(product.id, self.chance.randint(1, 2)) for product in wanted]
 
     async def customer(self) -> None:
         """Somebody comes with a new cart, and perhaps with codes; now and then somebody else opens the same cart."""
@@ -89,7 +90,7 @@ class Storm:
     async def notice(self, _key: CheckoutKey) -> None:
         """The provider notifies."""
         if payin := (await self.some_attempt())[1]:
-            await polling.follow_hint(self.shop.services, TransactionKind.PAYIN, payin)
+            await polling.handle_notification(self.shop.services, TransactionKind.PAYIN, payin)
 
     async def fault(self, _key: CheckoutKey) -> None:
         """The provider fails for a while."""
@@ -126,9 +127,9 @@ class Storm:
             for attempt_id, payin in await self.shop.services.db.rows(
                 text("SELECT id, payin_id FROM checkout_attempt")
             ):
-                await polling.settle_attempt(self.shop.services, attempt_id)
+                await polling.poll_attempt(self.shop.services, attempt_id)
                 if payin:
-                    await polling.follow_hint(self.shop.services, TransactionKind.PAYIN, payin)
+                    await polling.handle_notification(self.shop.services, TransactionKind.PAYIN, payin)
             clock.advance(dt.timedelta(minutes=30))
 
 

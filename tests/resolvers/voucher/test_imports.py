@@ -8,11 +8,11 @@ import pytest
 
 from resolvers.voucher import imports, updates
 from schema.core.errors import InvalidInput
-from schema.core.permission import NAMED, Permission
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.voucher.issue_input import ImportedVoucher, ImportVoucher, ImportVouchers
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
-from store.core.codes import draw, normal
+from store.core.codes import generate_code, normalize
 from tests.changes import OverGraphQL, Transport
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import Sold, holder, sell, told, voucher_of
@@ -70,7 +70,7 @@ async def test_a_voucher_is_taken_over_as_it_stands(tenants: Tenants, ask: Trans
 
 async def test_codes_of_any_shape_but_wrong_ones_of_ours(tenants: Tenants, ask: Transport) -> None:
     sold = await sell(tenants, "a1")
-    ours = draw()
+    ours = generate_code()
     last = ours[-1]
     for code in ("abc", "A1-" * 13, "0" * 16, ours, "ÄÖ 2030 #1"):
         assert (await ask.change("a1", imports.import_voucher, **imported(sold, code))).done, code
@@ -160,7 +160,9 @@ async def test_many_are_taken_over_at_once_or_none(tenants: Tenants) -> None:
 async def test_for_whom_they_are_taken_over(tenants: Tenants, ask: Transport) -> None:
     sold = await sell(tenants, "a1")
     a1, b1 = tenants.partners["a1"], tenants.partners["b1"]
-    without = await holder(tenants, "a1", *sorted(NAMED - {Permission.UPDATE_VOUCHER, Permission.MANAGE_MASTERADMIN}))
+    without = await holder(
+        tenants, "a1", *sorted(GRANTABLE_PERMISSIONS - {Permission.UPDATE_VOUCHER, Permission.MANAGE_MASTERADMIN})
+    )
     before = await tenants.snapshot()
     refused = {
         "market a": {},
@@ -279,7 +281,7 @@ async def test_of_two_imports_of_one_code_at_once_one_is_taken(tenants: Tenants)
     refused: list[Any] = []
     assert sum(await asyncio.gather(*(once() for _ in range(6)))) == 1
     assert refused == [(("code",), "ALREADY_TAKEN")] * 5
-    assert normal("Gîte n°7 α") == await tenants.one("SELECT normal_code FROM voucher")
+    assert normalize("Gîte n°7 α") == await tenants.one("SELECT normal_code FROM voucher")
 
 
 async def test_a_code_that_is_lost_to_somebody_else_is_told_at_its_row(tenants: Tenants) -> None:

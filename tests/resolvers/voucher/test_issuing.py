@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from resolvers.voucher import issuing
-from schema.core.permission import NAMED, Permission
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.coupon.coupon import ReceptionMode
-from schema.event import DATA, EventType
+from schema.event import EVENT_DATA_KEYS, EventType
 from schema.voucher.issue_input import IssueVoucher
 from schema.voucher.voucher import VoucherState
-from store.core.codes import draw, looks_right, normal
+from store.core.codes import generate_code, looks_valid, normalize
 from store.customer import Person, customer_for, customers_for
 from store.database import unique_codes
 from tests.changes import Transport
@@ -44,8 +44,8 @@ async def test_a_voucher_is_issued_as_the_shop_would_sell_it(tenants: Tenants, a
     sold = await sell(tenants, "a1")
     assert (await ask.change("a1", issuing.issue_voucher, **wanted(sold))).done
     made = await tenants.newest("voucher")
-    assert looks_right(made["code"])
-    assert made["normal_code"] == normal(made["code"])
+    assert looks_valid(made["code"])
+    assert made["normal_code"] == normalize(made["code"])
     assert made["partner_id"] == tenants.partners["a1"].id
     kept = {"state": "paid", "kind": "voucher", "nb_nights": 3, "nb_adults": 3, "nb_children": 1, "nb_babies": 0}
     assert {key: made[key] for key in kept} == kept
@@ -67,7 +67,7 @@ async def test_a_voucher_is_issued_as_the_shop_would_sell_it(tenants: Tenants, a
     assert dt.datetime.fromisoformat(prototype["updated_on"]) == sold.stay.updated_on
     ((kind, data),) = await told(tenants, made["id"])
     assert kind == "voucher.issued"
-    assert set(data) == set(DATA[EventType.VOUCHER_ISSUED])
+    assert set(data) == set(EVENT_DATA_KEYS[EventType.VOUCHER_ISSUED])
     assert data["code"] == made["code"]
     assert data["total_price"] == {"amount": "445.00", "currency": "EUR"}
     assert data["order_id"] is None
@@ -99,7 +99,9 @@ async def test_whoever_keeps_a_voucher_gave_it(tenants: Tenants, ask: Transport)
 async def test_what_the_shop_would_not_sell_is_refused(tenants: Tenants, ask: Transport) -> None:
     sold, other = await sell(tenants, "a1"), await sell(tenants, "a2")
     robe = {"option_id": sold.robe.id}
-    without = await holder(tenants, "a1", *sorted(NAMED - {Permission.UPDATE_VOUCHER, Permission.MANAGE_MASTERADMIN}))
+    without = await holder(
+        tenants, "a1", *sorted(GRANTABLE_PERMISSIONS - {Permission.UPDATE_VOUCHER, Permission.MANAGE_MASTERADMIN})
+    )
     before = await tenants.snapshot()
     by_post, by_email = ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY, ReceptionMode.GIFTEE_EMAIL
     refused: list[tuple[dict[str, Any], str]] = [
@@ -150,9 +152,9 @@ async def test_more_than_can_be_kept_is_refused(tenants: Tenants, ask: Transport
 async def test_a_code_that_is_taken_is_drawn_again(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
     sold = await sell(tenants, "a1")
     there = await tenants.add(voucher_of(sold))
-    fresh = draw()
+    fresh = generate_code()
     codes = iter([there.code, there.code, fresh])
-    monkeypatch.setattr(unique_codes, "draw", lambda: next(codes))
+    monkeypatch.setattr(unique_codes, "generate_code", lambda: next(codes))
     given = IssueVoucher(**wanted(sold))
     made = await issuing.issue_voucher(await tenants.context("a1"), given)
     assert made.code == fresh

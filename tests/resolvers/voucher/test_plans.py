@@ -14,7 +14,7 @@ from resolvers.voucher.vouchers import VoucherFilter, VoucherSort
 from store.database import filtered_page
 from store.database.db import Database
 from tests.bench import vouchers
-from tests.bench.world import open_world
+from tests.bench.installation import open_installation
 from tests.statements import Fetched, fetched
 
 ROWS = 4000
@@ -105,14 +105,14 @@ async def test_first_pages_go_along_an_index_and_statements_do_not_grow(
         "".join(part.capitalize() if at else part for at, part in enumerate(name.split("_")))
         for name in VoucherFilter.model_fields
     }
-    monkeypatch.setattr(filtered_page, "NEXT", 200)  # of so few rows, 5,000 would be all
-    async with open_world(database_url, "", tmp_path) as world:
-        partner_id, _, token = await vouchers.lay(world, ROWS)
-        pool = world.means.pool
+    monkeypatch.setattr(filtered_page, "SCANNED_ROWS", 200)  # of so few rows, 5,000 would be all
+    async with open_installation(database_url, "", tmp_path) as installation:
+        partner_id, _, token = await vouchers.lay(installation, ROWS)
+        pool = installation.means.pool
         one = await pool.fetchrow(ONE, partner_id)
-        transport, headers = httpx.ASGITransport(world.app), {"Authorization": f"Token {token}"}
+        transport, headers = httpx.ASGITransport(installation.app), {"Authorization": f"Token {token}"}
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", headers=headers) as client:
-            reader = Reader(client, world.app.state.house.services.db)
+            reader = Reader(client, installation.app.state.container.services.db)
             await _first_pages_and_one_go_along_an_index(reader, one)
             await _a_deep_page_does_not_read_what_it_passes_over(reader, pool)
             await _statements_do_not_grow(reader)

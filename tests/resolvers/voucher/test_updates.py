@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from resolvers.job.expiry import expire_vouchers
 from resolvers.voucher import updates
 from schema.core.errors import InvalidTransition
-from schema.core.permission import NAMED, Permission
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import ExpeditionStatus, VoucherState
 from store.core.clock import clock
-from store.voucher.states import MOVES, move
+from store.voucher.states import TRANSITIONS, transition
 from tests.changes import Direct, OverGraphQL, Transport
 from tests.fixtures.tenants import EVERYBODY, Tenants
 from tests.fixtures.voucher import WORKED, holder, sell, told, voucher_of
@@ -38,7 +38,7 @@ async def test_every_move_takes_its_permission_and_no_other(tenants: Tenants) ->
     for old, new in itertools.product(S, repeat=2):
         row = await tenants.add(voucher_of(sold, old))
         before = await tenants.row("voucher", row.id)
-        needed = MOVES.get((old, new))
+        needed = TRANSITIONS.get((old, new))
         if old is new:
             may = await holder(tenants, "a1", Permission.USE_VOUCHER)
             assert (await ask.change(may, updates.update_voucher, code=row.code, state=new)).done
@@ -69,7 +69,9 @@ async def test_every_move_takes_its_permission_and_no_other(tenants: Tenants) ->
 async def test_nothing_moves_for_whoever_may_not_use_vouchers(tenants: Tenants, ask: Transport) -> None:
     sold = await sell(tenants, "a1")
     row = await tenants.add(voucher_of(sold))
-    without = await holder(tenants, "a1", *sorted(NAMED - {Permission.USE_VOUCHER, Permission.MANAGE_MASTERADMIN}))
+    without = await holder(
+        tenants, "a1", *sorted(GRANTABLE_PERMISSIONS - {Permission.USE_VOUCHER, Permission.MANAGE_MASTERADMIN})
+    )
     before = await tenants.snapshot()
     outcome = await ask.change(without, updates.update_voucher, code=row.code, state=S.USED)
     assert outcome.wrong == {("", "FORBIDDEN")}
@@ -250,12 +252,12 @@ async def test_a_booking_comes_and_goes_with_the_use(tenants: Tenants, ask: Tran
     assert (await use(state=S.USED, rental=stay)).done  # the state that it is in already changes nothing
     assert await tenants.one("SELECT count(*) FROM voucher_rental") == 1
     before = await tenants.snapshot()
-    assert (await use(state=S.PAID, rental_ids_off=[id, id + 1])).wrong == NOBODYS
+    assert (await use(state=S.PAID, remove_rental_ids=[id, id + 1])).wrong == NOBODYS
     assert await tenants.snapshot() == before
-    assert (await use(state=S.PAID, rental_ids_off=[id, id])).done
+    assert (await use(state=S.PAID, remove_rental_ids=[id, id])).done
     assert (await tenants.row("voucher", row.id))["state"] == "paid"
     assert await tenants.one("SELECT count(*) FROM voucher_rental") == 0
-    assert (await use(state=S.USING, rental_ids_off=[id])).wrong == {("rental_ids_off", "INVALID")}
+    assert (await use(state=S.USING, remove_rental_ids=[id])).wrong == {("remove_rental_ids", "INVALID")}
     assert (await tenants.row("voucher", row.id))["state"] == "paid"
 
 
@@ -343,7 +345,7 @@ async def test_of_two_moves_at_once_each_is_one_of_the_table(tenants: Tenants) -
     for _, data in await told(tenants, row.id):
         old, new = VoucherState(data["old_state"]), VoucherState(data["state"])
         assert old is at
-        assert (old, new) in MOVES
+        assert (old, new) in TRANSITIONS
         assert (data["used_on"] is not None) is (new is S.USED)
         at = new
     assert (await tenants.row("voucher", row.id))["state"] == at.value
@@ -361,12 +363,12 @@ async def test_whatever_is_asked_of_a_voucher_it_goes_where_the_table_leads(
         await db.flush()
         model, activated = S.DRAFT, None
         for state in path:
-            allowed = (model, state) in MOVES
+            allowed = (model, state) in TRANSITIONS
             if allowed or model is state:
-                assert await move(db, row, state, clock.now()) is allowed
+                assert await transition(db, row, state, clock.now()) is allowed
             else:
                 with pytest.raises(InvalidTransition):
-                    await move(db, row, state, clock.now())
+                    await transition(db, row, state, clock.now())
             model = state if allowed else model
             activated = activated or row.activated_on
             assert row.state is model

@@ -13,20 +13,19 @@ from tests.servers.receivers import Receiver, answers, hangs
 
 SENDER = """
 import asyncio, sys
-from resolvers import webhook_delivery
-from resolvers.context import Services
-from store.db import Database
+from resolvers.webhook import delivery
+from store.database.db import Database
 from store.kv import open_kv
-from store.clock import clock
-from tests.shop_world import sandbox_and_provider, services_over
-from tests.webhook_world import HERE
+from store.core.clock import clock
+from tests.fixtures.shop import sandbox_and_provider, services_over
+from tests.fixtures.webhook import HERE
 import dataclasses
 
 async def main(url, endpoint_id):
     _, provider = sandbox_and_provider()
     services = dataclasses.replace(services_over(Database(url), open_kv("", clock), provider), settings=HERE)
     while True:
-        await webhook_delivery.deliver(services, endpoint_id)
+        await delivery.deliver(services, endpoint_id)
         await asyncio.sleep(0.01)
 
 asyncio.run(main(sys.argv[1], int(sys.argv[2])))

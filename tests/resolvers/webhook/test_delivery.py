@@ -7,15 +7,15 @@ import orjson
 import pytest
 
 from resolvers.webhook import delivery
-from schema.event import EXAMPLES, EventType
+from schema.event import EVENT_EXAMPLES, EventType
 from store.core.clock import clock
-from store.event.events import emit
+from store.event.events import emit_event
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.webhook import sender
-from store.webhook.queue import PAUSES
+from store.webhook.queue import RETRY_PAUSES
 from tests.fixtures.shop import Shop
 from tests.fixtures.webhook import Hooks
-from tests.resolvers.job.job_world import waited
+from tests.resolvers.job.workers import waited
 from tests.servers.receivers import Received, Receiver, answers, closes, hangs
 
 
@@ -35,7 +35,7 @@ async def test_an_event_arrives_and_the_official_library_believes_it(hooks: Hook
         "id": key,
         "partner": {"id": hooks.shop.partner.id, "uuid": str(hooks.shop.partner.uuid)},
         "subject": "1207",
-        "data": EXAMPLES[EventType.ORDER_PAID],
+        "data": EVENT_EXAMPLES[EventType.ORDER_PAID],
     }
     assert request.headers["content-type"] == "application/json"
     assert request.headers["user-agent"].startswith("Coffret-Webhooks/")
@@ -133,10 +133,10 @@ async def test_pauses_grow_for_three_days_then_the_endpoint_is_disabled(hooks: H
     pauses = []
     while (pause := await hooks.later(endpoint)) is not None:
         pauses.append(pause)
-    assert len(receiver.received) == len(PAUSES) + 1
+    assert len(receiver.received) == len(RETRY_PAUSES) + 1
     assert len({request.message_id for request in receiver.received}) == 1
     assert dt.timedelta(days=3) < clock.now() - began < dt.timedelta(days=3.6)
-    for pause, usual in zip(pauses, PAUSES, strict=True):
+    for pause, usual in zip(pauses, RETRY_PAUSES, strict=True):
         assert usual - dt.timedelta(seconds=2) < pause <= usual * 1.1
     assert await hooks.states(endpoint) == ["failed", "waiting"]
     row = await hooks.now_of(endpoint)
@@ -146,7 +146,7 @@ async def test_pauses_grow_for_three_days_then_the_endpoint_is_disabled(hooks: H
     assert mail.content == {"url": endpoint.url, "endpoint_id": endpoint.id, "days": 3}
     await hooks.deliver(endpoint)
     assert await delivery.sweep(hooks.services) == 0
-    assert len(receiver.received) == len(PAUSES) + 1, "a disabled endpoint is told"
+    assert len(receiver.received) == len(RETRY_PAUSES) + 1, "a disabled endpoint is told"
 
 
 async def test_whoever_is_gone_is_told_no_more(hooks: Hooks, receiver: Receiver) -> None:
@@ -204,9 +204,9 @@ async def test_what_is_committed_late_is_not_left_out_and_what_depends_on_it_com
     hooks: Hooks, receiver: Receiver
 ) -> None:
     endpoint = await hooks.endpoint(receiver.url)
-    data, of = EXAMPLES[EventType.CART_EXPIRED], hooks.shop.partner.id
+    data, of = EVENT_EXAMPLES[EventType.CART_EXPIRED], hooks.shop.partner.id
     async with hooks.services.db.sessions() as slow:
-        await emit(slow, EventType.CART_EXPIRED, partner_id=of, subject="slow", data=data)
+        await emit_event(slow, EventType.CART_EXPIRED, partner_id=of, subject="slow", data=data)
         (quick,) = await hooks.tell(subject="quick")
         await hooks.deliver(endpoint)
         assert receiver.ids == [quick]
@@ -269,7 +269,7 @@ async def test_of_one_host_only_some_endpoints_are_sent_to_at_once(hooks: Hooks,
 async def test_a_process_sends_only_so_much_at_once(
     hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sender, "SENDING", 2)
+    monkeypatch.setattr(sender, "MAX_CONCURRENT", 2)
     endpoints = [await hooks.endpoint(receiver.url, host=f"host-{number}") for number in range(3)]
     await hooks.tell()
     await hooks.sort()
@@ -285,13 +285,13 @@ async def test_a_process_sends_only_so_much_at_once(
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    assert not hooks.services.webhooks.is_full
+    assert not hooks.services.webhook_sender.is_full
 
 
 async def test_what_finds_no_room_looks_again_as_one_job(
     hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sender, "SENDING", 0)
+    monkeypatch.setattr(sender, "MAX_CONCURRENT", 0)
     endpoints = [await hooks.endpoint(receiver.url) for _ in range(2)]
     await hooks.tell()
     await hooks.sort()

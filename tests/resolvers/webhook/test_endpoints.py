@@ -9,13 +9,14 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from resolvers import event
-from resolvers.core.context import Context, Role
-from resolvers.core.listing import Window
+from resolvers.core.caller import Role
+from resolvers.core.context import Context
+from resolvers.core.listing import PageArguments
 from resolvers.event import EventFilter
 from resolvers.webhook import endpoints
 from schema.core.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
-from schema.core.permission import NAMED, Permission
-from schema.event import EXAMPLES, EventType
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
+from schema.event import EVENT_EXAMPLES, EventType
 from schema.webhook.input import (
     CreateWebhookEndpoint,
     DeleteWebhookEndpoint,
@@ -150,7 +151,7 @@ async def test_the_endpoints_of_others_do_not_exist(tenants: Tenants) -> None:
     for who in EVERYBODY:
         sees = SEES[who] | ({"market a"} if who in {"market a", "master"} else set())
         context = await tenants.context(who)
-        listed = await endpoints.webhook_endpoints(context, Window())
+        listed = await endpoints.webhook_endpoints(context, PageArguments())
         assert {owners[row.id] for row in await listed.rows.objects()} == sees
         for id in [id for id, owner in owners.items() if owner not in sees] + [999_999]:
             for call in calls(context, id):
@@ -167,7 +168,10 @@ async def test_the_endpoints_of_others_do_not_exist(tenants: Tenants) -> None:
 async def test_a_permission_is_needed(tenants: Tenants) -> None:
     of = {"partner_id": tenants.partners["a1"].id}
     await tenants.user(
-        "hand", "partner", sorted(NAMED - {Permission.MANAGE_WEBHOOK, Permission.MANAGE_MASTERADMIN}), **of
+        "hand",
+        "partner",
+        sorted(GRANTABLE_PERMISSIONS - {Permission.MANAGE_WEBHOOK, Permission.MANAGE_MASTERADMIN}),
+        **of,
     )
     before = await tenants.snapshot()
     for who, error in (("hand", Forbidden), (None, Unauthenticated)):
@@ -175,10 +179,10 @@ async def test_a_permission_is_needed(tenants: Tenants) -> None:
         for call in [
             *calls(context, tenants.owned["a1"].webhook_endpoint),
             endpoints.create_webhook_endpoint(context, CreateWebhookEndpoint(url=URL)),
-            endpoints.webhook_endpoints(context, Window()),
+            endpoints.webhook_endpoints(context, PageArguments()),
             endpoints.webhook_endpoint(context, tenants.owned["a1"].webhook_endpoint),
-            endpoints.webhook_deliveries(context, Window()),
-            event.events(context, Window()),
+            endpoints.webhook_deliveries(context, PageArguments()),
+            event.events(context, PageArguments()),
         ]:
             with pytest.raises(error):
                 await call
@@ -295,7 +299,7 @@ async def test_what_would_be_sent_is_shown_and_verifies(hooks: Hooks, receiver: 
     shown = await endpoints.test_webhook_endpoint(hooks.shop.manager, given)
     headers = {header.name: header.value for header in shown.headers}
     assert shown.url == endpoint.url
-    assert Webhook(hooks.secret(endpoint)).verify(shown.body, headers)["data"] == EXAMPLES[kind]
+    assert Webhook(hooks.secret(endpoint)).verify(shown.body, headers)["data"] == EVENT_EXAMPLES[kind]
     assert shown.answer is None
     assert receiver.received == []
 
@@ -303,7 +307,7 @@ async def test_what_would_be_sent_is_shown_and_verifies(hooks: Hooks, receiver: 
 async def test_a_test_is_sent_and_its_answer_told_and_nothing_kept(hooks: Hooks, receiver: Receiver) -> None:
     endpoint = await hooks.endpoint(receiver.url, partner_id=None)
     receiver.script = [answers(200, b"well done"), answers(500)]
-    market = Context(hooks.services, dataclasses.replace(hooks.shop.manager.asking, role=Role.MASTER))
+    market = Context(hooks.services, dataclasses.replace(hooks.shop.manager.required_caller, role=Role.MASTER))
     given = TestWebhookEndpoint(id=endpoint.id)
     good, bad = [await endpoints.test_webhook_endpoint(market, given) for _ in range(2)]
     assert good.answer is not None
@@ -327,7 +331,7 @@ async def test_missed_events_can_be_read(tenants: Tenants) -> None:
     (node,) = body["data"]["events"]["nodes"]
     assert node == {
         "id": "evt_a1", "type": "CART_EXPIRED", "occurredOn": node["occurredOn"], "subject": "x",
-        "data": EXAMPLES[EventType.CART_EXPIRED], "partner": {"id": tenants.partners["a1"].id},
+        "data": EVENT_EXAMPLES[EventType.CART_EXPIRED], "partner": {"id": tenants.partners["a1"].id},
     }  # fmt: skip
     for filter, found in (
         ({"ids": ["evt_a1", "evt_b1"]}, 1),
@@ -346,9 +350,9 @@ async def test_missed_events_can_be_read(tenants: Tenants) -> None:
 
 async def test_the_newest_event_comes_first_unless_told(hooks: Hooks) -> None:
     keys = list(await hooks.tell(3))
-    found = await event.events(hooks.shop.manager, Window())
+    found = await event.events(hooks.shop.manager, PageArguments())
     assert [row.key for row in await found.rows.objects()] == keys[::-1]
-    found = await event.events(hooks.shop.manager, Window(), EventFilter(), "id")
+    found = await event.events(hooks.shop.manager, PageArguments(), EventFilter(), "id")
     assert [row.key for row in await found.rows.objects()] == keys
 
 

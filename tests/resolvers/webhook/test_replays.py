@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.core.listing import Window
+from resolvers.core.listing import PageArguments
 from resolvers.webhook import endpoints
 from resolvers.webhook.endpoints import WebhookDeliveryFilter
 from schema.core.errors import InvalidInput
@@ -62,7 +62,7 @@ async def test_a_time_is_told_again_with_what_was_never_told(hooks: Hooks, recei
 async def test_what_is_too_much_for_one_replay_is_put_in_line_by_the_next(
     hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "REPLAYED", 2)
+    monkeypatch.setattr(queue, "MAX_REPLAYED", 2)
     since = clock.now()
     keys = await hooks.tell(5)
     await hooks.sort()
@@ -128,7 +128,7 @@ async def test_the_log_tells_each_try(hooks: Hooks, receiver: Receiver) -> None:
     await hooks.later(endpoint)
 
     async def seen(**filter: Any) -> int:
-        found = await endpoints.webhook_deliveries(hooks.shop.manager, Window(), WebhookDeliveryFilter(**filter))
+        found = await endpoints.webhook_deliveries(hooks.shop.manager, PageArguments(), WebhookDeliveryFilter(**filter))
         return len(await found.rows.objects())
 
     (key,) = (await hooks.rows("SELECT key FROM webhook_delivery LIMIT 1"))[0]

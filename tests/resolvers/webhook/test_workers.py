@@ -7,12 +7,13 @@ import time
 from collections.abc import AsyncIterator
 
 import pytest
+from prometheus_client import REGISTRY
 
 from resolvers.webhook import delivery
 from store.core.clock import clock
 from store.webhook import queue, sender
 from tests.fixtures.webhook import Hooks
-from tests.resolvers.job.job_world import working
+from tests.resolvers.job.workers import working
 from tests.servers.receivers import Receiver, answers, hangs, receiving
 
 
@@ -27,7 +28,7 @@ async def test_a_storm_of_events_reaches_every_endpoint_in_order(
     hooks: Hooks, workers: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Subjects change one after another, each change in a transaction of its own; all of them at once."""
-    monkeypatch.setattr(queue, "PAUSES", (dt.timedelta(seconds=0.05),) * 9)
+    monkeypatch.setattr(queue, "RETRY_PAUSES", (dt.timedelta(seconds=0.05),) * 9)
 
     async def changes(subject: str) -> None:
         for _ in range(6):
@@ -65,7 +66,7 @@ async def test_a_slow_endpoint_keeps_no_other_waiting(hooks: Hooks, workers: Non
         await hooks.tell(20)
         await hooks.shop.becomes("SELECT count(*) FROM webhook_delivery WHERE state = 'delivered'", 20)
         assert await hooks.states(endpoint) == ["delivered"] * 20
-        assert time.monotonic() - began < sender.WHOLE_TRY.total_seconds() - 2
+        assert time.monotonic() - began < sender.TOTAL_TIMEOUT.total_seconds() - 2
 
 
 async def test_a_lost_job_is_made_up_for(hooks: Hooks, receiver: Receiver) -> None:
@@ -74,13 +75,13 @@ async def test_a_lost_job_is_made_up_for(hooks: Hooks, receiver: Receiver) -> No
     await hooks.shop.execute("DELETE FROM pgqueuer")
     assert await delivery.sweep(hooks.services) == 1
     assert await hooks.states(endpoint) == ["waiting"] * 3
-    assert delivery.WAITING._value.get() == 3
+    assert REGISTRY.get_sample_value("coffret_webhook_waiting") == 3
     await hooks.shop.execute("DELETE FROM pgqueuer")
     assert await delivery.sweep(hooks.services) == 1
     await hooks.deliver(endpoint)
     assert await hooks.states(endpoint) == ["delivered"] * 3
     assert await delivery.sweep(hooks.services) == 0
-    assert delivery.WAITING._value.get() == 0
+    assert REGISTRY.get_sample_value("coffret_webhook_waiting") == 0
 
 
 async def test_events_are_forgotten_after_a_while_with_their_log(hooks: Hooks, receiver: Receiver) -> None:
@@ -90,9 +91,9 @@ async def test_events_are_forgotten_after_a_while_with_their_log(hooks: Hooks, r
     clock.advance(dt.timedelta(days=89))
     (key,) = await hooks.tell()
     await hooks.sort()
-    assert await delivery.forget(hooks.services) == 0
+    assert await delivery.prune_events(hooks.services) == 0
     clock.advance(dt.timedelta(days=2))
-    assert await delivery.forget(hooks.services) == 2
+    assert await delivery.prune_events(hooks.services) == 2
     assert await hooks.rows("SELECT key FROM event") == [(key,)]
     assert await hooks.states(endpoint) == ["waiting"]
     assert await hooks.shop.count("webhook_attempt") == 0

@@ -8,19 +8,20 @@ from pydantic import Field
 
 from rest_compat.http.inputs import InputReader
 from rest_compat.openapi.schemas import Components
-from schema.core.resource import Fields, Invalid, writable
+from schema.core.inputs import RejectedInput, graphql_input
+from schema.core.resource import SchemaModel
 
 
-@writable
-class PlaceInput(Fields):
+@graphql_input
+class PlaceInput(SchemaModel):
     """A place."""
 
     town: str = Field(max_length=5, description="Town.")
     street: str = Field(default="", description="Street.")
 
 
-@writable
-class PersonInput(Fields):
+@graphql_input
+class PersonInput(SchemaModel):
     """A person."""
 
     name: str = Field(description="Name.")
@@ -62,9 +63,9 @@ def test_names_of_ours_are_no_keys() -> None:
 )
 def test_what_is_wrong_is_told_at_its_key(sent: dict[str, Any], wrong: set[tuple[str, ...]]) -> None:
     refused = READER.read(sent, {})
-    assert isinstance(refused, Invalid)
+    assert isinstance(refused, RejectedInput)
     assert {problem.path for problem in refused.problems} == wrong
-    assert READER.names(("work", "town")) == ("work_town",)
+    assert READER.key_path_of(("work", "town")) == ("work_town",)
 
 
 def test_the_description_has_the_keys() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 import httpx
 import pytest
 
-from rest_compat.http.route import Route
+from rest_compat.http.route import RestRoute
 from rest_compat.routes import ROUTES
-from schema.core.permission import Rule
+from schema.core.permission import AccessRule
 from tests.rest_compat.rows import READS, Rows
 
 ROUTES_READ = pytest.mark.parametrize("route", [route for route, _ in READS], ids=[route.path for route, _ in READS])
@@ -20,10 +20,10 @@ def told(answer: httpx.Response) -> tuple[int, dict[str, str]]:
     return answer.status_code, {name: value for name, value in answer.headers.items() if name not in OWN}
 
 
-def cases(rows: Rows, route: Route) -> list[tuple[str, dict[str, Any]]]:
+def cases(rows: Rows, route: RestRoute) -> list[tuple[str, dict[str, Any]]]:
     """Addresses and headers: good ones, and those that are refused for each reason there is."""
     good = rows.address(route)
-    who = "a1" if route.operation.permission is Rule.PARTNER else "master"
+    who = "a1" if route.operation.permission is AccessRule.PARTNER else "master"
     known = {"headers": {"Authorization": f"Token {rows.tenants.tokens[who]}"}}
     asked: list[tuple[str, dict[str, Any]]] = [
         (good, known),
@@ -41,7 +41,7 @@ def cases(rows: Rows, route: Route) -> list[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.asyncio(loop_scope="module")
 @ROUTES_READ
-async def test_head_says_what_get_says(rows: Rows, route: Route) -> None:
+async def test_head_says_what_get_says(rows: Rows, route: RestRoute) -> None:
     client = rows.tenants.client
     before, statuses = await rows.tenants.snapshot(), set[int]()
     for address, sent in cases(rows, route):

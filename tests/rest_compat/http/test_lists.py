@@ -14,19 +14,19 @@ from starlette.datastructures import URL
 from resolvers.core.context import Context
 from rest_compat.http.page import Page
 from rest_compat.http.parameters import Ordering, between, exactly, since, until
-from rest_compat.http.route import Envelope, Route
-from rest_compat.shapes.keys import Key, Nested, decimal_string, number, or_null, per_language
-from rest_compat.shapes.shape import Shape
-from rest_compat.shapes.writers import codes
+from rest_compat.http.route import ResponseEnvelope, RestRoute
+from rest_compat.shapes.keys import FieldKey, decimal_string, number, or_null, per_language
+from rest_compat.shapes.shape import Nested, ResourceShape
+from rest_compat.shapes.writers import enum_codes
 from schema.core.permission import Permission
 from store.database.db import Database
 from store.partner.partners import MarketplaceRow
-from tests.house import Card, CardStatus, Use, card, cards, context, fill
+from tests.example_cards import Card, CardStatus, Use, card, cards, context, fill
 from tests.rest_compat.served import client_of, made_up
 from tests.statements import fetched
 
-USE = Shape("Use", Use, {"id": "id", "label": "label", "by": "issuer.slug"})
-CARD = Shape(
+USE = ResourceShape("Use", Use, {"id": "id", "label": "label", "by": "issuer.slug"})
+CARD = ResourceShape(
     "Card",
     Card,
     {
@@ -34,7 +34,7 @@ CARD = Shape(
         "uuid": "uuid",
         "code": "code",
         "state": "status",
-        "state_number": Key("status", codes(CardStatus, {CardStatus.ACTIVE: 1, CardStatus.BLOCKED: 2})),
+        "state_number": FieldKey("status", enum_codes(CardStatus, {CardStatus.ACTIVE: 1, CardStatus.BLOCKED: 2})),
         **per_language("title"),
         "message": "message",
         "note": or_null("message"),
@@ -61,9 +61,11 @@ QUERY = (
 )
 ORDERING = Ordering({"created_on": "created_at", "status": "status", "rate": "rate"})
 ROUTES = [
-    Route("GET", "/api/cards/", cards, CARD, Envelope.PAGE, query=QUERY, ordering=ORDERING),
-    Route("GET", "/api/all_cards/", cards, Shape("Id", Card, {"id": "id"}), Envelope.ARRAY, query=QUERY),
-    Route("GET", "/api/cards/{id}/", card, CARD),
+    RestRoute("GET", "/api/cards/", cards, CARD, ResponseEnvelope.PAGE, query=QUERY, ordering=ORDERING),
+    RestRoute(
+        "GET", "/api/all_cards/", cards, ResourceShape("Id", Card, {"id": "id"}), ResponseEnvelope.ARRAY, query=QUERY
+    ),
+    RestRoute("GET", "/api/cards/{id}/", card, CARD),
 ]
 KEYS = ["count", "previous", "has_previous", "has_next", "current_page", "page_range", "results"]
 
@@ -161,7 +163,7 @@ async def test_the_permission_goes_before_the_parameters(client: httpx.AsyncClie
 
 def test_the_window_of_pages_is_100_wide() -> None:
     def window(number: int, count: int) -> list[int]:
-        return Page(URL("http://x/"), number, 1, count).window()
+        return Page(URL("http://x/"), number, 1, count).page_range()
 
     assert window(1, 100) == window(100, 100) == list(range(1, 101))
     assert window(1, 500) == window(51, 500) == list(range(1, 101))
@@ -227,7 +229,7 @@ async def test_a_date_alone_includes_its_whole_day(client: httpx.AsyncClient, da
             (4, "2026-01-02T23:00:00Z"),
         ):
             await connection.execute(
-                text("update house_card set created_at = :at where id = :id"),
+                text("update example_card set created_at = :at where id = :id"),
                 {"at": dt.datetime.fromisoformat(moment), "id": id},
             )
     assert await ids(client, "created_on__range=2026-01-02,2026-01-02") == [3, 2]
@@ -257,7 +259,7 @@ async def test_a_failure_before_the_first_part_is_a_500(client: httpx.AsyncClien
     async def broken(*_: Any) -> Any:
         raise ZeroDivisionError
 
-    database.kept.fetch = broken
+    database.statements.fetch = broken
     assert (await client.get("/api/all_cards/")).status_code == 500
 
 
@@ -271,7 +273,7 @@ async def test_a_failure_half_way_breaks_the_answer_off(client: httpx.AsyncClien
             raise ZeroDivisionError
         return await fetch(*arguments)
 
-    database.kept.fetch = breaking
+    database.statements.fetch = breaking
     with pytest.raises(ZeroDivisionError):  # the server closes the connection: the client sees that it is incomplete
         await client.get("/api/all_cards/")
 
@@ -316,8 +318,8 @@ async def test_where_there_is_nothing_a_string_is_empty_and_the_rest_is_null(
     client: httpx.AsyncClient, database: Database
 ) -> None:
     async with database.engine.begin() as connection:
-        await connection.execute(text("update house_card set issuer_id = 99, expires_at = null where id = 1"))
-        await connection.execute(text("update house_issuer set name = null where id = 2"))
+        await connection.execute(text("update example_card set issuer_id = 99, expires_at = null where id = 1"))
+        await connection.execute(text("update example_issuer set name = null where id = 2"))
     row = (await client.get("/api/cards/1/")).json()
     assert list(row) == list(CARD.keys)
     assert (row["message"], row["note"]) == ("", None)

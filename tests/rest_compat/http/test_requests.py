@@ -11,7 +11,7 @@ import strawberry
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
 from rest_compat.http.body import BODY_LIMIT
-from rest_compat.http.route import Route
+from rest_compat.http.route import RestRoute
 from schema.core.errors import AppError, NotFound, TooManyRequests
 from schema.core.permission import Permission
 from store.database.db import Database
@@ -186,7 +186,7 @@ async def test_a_caller_that_is_refused_is_refused_before_its_body_is_read() -> 
     [
         ("missing", 404, {"detail": "No such thing."}),
         ("declined", 402, {"detail": "The payment was declined.", "code": "payment_declined"}),
-        ("balance", 409, {"detail": "The card holds less than what is asked.", "code": "insufficient_balance"}),
+        ("balance", 409, {"detail": "The balance of the gift card is too low.", "code": "insufficient_balance"}),
         ("field", 400, {"lines": [{}, {"unit_price": ["Too dear."]}]}),
         ("whole", 400, {"non_field_errors": ["They do not agree."]}),
         ("both", 400, {"a": {"non_field_errors": ["One.", "3."], "b": ["Two."]}}),
@@ -254,8 +254,8 @@ async def resize_thing(call: Call, id: int, size: int) -> Thing:
 
 async def test_a_row_there_is_not_is_told_before_wrong_fields(database: Database) -> None:
     routes = [
-        Route("PATCH", "/api/numbered/{id}/", change_thing, THING),
-        Route("POST", "/api/numbered/{id}/size/", resize_thing, THING),
+        RestRoute("PATCH", "/api/numbered/{id}/", change_thing, THING),
+        RestRoute("POST", "/api/numbered/{id}/size/", resize_thing, THING),
     ]
     services = services_with(db=database)
     async with client_of(made_up(routes, lambda: Context(services, CALLER))) as client:
@@ -275,10 +275,10 @@ async def test_a_row_there_is_not_is_told_before_wrong_fields(database: Database
     ("routes", "message"),
     [
         ([*ROUTES, ROUTES[0]], "Two routes answer GET /api/things/{code}/"),
-        ([Route("GET", "/api/things/{number}/", thing, THING)], "takes no 'number'"),
-        ([Route("POST", "/api/things/{number}/", make_thing, THING)], "takes no 'number'"),
+        ([RestRoute("GET", "/api/things/{number}/", thing, THING)], "takes no 'number'"),
+        ([RestRoute("POST", "/api/things/{number}/", make_thing, THING)], "takes no 'number'"),
     ],
 )
-def test_a_wrong_route_stops_the_start(routes: list[Route], message: str) -> None:
+def test_a_wrong_route_stops_the_start(routes: list[RestRoute], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         made_up(routes, lambda: Context(SERVICES))

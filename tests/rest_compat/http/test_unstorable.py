@@ -6,9 +6,9 @@ import httpx
 import pytest
 
 from rest_compat.http.body import Accepts
-from rest_compat.http.route import Route
+from rest_compat.http.route import RestRoute
 from rest_compat.routes import ROUTES
-from schema.core.permission import Rule
+from schema.core.permission import AccessRule
 from tests.described import description
 from tests.rest_compat.rows import READS, WRITES, Rows, Where, at, holding, written
 
@@ -30,7 +30,7 @@ def test_keys_of_every_depth_are_looked_at() -> None:
 
 @pytest.mark.asyncio(loop_scope="module")
 @named
-async def test_a_bad_text_is_told_at_its_key(rows: Rows, route: Route, verb: str) -> None:
+async def test_a_bad_text_is_told_at_its_key(rows: Rows, route: RestRoute, verb: str) -> None:
     before = await rows.tenants.snapshot()
     for where in {where for where, _ in written(route, verb)}:
         for bad in BAD:
@@ -49,7 +49,7 @@ async def test_a_bad_text_is_told_at_its_key(rows: Rows, route: Route, verb: str
 
 @pytest.mark.asyncio(loop_scope="module")
 @named
-async def test_a_bad_key_is_told_at_its_object(rows: Rows, route: Route, verb: str) -> None:
+async def test_a_bad_key_is_told_at_its_object(rows: Rows, route: RestRoute, verb: str) -> None:
     answers: list[tuple[httpx.Response, Where]]
     if route.accepts is Accepts.UPLOAD:
         form = b'--x\r\nContent-Disposition: form-data; name="a\x00b"\r\n\r\nx\r\n--x--\r\n'
@@ -91,7 +91,7 @@ async def test_a_form_in_a_strange_encoding_is_refused(rows: Rows, charset: str)
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(("route", "verb"), READS, ids=[f"{v} {r.path}" for r, v in READS])
-async def test_a_bad_parameter_of_a_query_is_told(rows: Rows, route: Route, verb: str) -> None:
+async def test_a_bad_parameter_of_a_query_is_told(rows: Rows, route: RestRoute, verb: str) -> None:
     told = description()["paths"][route.path][verb.lower()]["parameters"]
     for name in [parameter["name"] for parameter in told if parameter["in"] == "query"]:
         answer = await rows.send(route, verb, params={name: "a\x00b"})
@@ -100,11 +100,11 @@ async def test_a_bad_parameter_of_a_query_is_told(rows: Rows, route: Route, verb
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(("route", "verb"), WRITES + READS, ids=[f"{v} {r.path}" for r, v in WRITES + READS])
-async def test_a_path_with_a_bad_value_leads_nowhere(rows: Rows, route: Route, verb: str) -> None:
+async def test_a_path_with_a_bad_value_leads_nowhere(rows: Rows, route: RestRoute, verb: str) -> None:
     if "{" not in route.path:
         return
     path = "/".join("a%00b" if part.startswith("{") else part for part in route.path.split("/"))
-    who = "a1" if route.operation.permission is Rule.PARTNER else "master"
+    who = "a1" if route.operation.permission is AccessRule.PARTNER else "master"
     headers = {"Authorization": f"Token {rows.tenants.tokens[who]}"}
     files = {"x": b""} if route.accepts is Accepts.UPLOAD else None
     answer = await rows.tenants.client.request(verb, path, headers=headers, files=files)

@@ -9,28 +9,28 @@ import pytest
 
 from rest_compat.docs.entries import entry_of
 from rest_compat.docs.graph import sections
-from rest_compat.docs.pages import Group, Pages
-from rest_compat.http.route import Route
+from rest_compat.docs.pages import DocsGroup, DocsPages
+from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import reference_of
 from rest_compat.routes import GROUPS, ROUTES
 from schema.root import sdl
 from tests.described import described
 from tests.documents import ROOT, blocks
-from tests.rest_compat.conftest import World
+from tests.rest_compat.conftest import Marketplace
 from tests.rest_compat.openapi.test_openapi import DOCUMENT
 from tests.rest_compat.served import client_of, made_up_words
 from tests.rest_compat.things import ROUTES as THINGS
 
 BASE = "https://api.shop.example"
 FILES = {"docs.css": "/docs/docs.css", "docs.js": "/docs/docs.js"}
-PAGES = Pages(DOCUMENT, GROUPS, reference_of, FILES)
+PAGES = DocsPages(DOCUMENT, GROUPS, reference_of, FILES)
 PATHS = [group.path for group in PAGES.groups]
 
 
 @pytest.fixture
-async def anyone(world: World) -> httpx.AsyncClient:
+async def anyone(market: Marketplace) -> httpx.AsyncClient:
     """Somebody without a token."""
-    return client_of(world.app)
+    return client_of(market.app)
 
 
 async def test_the_description_is_served_to_anyone_and_names_where_it_was_asked(anyone: httpx.AsyncClient) -> None:
@@ -203,12 +203,16 @@ def test_an_upload_is_shown_as_a_form() -> None:
 
 def test_old_forms_are_marked() -> None:
     document: Any = described({"Things": THINGS}, made_up_words)
-    page = Pages(document, {"Things": THINGS}, made_up_words, FILES).group(BASE, "/docs/things/")
+    page = DocsPages(document, {"Things": THINGS}, made_up_words, FILES).group(BASE, "/docs/things/")
     assert '<span class="old">deprecated</span>' in page
 
 
 def test_what_is_shown_is_escaped() -> None:
-    evil = {"<b>": [Route("GET", "/api/<b>/", ROUTES[1].operation, ROUTES[1].shape)]}
-    pages = Pages(described(evil, made_up_words), evil, made_up_words, FILES)
-    for page in (pages.overview("http://<b>"), pages.overview(BASE, "<b>"), pages.group(BASE, Group("<b>", ()).path)):
+    evil = {"<b>": [RestRoute("GET", "/api/<b>/", ROUTES[1].operation, ROUTES[1].shape)]}
+    pages = DocsPages(described(evil, made_up_words), evil, made_up_words, FILES)
+    for page in (
+        pages.overview("http://<b>"),
+        pages.overview(BASE, "<b>"),
+        pages.group(BASE, DocsGroup("<b>", ()).path),
+    ):
         assert "<b>" not in page

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rest_compat.http.body import Accepts
-from rest_compat.http.route import Route
+from rest_compat.http.route import RestRoute
 from tests.described import description
 from tests.rest_compat.rows import READS, WRITES, Rows, holding, written
 
@@ -34,7 +34,7 @@ def test_there_are_lists_to_look_at() -> None:
     ("route", "verb", "where", "value"), ENUMS, ids=[f"{v} {r.path} {w[-1]}={x}" for r, v, w, x in ENUMS]
 )
 async def test_no_listed_value_is_refused(
-    rows: Rows, route: Route, verb: str, where: tuple[str | int, ...], value: str
+    rows: Rows, route: RestRoute, verb: str, where: tuple[str | int, ...], value: str
 ) -> None:
     await rows.tenants.execute("UPDATE partner SET status = 'n'")  # only who is new may stay so
     if route.accepts is Accepts.UPLOAD:
@@ -47,5 +47,5 @@ async def test_no_listed_value_is_refused(
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(("route", "name", "value"), QUERIES, ids=[f"{r.path} {n}={v}" for r, n, v in QUERIES])
-async def test_no_listed_parameter_is_refused(rows: Rows, route: Route, name: str, value: str) -> None:
+async def test_no_listed_parameter_is_refused(rows: Rows, route: RestRoute, name: str, value: str) -> None:
     assert (await rows.send(route, "GET", params={name: value})).status_code == 200

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rest_compat.shapes import writers
-from rest_compat.shapes.keys import Key, Nested, Plucked, ShapeError, Spec, decimal_string, number, or_null
-from rest_compat.shapes.shape import Inner, Shape
-from rest_compat.shapes.writers import Writer, codes
-from schema.core.resource import Text
-from tests.house import Card, CardStatus, Use
+from rest_compat.shapes.keys import FieldKey, ScalarList, ShapeError, decimal_string, number, or_null
+from rest_compat.shapes.shape import InnerShape, Nested, ResourceShape, Spec
+from rest_compat.shapes.writers import ValueWriter, enum_codes
+from schema.core.text import Text
+from tests.example_cards import Card, CardStatus, Use
 
-USE = Shape("Use", Use, {"id": "id"})
+USE = ResourceShape("Use", Use, {"id": "id"})
 
 
 @pytest.mark.parametrize(
@@ -35,26 +35,28 @@ USE = Shape("Use", Use, {"id": "id"})
         ({"value": "balance.amount"}, "'value' of Gift card reads a Decimal and does not say how it is written."),
         ({"code": decimal_string("code")}, "'code' of Gift card writes code as decimal string, but Card.code is str."),
         ({"code": number("created_at")}, "writes created_at as number, but Card.created_at is datetime."),
-        ({"day": Key("created_at", writers.DATE)}, "writes created_at as date, but Card.created_at is datetime."),
+        ({"day": FieldKey("created_at", writers.DATE)}, "writes created_at as date, but Card.created_at is datetime."),
         ({"title": "title"}, "'title' of Gift card reads a Text and does not say how it is written."),
         ({"issuer": "issuer"}, "'issuer' of Gift card reads 'issuer', which is a resource of its own. Nest a shape there."),
         ({"use": "uses.label"}, "'use' of Gift card reads one value of many: 'uses' is a list. Nest a shape there."),
-        ({"labels": Plucked("uses.night")}, "'labels' of Gift card reads 'night', which Use does not publish"),
-        ({"labels": Plucked("code")}, "'labels' of Gift card plucks 'code', which is no list of resources."),
-        ({"labels": Plucked("issuer.slug")}, "'labels' of Gift card plucks 'slug', which is no list of resources."),
-        ({"labels": Plucked("uses.issuer.slug")}, "plucks 'uses.issuer.slug', which is not one value that is always there."),
+        ({"labels": ScalarList("uses.night")}, "'labels' of Gift card reads 'night', which Use does not publish"),
+        ({"labels": ScalarList("code")}, "'labels' of Gift card lists values of 'code', which is not a list of resources."),
+        ({"labels": ScalarList("issuer.slug")}, "'labels' of Gift card lists values of 'slug', which is not a list of resources."),
+        ({"labels": ScalarList("uses.issuer.slug")}, "lists values of 'uses.issuer.slug', which is not a single non-null value."),
         ({"code": Nested("code", USE)}, "'code' of Gift card nests a shape in 'code', which is not an object."),
         ({"uses": Nested("title.en", USE)}, "nests a shape under 'title.en'"),
     ],
 )  # fmt: skip
 def test_a_key_that_cannot_be_read_stops_the_start(keys: Mapping[str, Spec], message: str) -> None:
     with pytest.raises(ShapeError) as stop:
-        Shape("Gift card", Card, keys)
+        ResourceShape("Gift card", Card, keys)
     assert message in str(stop.value)
 
 
 async def test_one_value_of_each_related_row_is_an_array() -> None:
-    shape = Shape("Card", Card, {"id": "id", "labels": Plucked("uses.label"), "ids": Plucked("uses.id", "Uses.")})
+    shape = ResourceShape(
+        "Card", Card, {"id": "id", "labels": ScalarList("uses.label"), "ids": ScalarList("uses.id", "Uses.")}
+    )
     assert shape.columns == ["id"]
     assert shape.properties["ids"] == {"type": "array", "items": {"type": "integer"}, "description": "Uses."}
 
@@ -70,13 +72,13 @@ async def test_one_value_of_each_related_row_is_an_array() -> None:
 
 def test_a_closed_set_needs_a_number_for_each_member() -> None:
     with pytest.raises(LookupError, match="CardStatus has members without a documented number: BLOCKED"):
-        codes(CardStatus, {CardStatus.ACTIVE: 1})
+        enum_codes(CardStatus, {CardStatus.ACTIVE: 1})
 
     class Colour(enum.Enum):
         RED = "r"
 
     with pytest.raises(TypeError, match="Colour must be a StrEnum"):
-        codes(Colour, {Colour.RED: 1})
+        enum_codes(Colour, {Colour.RED: 1})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,8 +107,8 @@ class Plain:
     missing: str | None = None
 
 
-LINE = Shape("Line", Line, {"label": "label", "amount": number("amount"), "text": decimal_string("amount")})
-PLAIN = Shape(
+LINE = ResourceShape("Line", Line, {"label": "label", "amount": number("amount"), "text": decimal_string("amount")})
+PLAIN = ResourceShape(
     "Plain",
     Plain,
     {
@@ -114,10 +116,10 @@ PLAIN = Shape(
         "name_en": "name.en",
         "name_fr": or_null("name.fr"),
         "at": "moment",
-        "ms": Key("moment", writers.MILLISECONDS),
+        "ms": FieldKey("moment", writers.MILLISECONDS),
         "day": or_null("day"),
-        "day_at": Key("day", writers.DATE_AS_MOMENT),
-        "zip": Key("zip", writers.DIGITS),
+        "day_at": FieldKey("day", writers.DATE_AS_MOMENT),
+        "zip": FieldKey("zip", writers.DIGITS),
         "tags": "tags",
         "lines": Nested("lines", LINE),
         "line": Nested("line", LINE),
@@ -188,11 +190,11 @@ async def test_nothing_is_an_empty_string_or_null() -> None:
 
 def test_the_documentation_knows_what_may_be_null() -> None:
     shown = PLAIN.properties
-    assert shown["name_fr"] == {"type": ["string", "null"], "description": "In French."}
-    assert shown["name_en"] == {"type": "string", "description": "In English."}
+    assert shown["name_fr"] == {"type": ["string", "null"], "description": "French."}
+    assert shown["name_en"] == {"type": "string", "description": "English."}
     assert shown["missing"] == {"type": "string"}
     assert shown["tags"] == {"type": "array", "items": {"type": "string"}}
-    assert (shown["lines"], shown["line"]) == (Inner(LINE, many=True), Inner(LINE, nullable=True))
+    assert (shown["lines"], shown["line"]) == (InnerShape(LINE, many=True), InnerShape(LINE, nullable=True))
 
 
 BEGIN, END = dt.datetime(1, 1, 3), dt.datetime(9999, 12, 29)  # noqa: DTZ001 - hypothesis takes its bounds without a zone
@@ -214,12 +216,12 @@ def test_numbers_are_exact(amount: Decimal) -> None:
 
 
 def test_a_list_may_be_written_as_a_whole() -> None:
-    joined = Writer("joined", (str,), {"type": "string"}, ",".join, many=True)
+    joined = ValueWriter("joined", (str,), {"type": "string"}, ",".join, many=True)
 
     @strawberry.type
     class Tagged:
         tags: list[str]
 
-    shape = Shape("Tagged", Tagged, {"tags": Key("tags", joined)})
+    shape = ResourceShape("Tagged", Tagged, {"tags": FieldKey("tags", joined)})
     assert shape.projection.objects is not None
-    assert shape.projection.objects.many([Tagged(tags=["a", "b"])]) == [{"tags": "a,b"}]
+    assert shape.projection.objects.serialize_many([Tagged(tags=["a", "b"])]) == [{"tags": "a,b"}]

@@ -6,13 +6,13 @@ from strawberry.types import get_object_definition
 from schema.catalogue.option import VoucherOption, VoucherOptionLink
 from schema.catalogue.prototype import VoucherPrototype
 from schema.core.field_source import Relation
-from schema.core.lazy import found
+from schema.core.lazy import resolve_type
 
 
 def test_a_place_is_the_type_that_stands_there() -> None:
-    assert found("schema.catalogue.option:VoucherOptionLink") is VoucherOptionLink
-    assert found(VoucherOption) is VoucherOption
-    assert Relation("schema.catalogue.prototype:VoucherPrototype", "id").to is VoucherPrototype
+    assert resolve_type("schema.catalogue.option:VoucherOptionLink") is VoucherOptionLink
+    assert resolve_type(VoucherOption) is VoucherOption
+    assert Relation("schema.catalogue.prototype:VoucherPrototype", "id").target is VoucherPrototype
 
 
 def test_what_is_published_of_it_leads_there_and_back() -> None:
@@ -24,7 +24,7 @@ def test_what_is_published_of_it_leads_there_and_back() -> None:
     ):
         field = get_object_definition(kind, strict=True).get_field(name)
         assert field is not None
-        assert field.metadata["compiled"].to is to
+        assert field.metadata["compiled"].target is to
 
 
 @strawberry.type

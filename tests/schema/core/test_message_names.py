@@ -5,10 +5,10 @@ import enum
 from pydantic import TypeAdapter, ValidationError
 
 from schema.core.errors import InvalidTransition
-from schema.core.message_names import Key, Words
-from schema.core.messages import problems
-from schema.graph.errors import spoken
-from schema.partner.input import Status
+from schema.core.message_names import FieldName, TemplatedMessage
+from schema.core.messages import problems_of
+from schema.graph.errors import render_message
+from schema.partner.input import CreatePartnerStatus
 
 
 class Colour(enum.StrEnum):
@@ -20,26 +20,28 @@ class Colour(enum.StrEnum):
 
 
 def test_rest_and_graphql_have_names_of_their_own() -> None:
-    told = Words("Send {choices}, or {key}: {least} at least.", choices=list(Colour), key=Key("dark_colour"), least=3)
+    told = TemplatedMessage(
+        "Send {choices}, or {key}: {least} at least.", choices=list(Colour), key=FieldName("dark_colour"), least=3
+    )
     assert told == "Send r, db or g, or dark_colour: 3 at least."
-    assert spoken(told) == "Send RED, DARK_BLUE or GREEN, or darkColour: 3 at least."
-    assert spoken("Send r.") == "Send r."
+    assert render_message(told) == "Send RED, DARK_BLUE or GREEN, or darkColour: 3 at least."
+    assert render_message("Send r.") == "Send r."
 
 
 def test_one_choice_needs_no_or() -> None:
-    assert spoken(Words("Send {choices}.", choices=(Colour.RED,))) == "Send RED."
+    assert render_message(TemplatedMessage("Send {choices}.", choices=(Colour.RED,))) == "Send RED."
 
 
 def test_errors_of_the_catalogue_name_members() -> None:
     error = InvalidTransition(thing="A thing", old=Colour.RED, new=Colour.GREEN)
     assert str(error) == "A thing cannot go from r to g."
-    assert spoken(error.problems[0].message) == "A thing cannot go from RED to GREEN."
+    assert render_message(error.problems[0].message) == "A thing cannot go from RED to GREEN."
 
 
 def test_checks_of_inputs_name_members() -> None:
     try:
-        TypeAdapter(Status).validate_python("n")
+        TypeAdapter(CreatePartnerStatus).validate_python("n")
     except ValidationError as error:
-        (problem,) = problems(error)
+        (problem,) = problems_of(error)
     assert problem.message.endswith("Send a, i or t.")
-    assert spoken(problem.message).endswith("Send ACTIVE, INACTIVE or TEST.")
+    assert render_message(problem.message).endswith("Send ACTIVE, INACTIVE or TEST.")

@@ -1,4 +1,4 @@
-"""The example house, filled, and what is logged about it."""
+"""The example cards, filled, and what is logged about it."""
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -8,7 +8,7 @@ import structlog
 from sqlalchemy import text
 
 from store.database.db import Database
-from tests.house import fill
+from tests.example_cards import fill
 from tests.schema.graph.served import Client, application
 from tests.statements import sent
 
@@ -22,19 +22,19 @@ def logs() -> Iterator[list[Any]]:
 
 @pytest.fixture
 async def db(database: Database) -> Database:
-    """The house with 60 cards of its own."""
+    """The example with 60 cards of its own."""
     await fill(database, 60)
     return database
 
 
 @pytest.fixture
 async def holed(db: Database) -> Database:
-    """The house with nulls where the types promise something, and a use whose issuer is gone."""
+    """The example with nulls where the types promise something, and a use whose issuer is gone."""
     async with db.engine.begin() as connection:
-        await connection.execute(text("UPDATE house_issuer SET name = NULL WHERE id = 5"))
-        await connection.execute(text("UPDATE house_card SET balance_amount = NULL WHERE id % 17 = 0"))
-        await connection.execute(text("UPDATE house_card SET issuer_id = 99 WHERE id % 23 = 0"))
-        await connection.execute(text("UPDATE house_use SET issuer_id = 99 WHERE id % 29 = 0"))
+        await connection.execute(text("UPDATE example_issuer SET name = NULL WHERE id = 5"))
+        await connection.execute(text("UPDATE example_card SET balance_amount = NULL WHERE id % 17 = 0"))
+        await connection.execute(text("UPDATE example_card SET issuer_id = 99 WHERE id % 23 = 0"))
+        await connection.execute(text("UPDATE example_use SET issuer_id = 99 WHERE id % 29 = 0"))
     return db
 
 
@@ -53,7 +53,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-async def house(db: Database) -> AsyncIterator[Client]:
-    """A client of the whole house."""
+async def cards_client(db: Database) -> AsyncIterator[Client]:
+    """A client of the whole example."""
     async with Client(application(db)) as made:
         yield made

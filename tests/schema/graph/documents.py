@@ -1,4 +1,4 @@
-"""Documents made at random for the example house: aliases, fragments, conditions, both directions, relations at any depth."""
+"""Documents made at random for the example schema: aliases, fragments, conditions, both directions, relations at any depth."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""The example house behind its endpoint, for the tests of GraphQL over HTTP."""
+"""The example schema behind its endpoint, for the tests of GraphQL over HTTP."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from starlette.requests import Request
 from resolvers.core.context import Context
 from schema.core.errors import TooManyRequests, Unauthenticated
 from schema.core.permission import Permission
-from schema.graph.server import Graph
-from schema.graph.view import View
+from schema.graph.server import GraphQLServer
+from schema.graph.view import GraphQLView
 from store.database.db import Database
-from tests.house import context
-from tests.schema.graph.house_schema import schema
+from tests.example_cards import context
+from tests.schema.graph.example_schema import schema
 
 JSON = "application/json"
 RESPONSE = "application/graphql-response+json"
@@ -39,7 +39,7 @@ def application(
         made.request_id = "the-request"
         return made
 
-    return Starlette(routes=View(Graph(answering, **options), context_of, ide=ide).routes())
+    return Starlette(routes=GraphQLView(GraphQLServer(answering, **options), context_of, ide=ide).routes())
 
 
 class Client(httpx.AsyncClient):

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from prometheus_client import REGISTRY
 
-from resolvers.core.listing import Window
+from resolvers.core.listing import PageArguments
 from schema.core.permission import Permission
-from schema.graph.server import Asked, Graph
+from schema.graph.server import GraphQLRequest, GraphQLServer
 from store.database.db import Database
-from tests.house import cards, context
+from tests.example_cards import cards, context
 from tests.schema.graph.documents import documents
-from tests.schema.graph.house_schema import schema
+from tests.schema.graph.example_schema import schema
 
 # graphql-core cancels the siblings of a failed field that may not be null, some of them before they have begun.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-FAST = Graph(schema)
-PLAIN = Graph(schema, compiled=False)
+FAST = GraphQLServer(schema)
+PLAIN = GraphQLServer(schema, compiled=False)
 EVERYTHING = """
 { cards(first: 50) {
     nodes { __typename id uuid code status title { en it __typename } message nights gifted weight rate issuedOn createdAt
@@ -40,11 +40,11 @@ def cancelled() -> Iterator[None]:
     gc.collect()
 
 
-async def ask(graph: Graph, db: Database, query: str, **variables: Any) -> Any:
+async def ask(graph: GraphQLServer, db: Database, query: str, **variables: Any) -> Any:
     """The answer as it would be sent, and read again."""
     asking = context(db, 1, *Permission)
     asking.request_id = "r"
-    answer = await graph.answer(Asked(query, variables), asking)
+    answer = await graph.execute(GraphQLRequest(query, variables), asking)
     return orjson.loads(orjson.dumps(answer.body))
 
 
@@ -74,7 +74,7 @@ def place(data: Any, path: list[Any]) -> tuple[Any, ...]:
 
 
 async def cursor(db: Database) -> str:
-    rows = (await cards(context(db), Window(20))).rows
+    rows = (await cards(context(db), PageArguments(20))).rows
     return rows.order.cursor(*(await rows.page(()))[12][:2])
 
 
@@ -127,7 +127,7 @@ async def test_statements_do_not_grow_with_rows(db: Database, statements: list[s
 
 @pytest.mark.parametrize("graph", [FAST, PLAIN])
 async def test_statements_do_not_grow_without_the_compiler_either(
-    db: Database, statements: list[str], graph: Graph
+    db: Database, statements: list[str], graph: GraphQLServer
 ) -> None:
     counts = []
     for size in (2, 50):
@@ -160,7 +160,7 @@ def fallbacks(kind: str, reason: str) -> float:
 
 async def test_fallbacks_are_counted_and_logged(db: Database, logs: list[Any]) -> None:
     before = fallbacks("CardConnection", "selection")
-    graph = Graph(schema)
+    graph = GraphQLServer(schema)
     for _ in range(3):
         await ask(graph, db, "{ cards { nodes { echo } } }")
     assert fallbacks("CardConnection", "selection") == before + 3
@@ -177,7 +177,7 @@ async def test_a_failing_compiled_part_is_counted_and_told_with_its_path(holed: 
 
 
 async def test_plans_are_kept_and_bounded(db: Database) -> None:
-    graph = Graph(schema)
+    graph = GraphQLServer(schema)
     query = "query($yes: Boolean!) { cards { nodes { id code @include(if: $yes) } } }"
     for yes in (True, False, True):
         answer = await ask(graph, db, query, yes=yes)

@@ -6,25 +6,26 @@ import orjson
 import pytest
 import strawberry
 
+from resolvers.core.caller import Caller, Role
 from resolvers.core.computed_fields import computes
-from resolvers.core.context import Caller, Context, Role
+from resolvers.core.context import Context
 from rest_compat.shapes.keys import ShapeError
-from rest_compat.shapes.shape import Shape
+from rest_compat.shapes.shape import ResourceShape
 from schema.core.permission import Permission
-from schema.core.resource import Fields, computed
-from schema.graph.schema import schema_of
-from schema.graph.server import Asked, Graph
+from schema.core.resource import SchemaModel, computed
+from schema.graph.schema import build_schema
+from schema.graph.server import GraphQLRequest, GraphQLServer
 from store.database.db import Database
-from tests.house import Card, Issuer, Mood, context, services
-from tests.schema.graph.house_schema import schema
+from tests.example_cards import Card, Issuer, Mood, context, services
+from tests.schema.graph.example_schema import schema
 
-GRAPHS = [Graph(schema), Graph(schema, compiled=False)]
+GRAPHS = [GraphQLServer(schema), GraphQLServer(schema, compiled=False)]
 ISSUERS = "cards(first: 50) { nodes { issuer { id vault { note } mood { word } moods { word } } } }"
 
 
-async def ask(graph: Graph, asking: Context, query: str) -> Any:
+async def ask(graph: GraphQLServer, asking: Context, query: str) -> Any:
     """The answer as it would be sent, and read again."""
-    return orjson.loads(orjson.dumps((await graph.answer(Asked(query, {}), asking)).body))
+    return orjson.loads(orjson.dumps((await graph.execute(GraphQLRequest(query, {}), asking)).body))
 
 
 def issuers(answer: Any) -> dict[int, Any]:
@@ -33,7 +34,7 @@ def issuers(answer: Any) -> dict[int, Any]:
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=["compiled", "plain"])
-async def test_what_is_guarded_is_the_owners(db: Database, graph: Graph) -> None:
+async def test_what_is_guarded_is_the_owners(db: Database, graph: GraphQLServer) -> None:
     seen = issuers(await ask(graph, context(db, 1, *Permission), f"{{ {ISSUERS} }}"))
     assert {id: found["vault"] for id, found in seen.items()} == {
         1: {"note": "hidden"}, 2: None, 3: {"note": "hidden"}, 4: None, 5: {"note": "hidden"}
@@ -50,10 +51,10 @@ async def test_what_is_guarded_is_the_owners(db: Database, graph: Graph) -> None
 @pytest.mark.parametrize("graph", GRAPHS, ids=["compiled", "plain"])
 @pytest.mark.parametrize(("role", "sees"), [(Role.MARKETPLACE, True), (Role.MASTER, True), (Role.PARTNER, False)])
 async def test_a_marketplace_and_the_master_see_what_is_theirs(
-    db: Database, graph: Graph, role: Role, sees: bool
+    db: Database, graph: GraphQLServer, role: Role, sees: bool
 ) -> None:
     asking = context(db, 1, *Permission)
-    at = asking.asking.marketplace_id if role is Role.MARKETPLACE else None
+    at = asking.required_caller.marketplace_id if role is Role.MARKETPLACE else None
     own = 1 if role is Role.PARTNER else None
     asking = Context(services(db), Caller(role, frozenset(Permission), partner_id=own, marketplace_id=at))
     query = "{ recentCards(most: 3) { issuer { id vault { note } } } }"
@@ -63,7 +64,7 @@ async def test_a_marketplace_and_the_master_see_what_is_theirs(
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=["compiled", "plain"])
 @pytest.mark.parametrize("asked", ["vault { note }", "moods { word }"])
-async def test_who_lacks_the_permission_is_told_at_the_field(db: Database, graph: Graph, asked: str) -> None:
+async def test_who_lacks_the_permission_is_told_at_the_field(db: Database, graph: GraphQLServer, asked: str) -> None:
     asking = context(db, 1, Permission.VIEW_GIFT_CARD)
     answer = await ask(graph, asking, f"{{ card(id: 1) {{ code issuer {{ slug {asked} }} }} }}")
     (error,) = answer["errors"]
@@ -74,7 +75,7 @@ async def test_who_lacks_the_permission_is_told_at_the_field(db: Database, graph
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=["compiled", "plain"])
-async def test_a_level_is_worked_out_at_once(db: Database, statements: list[str], graph: Graph) -> None:
+async def test_a_level_is_worked_out_at_once(db: Database, statements: list[str], graph: GraphQLServer) -> None:
     counts = []
     for size in (1, 50):
         statements.clear()
@@ -100,7 +101,7 @@ async def test_what_is_worked_out_is_counted(db: Database) -> None:
 
 
 @strawberry.pydantic.type(description="A thing.")
-class Thing(Fields):
+class Thing(SchemaModel):
     """A thing."""
 
     id: int
@@ -115,8 +116,8 @@ def test_a_field_that_nothing_works_out_stops_the_start() -> None:
             """A thing."""
             return None
 
-    with pytest.raises(LookupError, match=r"Thing\.mood: nothing works it out"):
-        schema_of(Query)
+    with pytest.raises(LookupError, match=r"Thing\.mood: no function computes it"):
+        build_schema(Query)
 
 
 def test_only_what_is_declared_so_is_worked_out_and_once() -> None:
@@ -124,11 +125,11 @@ def test_only_what_is_declared_so_is_worked_out_and_once() -> None:
         computes(Issuer, "slug")
     with pytest.raises(TypeError, match=r"Issuer\.nothing is no computed field"):
         computes(Issuer, "nothing")
-    with pytest.raises(ValueError, match=r"Issuer\.mood is worked out twice"):
+    with pytest.raises(ValueError, match=r"Issuer\.mood has two functions"):
         computes(Issuer, "mood")
 
 
 def test_rest_shows_nothing_guarded_through_a_relation() -> None:
-    assert Shape("Issuer", Issuer, {"note": "vault.note"}).guarded == ["note"]
+    assert ResourceShape("Issuer", Issuer, {"note": "vault.note"}).guarded == ["note"]
     with pytest.raises(ShapeError, match=r"reads note through a relation"):
-        Shape("Card", Card, {"note": "issuer.vault.note"})
+        ResourceShape("Card", Card, {"note": "issuer.vault.note"})

@@ -8,10 +8,10 @@ import structlog
 from sqlalchemy import text
 
 from schema.core.errors import AlreadyTaken, AppError, InvalidInput, NotFound, Problem
-from schema.core.resource import Invalid
-from schema.graph.fields import CODES, FIELD_CODES, changed_by, user_errors
+from schema.core.inputs import RejectedInput
+from schema.graph.fields import ERROR_CODES, FIELD_CODES, mutation_field, user_errors
 from store.database.db import Database
-from tests.schema.graph.house_schema import greeting
+from tests.schema.graph.example_schema import greeting
 from tests.schema.graph.served import Client
 
 ISSUE = """
@@ -21,17 +21,17 @@ mutation($input: IssueCardInput!) { issueCard(input: $input) { card { code } use
 
 async def cards_there(db: Database) -> int:
     async with db.engine.connect() as connection:
-        return int((await connection.execute(text("SELECT count(*) FROM house_card"))).scalar_one())
+        return int((await connection.execute(text("SELECT count(*) FROM example_card"))).scalar_one())
 
 
-async def test_what_a_user_can_put_right_is_data(house: Client, db: Database) -> None:
+async def test_what_a_user_can_put_right_is_data(cards_client: Client, db: Database) -> None:
     before = await cards_there(db)
     given = {
         "code": "x" * 33,
         "price": "-5.001",
         "lines": [{"label": "a", "quantity": 1}, {"label": "toolong", "quantity": 0}],
     }
-    answer = (await house.ask(ISSUE, input=given)).json()
+    answer = (await cards_client.ask(ISSUE, input=given)).json()
     assert "errors" not in answer
     payload = answer["data"]["issueCard"]
     assert payload["card"] is None
@@ -50,30 +50,30 @@ async def test_what_a_user_can_put_right_is_data(house: Client, db: Database) ->
     assert await cards_there(db) == before
 
 
-async def test_an_error_of_the_catalogue_is_data_too(house: Client, db: Database) -> None:
+async def test_an_error_of_the_catalogue_is_data_too(cards_client: Client, db: Database) -> None:
     before = await cards_there(db)
-    answer = (await house.ask(ISSUE, input={"code": "TAKEN", "price": "5"})).json()
+    answer = (await cards_client.ask(ISSUE, input={"code": "TAKEN", "price": "5"})).json()
     assert answer["data"]["issueCard"]["userErrors"] == [
         {"field": ["code"], "code": "ALREADY_TAKEN", "message": "This code is taken."}
     ]
     assert await cards_there(db) == before
 
 
-async def test_an_operation_without_a_result_tells_its_errors(house: Client) -> None:
+async def test_an_operation_without_a_result_tells_its_errors(cards_client: Client) -> None:
     query = "mutation($input: IssueCardInput!) { removeCard(input: $input) { userErrors { code field } } }"
-    answer = (await house.ask(query, input={"code": "x", "price": "5"})).json()
+    answer = (await cards_client.ask(query, input={"code": "x", "price": "5"})).json()
     assert answer["data"]["removeCard"]["userErrors"] == [{"code": "NOT_FOUND", "field": ["code"]}]
 
 
-async def test_a_text_as_a_result(house: Client) -> None:
+async def test_a_text_as_a_result(cards_client: Client) -> None:
     query = 'mutation { shout(input: { label: "hi", quantity: 1 }) { text userErrors { code } } }'
-    assert (await house.ask(query)).json()["data"] == {"shout": {"text": "HI", "userErrors": []}}
+    assert (await cards_client.ask(query)).json()["data"] == {"shout": {"text": "HI", "userErrors": []}}
 
 
-async def test_the_permission_is_told_before_the_fields(house: Client, db: Database) -> None:
+async def test_the_permission_is_told_before_the_fields(cards_client: Client, db: Database) -> None:
     before = await cards_there(db)
     answer = (
-        await house.ask(ISSUE, headers={"authorization": "Token reader"}, input={"code": "x", "price": "-1"})
+        await cards_client.ask(ISSUE, headers={"authorization": "Token reader"}, input={"code": "x", "price": "-1"})
     ).json()
     assert answer["data"] is None
     (error,) = answer["errors"]
@@ -94,10 +94,10 @@ UNREADABLE = [
 ]
 
 
-async def test_what_cannot_be_read_is_the_clients_mistake(house: Client, db: Database, logs: list[Any]) -> None:
+async def test_what_cannot_be_read_is_the_clients_mistake(cards_client: Client, db: Database, logs: list[Any]) -> None:
     before = await cards_there(db)
     for given in UNREADABLE:
-        response = await house.ask(ISSUE, input=given)
+        response = await cards_client.ask(ISSUE, input=given)
         assert response.status_code == 400, given
         (error,) = response.json()["errors"]
         assert error["extensions"]["code"] == "BAD_USER_INPUT"
@@ -113,19 +113,19 @@ async def test_wrong_literals_are_told_by_validation(client: Client, logs: list[
     assert logs == []
 
 
-async def test_a_scalar_that_cannot_be_read(house: Client, logs: list[Any]) -> None:
+async def test_a_scalar_that_cannot_be_read(cards_client: Client, logs: list[Any]) -> None:
     query = "query($at: DateTime) { cards(filter: { issuedAfter: $at }) { totalCount } }"
     no_zone_has = ("9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z")  # some zone cannot tell them
     for at in ("yesterday", "2026-01-01", "2026-01-01T00:00:00", 5, *no_zone_has):
-        response = await house.ask(query, at=at)
+        response = await cards_client.ask(query, at=at)
         assert response.status_code == 400, at
         assert "offset" in response.json()["errors"][0]["message"]
-    assert (await house.ask(query, at="2026-01-01T00:10:00Z")).json()["data"]["cards"]["totalCount"] == 30
+    assert (await cards_client.ask(query, at="2026-01-01T00:10:00Z")).json()["data"]["cards"]["totalCount"] == 30
     assert logs == []
 
 
-async def test_a_wrong_argument_of_a_list_names_it(house: Client) -> None:
-    answer = (await house.ask('{ cards(after: "zzz") { nodes { id } } }')).json()
+async def test_a_wrong_argument_of_a_list_names_it(cards_client: Client) -> None:
+    answer = (await cards_client.ask('{ cards(after: "zzz") { nodes { id } } }')).json()
     (error,) = answer["errors"]
     assert error["message"] == "This cursor belongs to another list."
     assert error["path"] == ["cards"]
@@ -135,9 +135,9 @@ async def test_a_wrong_argument_of_a_list_names_it(house: Client) -> None:
     }
 
 
-async def test_what_is_not_there_is_null(house: Client) -> None:
+async def test_what_is_not_there_is_null(cards_client: Client) -> None:
     answer = (
-        await house.ask('{ card(id: 99999) { id } findCard(code: "none") { id } there: card(id: 1) { id } }')
+        await cards_client.ask('{ card(id: 99999) { id } findCard(code: "none") { id } there: card(id: 1) { id } }')
     ).json()
     assert answer["data"] == {"card": None, "findCard": None, "there": {"id": 1}}
     assert "errors" not in answer
@@ -156,17 +156,17 @@ async def test_the_unexpected_is_masked_and_logged_once(client: Client, logs: li
     assert line["path"] == ["broken"]
 
 
-async def test_a_mutation_that_breaks_changes_nothing(house: Client, db: Database, logs: list[Any]) -> None:
+async def test_a_mutation_that_breaks_changes_nothing(cards_client: Client, db: Database, logs: list[Any]) -> None:
     before = await cards_there(db)
-    answer = (await house.ask(ISSUE, input={"code": "BOOM", "price": "5"})).json()
+    answer = (await cards_client.ask(ISSUE, input={"code": "BOOM", "price": "5"})).json()
     assert answer["errors"][0]["extensions"]["code"] == "INTERNAL_ERROR"
     assert len([line for line in logs if line["log_level"] == "error"]) == 1
     assert await cards_there(db) == before
 
 
 async def test_codes_of_errors_are_those_of_the_catalogue() -> None:
-    assert {"ALREADY_TAKEN", "NOT_FOUND", "INSUFFICIENT_BALANCE"} | set(FIELD_CODES) <= CODES
-    assert not {"FORBIDDEN", "UNAUTHENTICATED", "PROVIDER_FAILED"} & CODES
+    assert {"ALREADY_TAKEN", "NOT_FOUND", "INSUFFICIENT_BALANCE"} | set(FIELD_CODES) <= ERROR_CODES
+    assert not {"FORBIDDEN", "UNAUTHENTICATED", "PROVIDER_FAILED"} & ERROR_CODES
     assert [e.code for e in user_errors(AlreadyTaken("code", what="code"))] == ["ALREADY_TAKEN"]
     unknown: AppError = InvalidInput(Problem(("site_domain", 0), "NEVER_HEARD_OF", "No."))
     (told,) = user_errors(unknown)
@@ -189,16 +189,16 @@ async def test_codes_of_errors_are_those_of_the_catalogue() -> None:
 def test_what_is_not_there_is_told_where_it_was_named(
     by: dict[str, Any], sent: dict[str, Any], field: list[str]
 ) -> None:
-    for given in (sent, Invalid((), sent)):
+    for given in (sent, RejectedInput((), sent)):
         error = NotFound(thing="thing")
-        error.by = by
+        error.lookup = by
         (told,) = user_errors(error, {"input": given})
         assert told.field == field
 
 
 def test_a_result_without_a_name_stops_the_start() -> None:
     with pytest.raises(TypeError, match="result="):
-        changed_by(greeting)
+        mutation_field(greeting)
 
 
 async def test_what_context_of_raises_is_the_answer(client: Client) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from graphql import get_introspection_query, get_named_type
 
-from schema.graph.bounds import Limits, check_variables
+from schema.graph.bounds import QueryLimits, check_variables
 from schema.root import schema
 from schema.voucher.issue_input import MOST_IMPORTED
 from store.database.db import Database
@@ -58,7 +58,7 @@ def test_the_largest_import_is_within_the_limit_of_values() -> None:
 
     voucher = fullest(schema._schema.type_map["ImportedVoucherInput"])
     assert "en" in voucher["prototypeName"]
-    check_variables({"input": {"partnerUuid": "a uuid", "vouchers": [voucher] * MOST_IMPORTED}}, Limits())
+    check_variables({"input": {"partnerUuid": "a uuid", "vouchers": [voucher] * MOST_IMPORTED}}, QueryLimits())
 
 
 @pytest.mark.parametrize("name", OURS)

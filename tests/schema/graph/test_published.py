@@ -8,30 +8,31 @@ import orjson
 import pytest
 from graphql import GraphQLObjectType, get_named_type, is_leaf_type
 
-from resolvers.core.context import Caller, Context, Role
-from resolvers.core.listing import Connection
+from resolvers.core.caller import Caller, Role
+from resolvers.core.connection import Connection
+from resolvers.core.context import Context
 from resolvers.payment import payment
-from schema.checkout.checkout import Choice
-from schema.core.permission import NAMED
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.account.user import UserRole
+from schema.checkout.checkout import ProductChoice
+from schema.core.permission import GRANTABLE_PERMISSIONS
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from schema.graph.pages import PagePlan
-from schema.graph.selection import is_made_of
-from schema.graph.server import Asked, Graph
-from schema.partner.partner import UserRole
+from schema.graph.selection import is_published_by
+from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.root import schema
+from store.account.users import UserRow
 from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
 from store.media.media import MediaRow
-from store.partner.partners import UserRow
-from store.voucher.issuing import ChosenOption, NewVoucher, issue_voucher
+from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_voucher
+from tests.fixtures.basket import experiences
 from tests.fixtures.shop import Shop
 from tests.fixtures.webhook import Hooks
-from tests.funnel.checkout.basket_world import experiences
 
-FAST = Graph(schema)
-PLAIN = Graph(schema, compiled=False)
+FAST = GraphQLServer(schema)
+PLAIN = GraphQLServer(schema, compiled=False)
 DEPTH = 5
 MOST_WORDS = 1900
 """A document has a bounded number of them."""
@@ -61,7 +62,7 @@ def lists() -> Iterator[tuple[str, GraphQLObjectType]]:
     assert query is not None
     for name, field in query.fields.items():
         kind = get_named_type(field.type)
-        if isinstance(kind, GraphQLObjectType) and is_made_of(kind, Connection):
+        if isinstance(kind, GraphQLObjectType) and is_published_by(kind, Connection):
             yield name, kind
 
 
@@ -71,9 +72,9 @@ def queries(name: str, kind: GraphQLObjectType) -> Iterator[str]:
         yield f"{{ {name}(first: 5) {selection(kind, depth)} }}"
 
 
-async def answer(graph: Graph, shop: Shop, query: str) -> Any:
-    context = Context(shop.services, Caller(Role.MASTER, NAMED))
-    return orjson.loads(orjson.dumps((await graph.answer(Asked(query), context)).body))
+async def answer(graph: GraphQLServer, shop: Shop, query: str) -> Any:
+    context = Context(shop.services, Caller(Role.MASTER, GRANTABLE_PERMISSIONS))
+    return orjson.loads(orjson.dumps((await graph.execute(GraphQLRequest(query), context)).body))
 
 
 async def sold(shop: Shop) -> None:
@@ -83,7 +84,7 @@ async def sold(shop: Shop) -> None:
     candle, honey = await shop.product("12.50", stock=3), await shop.product("5.00")
     large = await shop.variant(candle, "15.00", 2)
     codes = ((await shop.coupon()).code, (await shop.gift_card("500.00")).code)
-    choices = [Choice(candle.id, 2, large.id), Choice(honey.id, 1)]
+    choices = [ProductChoice(candle.id, 2, large.id), ProductChoice(honey.id, 1)]
     key, seen = await shop.ready(*choices, codes=codes, delivery=DeliveryKind.HOME_DELIVERY)
     await shop.start(key, seen)
     assert (await payment.payment_outcome(shop.context, key)).order_number
@@ -115,7 +116,7 @@ async def experienced(shop: Shop) -> None:
     )
     await shop.add(EnvironmentRow(marketplace_id=marketplace, name=Text(en="The sea")))
     await shop.add(PriceRangeRow(marketplace_id=marketplace, name=Text(en="From 50"), minimum_amount=Decimal(50)))
-    price, oil = Decimal("90.00"), ChosenOption(sold.rose.id, 1, Decimal("5.00"))
+    price, oil = Decimal("90.00"), NewVoucherOption(sold.rose.id, 1, Decimal("5.00"))
     new = NewVoucher(
         partner_id=shop.partner.id,
         prototype_id=sold.massage.id,
@@ -140,5 +141,5 @@ async def test_every_list_is_read_by_its_columns(shop: Shop, name: str, kind: Gr
     plans = [plan for _, plan in FAST.documents.get(query).plans.values() if isinstance(plan, PagePlan)]
     assert len(plans) == (name not in PLAIN_LISTS)
     for plan in plans:
-        assert plan.lists is not None
-        assert (plan.lists.rows is None) == (name in WHOLE_ROWS), plan.lists.reasons
+        assert plan.rows is not None
+        assert (plan.rows.rows is None) == (name in WHOLE_ROWS), plan.rows.reasons

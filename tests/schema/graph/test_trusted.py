@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from schema.graph.bounds import Limits
+from schema.graph.bounds import QueryLimits
 from schema.graph.trusted import ManifestError, read_manifest
 from tests.schema.graph.served import JSON, RESPONSE, Client, application
 
@@ -103,7 +103,7 @@ async def test_development_may_read_the_schema_beside_trusted_documents() -> Non
 
 
 async def test_trusted_documents_keep_to_costs_and_permissions() -> None:
-    async with client(trusted_only=True, limits=Limits(cost=20)) as asking:
+    async with client(trusted_only=True, limits=QueryLimits(cost=20)) as asking:
         assert code_of(await post(asking, documentId="cards")) == "COST_LIMIT_EXCEEDED"
     async with client(trusted_only=True) as asking:
         response = await asking.post(

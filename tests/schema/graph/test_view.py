@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from schema.graph import graphiql
-from schema.graph.bounds import Limits
+from schema.graph.bounds import QueryLimits
 from schema.graph.requests import BODY_LIMIT, UPLOAD_LIMIT
 from store.database.db import Database
 from tests.schema.graph.served import JSON, Client, application
@@ -57,24 +57,24 @@ async def test_a_character_that_no_database_takes(client: Client, query: str) ->
 
 
 TOO_MUCH = [
-    (Limits(depth=3), "{ cards { nodes { title { en } } } }", "DEPTH_LIMIT_EXCEEDED"),
+    (QueryLimits(depth=3), "{ cards { nodes { title { en } } } }", "DEPTH_LIMIT_EXCEEDED"),
     (
-        Limits(depth=3),
+        QueryLimits(depth=3),
         "{ cards { ...P } } fragment P on CardConnection { nodes { ...T } } fragment T on Card { title { en } }",
         "DEPTH_LIMIT_EXCEEDED",
     ),
-    (Limits(aliases=2), "{ a: __typename b: __typename c: __typename }", "ALIASES_LIMIT_EXCEEDED"),
+    (QueryLimits(aliases=2), "{ a: __typename b: __typename c: __typename }", "ALIASES_LIMIT_EXCEEDED"),
     (
-        Limits(repeats=2),
+        QueryLimits(repeated_fields=2),
         "{ __typename __typename ... { __typename __typename } }",
         "REPEATED_FIELDS_LIMIT_EXCEEDED",
     ),
-    (Limits(tokens=5), "{ __typename __typename __typename __typename }", "TOKENS_LIMIT_EXCEEDED"),
-    (Limits(tokens=5), "{ __typename }" + 120 * " ", "TOKENS_LIMIT_EXCEEDED"),
-    (Limits(cost=100), "{ cards(first: 100) { nodes { id } } }", "COST_LIMIT_EXCEEDED"),
-    (Limits(cost=100), "{ cards { nodes { uses { id } } } }", "COST_LIMIT_EXCEEDED"),
+    (QueryLimits(tokens=5), "{ __typename __typename __typename __typename }", "TOKENS_LIMIT_EXCEEDED"),
+    (QueryLimits(tokens=5), "{ __typename }" + 120 * " ", "TOKENS_LIMIT_EXCEEDED"),
+    (QueryLimits(cost=100), "{ cards(first: 100) { nodes { id } } }", "COST_LIMIT_EXCEEDED"),
+    (QueryLimits(cost=100), "{ cards { nodes { uses { id } } } }", "COST_LIMIT_EXCEEDED"),
     (
-        Limits(cost=15),
+        QueryLimits(cost=15),
         'mutation { a: shout(input: { label: "a", quantity: 1 }) { text } b: shout(input: { label: "a", quantity: 1 }) { text } }',
         "COST_LIMIT_EXCEEDED",
     ),
@@ -92,7 +92,7 @@ async def test_what_asks_for_too_much_is_not_run(db: Database, statements: list[
     assert statements == []
 
 
-async def test_the_cost_is_told(house: Client) -> None:
+async def test_the_cost_is_told(cards_client: Client) -> None:
     for query, cost, variables in (
         ("{ __typename }", 1, {}),
         ("{ cards(first: 10) { nodes { id } } }", 11, {}),
@@ -109,13 +109,13 @@ async def test_the_cost_is_told(house: Client) -> None:
             {},
         ),
     ):
-        response = await house.post("/graphql/", json={"query": query, "variables": variables})
+        response = await cards_client.post("/graphql/", json={"query": query, "variables": variables})
         answer = response.json()
         assert answer["extensions"]["cost"] == {"requested": cost, "limit": 10_000}, query
 
 
 async def test_the_cost_of_a_refused_request_is_told(db: Database) -> None:
-    async with Client(application(db, limits=Limits(cost=50))) as client:
+    async with Client(application(db, limits=QueryLimits(cost=50))) as client:
         answer = (await client.ask("{ cards(first: 100) { nodes { id } } }")).json()
     assert answer["extensions"]["cost"] == {"requested": 101, "limit": 50}
     assert answer["errors"][0]["extensions"] == {"code": "COST_LIMIT_EXCEEDED", "requested": 101, "limit": 50}
@@ -140,7 +140,7 @@ async def test_fragments_in_circles_and_bombs_end(client: Client) -> None:
 async def test_introspection_is_free_of_the_depth_bound_and_can_be_switched_off(db: Database) -> None:
     from graphql import get_introspection_query
 
-    async with Client(application(db, limits=Limits(depth=4))) as client:
+    async with Client(application(db, limits=QueryLimits(depth=4))) as client:
         answer = (await client.ask(get_introspection_query())).json()
         assert answer["data"]["__schema"]["queryType"]["name"] == "Query"
     async with Client(application(db, introspection=False)) as client:
@@ -196,11 +196,11 @@ async def upload(client: Client, places: Any, content: bytes = b"12345", variabl
     return await client.post("/graphql/", data=form(operations, places), files={"0": ("b.png", content, "image/png")})
 
 
-async def test_uploads(house: Client, db: Database) -> None:
-    response = await upload(house, {"0": ["variables.file"]})
+async def test_uploads(cards_client: Client, db: Database) -> None:
+    response = await upload(cards_client, {"0": ["variables.file"]})
     assert response.json()["data"]["setPicture"] == {"card": {"message": "b.png:5"}, "userErrors": []}
     async with db.engine.connect() as connection:
-        found = await connection.execute(text("SELECT message FROM house_card WHERE code = 'C00002'"))
+        found = await connection.execute(text("SELECT message FROM example_card WHERE code = 'C00002'"))
         assert found.scalar_one() == "b.png:5"
 
 
@@ -222,10 +222,10 @@ async def test_uploads_that_lead_nowhere(client: Client, places: Any) -> None:
     assert code_of(response) == "BAD_REQUEST"
 
 
-async def test_uploads_have_a_size_too(house: Client) -> None:
-    response = await upload(house, {"0": ["variables.file"]}, b"x" * UPLOAD_LIMIT)
+async def test_uploads_have_a_size_too(cards_client: Client) -> None:
+    response = await upload(cards_client, {"0": ["variables.file"]}, b"x" * UPLOAD_LIMIT)
     assert response.status_code == 413
-    response = await upload(house, {"0": ["variables.file"]}, b"x" * (UPLOAD_LIMIT - 4096))
+    response = await upload(cards_client, {"0": ["variables.file"]}, b"x" * (UPLOAD_LIMIT - 4096))
     assert response.status_code == 200
 
 

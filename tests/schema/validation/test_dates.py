@@ -7,9 +7,9 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from schema.catalogue.prototype_input import CreateVoucherPrototype
-from schema.core.messages import problems
-from schema.partner.input import Birthday
-from schema.validation.dates import Day, MaybeDay
+from schema.core.messages import problems_of
+from schema.partner.input import OptionalBirthday
+from schema.validation.dates import Day, OptionalDay
 
 DAY = dt.date(1980, 4, 5)
 
@@ -29,7 +29,7 @@ def test_a_day_is_read_as_it_is_written_and_as_it_was_answered(sent: Any) -> Non
 def test_seconds_since_1970_are_no_day(sent: Any) -> None:
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(Day).validate_python(sent)
-    assert [problem.message for problem in problems(refused.value)] == ["Send a date, such as 2030-12-31."]
+    assert [problem.message for problem in problems_of(refused.value)] == ["Send a date, such as 2030-12-31."]
 
 
 @pytest.mark.parametrize(
@@ -39,18 +39,18 @@ def test_seconds_since_1970_are_no_day(sent: Any) -> None:
 def test_a_day_that_there_is_not_or_with_a_time_is_refused(sent: str, told: str) -> None:
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(Day).validate_python(sent)
-    assert [problem.message for problem in problems(refused.value)] == [told]
+    assert [problem.message for problem in problems_of(refused.value)] == [told]
 
 
 def test_no_day_is_null_or_empty() -> None:
-    assert [TypeAdapter(MaybeDay).validate_python(nothing) for nothing in (None, "")] == [None, None]
+    assert [TypeAdapter(OptionalDay).validate_python(nothing) for nothing in (None, "")] == [None, None]
 
 
 def test_days_of_partners_and_prototypes_are_read_so() -> None:
-    birthday = TypeAdapter(Birthday)
+    birthday = TypeAdapter(OptionalBirthday)
     assert birthday.validate_python("1980-04-05") == DAY
     for kind in (birthday, TypeAdapter(CreateVoucherPrototype)):
         sent: Any = "86400" if kind is birthday else {"last_active_day": "86400"}
         with pytest.raises(ValidationError) as refused:
             kind.validate_python(sent)
-        assert "Send a date, such as 2030-12-31." in {problem.message for problem in problems(refused.value)}
+        assert "Send a date, such as 2030-12-31." in {problem.message for problem in problems_of(refused.value)}

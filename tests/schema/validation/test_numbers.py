@@ -15,13 +15,13 @@ from schema.validation.numbers import (
     LARGEST_AMOUNT,
     LARGEST_ID,
     LARGEST_INTEGER,
-    Amount,
+    AmountRule,
     MoneyAmount,
     PositiveAmount,
     RowId,
     SignedAmount,
-    Whole,
     WholeNumber,
+    WholeNumberRule,
 )
 
 WHOLE = TypeAdapter(WholeNumber)
@@ -71,7 +71,7 @@ def test_no_row_has_such_an_id(value: object) -> None:
 
 
 def test_the_bounds_of_a_whole_number_are_told() -> None:
-    adapter = TypeAdapter(Annotated[int, Whole(ge=0, le=9)])
+    adapter = TypeAdapter(Annotated[int, WholeNumberRule(ge=0, le=9)])
     assert adapter.json_schema() == {"type": "integer", "minimum": 0, "maximum": 9}
     assert refused(adapter, 10).endswith("less than or equal to 9")
     assert refused(adapter, -1).endswith("greater than or equal to 0")
@@ -178,5 +178,5 @@ def test_any_value_is_an_amount_of_cents_or_refused(value: object) -> None:
 def test_the_bounds_of_an_amount_are_told() -> None:
     assert refused(MONEY, "-0.01") == "Send at least 0."
     assert refused(TypeAdapter(PositiveAmount), 0) == "Send an amount above zero."
-    assert refused(TypeAdapter(Annotated[Decimal, Amount(le=Decimal(5))]), "5.01") == "Send at most 5."
+    assert refused(TypeAdapter(Annotated[Decimal, AmountRule(le=Decimal(5))]), "5.01") == "Send at most 5."
     assert TypeAdapter(PositiveAmount).json_schema()["anyOf"][0]["exclusiveMinimum"] == 0

@@ -18,14 +18,14 @@ from starlette.datastructures import UploadFile
 from schema.core.permission import Permission
 from schema.product.input import UpdateProductVariant
 from store.account.credentials import new_secret
-from store.audit.masking import masked
-from store.core.codes import check_character, grouped
+from store.audit.masking import mask
+from store.core.codes import check_character, format_code
 from store.database.db import Database
 
 CODE = "ABCD-EFGH-2345-WXYZ"
 IBAN = "GB82 WEST 1234 5698 7654 32"
 CARD = "4970107111111119"
-OURS = grouped("ABCDEFGHJKMNPQR" + check_character("ABCDEFGHJKMNPQR"))
+OURS = format_code("ABCDEFGHJKMNPQR" + check_character("ABCDEFGHJKMNPQR"))
 
 
 class Card(BaseModel):
@@ -70,13 +70,13 @@ class Card(BaseModel):
     ],
 )  # fmt: skip
 def test_secrets_are_hidden_and_the_rest_is_told(given: object, kept: object) -> None:
-    assert masked(given) == kept
+    assert mask(given) == kept
 
 
 def test_of_an_input_only_what_was_sent_is_told() -> None:
     sent = UpdateProductVariant.model_validate({"id": 1, "name": {"fr": "Grand", "de": None}, "stock": None})
-    assert masked(sent) == {"id": 1, "name": {"fr": "Grand", "de": None}, "stock": None}
-    assert masked({"name": strawberry.Some(None)}) == {"name": None}
+    assert mask(sent) == {"id": 1, "name": {"fr": "Grand", "de": None}, "stock": None}
+    assert mask({"name": strawberry.Some(None)}) == {"name": None}
 
 
 LEAVES = (
@@ -89,7 +89,7 @@ NAMES = st.sampled_from(["password", "code", "voucherCode", "token", "apiKey", "
 
 @given(ANYTHING)
 async def test_whatever_is_sent_becomes_data_that_can_be_stored(anything: Any) -> None:
-    written = orjson.dumps(masked({"anything": anything}))
+    written = orjson.dumps(mask({"anything": anything}))
     assert b"\\u0000" not in written
 
 
@@ -98,16 +98,16 @@ def test_no_secret_is_left_at_any_depth(secret: str, path: list[str], listed: bo
     value: Any = secret
     for name in path:
         value = {name: [value] if listed else value}
-    assert secret not in orjson.dumps(masked(value)).decode()
+    assert secret not in orjson.dumps(mask(value)).decode()
 
 
 async def test_what_is_left_is_taken_by_the_database(database: Database) -> None:
-    nasty = masked({"a\x00": "\ud800\x00\\u0000", "n": 2**80, "f": float("nan"), "z": Decimal("sNaN")})
+    nasty = mask({"a\x00": "\ud800\x00\\u0000", "n": 2**80, "f": float("nan"), "z": Decimal("sNaN")})
     ((kept,),) = await database.rows(text("SELECT CAST(:it AS jsonb)"), {"it": orjson.dumps(nasty).decode()})
     assert kept == nasty
 
 
 def test_what_begins_another_secret_is_hidden_with_it() -> None:
     code = "YXGF-43E6-P4HH-ES52"  # whose end, with the words after it, has the check digits of an account number
-    kept = masked({"comment": f"{code} and {code.lower().replace('-', ' ')}"})["comment"]
+    kept = mask({"comment": f"{code} and {code.lower().replace('-', ' ')}"})["comment"]
     assert not {"YXGF", "43E6", "P4HH"} & set(re.split(r"[ -]", kept.upper()))

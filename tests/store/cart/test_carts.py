@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from schema.cart.cart import Cart, CartItem, decode_content, encode_content
 from schema.core.errors import IdempotencyMismatch
-from store.cart.carts import Carts, Once
+from store.cart.carts import Carts, IdempotentSave
 from store.core.clock import clock
-from store.kv import KeyValue
+from store.kv import KeyValueStore
 
 PARTNER, OTHER = 7, 8
 ITEMS = (CartItem(1, 2), CartItem(3, 0, 4, {5: "red", 6: "größer 😀"}))
@@ -24,7 +24,7 @@ TWO_MINUTES = dt.timedelta(minutes=2)
 
 
 @pytest.fixture
-def carts(kv: KeyValue) -> Carts:
+def carts(kv: KeyValueStore) -> Carts:
     """All carts, of which there are none."""
     return Carts(kv)
 
@@ -34,13 +34,13 @@ async def saved(carts: Carts, items: Sequence[CartItem] = ITEMS, return_url: str
     return (await carts.create(PARTNER, items, return_url)).cart
 
 
-def once(key: str = "key", fingerprint: bytes = b"body", token_id: int = 1) -> Once:
+def once(key: str = "key", fingerprint: bytes = b"body", token_id: int = 1) -> IdempotentSave:
     """An idempotency key whose answer tells all of a cart."""
 
     async def answer(cart: Cart) -> bytes:
         return repr(cart).encode()
 
-    return Once(token_id, key, fingerprint, answer)
+    return IdempotentSave(token_id, key, fingerprint, answer)
 
 
 async def test_a_new_cart_is_read_as_it_was_written(carts: Carts) -> None:
@@ -99,7 +99,7 @@ async def test_a_cart_lives_two_hours_from_its_last_write(carts: Carts) -> None:
 
 
 async def test_a_cart_made_with_a_key_lives_as_long(carts: Carts) -> None:
-    cart = (await carts.create(PARTNER, ITEMS, URL, once=once())).cart
+    cart = (await carts.create(PARTNER, ITEMS, URL, idempotent=once())).cart
     clock.advance(JUST_BEFORE)
     assert await carts.get(PARTNER, cart.id) == cart
     clock.advance(TWO_MINUTES)
@@ -138,16 +138,16 @@ async def test_a_replace_against_a_delete(carts: Carts) -> None:
 
 
 async def test_the_same_key_creates_one_cart(carts: Carts) -> None:
-    results = await asyncio.gather(*(carts.create(PARTNER, ITEMS, URL, once=once()) for _ in range(50)))
+    results = await asyncio.gather(*(carts.create(PARTNER, ITEMS, URL, idempotent=once()) for _ in range(50)))
     (first,) = [result for result in results if not result.replayed]
-    assert first.answer == repr(first.cart).encode()
+    assert first.response == repr(first.cart).encode()
     assert all(result == dataclasses.replace(first, replayed=True) for result in results if result.replayed)
     assert await carts.get(PARTNER, first.cart.id) == first.cart
 
 
 async def test_the_same_key_replaces_once(carts: Carts) -> None:
     cart = await saved(carts)
-    results = await asyncio.gather(*(carts.replace(PARTNER, cart.id, (), "", once=once()) for _ in range(50)))
+    results = await asyncio.gather(*(carts.replace(PARTNER, cart.id, (), "", idempotent=once()) for _ in range(50)))
     (first,) = [result for result in results if result and not result.replayed]
     assert first.cart.last_modified > cart.last_modified
     assert all(result == dataclasses.replace(first, replayed=True) for result in results if result and result.replayed)
@@ -156,40 +156,40 @@ async def test_the_same_key_replaces_once(carts: Carts) -> None:
 
 
 async def test_the_first_answer_outlives_the_cart(carts: Carts) -> None:
-    first = await carts.create(PARTNER, ITEMS, URL, once=once())
+    first = await carts.create(PARTNER, ITEMS, URL, idempotent=once())
     later = await carts.replace(PARTNER, first.cart.id, (), "")
     assert later is not None
-    assert await carts.create(PARTNER, ITEMS, URL, once=once()) == dataclasses.replace(first, replayed=True)
+    assert await carts.create(PARTNER, ITEMS, URL, idempotent=once()) == dataclasses.replace(first, replayed=True)
     assert await carts.get(PARTNER, first.cart.id) == later.cart
     assert await carts.delete_if_unchanged(PARTNER, first.cart.id, later.cart.last_modified)
     clock.advance(dt.timedelta(hours=23, minutes=59))
-    assert await carts.create(PARTNER, ITEMS, URL, once=once()) == dataclasses.replace(first, replayed=True)
+    assert await carts.create(PARTNER, ITEMS, URL, idempotent=once()) == dataclasses.replace(first, replayed=True)
     assert await carts.get(PARTNER, first.cart.id) is None
     clock.advance(TWO_MINUTES)
-    again = await carts.create(PARTNER, ITEMS, URL, once=once())
+    again = await carts.create(PARTNER, ITEMS, URL, idempotent=once())
     assert not again.replayed
     assert again.cart.id != first.cart.id
 
 
 async def test_a_key_is_for_one_request(carts: Carts) -> None:
-    first = await carts.create(PARTNER, ITEMS, URL, once=once())
+    first = await carts.create(PARTNER, ITEMS, URL, idempotent=once())
     with pytest.raises(IdempotencyMismatch):
-        await carts.create(PARTNER, (), "", once=once(fingerprint=b"another"))
+        await carts.create(PARTNER, (), "", idempotent=once(fingerprint=b"another"))
     with pytest.raises(IdempotencyMismatch):
-        await carts.replace(PARTNER, first.cart.id, (), "", once=once(fingerprint=b"another"))
+        await carts.replace(PARTNER, first.cart.id, (), "", idempotent=once(fingerprint=b"another"))
     assert await carts.get(PARTNER, first.cart.id) == first.cart
 
 
 async def test_keys_of_tokens_do_not_meet(carts: Carts) -> None:
-    one = await carts.create(PARTNER, ITEMS, URL, once=once())
-    other = await carts.create(PARTNER, (), "", once=once(fingerprint=b"another", token_id=2))
+    one = await carts.create(PARTNER, ITEMS, URL, idempotent=once())
+    other = await carts.create(PARTNER, (), "", idempotent=once(fingerprint=b"another", token_id=2))
     assert not other.replayed
     assert other.cart.id != one.cart.id
 
 
 async def test_a_refused_replace_leaves_its_key_free(carts: Carts) -> None:
-    assert await carts.replace(PARTNER, uuid4(), (), "", once=once()) is None
-    result = await carts.create(PARTNER, ITEMS, URL, once=once(fingerprint=b"put right"))
+    assert await carts.replace(PARTNER, uuid4(), (), "", idempotent=once()) is None
+    result = await carts.create(PARTNER, ITEMS, URL, idempotent=once(fingerprint=b"put right"))
     assert not result.replayed
 
 
@@ -218,14 +218,14 @@ def test_items_have_defaults() -> None:
 
 async def expired(carts: Carts, partner_id: int = PARTNER) -> list[tuple[UUID, int, object]]:
     """The id, last write and content of the carts that are told to have expired."""
-    return [(cart.id, cart.last_modified, cart.content) for cart in await carts.expired(partner_id, most=100)]
+    return [(cart.id, cart.last_modified, cart.content) for cart in await carts.expired(partner_id, limit=100)]
 
 
 async def test_the_end_of_a_cart_is_told_with_its_content(carts: Carts) -> None:
     old = await saved(carts)
     clock.advance(dt.timedelta(hours=1))
     kept = await saved(carts, (), "")
-    with_key = (await carts.create(OTHER, ITEMS, "", once=once())).cart
+    with_key = (await carts.create(OTHER, ITEMS, "", idempotent=once())).cart
     clock.advance(dt.timedelta(hours=1))
     assert await expired(carts) == []
     clock.advance(dt.timedelta(minutes=1, seconds=1))
@@ -233,13 +233,13 @@ async def test_the_end_of_a_cart_is_told_with_its_content(carts: Carts) -> None:
     assert await expired(carts, OTHER) == []
     clock.advance(dt.timedelta(hours=1))
     assert await expired(carts, OTHER) == [(with_key.id, with_key.last_modified, (ITEMS, ""))]
-    (first, second) = await carts.expired(PARTNER, most=100)
+    (first, second) = await carts.expired(PARTNER, limit=100)
     assert (first.id, second.id) == (old.id, kept.id)
-    assert await carts.expired(PARTNER, most=1) == [first]
-    assert await carts.expired(PARTNER, most=1, skip=1) == [second]
-    await carts.cross_off(PARTNER, [first])
-    assert await carts.expired(PARTNER, most=100) == [second]
-    await carts.cross_off(PARTNER, [second])
+    assert await carts.expired(PARTNER, limit=1) == [first]
+    assert await carts.expired(PARTNER, limit=1, skip=1) == [second]
+    await carts.acknowledge(PARTNER, [first])
+    assert await carts.expired(PARTNER, limit=100) == [second]
+    await carts.acknowledge(PARTNER, [second])
     assert await expired(carts) == []
 
 

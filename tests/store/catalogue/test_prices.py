@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.core.errors import InvalidInput
 from store.catalogue.prices import (
-    MOST_NIGHTS,
+    MAX_NIGHTS,
     Party,
-    Rates,
+    PrototypeRates,
     fewest_nights,
     nights_of,
-    over_scope,
     party_problems,
+    persons_over_scope,
     rent_price,
 )
 
 STAY, STANDARD, FIXED = VoucherPrototypeType.STAY, VoucherPrototypeType.STANDARD, VoucherPrototypeType.FIXED_STAY
-RATES = Rates(Decimal("100.00"), Decimal("50.00"), Decimal("20.00"), Decimal("0.00"))
+RATES = PrototypeRates(Decimal("100.00"), Decimal("50.00"), Decimal("20.00"), Decimal("0.00"))
 
 
 @dataclass(frozen=True)
@@ -62,18 +62,33 @@ def test_who_is_over_pays_and_stays_are_by_the_night(prototype: Prototype, party
         (Prototype(), RATES, Party(0), ("adults", "TOO_FEW_PERSONS")),
         (Prototype(min_capacity=3), RATES, Party(2), ("adults", "TOO_FEW_PERSONS")),
         (Prototype(max_capacity=3), RATES, Party(2, 1, 1), ("adults", "TOO_MANY_PERSONS")),
-        (Prototype(), Rates(Decimal(1), None, Decimal(1), Decimal(1)), Party(3), ("adults", "CANNOT_BE_ADDED")),
-        (Prototype(), Rates(Decimal(1), Decimal(1), None, Decimal(1)), Party(2, 1), ("children", "CANNOT_BE_ADDED")),
-        (Prototype(), Rates(Decimal(1), Decimal(1), Decimal(1), None), Party(2, 0, 1), ("babies", "CANNOT_BE_ADDED")),
+        (
+            Prototype(),
+            PrototypeRates(Decimal(1), None, Decimal(1), Decimal(1)),
+            Party(3),
+            ("adults", "CANNOT_BE_ADDED"),
+        ),
+        (
+            Prototype(),
+            PrototypeRates(Decimal(1), Decimal(1), None, Decimal(1)),
+            Party(2, 1),
+            ("children", "CANNOT_BE_ADDED"),
+        ),
+        (
+            Prototype(),
+            PrototypeRates(Decimal(1), Decimal(1), Decimal(1), None),
+            Party(2, 0, 1),
+            ("babies", "CANNOT_BE_ADDED"),
+        ),
         (Prototype(), RATES, Party(1, -1), ("children", "OUT_OF_RANGE")),
         (Prototype(), RATES, Party(1000), ("adults", "OUT_OF_RANGE")),
         (Prototype(STAY, nb_nights=2), RATES, Party(1, nights=1), ("nights", "OUT_OF_RANGE")),
         (Prototype(STAY), RATES, Party(1, nights=-1), ("nights", "OUT_OF_RANGE")),
-        (Prototype(STAY), RATES, Party(1, nights=MOST_NIGHTS + 1), ("nights", "OUT_OF_RANGE")),
+        (Prototype(STAY), RATES, Party(1, nights=MAX_NIGHTS + 1), ("nights", "OUT_OF_RANGE")),
     ],
 )
 def test_a_party_that_cannot_be_is_refused(
-    prototype: Prototype, rates: Rates, party: Party, wrong: tuple[str, str]
+    prototype: Prototype, rates: PrototypeRates, party: Party, wrong: tuple[str, str]
 ) -> None:
     assert [(p.path[0], p.code) for p in party_problems(prototype, rates, party)] == [wrong]
     with pytest.raises(InvalidInput):
@@ -95,11 +110,13 @@ parties = st.builds(Party, adults=counts, children=counts, babies=counts, nights
 
 
 @settings(max_examples=300, deadline=None)
-@given(prototypes, st.builds(Rates, stay=money, adult=maybe, child=maybe, baby=maybe), parties)
-def test_any_party_is_refused_or_pays_person_by_person(prototype: Prototype, rates: Rates, party: Party) -> None:
+@given(prototypes, st.builds(PrototypeRates, stay=money, adult=maybe, child=maybe, baby=maybe), parties)
+def test_any_party_is_refused_or_pays_person_by_person(
+    prototype: Prototype, rates: PrototypeRates, party: Party
+) -> None:
     people = [rates.adult] * party.adults + [rates.child] * party.children + [rates.baby] * party.babies
     over = people[prototype.price_scope :]
-    assert sum(over_scope(prototype, party)) == len(over)
+    assert sum(persons_over_scope(prototype, party)) == len(over)
     persons = max(prototype.min_capacity, 1) <= len(people) <= (prototype.max_capacity or 99)
     nights = prototype.type is not STAY or not party.nights or party.nights >= fewest_nights(prototype)
     if not (persons and nights) or None in over:

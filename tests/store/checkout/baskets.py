@@ -6,18 +6,18 @@ from typing import Any
 
 from schema.checkout.checkout import (
     CheckoutLine,
-    Choice,
     OfferedAttribute,
     OfferedProduct,
     OfferedValue,
     OfferedVariant,
+    ProductChoice,
 )
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.coupon.coupon import CouponTarget
-from schema.delivery import DeliveryKind
-from store.checkout.offers import Delivery, SoldProduct
-from store.checkout.pricing import Basket, Priced, price
-from store.core.codes import normal
+from schema.delivery.delivery import DeliveryKind
+from store.checkout.offers import DeliveryWithRates, ShopProduct
+from store.checkout.pricing import CartPricingInput, PricedCart, price_cart
+from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.gift_card.gift_cards import UsableCard
@@ -46,7 +46,7 @@ def sold(
     attributes: Sequence[OfferedAttribute] = (),
     physical: bool = True,
     active: bool = True,
-) -> SoldProduct:
+) -> ShopProduct:
     """A product; its variants weigh what it weighs."""
     offered = OfferedProduct(
         id=id,
@@ -59,7 +59,7 @@ def sold(
         available=available,
         is_physical=physical,
     )
-    return SoldProduct(offered, active, Decimal(vat), weight, {v.id: weight for v in variants})
+    return ShopProduct(offered, active, Decimal(vat), weight, {v.id: weight for v in variants})
 
 
 def mode(
@@ -68,7 +68,7 @@ def mode(
     id: int = 1,
     free_above: str | None = None,
     vat: str = "20.00",
-) -> Delivery:
+) -> DeliveryWithRates:
     """A way to deliver, with rates of (country, weight limit, price)."""
     row = DeliveryModeRow(
         partner_id=1,
@@ -79,7 +79,7 @@ def mode(
         vat_rate=Decimal(vat),
         free_above_amount=None if free_above is None else Decimal(free_above),
     )
-    return Delivery(
+    return DeliveryWithRates(
         row,
         tuple(
             DeliveryRateRow(
@@ -94,7 +94,7 @@ def coupon(id: int = 1, percentage: str = "10.00", *, amount: str | None = None,
     """A coupon of the shop, ten per cent by default; an amount takes the place of a percentage."""
     code = f"COUPON{id}"
     off = {"discount_percentage": Decimal(percentage)} if amount is None else {"discount_amount": Decimal(amount)}
-    values: dict[str, Any] = {"code": code, "normal_code": normal(code), "targets": SHOP, **off, **more}
+    values: dict[str, Any] = {"code": code, "normal_code": normalize(code), "targets": SHOP, **off, **more}
     return CouponRow(partner_id=1, id=id, **values)
 
 
@@ -106,22 +106,24 @@ def card(id: int = 1, remaining: str = "50.00") -> UsableCard:
 def line(product_id: int = 1, unit_price: str = "10.00", quantity: int = 1) -> CheckoutLine:
     """A good line."""
     unit = Decimal(unit_price)
-    return CheckoutLine(Choice(product_id, quantity), sold(product_id, unit_price).offered, None, unit, unit * quantity)
+    return CheckoutLine(
+        ProductChoice(product_id, quantity), sold(product_id, unit_price).offered, None, unit, unit * quantity
+    )
 
 
 def priced(
-    choices: Sequence[Choice],
-    products: Sequence[SoldProduct],
-    deliveries: Sequence[Delivery] = (),
+    choices: Sequence[ProductChoice],
+    products: Sequence[ShopProduct],
+    deliveries: Sequence[DeliveryWithRates] = (),
     *,
     delivery_id: int | None = None,
     country: str = "",
     email: str = "",
     codes: Sequence[CouponRow | UsableCard] = (),
-) -> Priced:
+) -> PricedCart:
     """What it comes to."""
-    return price(
-        Basket(
+    return price_cart(
+        CartPricingInput(
             choices=choices,
             products={p.offered.id: p for p in products},
             deliveries=deliveries,

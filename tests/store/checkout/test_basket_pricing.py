@@ -1,4 +1,4 @@
-"""What a bag comes to: whatever is in it, and whatever coupons there are, the sums add up to the cent."""
+"""What a basket comes to: whatever is in it, and whatever coupons there are, the sums add up to the cent."""
 
 import uuid
 from collections.abc import Sequence
@@ -10,24 +10,24 @@ from hypothesis import strategies as st
 
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.checkout.basket import (
-    BagProblem,
+    BasketProblem,
     GiftCardChoice,
     Giftee,
-    OfferedCategory,
     OfferedGiftCards,
     OfferedOption,
+    OfferedOptionCategory,
     OfferedPrototype,
     VoucherChoice,
 )
 from schema.checkout.checkout import ShopKind
-from schema.core.resource import Text
+from schema.core.text import Text
 from schema.coupon.coupon import CouponTarget, ReceptionMode
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from schema.validation.numbers import LARGEST_AMOUNT
-from store.catalogue.offers import SoldPrototype
-from store.checkout.basket_pricing import BagBasket, price_bag
-from store.checkout.offers import Delivery
-from store.checkout.quotes import BagQuote
+from store.catalogue.offers import ShopPrototype
+from store.checkout.basket_pricing import BasketPricingInput, price_basket
+from store.checkout.offers import DeliveryWithRates
+from store.checkout.quotes import BasketQuote
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import UsableCard
 from tests.store.checkout.baskets import card, coupon, mode
@@ -36,9 +36,9 @@ OFFER = OfferedGiftCards((), Decimal("10.00"), Decimal("1000.00"), 12)
 TARGETS = [CouponTarget.VOUCHERS, CouponTarget.GIFT_CARDS]
 
 
-def sold(id: int, price: Decimal, option: Decimal, vat: str = "20.00") -> SoldPrototype:
+def sold(id: int, price: Decimal, option: Decimal, vat: str = "20.00") -> ShopPrototype:
     """A meal for one, at an option's price more with it, and 10.00 for each adult more."""
-    extra = OfferedOption(id, Text(en="Wine"), Text(), option, countable=True, proposed=1)
+    extra = OfferedOption(id, Text(en="Wine"), Text(), option, countable=True, default_count=1)
     offered = OfferedPrototype(
         id=id,
         type=VoucherPrototypeType.STANDARD,
@@ -58,24 +58,26 @@ def sold(id: int, price: Decimal, option: Decimal, vat: str = "20.00") -> SoldPr
         min_capacity=1,
         max_capacity=0,
         nb_nights=0,
+        fewest_nights=1,
+        most_nights=365,
         validity_months=12,
         last_active_day=None,
         pictures=(),
-        categories=(OfferedCategory(None, Text(), Text(), 0, None, (extra,)),),
+        categories=(OfferedOptionCategory(None, Text(), Text(), 0, None, (extra,)),),
         included=(),
     )
-    return SoldPrototype(offered, True, Decimal(vat))
+    return ShopPrototype(offered, True, Decimal(vat))
 
 
 def basket(
     choices: Sequence[VoucherChoice | GiftCardChoice],
-    prototypes: Sequence[SoldPrototype] = (),
+    prototypes: Sequence[ShopPrototype] = (),
     codes: Sequence[CouponRow | UsableCard] = (),
-    deliveries: Sequence[Delivery] = (),
+    deliveries: Sequence[DeliveryWithRates] = (),
     reception: ReceptionMode | None = ReceptionMode.PRINT_AT_HOME,
     **more: Any,
-) -> BagBasket:
-    """A bag of a buyer in France."""
+) -> BasketPricingInput:
+    """A basket of a buyer in France."""
     kind = ShopKind.VOUCHERS if isinstance(choices[0], VoucherChoice) else ShopKind.GIFT_CARDS
     values: dict[str, Any] = {
         "delivery_id": None,
@@ -85,7 +87,7 @@ def basket(
         "gift_cards": OFFER,
         **more,
     }
-    return BagBasket(
+    return BasketPricingInput(
         kind=kind,
         choices={uuid.uuid4(): choice for choice in choices},
         prototypes={prototype.offered.id: prototype for prototype in prototypes},
@@ -102,7 +104,7 @@ def test_free_collection_and_a_price_of_two_letters() -> None:
     to = [Giftee("A", "B", "", "", "1", "", "2", "C", country) for country in ("FR", "BE", "FR")]
     choices = [GiftCardChoice(Decimal(50), giftee=giftee) for giftee in to]
     by_post = ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY
-    posted = price_bag(basket(choices, deliveries=[home, collect], reception=by_post))
+    posted = price_basket(basket(choices, deliveries=[home, collect], reception=by_post))
     assert posted.totals.delivery == Decimal("17.00")  # two go to the same address
     assert [option.mode for option in posted.receptions] == [
         ReceptionMode.PRINT_AT_HOME,
@@ -112,30 +114,30 @@ def test_free_collection_and_a_price_of_two_letters() -> None:
         ReceptionMode.ON_SITE,
     ]
     frees = coupon(targets=TARGETS, free_click_and_collect=True)
-    on_site = price_bag(basket(choices, codes=[frees], deliveries=[home, collect], reception=ReceptionMode.ON_SITE))
+    on_site = price_basket(basket(choices, codes=[frees], deliveries=[home, collect], reception=ReceptionMode.ON_SITE))
     assert (on_site.totals.delivery, on_site.totals.total) == (Decimal(0), Decimal("135.00"))
 
 
 def test_lines_without_a_price_cost_nothing_and_stand_in_the_way() -> None:
     gone = VoucherChoice(9)
     changed = VoucherChoice(1, children=1)
-    result = price_bag(basket([gone, changed, VoucherChoice(1)], [sold(1, Decimal("20.00"), Decimal(0))]))
-    assert [line.problem for line in result.lines] == [BagProblem.NOT_SOLD, BagProblem.CHOICE_CHANGED, None]
+    result = price_basket(basket([gone, changed, VoucherChoice(1)], [sold(1, Decimal("20.00"), Decimal(0))]))
+    assert [line.problem for line in result.lines] == [BasketProblem.NOT_SOLD, BasketProblem.CHOICE_CHANGED, None]
     assert (result.totals.total, result.ready) == (Decimal("20.00"), False)
 
 
 def test_no_order_and_no_value_is_more_than_an_amount_can_be() -> None:
     half = sold(1, Decimal("5000000000.00"), Decimal("9999999999.99"))
     choices = [VoucherChoice(1), VoucherChoice(1, options={1: 2}), VoucherChoice(1), VoucherChoice(1)]
-    result = price_bag(basket(choices, [half]))
-    much = BagProblem.TOO_MUCH
+    result = price_basket(basket(choices, [half]))
+    much = BasketProblem.TOO_MUCH
     assert [line.problem for line in result.lines] == [None, much, much, much]
     assert (result.totals.total, result.ready) == (Decimal("5000000000.00"), False)
     doubles = coupon(targets=TARGETS, increases_value=True, amount="5000000000.00")
-    raised = price_bag(basket(choices[:1], [half], [doubles]))
+    raised = price_basket(basket(choices[:1], [half], [doubles]))
     assert (raised.lines[0].value, raised.codes[0].applies) == (Decimal("5000000000.00"), False)
     fits = coupon(targets=TARGETS, increases_value=True, amount="4999999999.99")
-    assert price_bag(basket(choices[:1], [half], [fits, fits])).lines[0].value == LARGEST_AMOUNT
+    assert price_basket(basket(choices[:1], [half], [fits, fits])).lines[0].value == LARGEST_AMOUNT
 
 
 money = st.decimals(0, 500, places=2)
@@ -185,14 +187,16 @@ def test_sums_add_up_to_the_cent(
         for choice in choices
     ]
     asked = basket(wanted, prototypes, [*reductions, *cards])
-    quote = BagQuote.of(asked, price_bag(asked))
+    quote = BasketQuote.from_priced(asked, price_basket(asked))
     totals, lines = quote.totals, quote.attempt_lines()
     made = [line.get("voucher") or line["gift_card"] for line in lines]
     assert totals.products == sum(Decimal(line["total"]) for line in lines)
     assert totals.total == totals.products - totals.discount == totals.gift_cards + totals.by_card
     assert sum(Decimal(each["paid"]) for each in made) == totals.total
     assert sum(code.amount for code in quote.codes) == totals.discount + totals.gift_cards
-    assert sum(Decimal(each["value"]) for each in made) == totals.products + sum(code.adds for code in quote.codes)
+    assert sum(Decimal(each["value"]) for each in made) == totals.products + sum(
+        code.added_value for code in quote.codes
+    )
     for line, each in zip(lines, made, strict=True):
         assert Decimal(0) <= Decimal(each["paid"]) <= Decimal(line["total"]) <= Decimal(each["value"])
         if "paid_rent" in each:

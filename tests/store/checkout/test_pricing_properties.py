@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schema.checkout.checkout import Choice, CodeKind
-from schema.delivery import DeliveryKind
-from store.checkout.pricing import Basket, price
+from schema.checkout.checkout import CodeKind, ProductChoice
+from schema.delivery.delivery import DeliveryKind
+from store.checkout.pricing import CartPricingInput, price_cart
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import cents
 from store.gift_card.gift_cards import UsableCard
@@ -45,7 +45,7 @@ def products(draw: st.DrawFn) -> list[Any]:
 
 CHOICES = st.lists(
     st.builds(
-        Choice,
+        ProductChoice,
         product_id=st.integers(1, 5),
         quantity=st.integers(0, 8),
         variant_id=st.none() | st.sampled_from([10, 11, 20, 21, 30, 40, 99]),
@@ -85,8 +85,8 @@ def codes(draw: st.DrawFn) -> list[CouponRow | UsableCard]:
 
 
 @st.composite
-def baskets(draw: st.DrawFn) -> Basket:
-    return Basket(
+def baskets(draw: st.DrawFn) -> CartPricingInput:
+    return CartPricingInput(
         choices=draw(CHOICES),
         products={p.offered.id: p for p in draw(products())},
         deliveries=DELIVERIES,
@@ -100,11 +100,11 @@ def baskets(draw: st.DrawFn) -> Basket:
 
 @settings(max_examples=400)
 @given(baskets())
-def test_totals_add_up_to_the_cent(basket: Basket) -> None:
-    result = price(basket)
+def test_totals_add_up_to_the_cent(basket: CartPricingInput) -> None:
+    result = price_cart(basket)
     totals = result.totals
     delivery = totals.delivery or Decimal(0)
-    assert totals.products == sum((line.total for line in result.good), Decimal(0))
+    assert totals.products == sum((line.total for line in result.orderable_lines), Decimal(0))
     assert totals.products - totals.discount + delivery == totals.total == totals.gift_cards + totals.by_card
     amounts = [totals.products, totals.discount, delivery, totals.total, totals.gift_cards, totals.by_card]
     assert all(amount >= 0 for amount in amounts)
@@ -114,8 +114,8 @@ def test_totals_add_up_to_the_cent(basket: Basket) -> None:
 
 @settings(max_examples=400)
 @given(baskets())
-def test_the_vat_is_contained_in_the_total(basket: Basket) -> None:
-    totals = price(basket).totals
+def test_the_vat_is_contained_in_the_total(basket: CartPricingInput) -> None:
+    totals = price_cart(basket).totals
     assert sum((part.gross for part in totals.vat), Decimal(0)) == totals.total
     assert len({part.rate for part in totals.vat}) == len(totals.vat)
     for part in totals.vat:
@@ -126,8 +126,8 @@ def test_the_vat_is_contained_in_the_total(basket: Basket) -> None:
 
 @settings(max_examples=400)
 @given(baskets())
-def test_each_code_is_told_what_it_takes_and_no_more(basket: Basket) -> None:
-    result = price(basket)
+def test_each_code_is_told_what_it_takes_and_no_more(basket: CartPricingInput) -> None:
+    result = price_cart(basket)
     by_kind = {kind: [c for c in result.codes if c.kind is kind] for kind in CodeKind}
     assert [code.code for code in result.codes] == [code.code for code in basket.codes]
     assert sum((c.amount for c in by_kind[CodeKind.COUPON]), Decimal(0)) == result.totals.discount
@@ -140,11 +140,11 @@ def test_each_code_is_told_what_it_takes_and_no_more(basket: Basket) -> None:
 
 @settings(max_examples=400)
 @given(baskets())
-def test_lines_never_take_more_than_there_is(basket: Basket) -> None:
-    result = price(basket)
+def test_lines_never_take_more_than_there_is(basket: CartPricingInput) -> None:
+    result = price_cart(basket)
     assert [line.choice for line in result.lines] == list(basket.choices)
     taken: dict[tuple[int, int | None], int] = {}
-    for line in result.good:
+    for line in result.orderable_lines:
         assert line.product is not None
         assert line.unit_price is not None
         assert line.total == line.unit_price * line.choice.quantity
@@ -152,4 +152,4 @@ def test_lines_never_take_more_than_there_is(basket: Basket) -> None:
         taken[key] = taken.get(key, 0) + line.choice.quantity
         there = line.variant.available if line.variant else line.product.available
         assert there is None or taken[key] <= there
-    assert all(line.total == 0 for line in result.lines if line not in result.good)
+    assert all(line.total == 0 for line in result.lines if line not in result.orderable_lines)

@@ -5,9 +5,10 @@ import datetime as dt
 
 import pytest
 
-from store.checkout.sessions import Sessions, new_session_id
+from store.checkout.sessions import Sessions
 from store.core.clock import clock
-from store.kv import KeyValue
+from store.core.session_ids import new_session_id
+from store.kv import KeyValueStore
 from tests.servers.redis_servers import RedisServer
 
 PARTNER, OTHER = 7, 8
@@ -16,7 +17,7 @@ SECOND = dt.timedelta(seconds=1)
 
 
 @pytest.fixture
-def sessions(kv: KeyValue) -> Sessions:
+def sessions(kv: KeyValueStore) -> Sessions:
     """All sessions, of which there are none."""
     return Sessions(kv)
 

@@ -6,10 +6,10 @@ import datetime as dt
 import pytest
 from sqlalchemy import text
 
-from store.core.clock import FURTHEST, Clock, duration
-from store.core.shared_clock import advance, follow, keep_following, stored
+from store.core.clock import MAX_AHEAD, Clock, parse_duration
 from store.database.db import Database
-from store.job.jobs import Job, enqueue
+from store.database.shared_clock import advance_clock, follow_clock, keep_following, stored_offset
+from store.job.jobs import JobKind, enqueue_job
 from store.kv import open_kv
 
 HOUR = dt.timedelta(hours=1)
@@ -19,11 +19,11 @@ HOUR = dt.timedelta(hours=1)
     ("written", "length"),
     [
         ("90s", dt.timedelta(seconds=90)), ("15m", dt.timedelta(minutes=15)), ("2h", 2 * HOUR), ("3d", 72 * HOUR),
-        ("1d12h", 36 * HOUR), ("1D 12H", 36 * HOUR), ("0d1s", dt.timedelta(seconds=1)), ("3650d", FURTHEST),
+        ("1d12h", 36 * HOUR), ("1D 12H", 36 * HOUR), ("0d1s", dt.timedelta(seconds=1)), ("3650d", MAX_AHEAD),
     ],
 )  # fmt: skip
 def test_a_length_of_time_is_read(written: str, length: dt.timedelta) -> None:
-    assert duration(written) == length
+    assert parse_duration(written) == length
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,12 @@ def test_a_length_of_time_is_read(written: str, length: dt.timedelta) -> None:
 )
 def test_what_is_no_length_of_time_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match="1d12h"):
-        duration(written)
+        parse_duration(written)
 
 
 def test_a_clock_never_goes_back_and_tells_when_it_was_moved() -> None:
     clock, moves = Clock(), []
-    with clock.telling(lambda: moves.append(clock.ahead)):
+    with clock.on_move(lambda: moves.append(clock.ahead)):
         clock.advance(HOUR)
         clock.follow(HOUR / 2)
         clock.follow(HOUR)
@@ -50,36 +50,36 @@ def test_a_clock_never_goes_back_and_tells_when_it_was_moved() -> None:
 
 async def test_whoever_is_further_ahead_leads(database: Database) -> None:
     one, other = Clock(), Clock()
-    await follow(database, one)
-    assert (await stored(database), one.ahead) == (dt.timedelta(), dt.timedelta())
-    assert await advance(database, HOUR) == HOUR
-    await follow(database, one)
+    await follow_clock(database, one)
+    assert (await stored_offset(database), one.ahead) == (dt.timedelta(), dt.timedelta())
+    assert await advance_clock(database, HOUR) == HOUR
+    await follow_clock(database, one)
     assert one.ahead == HOUR
     one.advance(HOUR)  # as the sandbox does
-    await asyncio.gather(*(follow(database, clock) for clock in (one, one, other)))
-    await follow(database, other)
-    assert (await stored(database), other.ahead) == (2 * HOUR, 2 * HOUR)
+    await asyncio.gather(*(follow_clock(database, clock) for clock in (one, one, other)))
+    await follow_clock(database, other)
+    assert (await stored_offset(database), other.ahead) == (2 * HOUR, 2 * HOUR)
 
 
 async def test_moves_at_once_add_up(database: Database) -> None:
-    await asyncio.gather(*(advance(database, HOUR) for _ in range(10)))
-    assert await stored(database) == 10 * HOUR
+    await asyncio.gather(*(advance_clock(database, HOUR) for _ in range(10)))
+    assert await stored_offset(database) == 10 * HOUR
 
 
 async def test_time_moves_ten_years_and_no_further(database: Database) -> None:
-    await advance(database, FURTHEST - HOUR)
+    await advance_clock(database, MAX_AHEAD - HOUR)
     with pytest.raises(ValueError, match="3650 days"):
-        await advance(database, 2 * HOUR)
-    assert await stored(database) == FURTHEST - HOUR
+        await advance_clock(database, 2 * HOUR)
+    assert await stored_offset(database) == MAX_AHEAD - HOUR
 
 
 async def test_a_clock_that_was_moved_too_far_leads_as_far_as_it_may(database: Database) -> None:
     clock = Clock()
-    clock.advance(FURTHEST + HOUR)
-    await follow(database, clock)
-    assert await stored(database) == FURTHEST
-    await follow(database, clock)
-    assert clock.ahead == FURTHEST + HOUR
+    clock.advance(MAX_AHEAD + HOUR)
+    await follow_clock(database, clock)
+    assert await stored_offset(database) == MAX_AHEAD
+    await follow_clock(database, clock)
+    assert clock.ahead == MAX_AHEAD + HOUR
 
 
 async def test_a_follower_outlasts_the_databases_absence(database: Database) -> None:
@@ -89,7 +89,7 @@ async def test_a_follower_outlasts_the_databases_absence(database: Database) -> 
         async with database.engine.begin() as connection:
             await connection.execute(text(f"ALTER TABLE {old} RENAME TO {new}"))
         await asyncio.sleep(0.7)
-    await advance(database, HOUR)
+    await advance_clock(database, HOUR)
     async with asyncio.timeout(60):
         while clock.ahead != HOUR:
             await asyncio.sleep(0.05)
@@ -98,13 +98,13 @@ async def test_a_follower_outlasts_the_databases_absence(database: Database) -> 
 
 async def test_what_is_queued_comes_nearer_by_as_much(database: Database) -> None:
     async with database.sessions() as db, db.begin():
-        await enqueue(db, Job.SETTLE_ATTEMPT, {"id": "a"}, after=2 * HOUR)
+        await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": "a"}, after=2 * HOUR)
     run = text(
         "INSERT INTO pgqueuer_schedules (expression, entrypoint, next_run) VALUES ('0 3 * * *', 'x', now() + interval '9 hours')"
     )
     async with database.engine.begin() as connection:
         await connection.execute(run)
-    await advance(database, 2 * HOUR)
+    await advance_clock(database, 2 * HOUR)
     due = "SELECT execute_after <= now() FROM pgqueuer UNION ALL SELECT next_run <= now() + interval '7 hours' FROM pgqueuer_schedules"
     assert [row[0] for row in await database.rows(text(due))] == [True, True]
 

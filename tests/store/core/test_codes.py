@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.core.codes import ALPHABET, HYPHENS, LENGTH, check_character, draw, grouped, looks_right, normal
+from store.core.codes import (
+    ALPHABET,
+    HYPHENS,
+    LENGTH,
+    check_character,
+    format_code,
+    generate_code,
+    looks_valid,
+    normalize,
+)
 
 CODES = st.text(ALPHABET, min_size=LENGTH - 1, max_size=LENGTH - 1).map(lambda body: body + check_character(body))
 
@@ -18,18 +27,18 @@ def test_the_alphabet_has_no_look_alikes() -> None:
 
 
 def test_codes_are_drawn_in_groups_of_four_and_look_right() -> None:
-    drawn = {draw() for _ in range(500)}
+    drawn = {generate_code() for _ in range(500)}
     assert len(drawn) == 500
-    assert all(looks_right(code) and [len(group) for group in code.split("-")] == [4, 4, 4, 4] for code in drawn)
+    assert all(looks_valid(code) and [len(group) for group in code.split("-")] == [4, 4, 4, 4] for code in drawn)
     assert set("".join(drawn)) == set(ALPHABET) | {"-"}
 
 
 @given(CODES)
 def test_every_single_wrong_character_is_found(code: str) -> None:
-    assert looks_right(code)
+    assert looks_valid(code)
     for position in range(LENGTH):
         for other in ALPHABET.replace(code[position], ""):
-            assert not looks_right(code[:position] + other + code[position + 1 :])
+            assert not looks_valid(code[:position] + other + code[position + 1 :])
 
 
 @given(CODES)
@@ -37,7 +46,7 @@ def test_neighbours_that_changed_places_are_found_but_for_one_pair(code: str) ->
     first, last = ALPHABET[0], ALPHABET[-1]
     for position, (left, right) in enumerate(pairwise(code)):
         swapped = code[:position] + right + left + code[position + 2 :]
-        assert looks_right(swapped) is (left == right or {left, right} == {first, last})
+        assert looks_valid(swapped) is (left == right or {left, right} == {first, last})
 
 
 @given(
@@ -50,28 +59,28 @@ def test_case_spaces_hyphens_and_what_cannot_be_seen_do_not_matter(
     for mark in noise:
         position = data.draw(st.integers(0, len(typed)))
         typed = typed[:position] + mark + typed[position:]
-    assert normal(typed.lower()) == code
-    assert looks_right(typed.lower())
-    assert normal(grouped(code)) == code
+    assert normalize(typed.lower()) == code
+    assert looks_valid(typed.lower())
+    assert normalize(format_code(code)) == code
 
 
 @given(st.text())
 def test_a_normal_code_is_one_that_a_database_takes_and_stays_as_it_is(typed: str) -> None:
-    code = normal(typed)
-    assert normal(code) == code
+    code = normalize(typed)
+    assert normalize(code) == code
     assert "\x00" not in code
     code.encode()
 
 
 def test_imported_codes_stay_as_they_are() -> None:
-    assert grouped("Été-2030/x") == "Été-2030/x"
-    assert grouped("ABCD") == "ABCD"
-    assert not looks_right("ABCD")
-    assert not looks_right("")
-    assert normal("Welcome 10") == normal("WELCOME-10") == "WELCOME10"
+    assert format_code("Été-2030/x") == "Été-2030/x"
+    assert format_code("ABCD") == "ABCD"
+    assert not looks_valid("ABCD")
+    assert not looks_valid("")
+    assert normalize("Welcome 10") == normalize("WELCOME-10") == "WELCOME10"
 
 
 @pytest.mark.parametrize("strange", ["O", "0", "I", "É", "-"])
 def test_a_character_outside_the_alphabet_does_not_look_right(strange: str) -> None:
-    code = normal(draw())
-    assert not looks_right(strange + code[1:])
+    code = normalize(generate_code())
+    assert not looks_valid(strange + code[1:])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schema.core.errors import Unavailable
-from store.core.files import LONGEST_KEY, FileStore, UnusableStore, open_store
+from store.core.files import MAX_KEY_LENGTH, FileStore, UnusableStore, open_store
 from store.core.settings import Settings
 
 
@@ -33,20 +33,20 @@ async def test_files_are_kept_replaced_listed_and_let_go(files: FileStore) -> No
     await files.put("documents/c.pdf", b"%PDF", "application/pdf")
     assert await files.get("media/1/a.webp") == b"second, longer"
     assert await files.get("media/10/b.webp") == b""
-    assert sorted([(file.key, file.size) async for file in files.kept("media")]) == [
+    assert sorted([(file.key, file.size) async for file in files.list_files("media")]) == [
         ("media/1/a.webp", 14),
         ("media/10/b.webp", 0),
     ]
-    assert [file.key async for file in files.kept("media/1")] == ["media/1/a.webp"]  # a folder, not a beginning
+    assert [file.key async for file in files.list_files("media/1")] == ["media/1/a.webp"]  # a folder, not a beginning
     await files.delete("media/1/a.webp", "media/1/never-there.webp", "media/10/b.webp")
-    assert [file async for file in files.kept("media")] == []
+    assert [file async for file in files.list_files("media")] == []
     assert await files.get("documents/c.pdf") == b"%PDF"
 
 
 @pytest.mark.parametrize(
     "key",
     ["", "/etc/passwd", "..", "a/../b", "a/..", "./a", "a//b", "a/", ".hidden", "a/.b", "a\\b", "a b", "a\n", "é", "%2e%2e/a",
-     "a" * (LONGEST_KEY + 1)],
+     "a" * (MAX_KEY_LENGTH + 1)],
 )  # fmt: skip
 async def test_what_is_no_key_touches_nothing(tmp_path: pathlib.Path, key: str) -> None:
     files = FileStore.in_folder(tmp_path / "files")

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from coffret.commands import doctor
-from coffret.commands.findings import State
+from coffret.commands.findings import CheckState
 from schema.core.errors import Unavailable
 from store.core.files import open_store
 from store.core.settings import Settings
@@ -34,14 +34,14 @@ async def test_files_are_kept_in_a_bucket(s3: S3Server) -> None:
     assert await files.get("media/a/full.webp") == picture
     assert await other.get("media/a/full.webp") is None  # another prefix is another store
     await asyncio.gather(*(files.put(f"media/many/{n}.webp", bytes([n % 256]), "image/webp") for n in range(60)))
-    kept = {file.key: file.size async for file in files.kept("media/many")}
+    kept = {file.key: file.size async for file in files.list_files("media/many")}
     assert kept == {f"media/many/{n}.webp": 1 for n in range(60)}
     await files.delete(*kept, "media/never-there.webp")
-    assert [file.key async for file in files.kept("media")] == ["media/a/full.webp"]
-    assert [file async for file in other.kept("media")] == []
+    assert [file.key async for file in files.list_files("media")] == ["media/a/full.webp"]
+    assert [file async for file in other.list_files("media")] == []
     async with httpx.AsyncClient(base_url=s3.url) as stranger:
         assert (await stranger.get(f"/{BUCKET}/coffret/one/media/a/full.webp")).status_code == 403
-    assert (await doctor.files(settings_of(s3))).state is State.OK
+    assert (await doctor.check_files(settings_of(s3))).state is CheckState.OK
 
 
 async def test_a_wrong_key_and_a_store_that_is_gone_are_outages(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,8 +50,8 @@ async def test_a_wrong_key_and_a_store_that_is_gone_are_outages(s3: S3Server, mo
     for doing in (open_store(wrong).put("a", b"x", "text/plain"), open_store(wrong).get("a")):
         with pytest.raises(Unavailable, match="The file store"):
             await doing
-    found = await doctor.files(wrong)
-    assert (found.state, "another secret" in found.found) == (State.FAILED, False)
+    found = await doctor.check_files(wrong)
+    assert (found.state, "another secret" in found.message) == (CheckState.FAILED, False)
     files = open_store(settings_of(s3))
     await files.put("a", b"x", "text/plain")
     s3.stop()
@@ -59,6 +59,6 @@ async def test_a_wrong_key_and_a_store_that_is_gone_are_outages(s3: S3Server, mo
         with pytest.raises(Unavailable, match="The file store"):
             await doing
     with pytest.raises(Unavailable):
-        _ = [file async for file in files.kept("media")]
+        _ = [file async for file in files.list_files("media")]
     s3.start()
     assert await files.get("a") == b"x"

@@ -12,10 +12,10 @@ import pytest
 import structlog
 
 from store.core.logs import set_up_logging
+from store.core.return_paths import provider_return_url
 from store.core.settings import Settings
 from store.document.addresses import DocumentKind, document_path
-from store.onboarding.links import path_for
-from store.onboarding.return_paths import return_url
+from store.onboarding.links import onboarding_path_for
 from store.partner.partners import PartnerRow
 
 
@@ -119,7 +119,7 @@ def test_whoever_reads_the_log_cannot_open_an_onboarding_page(written: io.String
         "short_name": "ada",
         "site_domain": "ada.localhost",
     }
-    path = path_for(Settings(), PartnerRow(marketplace_id=1, **named, uuid=uuid.uuid4()))
+    path = onboarding_path_for(Settings(), PartnerRow(marketplace_id=1, **named, uuid=uuid.uuid4()))
     token = path.split("/")[2]
     arguments = ("127.0.0.1:5", "POST", f"{path}provider/", "1.1", 303)
     logging.getLogger("uvicorn.access").info('%s - "%s %s HTTP/%s" %d', *arguments)
@@ -135,7 +135,7 @@ def test_whoever_reads_the_log_cannot_open_an_onboarding_page(written: io.String
     [
         ("/provider/hooks/s3cr3t-of-notifications", "/provider/hooks/***"),
         ("/provider/hooks/s3cr3t-of-notifications/", "/provider/hooks/***/"),
-        (return_url(Settings(), "a1B2c3D4").removeprefix(Settings().public_url), "/k/***"),
+        (provider_return_url(Settings(), "a1B2c3D4").removeprefix(Settings().public_url), "/k/***"),
         ("/k/a1B2c3D4/", "/k/***/"),
         (document_path(DocumentKind.GIFT_CARD, "a1B2c3D4_-" * 4), "/documents/gift-cards/***.pdf"),
         ("/k/k/a1B2c3D4x", "/k/k/a1B2c3D4x"),

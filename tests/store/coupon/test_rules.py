@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from schema.checkout.checkout import CodeProblem
 from schema.coupon.coupon import CouponTarget, ReceptionMode
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from store.coupon.coupons import CouponRow
-from store.coupon.rules import Reduction, Unmet, is_running, reduce_lines
+from store.coupon.rules import Reduction, UnmetCondition, apply_coupons_to_cart, is_running
 from tests.store.checkout.baskets import coupon, line
 
 HOME, COLLECT, DIGITAL = DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT, DeliveryKind.DIGITAL
@@ -23,7 +23,7 @@ SECOND = dt.timedelta(seconds=1)
 def reduced(
     *coupons: CouponRow, lines: Any = None, kind: DeliveryKind | None = None, email: str = "ada@example.com"
 ) -> Reduction:
-    return reduce_lines([line()] if lines is None else lines, coupons, kind, email)
+    return apply_coupons_to_cart([line()] if lines is None else lines, coupons, kind, email)
 
 
 def off(*coupons: CouponRow, **more: Any) -> Decimal:
@@ -116,7 +116,7 @@ def test_the_least_to_pay_is_measured_after_the_coupons_before_it() -> None:
     assert first.total == Decimal("27.50"), "when its turn comes 50.00 are left to pay"
     second = reduced(half, least, lines=lines)
     assert second.total == Decimal("25.00"), "when its turn comes 25.00 are left to pay"
-    assert second.unmet == {2: Unmet(CodeProblem.MINIMUM_PAYMENT, Decimal("30.00"))}
+    assert second.unmet == {2: UnmetCondition(CodeProblem.MINIMUM_PAYMENT, Decimal("30.00"))}
     exactly = coupon(2, amount="5.00", minimum_payment_amount=Decimal("25.00"))
     assert off(half, exactly, lines=lines) == Decimal("30.00")
 
@@ -147,13 +147,13 @@ def test_a_coupon_that_does_nothing_says_why(
     result = reduced(coupon(**fields), kind=kind)
     assert result.total == 0
     assert not result.by_coupon
-    assert result.unmet == {1: Unmet(problem, None if least is None else Decimal(least))}
+    assert result.unmet == {1: UnmetCondition(problem, None if least is None else Decimal(least))}
 
 
 def test_a_coupon_after_one_that_takes_everything_has_nothing_left() -> None:
     result = reduced(coupon(1, "100.00"), coupon(2, "10.00"))
-    assert result.unmet == {2: Unmet(CodeProblem.NOTHING_LEFT)}
-    assert reduced(coupon(), lines=[]).unmet == {1: Unmet(CodeProblem.NOTHING_LEFT)}
+    assert result.unmet == {2: UnmetCondition(CodeProblem.NOTHING_LEFT)}
+    assert reduced(coupon(), lines=[]).unmet == {1: UnmetCondition(CodeProblem.NOTHING_LEFT)}
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_coupon_after_one_that_takes_everything_has_nothing_left() -> None:
 def test_a_coupon_may_do_nothing_but_make_collecting_free(kind: DeliveryKind | None, discount: dict[str, Any]) -> None:
     result = reduced(coupon(free_click_and_collect=True, **discount), kind=kind)
     assert result.by_coupon == {1: Decimal(0)}
-    assert result.freeing == frozenset({1})
+    assert result.free_collection_coupons == frozenset({1})
     assert not result.unmet
 
 
@@ -204,7 +204,7 @@ def test_a_coupon_with_nothing_to_reduce_is_not_used(fields: dict[str, Any]) -> 
     result = reduced(coupon(free_click_and_collect=True, **fields), kind=COLLECT)
     assert (result.total, result.by_line) == (Decimal(0), (Decimal(0),))
     assert not result.by_coupon
-    assert not result.freeing
+    assert not result.free_collection_coupons
     assert result.coupons == ((),)
 
 
@@ -214,15 +214,15 @@ def test_a_coupon_with_nothing_to_reduce_is_not_used(fields: dict[str, Any]) -> 
 @pytest.mark.parametrize(("kind", "free"), [(COLLECT, True), (None, True), (HOME, False), (DIGITAL, False)])
 def test_collection_becomes_free(kind: DeliveryKind | None, free: bool) -> None:
     result = reduced(coupon(free_click_and_collect=True), kind=kind)
-    assert bool(result.freeing) is free
+    assert bool(result.free_collection_coupons) is free
     assert result.total == Decimal("1.00")
 
 
 @pytest.mark.parametrize(("discount", "works"), [(Decimal(0), False), (Decimal(10), True)])
 def test_where_collecting_is_free_already_a_coupon_does_not_make_it_so(discount: Decimal, *, works: bool) -> None:
     one = coupon(free_click_and_collect=True, discount_percentage=discount)
-    result = reduce_lines([line()], [one], COLLECT, "", collecting_costs=False)
-    assert result.freeing == frozenset()
+    result = apply_coupons_to_cart([line()], [one], COLLECT, "", collecting_costs=False)
+    assert result.free_collection_coupons == frozenset()
     assert (result.unmet == {}) is works
     if not works:
         assert result.unmet[one.id].problem is CodeProblem.NOTHING_LEFT, "it is not used up"
@@ -230,7 +230,7 @@ def test_where_collecting_is_free_already_a_coupon_does_not_make_it_so(discount:
 
 def test_a_coupon_whose_conditions_fail_frees_nothing() -> None:
     one = coupon(free_click_and_collect=True, minimum_basket_amount=Decimal(11))
-    assert reduced(one, kind=COLLECT).freeing == frozenset()
+    assert reduced(one, kind=COLLECT).free_collection_coupons == frozenset()
 
 
 def test_a_coupon_that_finds_nothing_left_is_not_used_up_unless_it_frees_collection() -> None:
@@ -245,8 +245,8 @@ def test_a_coupon_that_finds_nothing_left_is_not_used_up_unless_it_frees_collect
 def test_a_second_coupon_that_only_makes_collecting_free_is_not_used_up(kind: DeliveryKind | None) -> None:
     first, second = (coupon(id, "0.00", free_click_and_collect=True) for id in (1, 2))
     result = reduced(first, second, kind=kind)
-    assert (result.by_coupon, result.freeing) == ({1: Decimal("0.00")}, frozenset({1}))
-    assert result.unmet == {2: Unmet(CodeProblem.NOTHING_LEFT)}
+    assert (result.by_coupon, result.free_collection_coupons) == ({1: Decimal("0.00")}, frozenset({1}))
+    assert result.unmet == {2: UnmetCondition(CodeProblem.NOTHING_LEFT)}
     tenth = coupon(3, free_click_and_collect=True)
     assert reduced(first, tenth, kind=kind).by_coupon == {1: Decimal("0.00"), 3: Decimal("1.00")}
 

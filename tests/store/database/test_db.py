@@ -8,8 +8,7 @@ from prometheus_client import REGISTRY
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from store.core.dsn import dsn
-from store.database.db import Database
+from store.database.db import Database, dsn
 
 
 async def test_an_address_may_have_the_options_of_libpq(database_url: str) -> None:
@@ -50,7 +49,7 @@ async def test_connections_in_use_are_counted_also_when_they_die(database: Datab
         return REGISTRY.get_sample_value("coffret_database_connections_in_use") or 0
 
     before = in_use()
-    async with database.reading.connect(), database.reading.connect() as connection:
+    async with database.autocommit_engine.connect(), database.autocommit_engine.connect() as connection:
         assert in_use() == before + 2
         server = await asyncpg.connect(postgres)
         name = (await connection.execute(text("SELECT current_database()"))).scalar_one()

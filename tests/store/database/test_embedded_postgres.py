@@ -15,12 +15,12 @@ import asyncpg
 import psutil
 import pytest
 
-from store.database.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError, binaries, embedded_postgres
-from store.database.embedded_supervisor import Server, revive
+from store.database.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError, embedded_postgres, find_binaries
+from store.database.embedded_supervisor import PostgresServer, revive
 
 USER = """
 import pathlib, sys
-from store.embedded import EmbeddedPostgres
+from store.database.embedded_postgres import EmbeddedPostgres
 server = EmbeddedPostgres(pathlib.Path(sys.argv[1]), fast=True)
 print(server.start(), server._supervisor.pid, flush=True)
 sys.stdin.read()
@@ -243,9 +243,9 @@ def test_runs_as_an_ordinary_user_too(folder: pathlib.Path) -> None:
     if os.geteuid() == 0:
         os.chown(mine, 65534, -1)
     program = f"""
-import os, pathlib, store.embedded_supervisor as it
+import os, pathlib, store.database.embedded_supervisor as it
 os.geteuid() or os.setuid(65534)
-server = it.Server(pathlib.Path({str(binaries())!r}), pathlib.Path({str(mine)!r}), fast=True)
+server = it.PostgresServer(pathlib.Path({str(find_binaries())!r}), pathlib.Path({str(mine)!r}), fast=True)
 print(server.run(), os.geteuid())
 server.stop()
 """
@@ -285,14 +285,14 @@ async def test_a_server_that_was_killed_is_started_again_once_for_all_its_users(
 
 
 def test_a_server_whose_data_are_gone_is_not_made_anew(folder: pathlib.Path) -> None:
-    server = Server(binaries(), folder, fast=True)
+    server = PostgresServer(find_binaries(), folder, fast=True)
     server.run()
-    assert not server.died()
+    assert not server.has_died()
     assert server.child is not None
     server.child.kill()
     server.child.wait()
-    assert server.died()
+    assert server.has_died()
     shutil.rmtree(folder / "postgres")
-    assert not server.died()
+    assert not server.has_died()
     revive(server)
     assert sorted(names(folder)) == ["postgres.log", "postgres.start.lock"]

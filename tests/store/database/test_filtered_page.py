@@ -55,5 +55,5 @@ async def _fill(tenants: Tenants) -> None:
     )
     await tenants.rows(COPIES.format(columns=", ".join(name for (name,) in names if name not in OWN)))
     await tenants.rows("DELETE FROM voucher WHERE id = :id RETURNING 1", id=first.id)
-    async with tenants.services.db.reading.connect() as connection:
+    async with tenants.services.db.autocommit_engine.connect() as connection:
         await connection.exec_driver_sql("ANALYZE voucher")

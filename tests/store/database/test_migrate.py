@@ -10,33 +10,33 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Column, Connection, Integer, String, Table, text
 
 from store.database.db import Database
-from store.migrations.migrate import FOLDER, current, head, migrate, revise
-from store.migrations.tables import COMPARED, metadata
+from store.migrations.migrate import FOLDER, current_revision, head_revision, migrate, write_revision
+from store.migrations.tables import COMPARE_OPTIONS, metadata
 
 
 async def test_the_revisions_make_what_the_code_declares(database: Database) -> None:
     def differences(connection: Connection) -> list[object]:
-        return list(compare_metadata(MigrationContext.configure(connection, opts=COMPARED), metadata))
+        return list(compare_metadata(MigrationContext.configure(connection, opts=COMPARE_OPTIONS), metadata))
 
     async with database.engine.connect() as connection:
         assert await connection.run_sync(differences) == []
-    assert await current(database) == head()
+    assert await current_revision(database) == head_revision()
 
 
 async def test_a_revision_is_written_only_of_what_has_changed(database: Database, tmp_path: pathlib.Path) -> None:
     folder = shutil.copytree(FOLDER, tmp_path / "migrations", ignore=shutil.ignore_patterns("__pycache__"))
-    assert await revise(database, "Nothing", folder=folder) is None
+    assert await write_revision(database, "Nothing", folder=folder) is None
     table = Table("parcel", metadata, Column("id", Integer, primary_key=True), Column("note", String(20)))
     try:
-        written = await revise(database, "Parcels are kept", folder=folder)
+        written = await write_revision(database, "Parcels are kept", folder=folder)
     finally:
         metadata.remove(table)
-    newest = int(head() or 0)
+    newest = int(head_revision() or 0)
     assert written is not None
     assert written.name == f"{newest + 1:04}_parcels_are_kept.py"
     text = written.read_text()
     assert text.startswith('"""Parcels are kept."""')
-    assert f"down_revision = '{head()}'" in text
+    assert f"down_revision = '{head_revision()}'" in text
     assert "op.create_table('parcel'" in text
     assert "op.drop_table('parcel')" in text
     assert {path.name for path in folder.rglob("*.py")} - {path.name for path in FOLDER.rglob("*.py")} == {written.name}
@@ -63,7 +63,7 @@ async def test_four_processes_at_once_migrate_an_empty_database(postgres: str) -
             text("SELECT count(*) FROM information_schema.tables WHERE table_name = 'pgqueuer'")
         )
         assert tables[0][0] == 1
-        assert await current(databases[1]) == head()
+        assert await current_revision(databases[1]) == head_revision()
     finally:
         for db in databases:
             await db.aclose()

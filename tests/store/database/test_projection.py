@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 
 from schema.core.field_source import Relation
-from store.database.projection import Projection, names_of
+from store.database.projection import Projection, enum_names_of
 from store.database.projection_fields import (
     CannotCompile,
-    Cursor,
-    Each,
-    Leaf,
-    Link,
-    Loaded,
+    ConstantField,
+    CursorField,
+    ListField,
+    LoadSource,
     MissingValue,
-    Part,
-    Same,
-    Wanted,
+    ObjectField,
+    RelationField,
+    ScalarField,
+    SelectedField,
 )
-from tests.house import CardStatus, Issuer, Use
+from tests.example_cards import CardStatus, Issuer, Use
 
 ISSUER = Relation(Issuer, "issuer_id")
 USES = Relation(Use, "card_id", many=True)
@@ -31,10 +31,10 @@ USES = Relation(Use, "card_id", many=True)
 class Loads:
     """Answers loads out of a table of rows by relation, and counts them."""
 
-    rows: Mapping[Loaded, Mapping[Any, Any]]
-    asked: list[tuple[Loaded, list[Any], Any]] = field(default_factory=list)
+    rows: Mapping[LoadSource, Mapping[Any, Any]]
+    asked: list[tuple[LoadSource, list[Any], Any]] = field(default_factory=list)
 
-    async def level(self, link: Loaded, keys: Sequence[Any], columns: Sequence[str] | None) -> Mapping[Any, Any]:
+    async def level(self, link: LoadSource, keys: Sequence[Any], columns: Sequence[str] | None) -> Mapping[Any, Any]:
         self.asked.append((link, list(keys), columns))
         return {key: self.rows[link][key] for key in keys if key in self.rows[link]}
 
@@ -43,7 +43,7 @@ async def nothing(*_: Any) -> Mapping[Any, Any]:
     raise AssertionError("nothing is to be loaded")
 
 
-async def written(wanted: Sequence[Wanted], rows: Sequence[Any], **options: Any) -> list[Any]:
+async def written(wanted: Sequence[SelectedField], rows: Sequence[Any], **options: Any) -> list[Any]:
     """What is written of rows, and the same of objects with the columns as attributes."""
     projection = Projection(wanted)
     assert projection.rows is not None
@@ -58,11 +58,11 @@ async def written(wanted: Sequence[Wanted], rows: Sequence[Any], **options: Any)
 
 
 async def test_leaves() -> None:
-    wanted: list[Wanted] = [
-        Same("__typename", "Card"),
-        Leaf("a", "code"),
-        Leaf("b", "rate", str),
-        Leaf("c", "status", names_of(CardStatus)),
+    wanted: list[SelectedField] = [
+        ConstantField("__typename", "Card"),
+        ScalarField("a", "code"),
+        ScalarField("b", "rate", str),
+        ScalarField("c", "status", enum_names_of(CardStatus)),
     ]
     rows = [(1, 1, "X", 1.5, "a"), (2, 2, None, None, CardStatus.BLOCKED)]
     assert await written(wanted, rows) == [
@@ -72,20 +72,29 @@ async def test_leaves() -> None:
 
 
 async def test_a_column_is_selected_once() -> None:
-    projection = Projection([Leaf("a", "code"), Leaf("b", "code", str.lower), Part("c", None, (Leaf("d", "code"),))])
+    projection = Projection(
+        [
+            ScalarField("a", "code"),
+            ScalarField("b", "code", str.lower),
+            ObjectField("c", None, (ScalarField("d", "code"),)),
+        ]
+    )
     assert projection.rows is not None
     assert projection.rows.columns == ["code"]
     assert await projection.render([(1, 1, "X")], nothing, columns=True) == [{"a": "X", "b": "x", "c": {"d": "X"}}]
 
 
 async def test_what_must_be_there() -> None:
-    for wanted in (Leaf("a", "code", required=True), Leaf("a", "code", str, required=True)):
+    for wanted in (ScalarField("a", "code", required=True), ScalarField("a", "code", str, required=True)):
         with pytest.raises(MissingValue, match="a"):
             await written([wanted], [(1, 1, None)])
 
 
 async def test_paths_within_structured_values() -> None:
-    wanted: list[Wanted] = [Leaf("en", "title.en"), Part("title", "title", (Leaf("fr", "fr"), Leaf("it", "it")))]
+    wanted: list[SelectedField] = [
+        ScalarField("en", "title.en"),
+        ObjectField("title", "title", (ScalarField("fr", "fr"), ScalarField("it", "it"))),
+    ]
     rows = [(1, 1, {"en": "Gift", "fr": "Cadeau"}), (2, 2, None)]
     projection = Projection(wanted)
     from_rows = await projection.render(rows, nothing, columns=True)
@@ -95,22 +104,22 @@ async def test_paths_within_structured_values() -> None:
 
 
 async def test_embedded_columns_are_absent_together() -> None:
-    money = (Leaf("amount", "balance", str), Leaf("currency", "currency"))
+    money = (ScalarField("amount", "balance", str), ScalarField("currency", "currency"))
     rows = [(1, 1, 5, "EUR"), (2, 2, None, "EUR")]
-    assert await written([Part("m", None, money, presence="balance")], rows) == [
+    assert await written([ObjectField("m", None, money, presence="balance")], rows) == [
         {"m": {"amount": "5", "currency": "EUR"}},
         {"m": None},
     ]
     with pytest.raises(MissingValue):
-        await written([Part("m", None, money, required=True, presence="balance")], rows)
+        await written([ObjectField("m", None, money, required=True, presence="balance")], rows)
 
 
 async def test_only_objects_have_methods_properties_and_lists() -> None:
-    kinds: list[Wanted] = [
-        Leaf("a", "shout()"),
-        Leaf("a", "shout", in_rows=False),
-        Part("a", "inner", (Leaf("b", "b"),), in_rows=False),
-        Each("a", "items", (Leaf("b", "b"),)),
+    kinds: list[SelectedField] = [
+        ScalarField("a", "shout()"),
+        ScalarField("a", "shout", in_rows=False),
+        ObjectField("a", "inner", (ScalarField("b", "b"),), in_rows=False),
+        ListField("a", "items", (ScalarField("b", "b"),)),
     ]
     for wanted in kinds:
         projection = Projection([wanted])
@@ -118,7 +127,7 @@ async def test_only_objects_have_methods_properties_and_lists() -> None:
         with pytest.raises(CannotCompile):
             await projection.render([], nothing, columns=True)
     items = [SimpleNamespace(b=1), SimpleNamespace(b=2)]
-    each = Projection([Each("a", "items", (Leaf("b", "b"),)), Leaf("c", "shout()")])
+    each = Projection([ListField("a", "items", (ScalarField("b", "b"),)), ScalarField("c", "shout()")])
     thing = SimpleNamespace(items=items, shout=lambda: "HI")
     assert await each.render([thing], nothing) == [{"a": [{"b": 1}, {"b": 2}], "c": "HI"}]
     with pytest.raises(MissingValue):
@@ -126,7 +135,7 @@ async def test_only_objects_have_methods_properties_and_lists() -> None:
 
 
 async def test_rows_have_lists_that_are_kept_as_json() -> None:
-    each = Projection([Each("a", "items", (Leaf("b", "b"), Leaf("c", "d.e", str)), in_rows=True)])
+    each = Projection([ListField("a", "items", (ScalarField("b", "b"), ScalarField("c", "d.e", str)), in_rows=True)])
     rows = [(1, 1, [{"b": 1, "d": {"e": 5}}, {"b": 2, "d": None}]), (2, 2, []), (3, 3, None)]
     assert await each.render(rows, nothing, columns=True) == [
         {"a": [{"b": 1, "c": "5"}, {"b": 2, "c": None}]},
@@ -136,33 +145,33 @@ async def test_rows_have_lists_that_are_kept_as_json() -> None:
 
 
 async def test_stored_values_are_written_their_own_way() -> None:
-    projection = Projection([Leaf("a", "code", str.upper, stored=None)])
+    projection = Projection([ScalarField("a", "code", str.upper, serialize_stored=None)])
     assert await projection.render([(1, 1, "x")], nothing, columns=True) == [{"a": "x"}]
     assert await projection.render([SimpleNamespace(code="x")], nothing) == [{"a": "X"}]
 
 
 async def test_cursors_and_bare_values() -> None:
-    projection = Projection([Cursor("at"), Leaf("id", "id")])
+    projection = Projection([CursorField("at"), ScalarField("id", "id")])
     rows = [("k", 7, 7)]
     assert await projection.render(rows, nothing, columns=True, cursor=lambda by, key: f"{by}{key}") == [
         {"at": "k7", "id": 7}
     ]
-    assert await Projection([Leaf("a", "code")], bare=True).render([(1, 1, "x")], nothing, columns=True) == ["x"]
+    assert await Projection([ScalarField("a", "code")], bare=True).render([(1, 1, "x")], nothing, columns=True) == ["x"]
 
 
 async def test_one_load_for_a_whole_level() -> None:
-    slug = Projection([Leaf("slug", "slug")])
-    uses = Projection([Leaf("label", "label"), Link("issuer", ISSUER, slug)])
+    slug = Projection([ScalarField("slug", "slug")])
+    uses = Projection([ScalarField("label", "label"), RelationField("issuer", ISSUER, slug)])
     loads = Loads(
         {
             ISSUER: {1: (1, 1, "one"), 2: (2, 2, "two")},
             USES: {10: [(10, 1, "a", 1), (10, 2, "b", 2)], 11: [(11, 3, "c", 1)]},
         }
     )
-    wanted: list[Wanted] = [
-        Leaf("code", "code"),
-        Part("at", None, (Link("issuer", ISSUER, slug),)),
-        Link("uses", USES, uses),
+    wanted: list[SelectedField] = [
+        ScalarField("code", "code"),
+        ObjectField("at", None, (RelationField("issuer", ISSUER, slug),)),
+        RelationField("uses", USES, uses),
     ]
     rows = [(0, 10, "X", 1, 10), (0, 11, "Y", None, 11), (0, 12, "Z", 9, 12)]
     assert await written(wanted, rows, load=loads.level) == [
@@ -183,11 +192,17 @@ async def test_one_load_for_a_whole_level() -> None:
 
 async def test_what_is_wanted_twice_through_one_relation_is_loaded_once() -> None:
     """From rows each takes its columns out of what was loaded for all; related objects have everything."""
-    wanted: list[Wanted] = [
-        Link("name", ISSUER, Projection([Leaf("name", "slug"), Leaf("id", "id")]), spread=True),
-        Part("at", None, (Link("issuer", ISSUER, Projection([Leaf("tag", "tag"), Leaf("slug", "slug")])),)),
-        Link("labels", USES, Projection([Leaf("label", "label")], bare=True)),
-        Link("uses", USES, Projection([Leaf("count", "count")])),
+    wanted: list[SelectedField] = [
+        RelationField(
+            "name", ISSUER, Projection([ScalarField("name", "slug"), ScalarField("id", "id")]), merge_keys=True
+        ),
+        ObjectField(
+            "at",
+            None,
+            (RelationField("issuer", ISSUER, Projection([ScalarField("tag", "tag"), ScalarField("slug", "slug")])),),
+        ),
+        RelationField("labels", USES, Projection([ScalarField("label", "label")], bare=True)),
+        RelationField("uses", USES, Projection([ScalarField("count", "count")])),
     ]
     answer = [
         {
@@ -204,12 +219,15 @@ async def test_what_is_wanted_twice_through_one_relation_is_loaded_once() -> Non
         (ISSUER, ["slug", "id", "tag"]),
         (USES, ["label", "count"]),
     ]
-    only_objects: list[Wanted] = [*wanted, Link("shown", ISSUER, Projection([Leaf("shown", "shown()")]))]
+    only_objects: list[SelectedField] = [
+        *wanted,
+        RelationField("shown", ISSUER, Projection([ScalarField("shown", "shown()")])),
+    ]
     issuer = SimpleNamespace(slug="one", id=1, tag="t", shown=lambda: "One")
     both = Loads({ISSUER: {1: issuer}, USES: {10: []}})
     seen: list[Any] = []
 
-    async def load(link: Loaded, keys: Sequence[Any], columns: Sequence[str] | None) -> Mapping[Any, Any]:
+    async def load(link: LoadSource, keys: Sequence[Any], columns: Sequence[str] | None) -> Mapping[Any, Any]:
         seen.append((link, columns))
         return await (both if columns is None else from_rows).level(link, keys, columns)
 
@@ -221,23 +239,27 @@ async def test_what_is_wanted_twice_through_one_relation_is_loaded_once() -> Non
 async def test_a_required_relation_must_be_there() -> None:
     loads = Loads({ISSUER: {}})
     with pytest.raises(MissingValue, match="issuer"):
-        await Projection([Link("issuer", ISSUER, Projection([Leaf("slug", "slug")]), required=True)]).render(
-            [(0, 1, 5)], loads.level, columns=True
-        )
+        await Projection(
+            [RelationField("issuer", ISSUER, Projection([ScalarField("slug", "slug")]), required=True)]
+        ).render([(0, 1, 5)], loads.level, columns=True)
 
 
 async def test_a_relation_spread_among_our_keys() -> None:
     loads = Loads({ISSUER: {1: (1, 1, "one")}})
-    inner = Projection([Leaf("issuer_slug", "slug")])
-    wanted: list[Wanted] = [Same("issuer_slug", None), Leaf("code", "code"), Link("issuer", ISSUER, inner, spread=True)]
+    inner = Projection([ScalarField("issuer_slug", "slug")])
+    wanted: list[SelectedField] = [
+        ConstantField("issuer_slug", None),
+        ScalarField("code", "code"),
+        RelationField("issuer", ISSUER, inner, merge_keys=True),
+    ]
     found = await written(wanted, [(0, 1, "X", 1), (0, 2, "Y", None)], load=loads.level)
     assert [row["issuer_slug"] for row in found] == ["one", None]
 
 
 async def test_relations_of_an_object_within_another() -> None:
     loads = Loads({ISSUER: {1: (1, 1, "one")}})
-    link = Link("issuer", ISSUER, Projection([Leaf("slug", "slug")]))
-    projection = Projection([Part("card", "card", (Leaf("code", "code"), link))])
+    link = RelationField("issuer", ISSUER, Projection([ScalarField("slug", "slug")]))
+    projection = Projection([ObjectField("card", "card", (ScalarField("code", "code"), link))])
     payloads = [SimpleNamespace(card=SimpleNamespace(code="X", issuer_id=1)), SimpleNamespace(card=None)]
     assert await projection.render(payloads, loads.level) == [
         {"card": {"code": "X", "issuer": {"slug": "one"}}},
@@ -247,9 +269,9 @@ async def test_relations_of_an_object_within_another() -> None:
 
 async def test_relations_of_the_objects_of_all_lists_are_one_level() -> None:
     loads = Loads({ISSUER: {1: (1, 1, "one"), 2: (2, 2, "two")}})
-    link = Link("issuer", ISSUER, Projection([Leaf("slug", "slug")]))
-    cards = Each("cards", "cards", (Leaf("code", "code"), link))
-    projection = Projection([Part("wallet", "wallet", (Leaf("name", "name"), cards))])
+    link = RelationField("issuer", ISSUER, Projection([ScalarField("slug", "slug")]))
+    cards = ListField("cards", "cards", (ScalarField("code", "code"), link))
+    projection = Projection([ObjectField("wallet", "wallet", (ScalarField("name", "name"), cards))])
     assert projection.rows is None
 
     def wallet(*cards: tuple[str, int] | None) -> Any:
@@ -274,8 +296,8 @@ async def test_relations_of_the_objects_of_all_lists_are_one_level() -> None:
 
 
 async def test_a_relation_within_an_owner_finds_its_own_rows_only() -> None:
-    within = Relation(None, by="issuer_id", within="partner_id")
-    link = Link("issuer", within, Projection([Leaf("slug", "slug")]))
+    within = Relation(None, by="issuer_id", scope_column="partner_id")
+    link = RelationField("issuer", within, Projection([ScalarField("slug", "slug")]))
     loads = Loads({within: {(7, 1): (1, 1, "one")}})
     rows = [SimpleNamespace(partner_id=partner, issuer_id=id) for partner, id in ((7, 1), (8, 1), (7, None))]
     found = await Projection([link]).render(rows, loads.level)
@@ -285,4 +307,4 @@ async def test_a_relation_within_an_owner_finds_its_own_rows_only() -> None:
 
 async def test_keys_are_only_ever_text() -> None:
     key = "'] + __import__('os').getcwd() #\"\\"
-    assert await written([Leaf(key, "code")], [(1, 1, "x")]) == [{key: "x"}]
+    assert await written([ScalarField(key, "code")], [(1, 1, "x")]) == [{key: "x"}]

@@ -7,10 +7,10 @@ import asyncpg
 import pytest
 from sqlalchemy import BindParameter, bindparam, select
 
-from store.database.db import LANES, Database
+from store.database.db import MAX_IDLE_CONNECTIONS, Database
 from store.database.loaders import column
-from store.database.statement_cache import Condition, Kept
-from tests.house import CardRow, fill
+from store.database.statement_cache import Condition, PreparedStatement
+from tests.example_cards import CardRow, fill
 
 codes = column(CardRow, "code")
 ids = column(CardRow, "id")
@@ -24,15 +24,19 @@ async def db(database: Database) -> Database:
 
 async def test_a_kept_statement_brings_no_value_of_another_request(db: Database) -> None:
     for id in (3, 4):
-        found = await db.kept.rows("by id", lambda test: select(codes).where(test), {}, [Condition.of(ids == id)])
+        found = await db.statements.rows(
+            "by id", lambda test: select(codes).where(test), {}, [Condition.from_expression(ids == id)]
+        )
         assert found[0][0] == f"C0000{id - 1}"
-    assert len(db.kept.kept) == 1
+    assert len(db.statements.cache) == 1
 
 
 async def test_conditions_of_another_shape_are_another_statement(db: Database) -> None:
     for condition in (ids == 3, ids >= 3, codes == "C00002"):
-        await db.kept.rows("one", lambda test: select(ids).where(test), {}, [Condition.of(condition)])
-    assert len(db.kept.kept) == 3
+        await db.statements.rows(
+            "one", lambda test: select(ids).where(test), {}, [Condition.from_expression(condition)]
+        )
+    assert len(db.statements.cache) == 3
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ async def test_conditions_of_another_shape_are_another_statement(db: Database) -
 )
 def test_a_value_from_nowhere_is_refused(db: Database, statement: Any, words: str) -> None:
     with pytest.raises(TypeError, match=words):
-        Kept.of(statement, {"size": 1}, [BindParameter(None, 3)], db.engine.dialect)
+        PreparedStatement.compile(statement, {"size": 1}, [BindParameter(None, 3)], db.engine.dialect)
 
 
 async def test_a_cancelled_statement_leaves_a_good_connection(db: Database) -> None:
@@ -75,6 +79,6 @@ async def test_a_lost_connection_is_replaced(db: Database) -> None:
 
 async def test_many_at_once_keep_few_connections(db: Database) -> None:
     await asyncio.gather(*(db.fetch("SELECT pg_sleep(0.01)") for _ in range(30)))
-    assert len(db._lanes) == LANES
+    assert len(db._idle_connections) == MAX_IDLE_CONNECTIONS
     await db.aclose()
-    assert not db._lanes
+    assert not db._idle_connections

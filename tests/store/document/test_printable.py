@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from store.document.font_coverage import printable_characters
 from store.document.printable import (
     BREAK,
-    HOLE,
     HYPHEN,
     JOINERS,
-    exact,
+    PLACEHOLDER,
+    detect_language,
     is_rtl,
-    language_told,
     printable,
+    printable_exact,
     printable_lines,
 )
-from store.document.rich import BULLET, Run, blocks_of_html, blocks_of_text, words_of
+from store.document.rich import BULLET, TextRun, blocks_of_html, blocks_of_text, plain_text_of
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_people_write_is_kept(text: str) -> None:
         ("  two \u2003 words\u00ad ", "two words\u00ad"),
         ("pay \u202eelpoep\u202c\u2066!\u2069", "pay elpoep!"),
         ("𝓕𝓪𝓷𝓬𝔂 Ｗｉｄｅ", "Fancy Ｗｉｄｅ"),
-        ("ለ ሰላም, ልዑል!", f"{HOLE}, {HOLE}!"),
+        ("ለ ሰላም, ልዑል!", f"{PLACEHOLDER}, {PLACEHOLDER}!"),
         ("ሰላም ልዑል", ""),
         ("180,00\xa0€ \xa0 1\u202f234", "180,00\xa0€ \xa0 1\xa0234"),
         ("葛\U000e0100城", "葛城"),
@@ -61,7 +61,7 @@ def test_a_very_long_word_can_be_broken_and_a_code_is_not() -> None:
     assert HYPHEN in printable(word)
     assert printable(word).replace(HYPHEN, "") == word
     assert max(map(len, printable("W" * 500).split(HYPHEN))) <= 12
-    assert exact(word) == word
+    assert printable_exact(word) == word
     address = "https://valserene.example/" + "very" * 12
     assert printable(address).replace(BREAK, "") == address  # a hyphen would be taken for one of its own
     for whole in (
@@ -88,7 +88,7 @@ def test_a_very_long_word_can_be_broken_and_a_code_is_not() -> None:
     ],
 )
 def test_letters_tell_a_language(text: str, language: str) -> None:
-    assert language_told(text) == language
+    assert detect_language(text) == language
 
 
 def test_lines_are_kept_and_empty_ones_are_few() -> None:
@@ -125,9 +125,9 @@ def test_html_becomes_paragraphs_and_lists() -> None:
         "end",
     ]
     assert [block.mark for block in blocks] == ["", "", "1.", "2.", BULLET, "", ""]
-    assert blocks[0].runs == [Run("Booking", strong=True)]
-    assert Run("us", strong=True) in blocks[1].runs
-    assert Run("write", emphasis=True) in blocks[1].runs
+    assert blocks[0].runs == [TextRun("Booking", strong=True)]
+    assert TextRun("us", strong=True) in blocks[1].runs
+    assert TextRun("write", emphasis=True) in blocks[1].runs
     assert blocks[1].runs[-2].link == "https://a.example/?x=1"
 
 
@@ -153,6 +153,6 @@ def test_links_lead_where_paper_can_lead() -> None:
 
 
 def test_a_text_may_be_either() -> None:
-    assert words_of("<p>Calm &amp; warm.</p><p>Twice.</p>") == "Calm & warm. Twice."
-    assert words_of("1 < 2 & 3 > 2 <3") == "1 < 2 & 3 > 2 <3"
+    assert plain_text_of("<p>Calm &amp; warm.</p><p>Twice.</p>") == "Calm & warm. Twice."
+    assert plain_text_of("1 < 2 & 3 > 2 <3") == "1 < 2 & 3 > 2 <3"
     assert [block.runs[0].text for block in blocks_of_text("One.\n\nTwo &amp;.")] == ["One.", "Two &amp;."]

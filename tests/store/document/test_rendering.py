@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from pypdf import PdfReader
 
 from schema.validation.languages import LANGUAGES
+from store.core.brand_colours import build_brand
 from store.document import rendering
 from store.document.font_coverage import FONTS, printable_characters
-from store.document.rendering import compiled, edition, pdf_of, set_in_type
+from store.document.rendering import compile_sheet, render_pdf, render_pdf_sync, renderer_version
 from store.document.rich import blocks_of_html, blocks_of_text
-from store.document.sheet import Look, Part, Sheet
-from store.document.words import voucher_words
-from store.partner.brand import branded
+from store.document.sheet import Sheet, SheetBrand, SmallPrintSection
+from store.document.words import voucher_labels
 from tests.fixtures.document import colours, picture, scanned, words
 
 MADE_ON = dt.datetime(2026, 8, 23, 10, tzinfo=dt.UTC)
@@ -27,8 +27,8 @@ CODE = "7K3P-9MQR-T2VX-HC4D"
 SHORT = Sheet(
     language="en",
     title="Gift voucher – A night",
-    look=Look.of(branded("Maison Valserène", "#6a4c9c")),
-    words=voucher_words("en", CODE),
+    look=SheetBrand.from_brand(build_brand("Maison Valserène", "#6a4c9c")),
+    words=voucher_labels("en", CODE),
     overline="Gift voucher",
     name="A night",
     code=CODE,
@@ -45,8 +45,8 @@ LONG = dataclasses.replace(
     sender="Ada",
     message="Happy birthday! " * 60,
     small_print=[
-        Part("How to book", blocks_of_html("<p>Call <b>us</b>.</p><ol><li>One</li><li>Two</li></ol>" * 9)),
-        Part("Conditions", blocks_of_text("Not on holidays. " * 160)),
+        SmallPrintSection("How to book", blocks_of_html("<p>Call <b>us</b>.</p><ol><li>One</li><li>Two</li></ol>" * 9)),
+        SmallPrintSection("Conditions", blocks_of_text("Not on holidays. " * 160)),
     ],
     contact=["12 chemin du Lac, Annecy", "+33 4 65 71 20 10"],
 )
@@ -57,7 +57,7 @@ def sheet(**changes: Any) -> Sheet:
 
 
 def made(of: Sheet, **pictures: bytes) -> bytes:
-    return set_in_type(of, pictures, MADE_ON)
+    return render_pdf_sync(of, pictures, MADE_ON)
 
 
 def reader(pdf: bytes) -> PdfReader:
@@ -94,7 +94,7 @@ def structure(pdf: bytes) -> list[Any]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_it_is_for_keeping_and_for_reading_aloud(language: str) -> None:
-    pdf = made(sheet(language=language, words=voucher_words(language, CODE)), cover=picture("#224466"))
+    pdf = made(sheet(language=language, words=voucher_labels(language, CODE)), cover=picture("#224466"))
     document = reader(pdf)
     root: Any = document.trailer["/Root"]
     described = root["/Metadata"].get_object().get_data().decode()
@@ -110,7 +110,7 @@ def test_it_is_for_keeping_and_for_reading_aloud(language: str) -> None:
     assert [round(float(side)) for side in document.pages[0].mediabox[2:]] == [595, 842]  # A4 in points
     elements = structure(pdf)
     assert [element["/Alt"] for element in elements if element.get("/S") == "/Figure"] == [
-        "A night", voucher_words(language, CODE).qr,
+        "A night", voucher_labels(language, CODE).qr,
     ]  # fmt: skip
     assert [element.get("/S") for element in elements].count("/H1") == 1
 
@@ -152,9 +152,9 @@ def test_the_same_is_the_same_to_the_byte() -> None:
 
 
 async def test_documents_are_made_beside_each_other() -> None:
-    first = await pdf_of(SHORT, {}, MADE_ON)
+    first = await render_pdf(SHORT, {}, MADE_ON)
     assert first == made(SHORT)
-    assert len(edition()) == 64
+    assert len(renderer_version()) == 64
 
 
 # ---- what stands on it
@@ -179,7 +179,9 @@ def test_all_of_it_can_be_read() -> None:
 
 
 def test_what_is_long_goes_on_and_nothing_is_lost() -> None:
-    longer = dataclasses.replace(LONG, small_print=[Part("Conditions", blocks_of_text("Not on holidays. " * 1200))])
+    longer = dataclasses.replace(
+        LONG, small_print=[SmallPrintSection("Conditions", blocks_of_text("Not on holidays. " * 1200))]
+    )
     pages = reader(made(longer)).pages
     assert len(pages) > 2
     assert words(made(longer)).count("Not on") == 1200  # neither word is ever hyphenated
@@ -189,13 +191,13 @@ def test_what_is_long_goes_on_and_nothing_is_lost() -> None:
 
 @pytest.mark.parametrize("accent", ["#ffffff", "#000000", "#ffe600", "#6a4c9c"])
 def test_the_code_can_be_scanned(accent: str) -> None:
-    look = Look.of(branded("Maison Valserène", accent))
-    assert scanned(compiled(sheet(look=look), {}, format="png", ppi=110)) == [SHORT.scanned]
+    look = SheetBrand.from_brand(build_brand("Maison Valserène", accent))
+    assert scanned(compile_sheet(sheet(look=look), {}, format="png", ppi=110)) == [SHORT.scanned]
 
 
 def test_what_cannot_be_used_has_a_mark_and_nothing_to_scan() -> None:
     used = sheet(mark="Used", mark_hint="This voucher has been used.")
-    assert scanned(compiled(used, {}, format="png", ppi=110)) == []
+    assert scanned(compile_sheet(used, {}, format="png", ppi=110)) == []
     assert "USED" in words(made(used))
     assert "This voucher has been used." in words(made(used))
     assert SHORT.words.hint not in words(made(used))
@@ -247,7 +249,7 @@ def test_guests_of_everywhere_are_called_by_their_names() -> None:
 
 
 def test_a_name_that_no_font_has_is_left_out_and_the_rest_stands() -> None:
-    unknown = Look.of(branded("ሰላም", "#6a4c9c"))
+    unknown = SheetBrand.from_brand(build_brand("ሰላም", "#6a4c9c"))
     read = words(made(sheet(to="ሰላም ልዑል", sender="Ada", message="ሰላም Ada!", look=unknown)))
     assert "GIFT VOUCHER A night From Ada \N{WHITE SQUARE} Ada! Code" in read, read
 
@@ -270,8 +272,8 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_people_write_is_text(text: str) -> None:
     fields = {"name": text, "to": text, "sender": text, "message": text, "description": text, "code": text}
-    look = Look.of(branded(text, "#6a4c9c"))
-    parts = [Part(text, blocks_of_text(text))]
+    look = SheetBrand.from_brand(build_brand(text, "#6a4c9c"))
+    parts = [SmallPrintSection(text, blocks_of_text(text))]
     read = words(made(sheet(**fields, look=look, included=[text], small_print=parts, contact=[text], facts=text)))
     assert read.count(" ".join(text.split())[:12]) >= 6, read
 
@@ -279,7 +281,7 @@ def test_what_people_write_is_text(text: str) -> None:
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(alphabet=st.characters(codec=None), max_size=300), st.text(max_size=80))
 def test_anything_can_be_printed(message: str, name: str) -> None:
-    look = Look.of(branded(name, "#6a4c9c"))
+    look = SheetBrand.from_brand(build_brand(name, "#6a4c9c"))
     pdf = made(sheet(message=message, name=name, to=name, title=name, look=look, contact=[name]))
     assert pdf.startswith(b"%PDF")
 
@@ -294,7 +296,7 @@ def test_the_template_sees_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None
         return real(b'#read("/etc/passwd") #read("../../../../etc/passwd")', **more)
 
     monkeypatch.setattr("store.document.rendering.typst.Compiler", reading)
-    with pytest.raises(rendering.NotMade, match="not found"):
+    with pytest.raises(rendering.RenderingFailed, match="not found"):
         made(SHORT)
     (given_,) = places
     assert given_["root"] == given_["package_path"] == given_["package_cache_path"]

@@ -24,7 +24,7 @@ def in_the_source() -> set[object]:
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
     ours = [(m["pattern"], m["method"]) for m in mappings if m["pattern"].startswith("store/document/")]
     keywords = {"N_": None, "gettext": None, "ngettext": (1, 2)}
-    inside = {"store", "documents"}
+    inside = {"store", "document"}
     found = extract_from_dir(ROOT, ours, {}, keywords, directory_filter=lambda path: Path(path).name in inside)
     return {message for _, _, message, _, _ in found}
 
@@ -49,14 +49,14 @@ def test_a_catalogue_has_every_text_and_no_other(language: str) -> None:
 
 
 def test_people_and_nights_are_counted() -> None:
-    one, many = words.Party(1, 1, 1, 1), words.Party(2, 3, 0, 4)
-    assert words.party("en", one) == "1 adult · 1 child · 1 baby · 1 night"
-    assert words.party("de", many) == "2 Erwachsene · 3 Kinder · 4 Nächte"
-    assert words.party("fr", words.Party(0, 0, 0, 2)) == "2 nuits"
-    assert words.party("en", words.Party(0, 0, 0, 0)) == ""
+    one, many = words.GuestCounts(1, 1, 1, 1), words.GuestCounts(2, 3, 0, 4)
+    assert words.guests_text("en", one) == "1 adult · 1 child · 1 baby · 1 night"
+    assert words.guests_text("de", many) == "2 Erwachsene · 3 Kinder · 4 Nächte"
+    assert words.guests_text("fr", words.GuestCounts(0, 0, 0, 2)) == "2 nuits"
+    assert words.guests_text("en", words.GuestCounts(0, 0, 0, 0)) == ""
 
 
 def test_the_last_day_is_the_one_of_the_place() -> None:
-    assert words.validity("en", UNTIL, "Europe/Paris") == "Valid until 23 August 2027"
-    assert words.validity("fr", UNTIL, "Pacific/Auckland") == "Valable jusqu’au 24 août 2027"
-    assert words.validity("en", None, "Europe/Paris") == "Valid without a time limit"
+    assert words.validity_text("en", UNTIL, "Europe/Paris") == "Valid until 23 August 2027"
+    assert words.validity_text("fr", UNTIL, "Pacific/Auckland") == "Valable jusqu’au 24 août 2027"
+    assert words.validity_text("en", None, "Europe/Paris") == "Valid without a time limit"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from schema.event import DATA, EXAMPLES, EventType
-from store.event.events import emit
+from schema.event import EVENT_DATA_KEYS, EVENT_EXAMPLES, EventType
+from store.event.events import emit_event
 from tests.fixtures.shop import Shop
 
 
@@ -16,13 +16,15 @@ async def tell(
 ) -> None:
     """One event, in a transaction of its own."""
     async with shop.services.db.sessions() as db, db.begin():
-        await emit(db, kind, partner_id=shop.partner.id, subject=subject, data=EXAMPLES[kind], once=once)
+        await emit_event(
+            db, kind, partner_id=shop.partner.id, subject=subject, data=EVENT_EXAMPLES[kind], unique_key=once
+        )
 
 
 async def test_an_event_is_there_when_its_transaction_is_committed(shop: Shop) -> None:
     async with shop.services.db.sessions() as db, db.begin():
-        data = EXAMPLES[EventType.CART_EXPIRED]
-        await emit(db, EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data)
+        data = EVENT_EXAMPLES[EventType.CART_EXPIRED]
+        await emit_event(db, EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data)
         assert await shop.count("event") == 0
         assert await shop.count("pgqueuer") == 0
     (row,) = await shop.services.db.rows(text("SELECT * FROM event"))
@@ -35,8 +37,10 @@ async def test_an_event_is_there_when_its_transaction_is_committed(shop: Shop) -
 async def test_what_is_rolled_back_is_told_to_nobody(shop: Shop) -> None:
     async def fall() -> None:
         async with shop.services.db.sessions() as db, db.begin():
-            data = EXAMPLES[EventType.CART_EXPIRED]
-            await emit(db, EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data, once="x")
+            data = EVENT_EXAMPLES[EventType.CART_EXPIRED]
+            await emit_event(
+                db, EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data, unique_key="x"
+            )
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -56,14 +60,14 @@ async def test_a_second_event_of_the_same_word_is_nothing(shop: Shop) -> None:
     assert await shop.count("event") == await shop.count("pgqueuer") == 5
 
 
-@pytest.mark.parametrize("data", [{}, {"id": "x"}, {**EXAMPLES[EventType.CART_EXPIRED], "more": 1}])
+@pytest.mark.parametrize("data", [{}, {"id": "x"}, {**EVENT_EXAMPLES[EventType.CART_EXPIRED], "more": 1}])
 async def test_the_keys_of_an_event_are_the_documented_ones(shop: Shop, data: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="keys"):
         async with shop.services.db.sessions() as db, db.begin():
-            await emit(db, EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data)
+            await emit_event(db, EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data)
     assert await shop.count("event") == 0
 
 
 @pytest.mark.parametrize("kind", EventType)
 def test_every_type_has_documented_keys_and_an_example(kind: EventType) -> None:
-    assert list(EXAMPLES[kind]) == list(DATA[kind])
+    assert list(EVENT_EXAMPLES[kind]) == list(EVENT_DATA_KEYS[kind])

@@ -6,9 +6,9 @@ from typing import Any
 from uuid import uuid4
 
 from resolvers.gift_card.holds import capture_gift_card, hold_gift_card
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
-from store.checkout.reservations import spend, take
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
+from store.checkout.reservations import consume_reservations, reserve
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
 from store.order.orders import OrderRow
@@ -35,8 +35,8 @@ async def _order(tenants: Tenants, card: GiftCardRow, paid: str) -> None:
     async with tenants.services.db.sessions() as db, db.begin():
         db.add(attempt)
         await db.flush()
-        await take(db, attempt, clock.now())
-        await spend(db, attempt)
+        await reserve(db, attempt, clock.now())
+        await consume_reservations(db, attempt)
         mail: dict[str, Any] = {"buyer_email": "x@example.com", "delivery_name": Text(en="By e-mail")}
         db.add(OrderRow(**of, **mail, number=2, attempt_id=attempt.id, delivery_kind=DeliveryKind.DIGITAL))
 

@@ -3,7 +3,7 @@
 from sqlalchemy import text
 
 from store.database.db import Database
-from store.job.jobs import Job, enqueue
+from store.job.jobs import JobKind, enqueue_job
 
 
 async def waiting(database: Database) -> int:
@@ -13,7 +13,7 @@ async def waiting(database: Database) -> int:
 async def test_a_job_of_a_transaction_that_rolls_back_is_gone(database: Database) -> None:
     async with database.sessions() as db:
         await db.begin()
-        await enqueue(db, Job.SETTLE_ATTEMPT, {"id": "a"})
+        await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": "a"})
         await db.rollback()
     assert await waiting(database) == 0
 
@@ -21,7 +21,7 @@ async def test_a_job_of_a_transaction_that_rolls_back_is_gone(database: Database
 async def test_a_job_is_there_after_the_commit_and_only_once(database: Database) -> None:
     for _ in range(2):
         async with database.sessions() as db, db.begin():
-            await enqueue(db, Job.SETTLE_ATTEMPT, {"id": "a"}, once="a")
+            await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": "a"}, unique_key="a")
             assert await waiting(database) in (0, 1)
     assert await waiting(database) == 1
 
@@ -29,10 +29,10 @@ async def test_a_job_is_there_after_the_commit_and_only_once(database: Database)
 async def test_in_a_transaction_that_has_begun_a_job_is_one_statement(database: Database) -> None:
     seen: list[str] = []
     async with database.sessions() as db, db.begin():
-        await enqueue(db, Job.SETTLE_ATTEMPT, {"id": "a"})
+        await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": "a"})
         raw = (await (await db.connection()).get_raw_connection()).driver_connection
         assert raw is not None
         with raw.query_logger(lambda record: seen.append(record.query)):
-            await enqueue(db, Job.SETTLE_ATTEMPT, {"id": "b"})
+            await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": "b"})
     assert len(seen) == 1
     assert await waiting(database) == 2

@@ -4,16 +4,16 @@ import asyncio
 import datetime as dt
 
 from store.core.clock import clock
-from store.kv import KeyValue
+from store.kv import KeyValueStore
 
 KEY, LIFE = "coffret:{counting}:key", dt.timedelta(minutes=10)
 
 
-async def test_several_are_counted_and_taken_back(kv: KeyValue) -> None:
+async def test_several_are_counted_and_taken_back(kv: KeyValueStore) -> None:
     assert [(await kv.increment(KEY, LIFE, by=by)).times for by in (5, 0, -2, 0, 1, -9, 0)] == [5, 5, 3, 3, 4, 0, 0]
 
 
-async def test_looking_and_taking_back_start_no_window(kv: KeyValue) -> None:
+async def test_looking_and_taking_back_start_no_window(kv: KeyValueStore) -> None:
     for by in (0, -3):
         assert await kv.increment(KEY, LIFE, by=by) == (0, dt.timedelta())
     first = await kv.increment(KEY, LIFE, by=2)
@@ -24,7 +24,7 @@ async def test_looking_and_taking_back_start_no_window(kv: KeyValue) -> None:
     assert (await kv.increment(KEY, LIFE, by=0)).times == 0
 
 
-async def test_what_is_counted_and_taken_back_at_once_is_exact(kv: KeyValue) -> None:
+async def test_what_is_counted_and_taken_back_at_once_is_exact(kv: KeyValueStore) -> None:
     await kv.increment(KEY, LIFE, by=1000)
     await asyncio.gather(*(kv.increment(KEY, LIFE, by=by) for by in [3, -2] * 50))
     assert (await kv.increment(KEY, LIFE, by=0)).times == 1050

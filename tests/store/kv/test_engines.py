@@ -11,9 +11,20 @@ from hypothesis import strategies as st
 
 from schema.core.errors import IdempotencyMismatch
 from store.core.clock import Clock, clock
-from store.kv import Condition, Expired, Expiries, KeyValue, Once, Record, When, Written, open_kv
-from store.kv.memory import SWEEP_AT_LEAST, MemoryKeyValue
+from store.kv import (
+    ExpiredRecord,
+    ExpiryIndex,
+    IdempotentWrite,
+    KeyValueStore,
+    Record,
+    WriteCondition,
+    WriteMode,
+    WriteResult,
+    open_kv,
+)
+from store.kv.memory import MIN_SWEEP_SIZE, MemoryKeyValue
 from tests.servers.redis_servers import ENGINES
+from tests.store.kv.operations import ProcessClock
 
 LIFE = dt.timedelta(hours=2)
 SECOND = dt.timedelta(seconds=1)
@@ -25,81 +36,81 @@ _names = itertools.count()
 
 def once(
     key: str = "k", fingerprint: bytes = b"f", answer: Callable[[int], bytes] = lambda version: b"v%d" % version
-) -> Once:
+) -> IdempotentWrite:
     """An idempotency key that is kept for 24 hours."""
 
     async def made(version: int) -> bytes:
         await asyncio.sleep(0)  # others write meanwhile
         return answer(version)
 
-    return Once(f"test:{{p1}}:once:{key}", fingerprint, dt.timedelta(hours=24), made)
+    return IdempotentWrite(f"test:{{p1}}:once:{key}", fingerprint, dt.timedelta(hours=24), made)
 
 
-async def written(kv: KeyValue, value: bytes, *, when: Condition = When.ALWAYS, key: str = KEY) -> int:
+async def written(kv: KeyValueStore, value: bytes, *, when: WriteCondition = WriteMode.ALWAYS, key: str = KEY) -> int:
     """The version of a write that must take place."""
     result = await kv.write(key, value, LIFE, when=when)
     assert result is not None
     return result.version
 
 
-async def test_nothing_is_there_before_it_is_written(kv: KeyValue) -> None:
+async def test_nothing_is_there_before_it_is_written(kv: KeyValueStore) -> None:
     assert await kv.get(KEY) is None
     assert await kv.touch(KEY, LIFE) is None
     assert await kv.delete(KEY) is False
 
 
 @pytest.mark.parametrize("value", [b"", b"\x00\xff\r\n", bytes(range(256)) * 4096], ids=["empty", "binary", "1 MiB"])
-async def test_a_value_comes_back_as_it_was(kv: KeyValue, value: bytes) -> None:
-    for when in (When.ALWAYS, When.PRESENT):
+async def test_a_value_comes_back_as_it_was(kv: KeyValueStore, value: bytes) -> None:
+    for when in (WriteMode.ALWAYS, WriteMode.PRESENT):
         version = await written(kv, value, when=when)
         assert await kv.get(KEY) == Record(value, version)
 
 
-async def test_a_version_is_the_moment_of_the_write(kv: KeyValue) -> None:
+async def test_a_version_is_the_moment_of_the_write(kv: KeyValueStore) -> None:
     before = clock.milliseconds()
     version = await written(kv, b"1")
     assert before <= version <= clock.milliseconds()
 
 
-async def test_versions_rise_however_fast_the_writes(kv: KeyValue) -> None:
+async def test_versions_rise_however_fast_the_writes(kv: KeyValueStore) -> None:
     versions = [await written(kv, b"0")]
-    versions += [await written(kv, b"1", when=When.PRESENT) for _ in range(100)]
+    versions += [await written(kv, b"1", when=WriteMode.PRESENT) for _ in range(100)]
     assert versions == sorted(set(versions))
 
 
-async def test_versions_rise_where_clocks_disagree(kv: KeyValue) -> None:
+async def test_versions_rise_where_clocks_disagree(kv: KeyValueStore, process_clock: ProcessClock) -> None:
     clock.advance(LIFE / 2)
     ahead = await written(kv, b"by a process whose clock is ahead")
-    clock._ahead -= LIFE / 4
-    assert await written(kv, b"1", when=When.PRESENT) == ahead + 1
+    process_clock.behind = LIFE / 4
+    assert await written(kv, b"1", when=WriteMode.PRESENT) == ahead + 1
     assert await written(kv, b"2", when=ahead + 1) == ahead + 2
     assert await kv.get(KEY) == Record(b"2", ahead + 2)
 
 
-async def test_a_condition_that_does_not_hold_changes_nothing(kv: KeyValue) -> None:
-    for when in (When.PRESENT, 0, 1, clock.milliseconds()):
+async def test_a_condition_that_does_not_hold_changes_nothing(kv: KeyValueStore) -> None:
+    for when in (WriteMode.PRESENT, 0, 1, clock.milliseconds()):
         assert await kv.write(KEY, b"no", LIFE, when=when) is None
         assert await kv.get(KEY) is None
-    version = await written(kv, b"yes", when=When.ABSENT)
-    for refused in (When.ABSENT, version - 1, version + 1, 0, -1):
+    version = await written(kv, b"yes", when=WriteMode.ABSENT)
+    for refused in (WriteMode.ABSENT, version - 1, version + 1, 0, -1):
         assert await kv.write(KEY, b"no", LIFE, when=refused) is None
         assert await kv.get(KEY) == Record(b"yes", version)
     assert await written(kv, b"then", when=version) > version
 
 
-async def test_only_one_of_many_is_first(kv: KeyValue) -> None:
-    results = await asyncio.gather(*(kv.write(KEY, b"same", LIFE, when=When.ABSENT) for _ in range(50)))
+async def test_only_one_of_many_is_first(kv: KeyValueStore) -> None:
+    results = await asyncio.gather(*(kv.write(KEY, b"same", LIFE, when=WriteMode.ABSENT) for _ in range(50)))
     assert sum(result is not None for result in results) == 1
 
 
-async def test_only_one_of_many_follows_a_version(kv: KeyValue) -> None:
+async def test_only_one_of_many_follows_a_version(kv: KeyValueStore) -> None:
     version = await written(kv, b"0")
     results = await asyncio.gather(*(kv.write(KEY, b"same", LIFE, when=version) for _ in range(50)))
     (won,) = [result for result in results if result is not None]
     assert await kv.get(KEY) == Record(b"same", won.version)
 
 
-async def test_expiry_is_by_our_clock(kv: KeyValue) -> None:
+async def test_expiry_is_by_our_clock(kv: KeyValueStore) -> None:
     version = await written(kv, b"1")
     clock.advance(LIFE - SECOND)
     assert await kv.get(KEY) == Record(b"1", version)
@@ -108,15 +119,15 @@ async def test_expiry_is_by_our_clock(kv: KeyValue) -> None:
     assert await kv.touch(KEY, LIFE) is None
     assert await kv.delete(KEY) is False
     assert await kv.delete(KEY, version=version) is False
-    for when in (When.PRESENT, version):
+    for when in (WriteMode.PRESENT, version):
         assert await kv.write(KEY, b"2", LIFE, when=when) is None
-    await written(kv, b"3", when=When.ABSENT)
+    await written(kv, b"3", when=WriteMode.ABSENT)
 
 
-async def test_reading_does_not_extend_life_and_touching_does(kv: KeyValue) -> None:
+async def test_reading_does_not_extend_life_and_touching_does(kv: KeyValueStore) -> None:
     for key in ("test:{p1}:read", "test:{p1}:touched"):
         await written(kv, b"1", key=key)
-    version = await written(kv, b"1", key="test:{p1}:touched", when=When.PRESENT)
+    version = await written(kv, b"1", key="test:{p1}:touched", when=WriteMode.PRESENT)
     clock.advance(LIFE - SECOND)
     assert await kv.get("test:{p1}:read") is not None
     assert await kv.touch("test:{p1}:touched", LIFE) == Record(b"1", version)
@@ -125,7 +136,7 @@ async def test_reading_does_not_extend_life_and_touching_does(kv: KeyValue) -> N
     assert await kv.get("test:{p1}:touched") == Record(b"1", version)
 
 
-async def test_deleting_one_version_leaves_another(kv: KeyValue) -> None:
+async def test_deleting_one_version_leaves_another(kv: KeyValueStore) -> None:
     version = await written(kv, b"1")
     assert await kv.delete(KEY, version=version + 1) is False
     assert await kv.get(KEY) == Record(b"1", version)
@@ -136,84 +147,86 @@ async def test_deleting_one_version_leaves_another(kv: KeyValue) -> None:
     assert await kv.get(KEY) is None
 
 
-async def test_once_answers_the_first_answer_again(kv: KeyValue) -> None:
-    first = await kv.write(KEY, b"1", LIFE, once=once())
+async def test_once_answers_the_first_answer_again(kv: KeyValueStore) -> None:
+    first = await kv.write(KEY, b"1", LIFE, idempotent=once())
     assert first is not None
-    assert first.answer == b"v%d" % first.version
+    assert first.response == b"v%d" % first.version
     assert not first.replayed
     assert await kv.delete(KEY)
-    for when in (When.ALWAYS, When.PRESENT, When.ABSENT, 7):
-        again = await kv.write(KEY, b"2", LIFE, when=when, once=once(answer=lambda _: b"never kept"))
+    for when in (WriteMode.ALWAYS, WriteMode.PRESENT, WriteMode.ABSENT, 7):
+        again = await kv.write(KEY, b"2", LIFE, when=when, idempotent=once(answer=lambda _: b"never kept"))
         assert again == first._replace(replayed=True)
     assert await kv.get(KEY) is None
 
 
-async def test_once_refuses_another_request(kv: KeyValue) -> None:
-    first = await kv.write(KEY, b"1", LIFE, once=once())
+async def test_once_refuses_another_request(kv: KeyValueStore) -> None:
+    first = await kv.write(KEY, b"1", LIFE, idempotent=once())
     assert first is not None
     with pytest.raises(IdempotencyMismatch):
-        await kv.write(KEY, b"2", LIFE, when=When.PRESENT, once=once(fingerprint=b"another"))
+        await kv.write(KEY, b"2", LIFE, when=WriteMode.PRESENT, idempotent=once(fingerprint=b"another"))
     assert await kv.get(KEY) == Record(b"1", first.version)
-    assert await kv.write(KEY, b"1", LIFE, once=once()) == first._replace(replayed=True)
+    assert await kv.write(KEY, b"1", LIFE, idempotent=once()) == first._replace(replayed=True)
 
 
-async def test_once_keeps_no_refusal(kv: KeyValue) -> None:
-    assert await kv.write(KEY, b"1", LIFE, when=When.PRESENT, once=once()) is None
+async def test_once_keeps_no_refusal(kv: KeyValueStore) -> None:
+    assert await kv.write(KEY, b"1", LIFE, when=WriteMode.PRESENT, idempotent=once()) is None
     version = await written(kv, b"2")
-    result = await kv.write(KEY, b"1", LIFE, when=When.PRESENT, once=once(fingerprint=b"another"))
+    result = await kv.write(KEY, b"1", LIFE, when=WriteMode.PRESENT, idempotent=once(fingerprint=b"another"))
     assert result is not None
     assert not result.replayed
     assert result.version > version
 
 
-async def test_once_lasts_24_hours(kv: KeyValue) -> None:
-    first = await kv.write(KEY, b"1", LIFE, once=once())
+async def test_once_lasts_24_hours(kv: KeyValueStore) -> None:
+    first = await kv.write(KEY, b"1", LIFE, idempotent=once())
     clock.advance(dt.timedelta(hours=24) - SECOND)
-    again = await kv.write(KEY, b"1", LIFE, once=once())
+    again = await kv.write(KEY, b"1", LIFE, idempotent=once())
     assert first is not None
     assert again == first._replace(replayed=True)
     clock.advance(2 * SECOND)
-    other = await kv.write(KEY, b"2", LIFE, once=once(fingerprint=b"another"))
+    other = await kv.write(KEY, b"2", LIFE, idempotent=once(fingerprint=b"another"))
     assert other is not None
     assert not other.replayed
 
 
-async def test_the_kept_answer_tells_the_version_that_was_written(kv: KeyValue) -> None:
+async def test_the_kept_answer_tells_the_version_that_was_written(
+    kv: KeyValueStore, process_clock: ProcessClock
+) -> None:
     clock.advance(LIFE / 2)
     ahead = await written(kv, b"by a process whose clock is ahead")
-    clock._ahead -= LIFE / 4
-    result = await kv.write(KEY, b"1", LIFE, when=When.PRESENT, once=once())
+    process_clock.behind = LIFE / 4
+    result = await kv.write(KEY, b"1", LIFE, when=WriteMode.PRESENT, idempotent=once())
     assert result is not None
-    assert (result.version, result.answer) == (ahead + 1, b"v%d" % (ahead + 1))
-    assert await kv.write(KEY, b"1", LIFE, when=When.PRESENT, once=once()) == result._replace(replayed=True)
+    assert (result.version, result.response) == (ahead + 1, b"v%d" % (ahead + 1))
+    assert await kv.write(KEY, b"1", LIFE, when=WriteMode.PRESENT, idempotent=once()) == result._replace(replayed=True)
 
 
-async def test_writes_at_once_with_keys_of_their_own_all_tell_their_version(kv: KeyValue) -> None:
+async def test_writes_at_once_with_keys_of_their_own_all_tell_their_version(kv: KeyValueStore) -> None:
     await written(kv, b"0")
     results = await asyncio.gather(
-        *(kv.write(KEY, b"1", LIFE, when=When.PRESENT, once=once(f"k{i}")) for i in range(50))
+        *(kv.write(KEY, b"1", LIFE, when=WriteMode.PRESENT, idempotent=once(f"k{i}")) for i in range(50))
     )
     versions = [result.version for result in results if result]
     assert len(set(versions)) == 50
-    assert [result.answer for result in results if result] == [b"v%d" % version for version in versions]
+    assert [result.response for result in results if result] == [b"v%d" % version for version in versions]
     record = await kv.get(KEY)
     assert record is not None
     assert record.version == max(versions)
 
 
-async def test_an_answer_that_cannot_be_made_writes_nothing(kv: KeyValue) -> None:
+async def test_an_answer_that_cannot_be_made_writes_nothing(kv: KeyValueStore) -> None:
     def fails(version: int) -> bytes:
         raise ArithmeticError(version)
 
     with pytest.raises(ArithmeticError):
-        await kv.write(KEY, b"1", LIFE, once=once(answer=fails))
+        await kv.write(KEY, b"1", LIFE, idempotent=once(answer=fails))
     assert await kv.get(KEY) is None
-    result = await kv.write(KEY, b"1", LIFE, once=once())
+    result = await kv.write(KEY, b"1", LIFE, idempotent=once())
     assert result is not None
     assert not result.replayed
 
 
-async def test_counting(kv: KeyValue) -> None:
+async def test_counting(kv: KeyValueStore) -> None:
     counts = await asyncio.gather(*(kv.increment(KEY, LIFE) for _ in range(50)))
     assert sorted(count.times for count in counts) == list(range(1, 51))
     assert all(LIFE - MARGIN < count.remaining <= LIFE for count in counts)
@@ -227,7 +240,7 @@ async def test_counting(kv: KeyValue) -> None:
     assert LIFE - MARGIN < again.remaining <= LIFE
 
 
-async def test_a_count_can_be_read_and_forgotten(kv: KeyValue) -> None:
+async def test_a_count_can_be_read_and_forgotten(kv: KeyValueStore) -> None:
     for _ in range(3):
         await kv.increment(KEY, LIFE)
     assert await kv.get(KEY) == Record(b"", 3)
@@ -235,7 +248,7 @@ async def test_a_count_can_be_read_and_forgotten(kv: KeyValue) -> None:
     assert (await kv.increment(KEY, LIFE)).times == 1
 
 
-async def test_it_answers(kv: KeyValue) -> None:
+async def test_it_answers(kv: KeyValueStore) -> None:
     await kv.ping()
 
 
@@ -243,7 +256,7 @@ STEPS = st.lists(
     st.tuples(
         st.sampled_from(["get", "touch", "write", "delete", "wait", "count", "expired", "cross off"]),
         st.sampled_from(["a", "b"]),
-        st.sampled_from([When.ALWAYS, When.ABSENT, When.PRESENT, "latest", "other"]),
+        st.sampled_from([WriteMode.ALWAYS, WriteMode.ABSENT, WriteMode.PRESENT, "latest", "other"]),
         st.sampled_from(["", "k1", "k2"]),
         st.binary(max_size=4),
     ),
@@ -254,14 +267,16 @@ STEPS = st.lists(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 @pytest.mark.parametrize("kv_url", ENGINES[1:], indirect=True)
-async def test_engines_cannot_be_told_apart(kv_url: str, steps: list[tuple[str, str, When | str, str, bytes]]) -> None:
+async def test_engines_cannot_be_told_apart(
+    kv_url: str, steps: list[tuple[str, str, WriteMode | str, str, bytes]]
+) -> None:
     """Whatever is asked of the one in this process and of another in the same order, both answer the same."""
     still = _StillClock()
     engines = (open_kv("", still), open_kv(kv_url, still))
     run, latest = next(_names), dict.fromkeys("ab", 0)
-    expiries = Expiries(f"test:{{p1}}:{run}:expiries", LIFE, LIFE / 2, 3 * LIFE)
+    expiries = ExpiryIndex(f"test:{{p1}}:{run}:expiries", LIFE, LIFE / 2, 3 * LIFE)
     for action, name, when, key, value in steps:
-        condition = when if isinstance(when, When) else latest[name] + (when == "other")
+        condition = when if isinstance(when, WriteMode) else latest[name] + (when == "other")
         answers = [
             await _step(
                 engine, action, f"test:{{p1}}:{run}:{name}", condition, f"{run}:{key}" if key else "", value, expiries
@@ -269,7 +284,7 @@ async def test_engines_cannot_be_told_apart(kv_url: str, steps: list[tuple[str, 
             for engine in engines
         ]
         assert answers[0] == answers[1]
-        if isinstance(answers[0], Written):
+        if isinstance(answers[0], WriteResult):
             latest[name] = answers[0].version
         if action == "wait":
             still.advance(dt.timedelta(minutes=40))
@@ -278,7 +293,7 @@ async def test_engines_cannot_be_told_apart(kv_url: str, steps: list[tuple[str, 
 
 
 async def _step(
-    kv: KeyValue, action: str, key: str, when: Condition, once_key: str, value: bytes, expiries: Expiries
+    kv: KeyValueStore, action: str, key: str, when: WriteCondition, once_key: str, value: bytes, expiries: ExpiryIndex
 ) -> object:
     match action:
         case "get":
@@ -288,16 +303,16 @@ async def _step(
         case "write":
             try:
                 keep = once(once_key, value) if once_key else None
-                return await kv.write(key, value, LIFE, when=when, once=keep, expiries=expiries)
+                return await kv.write(key, value, LIFE, when=when, idempotent=keep, expiry_index=expiries)
             except IdempotencyMismatch:
                 return "mismatch"
         case "delete":
-            return await kv.delete(key, version=when if isinstance(when, int) else None, expiries=expiries)
+            return await kv.delete(key, version=when if isinstance(when, int) else None, expiry_index=expiries)
         case "expired":
-            return await kv.expired(expiries, most=2, skip=len(value) // 4)
+            return await kv.expired(expiries, limit=2, skip=len(value) // 4)
         case "cross off":
             version = when if isinstance(when, int) else 0
-            await kv.cross_off(expiries, [Expired(key, version, None)])
+            await kv.acknowledge(expiries, [ExpiredRecord(key, version, None)])
             return None
         case "count":
             return await kv.increment(f"{key}:count", LIFE)
@@ -321,11 +336,11 @@ class _StillClock(Clock):
 
 async def test_memory_forgets_what_is_dead() -> None:
     kv = MemoryKeyValue(clock)
-    for number in range(SWEEP_AT_LEAST - 1):
+    for number in range(MIN_SWEEP_SIZE - 1):
         await kv.write(f"dead {number}", b"", LIFE)
     clock.advance(LIFE + SECOND)
     await kv.write("live", b"1", LIFE)
-    assert list(kv._held) == ["live"]
-    for number in range(3 * SWEEP_AT_LEAST):
+    assert list(kv._records) == ["live"]
+    for number in range(3 * MIN_SWEEP_SIZE):
         await kv.write(f"live {number}", b"", LIFE)
-    assert len(kv._held) == 3 * SWEEP_AT_LEAST + 1
+    assert len(kv._records) == 3 * MIN_SWEEP_SIZE + 1

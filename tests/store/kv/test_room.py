@@ -4,33 +4,34 @@ import datetime as dt
 import tracemalloc
 
 import pytest
+from prometheus_client import REGISTRY
 
 from schema.cart.cart import CartItem
 from schema.core.errors import CartStoreFull
-from store.cart.carts import Carts, Once
+from store.cart.carts import Carts, IdempotentSave
 from store.checkout.sessions import Sessions
 from store.core.clock import clock
-from store.kv import KeyValue, Room, open_kv
-from store.kv.memory import BYTES, CARTS, MemoryKeyValue
-from tests.store.kv.kv_world import an_answer
+from store.kv import KeyValueStore, MemoryLimit, open_kv
+from store.kv.memory import MemoryKeyValue
+from tests.store.kv.operations import an_answer
 
 ITEMS = [CartItem(number, 2, None, {5: "Zoë"}) for number in range(3)]
 MANY = 64 * 1024 * 1024
 PLACE = "https://shop.example/"
 
 
-def kv_of(carts: int = 100_000, bytes: int = MANY) -> KeyValue:
-    return open_kv("", clock, Room(carts, bytes))
+def kv_of(carts: int = 100_000, bytes: int = MANY) -> KeyValueStore:
+    return open_kv("", clock, MemoryLimit(carts, bytes))
 
 
-def key(name: str) -> Once:
-    return Once(1, name, b"f", an_answer)
+def key(name: str) -> IdempotentSave:
+    return IdempotentSave(1, name, b"f", an_answer)
 
 
-def told(kv: KeyValue) -> Room:
+def told(kv: KeyValueStore) -> MemoryLimit:
     """What is counted as taken."""
     assert isinstance(kv, MemoryKeyValue)
-    return Room(kv._carts, kv._bytes)
+    return MemoryLimit(kv._carts, kv._bytes)
 
 
 async def test_one_more_than_there_is_room_for_is_refused_and_changes_nothing() -> None:
@@ -38,12 +39,12 @@ async def test_one_more_than_there_is_room_for_is_refused_and_changes_nothing() 
     held = [(await carts.create(1, ITEMS, PLACE)).cart for _ in range(3)]
     for once in (None, key("k")):
         with pytest.raises(CartStoreFull) as refused:
-            await carts.create(2, ITEMS, PLACE, once=once)
+            await carts.create(2, ITEMS, PLACE, idempotent=once)
         assert (refused.value.status, refused.value.retry_after) == (503, 30)
     assert [await carts.get(1, cart.id) for cart in held] == held
     assert told(kv).carts == 3
     assert await carts.delete_if_unchanged(1, held[0].id, held[0].last_modified)
-    assert not (await carts.create(2, ITEMS, PLACE, once=key("k"))).replayed  # nothing was kept of the refusal
+    assert not (await carts.create(2, ITEMS, PLACE, idempotent=key("k"))).replayed  # nothing was kept of the refusal
     assert told(kv).carts == 3
     await kv.aclose()
 
@@ -59,7 +60,7 @@ async def test_bytes_are_bounded_as_well_and_a_cart_may_become_smaller() -> None
     assert await carts.get(1, first.id) == first
     assert (await carts.replace(1, first.id, large[:-1], "")) is not None
     before = told(kv).bytes
-    assert (await carts.replace(1, first.id, ITEMS, "", once=key("smaller"))) is not None
+    assert (await carts.replace(1, first.id, ITEMS, "", idempotent=key("smaller"))) is not None
     assert told(kv).bytes < before
     await carts.create(1, large, "")
 
@@ -84,12 +85,12 @@ async def test_what_was_told_to_have_expired_makes_room_at_once() -> None:
     for _ in range(2):
         await carts.create(1, ITEMS, PLACE)
     clock.advance(dt.timedelta(hours=2, minutes=2))
-    ended = await carts.expired(1, most=10)
+    ended = await carts.expired(1, limit=10)
     assert len(ended) == 2
     assert all(cart.content for cart in ended)
     with pytest.raises(CartStoreFull):
         await carts.create(1, ITEMS, PLACE)
-    await carts.cross_off(1, ended)
+    await carts.acknowledge(1, ended)
     for _ in range(2):
         await carts.create(1, ITEMS, PLACE)
     assert told(kv).carts == 2
@@ -112,14 +113,14 @@ async def test_sessions_and_counts_go_on_where_there_is_no_room() -> None:
 async def test_what_there_is_adds_up_whatever_happened() -> None:
     kv = kv_of()
     carts = Carts(kv)
-    held = [(await carts.create(1, ITEMS, PLACE, once=key(str(n)))).cart for n in range(2000)]
+    held = [(await carts.create(1, ITEMS, PLACE, idempotent=key(str(n)))).cart for n in range(2000)]
     for number, cart in enumerate(held):
         if number % 3 == 0:
-            await carts.replace(1, cart.id, ITEMS[:1], "", once=key(f"again {number}"))
+            await carts.replace(1, cart.id, ITEMS[:1], "", idempotent=key(f"again {number}"))
         if number % 5 == 0:
             await carts.delete_if_unchanged(1, cart.id, cart.last_modified)
     assert isinstance(kv, MemoryKeyValue)
-    left = kv._held.values()
+    left = kv._records.values()
     assert (
         told(kv).carts
         == sum(record.carts for record in left)
@@ -128,7 +129,7 @@ async def test_what_there_is_adds_up_whatever_happened() -> None:
     assert told(kv).bytes == sum(record.weight for record in left)
 
 
-async def _carts(kv: KeyValue) -> None:
+async def _carts(kv: KeyValueStore) -> None:
     carts = Carts(kv)
     for _ in range(2000):
         await carts.create(1, ITEMS, PLACE)
@@ -147,12 +148,18 @@ async def test_a_cart_takes_about_what_it_is_counted_for() -> None:
     assert taken / 2000 < 1_000
 
 
+def in_memory() -> list[float]:
+    """What the metrics tell of carts and bytes."""
+    names = ("coffret_carts_in_memory", "coffret_carts_in_memory_bytes")
+    return [REGISTRY.get_sample_value(name) or 0 for name in names]
+
+
 async def test_metrics_tell_how_full_it_is() -> None:
-    kv, others = kv_of(), [CARTS._value.get(), BYTES._value.get()]
+    kv, others = kv_of(), in_memory()
     carts = Carts(kv)
     for name in ("a", "b"):
-        await carts.create(1, ITEMS, PLACE, once=key(name))
-    assert [CARTS._value.get() - others[0], BYTES._value.get() - others[1]] == list(told(kv))
+        await carts.create(1, ITEMS, PLACE, idempotent=key(name))
+    assert [now - before for now, before in zip(in_memory(), others, strict=True)] == list(told(kv))
     assert told(kv).carts == 2
     await kv.aclose()
-    assert [CARTS._value.get(), BYTES._value.get()] == others
+    assert in_memory() == others

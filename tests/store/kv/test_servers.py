@@ -9,12 +9,13 @@ import pytest
 
 from schema.cart.cart import CartItem
 from schema.core.errors import Unavailable
-from store.cart.carts import Carts, Once, Saved
-from store.checkout.sessions import Sessions, new_session_id
+from store.cart.carts import Carts, IdempotentSave, SavedCart
+from store.checkout.sessions import Sessions
 from store.core.clock import clock
-from store.kv import KeyValue, Record, When, open_kv
+from store.core.session_ids import new_session_id
+from store.kv import KeyValueStore, Record, WriteMode, open_kv
 from tests.servers.redis_servers import ENGINES, RedisCluster, RedisServer, until
-from tests.store.kv.kv_world import KEY, LIFE, OPERATIONS, an_answer, opened
+from tests.store.kv.operations import KEY, LIFE, OPERATIONS, an_answer, opened
 
 pytestmark = pytest.mark.redis
 
@@ -33,10 +34,10 @@ def nodes_of(shared: RedisServer | RedisCluster) -> list[RedisServer]:
 @pytest.fixture
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up soon, so that tests need not wait."""
-    monkeypatch.setattr("store.kv.connect.PATIENCE", dt.timedelta(milliseconds=150))
+    monkeypatch.setattr("store.kv.connect.TIMEOUT", dt.timedelta(milliseconds=150))
 
 
-async def refused(kv: KeyValue) -> None:
+async def refused(kv: KeyValueStore) -> None:
     """All operations must say that the store is out of reach."""
     for operation in OPERATIONS.values():
         with pytest.raises(Unavailable) as caught:
@@ -53,7 +54,7 @@ async def test_a_server_that_is_down_and_comes_back(own_server: RedisServer) -> 
         own_server.kill()
         await refused(kv)
         own_server.start()
-        results = await asyncio.gather(*(kv.write(f"{KEY}:{n}", b"", LIFE, when=When.ABSENT) for n in range(20)))
+        results = await asyncio.gather(*(kv.write(f"{KEY}:{n}", b"", LIFE, when=WriteMode.ABSENT) for n in range(20)))
         assert None not in results
 
 
@@ -122,7 +123,7 @@ async def test_a_server_whose_memory_is_full(own_server: RedisServer) -> None:
         written = await kv.write(KEY, b"1", LIFE)
         assert written is not None
         own_server.tell("CONFIG", "SET", "maxmemory", 1)
-        for when in (When.ALWAYS, When.PRESENT):
+        for when in (WriteMode.ALWAYS, WriteMode.PRESENT):
             with pytest.raises(Unavailable):
                 await kv.write(KEY, b"2", LIFE, when=when)
         assert await kv.get(KEY) == Record(b"1", written.version)
@@ -143,7 +144,7 @@ async def test_a_cluster_whose_master_dies(own_cluster: RedisCluster) -> None:
             replaced = await asyncio.gather(
                 *(carts.replace(7, saved.cart.id, [CartItem(2, 2)], "") for _ in range(50)), return_exceptions=True
             )
-            unexpected = [result for result in replaced if not isinstance(result, Saved)]
+            unexpected = [result for result in replaced if not isinstance(result, SavedCart)]
             assert {type(result) for result in unexpected} <= {Unavailable}
             if not unexpected:
                 break
@@ -163,7 +164,7 @@ async def test_a_cluster_that_changes_masters_under_load(own_cluster: RedisClust
 
         async def keep_writing() -> None:
             for _ in range(500):
-                written = await kv.write(KEY, b"1", LIFE, when=When.PRESENT)
+                written = await kv.write(KEY, b"1", LIFE, when=WriteMode.PRESENT)
                 assert written is not None
                 versions.append(written.version)
 
@@ -178,7 +179,7 @@ async def test_a_cluster_that_changes_masters_under_load(own_cluster: RedisClust
 
 
 @pytest.mark.parametrize("kv_url", ENGINES[1:], indirect=True)
-async def test_scripts_that_a_server_forgot(kv: KeyValue, nodes: list[RedisServer]) -> None:
+async def test_scripts_that_a_server_forgot(kv: KeyValueStore, nodes: list[RedisServer]) -> None:
     await kv.write(KEY, b"1", LIFE)
     for name, operation in OPERATIONS.items():
         for node in nodes:
@@ -190,11 +191,11 @@ async def test_scripts_that_a_server_forgot(kv: KeyValue, nodes: list[RedisServe
 
 
 @pytest.mark.parametrize("kv_url", ENGINES[1:], indirect=True)
-async def test_no_key_stays_for_ever(kv: KeyValue, nodes: list[RedisServer]) -> None:
+async def test_no_key_stays_for_ever(kv: KeyValueStore, nodes: list[RedisServer]) -> None:
     for operation in OPERATIONS.values():
         await operation(kv)
         await operation(kv)
-    cart = (await Carts(kv).create(7, [], "", once=Once(1, "k", b"f", an_answer))).cart
+    cart = (await Carts(kv).create(7, [], "", idempotent=IdempotentSave(1, "k", b"f", an_answer))).cart
     await Carts(kv).replace(7, cart.id, [], "")
     session_id = new_session_id()
     await Sessions(kv).save(7, session_id, b"{}")
@@ -204,7 +205,7 @@ async def test_no_key_stays_for_ever(kv: KeyValue, nodes: list[RedisServer]) -> 
 
 
 @pytest.mark.parametrize("kv_url", ENGINES[1:2], indirect=True)
-async def test_a_longer_life_reaches_the_server(kv: KeyValue, redis_server: RedisServer) -> None:
+async def test_a_longer_life_reaches_the_server(kv: KeyValueStore, redis_server: RedisServer) -> None:
     await kv.write(KEY, b"1", LIFE)
     await kv.touch(KEY, 2 * LIFE)
     assert 3 * 3600 * 1000 < redis_server.tell("PTTL", KEY) <= 4 * 3600 * 1000
@@ -243,7 +244,7 @@ async def test_one_node_of_a_cluster_is_enough(redis_cluster: RedisCluster) -> N
     for number, node in enumerate(redis_cluster.nodes):
         async with opened(f"redis+cluster://{urlsplit(node.url).netloc}/0?socket_timeout=2") as kv:
             for partner in range(10):
-                assert await kv.write(f"test:{{p{partner}}}:{number}", b"", LIFE, when=When.ABSENT)
+                assert await kv.write(f"test:{{p{partner}}}:{number}", b"", LIFE, when=WriteMode.ABSENT)
     counts = [node.tell("DBSIZE") for node in redis_cluster.nodes]
     assert sum(counts) == 30
     assert all(counts)

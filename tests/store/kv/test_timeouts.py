@@ -14,15 +14,15 @@ from redis.backoff import NoBackoff
 from store.core.clock import clock
 from store.kv import open_kv
 from store.kv.server import ServerKeyValue
-from store.kv.timeouts import LOOKS, Patience
+from store.kv.timeouts import CHECKS_PER_TIMEOUT, TimeoutScheduler
 from tests.servers.redis_servers import RedisServer
 
 SECONDS = 0.2
-LATEST = SECONDS * (1 + 1 / LOOKS) + 0.15
+LATEST = SECONDS * (1 + 1 / CHECKS_PER_TIMEOUT) + 0.15
 """With some time for a busy machine."""
 
 
-async def waiting(patience: Patience, seconds: float) -> str:
+async def waiting(patience: TimeoutScheduler, seconds: float) -> str:
     """Wait so long, with only so much patience."""
     with patience():
         await asyncio.sleep(seconds)
@@ -32,12 +32,12 @@ async def waiting(patience: Patience, seconds: float) -> str:
 async def test_a_wait_that_takes_too_long_is_ended() -> None:
     begun = asyncio.get_running_loop().time()
     with pytest.raises(TimeoutError):
-        await waiting(Patience(SECONDS), 60)
+        await waiting(TimeoutScheduler(SECONDS), 60)
     assert SECONDS <= asyncio.get_running_loop().time() - begun < LATEST
 
 
 async def test_each_wait_has_its_own_time() -> None:
-    patience = Patience(SECONDS)
+    patience = TimeoutScheduler(SECONDS)
 
     async def later(after: float, seconds: float) -> str:
         await asyncio.sleep(after)
@@ -51,7 +51,7 @@ async def test_each_wait_has_its_own_time() -> None:
 
 
 async def test_it_begins_to_look_again_after_a_quiet_time() -> None:
-    patience = Patience(SECONDS)
+    patience = TimeoutScheduler(SECONDS)
     assert await waiting(patience, 0) == "done"
     await asyncio.sleep(SECONDS)
     with pytest.raises(TimeoutError):
@@ -59,10 +59,10 @@ async def test_it_begins_to_look_again_after_a_quiet_time() -> None:
 
 
 async def test_time_in_which_the_loop_was_busy_does_not_count() -> None:
-    patience, answered = Patience(SECONDS), asyncio.get_running_loop().create_future()
+    patience, answered = TimeoutScheduler(SECONDS), asyncio.get_running_loop().create_future()
 
     async def busy() -> None:
-        for _ in range(LOOKS - 1):
+        for _ in range(CHECKS_PER_TIMEOUT - 1):
             time.sleep(2 * SECONDS)  # noqa: ASYNC251 - as work that does not let others run
             await asyncio.sleep(0)
         answered.set_result("done")
@@ -76,7 +76,7 @@ async def test_time_in_which_the_loop_was_busy_does_not_count() -> None:
 
 
 async def test_a_wait_may_begin_anew_for_as_long_as_there_is_reason_to() -> None:
-    patience, reasons = Patience(SECONDS), [True, True, False]
+    patience, reasons = TimeoutScheduler(SECONDS), [True, True, False]
     begun = asyncio.get_running_loop().time()
     with pytest.raises(TimeoutError), patience(lambda: reasons.pop(0)):
         await asyncio.sleep(60)
@@ -85,7 +85,7 @@ async def test_a_wait_may_begin_anew_for_as_long_as_there_is_reason_to() -> None
 
 
 async def test_who_is_cancelled_by_somebody_else_is_cancelled() -> None:
-    task = asyncio.create_task(waiting(Patience(SECONDS), 60))
+    task = asyncio.create_task(waiting(TimeoutScheduler(SECONDS), 60))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -93,7 +93,7 @@ async def test_who_is_cancelled_by_somebody_else_is_cancelled() -> None:
 
 
 async def test_what_fails_by_itself_fails_as_it_is() -> None:
-    patience = Patience(SECONDS)
+    patience = TimeoutScheduler(SECONDS)
     with pytest.raises(ValueError, match="mine"), patience():
         raise ValueError("mine")
     await asyncio.sleep(LATEST)  # nobody is given up on afterwards
@@ -102,7 +102,7 @@ async def test_what_fails_by_itself_fails_as_it_is() -> None:
 async def test_a_timeout_around_it_is_told_apart() -> None:
     async def inner() -> str:
         try:
-            return await waiting(Patience(60), 60)
+            return await waiting(TimeoutScheduler(60), 60)
         except TimeoutError:
             return "the wrong one"
 
@@ -134,7 +134,7 @@ async def hanging_once(redis_server: RedisServer) -> AsyncIterator[int]:
 
 @pytest.mark.redis
 async def test_a_connection_that_hangs_is_replaced(hanging_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.kv.connect.PATIENCE", dt.timedelta(seconds=SECONDS))
+    monkeypatch.setattr("store.kv.connect.TIMEOUT", dt.timedelta(seconds=SECONDS))
     kv = open_kv(f"redis://127.0.0.1:{hanging_once}", clock)
     try:
         await kv.write("test:hanging", b"1", dt.timedelta(minutes=1))
@@ -166,7 +166,7 @@ async def slow(redis_server: RedisServer) -> AsyncIterator[int]:
 @pytest.mark.redis
 async def test_who_waits_for_a_turn_waits_as_long_as_others_are_answered(slow: int) -> None:
     client = Redis.from_url(f"redis://127.0.0.1:{slow}", retry=Retry(NoBackoff(), 0))
-    kv = ServerKeyValue(client, clock, connections=2, patience=dt.timedelta(seconds=1))
+    kv = ServerKeyValue(client, clock, connections=2, timeout=dt.timedelta(seconds=1))
     try:
         assert await asyncio.gather(*(kv.get(f"key {number}") for number in range(60))) == [None] * 60
     finally:

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator, Awaitable
 import pytest
 
 from schema.cart.cart import Cart, CartItem
-from store.cart.carts import Carts, Once
-from store.checkout.sessions import Sessions, new_session_id
+from store.cart.carts import Carts, IdempotentSave
+from store.checkout.sessions import Sessions
 from store.core.clock import clock
-from store.kv import Condition, KeyValue, Record, When
+from store.core.session_ids import new_session_id
+from store.kv import KeyValueStore, Record, WriteCondition, WriteMode
 from tests.servers.redis_servers import RedisServer
-from tests.store.kv.kv_world import KEY, LIFE, OPERATIONS, an_answer, opened
+from tests.store.kv.operations import KEY, LIFE, OPERATIONS, ProcessClock, an_answer, opened
 
 pytestmark = pytest.mark.redis
 
@@ -60,9 +61,9 @@ async def wire(redis_server: RedisServer) -> AsyncIterator[Wire]:
 
 
 @pytest.fixture
-async def over_wire(wire: Wire) -> AsyncIterator[KeyValue]:
+async def over_wire(wire: Wire, process_clock: ProcessClock) -> AsyncIterator[KeyValueStore]:
     """A store at the end of the wire, with its scripts known and its connection made."""
-    async with opened(f"redis://127.0.0.1:{wire.port}") as kv:
+    async with opened(f"redis://127.0.0.1:{wire.port}", process_clock) as kv:
         for name, operation in OPERATIONS.items():
             if name != "write once":
                 await operation(kv)
@@ -70,8 +71,10 @@ async def over_wire(wire: Wire) -> AsyncIterator[KeyValue]:
         yield kv
 
 
-async def test_a_write_whose_answer_was_lost_took_place_once(wire: Wire, over_wire: KeyValue) -> None:
-    condition: Condition = When.ABSENT
+async def test_a_write_whose_answer_was_lost_took_place_once(
+    wire: Wire, over_wire: KeyValueStore, process_clock: ProcessClock
+) -> None:
+    condition: WriteCondition = WriteMode.ABSENT
     for value in (b"absent", b"version"):
         wire.lose_next = True
         written = await over_wire.write(KEY, value, LIFE, when=condition)
@@ -82,25 +85,25 @@ async def test_a_write_whose_answer_was_lost_took_place_once(wire: Wire, over_wi
     clock.advance(LIFE / 2)
     ahead = await over_wire.write(KEY, b"", LIFE)
     assert ahead is not None
-    clock._ahead -= LIFE / 4
+    process_clock.behind = LIFE / 4
     wire.lose_next = True
-    replaced = await over_wire.write(KEY, b"present", LIFE, when=When.PRESENT)
+    replaced = await over_wire.write(KEY, b"present", LIFE, when=WriteMode.PRESENT)
     assert replaced is not None
     assert replaced.version == ahead.version + 1
     assert await over_wire.get(KEY) == Record(b"present", replaced.version)
 
 
-async def test_a_write_once_whose_answer_was_lost_took_place_once(wire: Wire, over_wire: KeyValue) -> None:
+async def test_a_write_once_whose_answer_was_lost_took_place_once(wire: Wire, over_wire: KeyValueStore) -> None:
     carts = Carts(over_wire)
     wire.lose_next = True
-    saved = await carts.create(7, [CartItem(1, 1)], "", once=Once(1, "k", b"f", its_id))
+    saved = await carts.create(7, [CartItem(1, 1)], "", idempotent=IdempotentSave(1, "k", b"f", its_id))
     assert not wire.lose_next
-    assert saved.answer == saved.cart.id.bytes
+    assert saved.response == saved.cart.id.bytes
     assert await carts.get(7, saved.cart.id) == saved.cart
 
 
 async def test_writes_follow_a_name_to_the_new_master(
-    wire: Wire, over_wire: KeyValue, redis_server: RedisServer, own_server: RedisServer
+    wire: Wire, over_wire: KeyValueStore, redis_server: RedisServer, own_server: RedisServer
 ) -> None:
     wire.server_port = own_server.port
     redis_server.tell("REPLICAOF", "127.0.0.1", 1)
@@ -113,7 +116,7 @@ async def test_writes_follow_a_name_to_the_new_master(
     assert own_server.tell("EXISTS", KEY) == 1
 
 
-async def test_every_operation_is_one_round_trip(wire: Wire, over_wire: KeyValue) -> None:
+async def test_every_operation_is_one_round_trip(wire: Wire, over_wire: KeyValueStore) -> None:
     carts, sessions, session_id = Carts(over_wire), Sessions(over_wire), new_session_id()
 
     async def sent(operation: Awaitable[object]) -> object:
@@ -122,13 +125,13 @@ async def test_every_operation_is_one_round_trip(wire: Wire, over_wire: KeyValue
         assert wire.requests == before + 1
         return result
 
-    once = Once(1, "k", b"f", an_answer)
-    await sent(carts.create(7, [], "", once=once))
-    await sent(carts.create(7, [], "", once=once))
+    once = IdempotentSave(1, "k", b"f", an_answer)
+    await sent(carts.create(7, [], "", idempotent=once))
+    await sent(carts.create(7, [], "", idempotent=once))
     cart = (await carts.create(7, [CartItem(1, 1)] * 200, "https://shop.example/")).cart
     await sent(carts.replace(7, cart.id, cart.items, ""))
     await asyncio.sleep(0.002)
-    await sent(carts.replace(7, cart.id, (), "", once=Once(1, "k2", b"f", an_answer)))
+    await sent(carts.replace(7, cart.id, (), "", idempotent=IdempotentSave(1, "k2", b"f", an_answer)))
     await sent(carts.get(7, cart.id))
     await sent(carts.delete_if_unchanged(7, cart.id, 0))
     version = await sent(sessions.save(7, session_id, b"{}"))

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.account.log_ins import ADDRESS, PAIR, USER
-from store.limits.backoff import Ladder
+from store.limits.backoff import Backoff
+from store.limits.log_ins import ADDRESS_BACKOFF, PAIR_BACKOFF, USER_BACKOFF
 
-LADDERS = pytest.mark.parametrize("ladder", [PAIR, USER, ADDRESS])
+LADDERS = pytest.mark.parametrize("ladder", [PAIR_BACKOFF, USER_BACKOFF, ADDRESS_BACKOFF])
 
 
 @pytest.mark.parametrize(
@@ -17,23 +17,23 @@ LADDERS = pytest.mark.parametrize("ladder", [PAIR, USER, ADDRESS])
     [(0, 0), (4, 0), (5, 1), (6, 2), (7, 4), (8, 8), (16, 2048), (17, 3600), (18, 3600), (10**6, 3600)],
 )
 def test_the_fifth_miss_holds_a_pair_a_second_and_each_further_one_twice_as_long(misses: int, seconds: int) -> None:
-    assert PAIR.hold(misses) == dt.timedelta(seconds=seconds)
+    assert PAIR_BACKOFF.delay_after(misses) == dt.timedelta(seconds=seconds)
 
 
 @LADDERS
 @given(misses=st.integers(0, 10**9))
-def test_holds_double_until_the_longest(ladder: Ladder, misses: int) -> None:
-    here, above = ladder.hold(misses), ladder.hold(misses + 1)
-    if misses <= ladder.free:
+def test_holds_double_until_the_longest(ladder: Backoff, misses: int) -> None:
+    here, above = ladder.delay_after(misses), ladder.delay_after(misses + 1)
+    if misses <= ladder.free_misses:
         assert here == dt.timedelta()
     else:
-        assert above == min(2 * here, ladder.longest)
+        assert above == min(2 * here, ladder.max_delay)
 
 
 @LADDERS
-def test_misses_are_remembered_for_longer_than_they_hold(ladder: Ladder) -> None:
-    assert ladder.remembered > ladder.longest
+def test_misses_are_remembered_for_longer_than_they_hold(ladder: Backoff) -> None:
+    assert ladder.memory > ladder.max_delay
 
 
 def test_a_user_alone_is_never_held_longer_than_half_a_minute() -> None:
-    assert USER.longest == dt.timedelta(seconds=30)
+    assert USER_BACKOFF.max_delay == dt.timedelta(seconds=30)

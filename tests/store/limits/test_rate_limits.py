@@ -11,20 +11,20 @@ from pydantic import ValidationError
 from schema.core.errors import TooManyRequests, Unavailable
 from store.core.clock import clock
 from store.core.settings import Settings
-from store.kv import KeyValue, open_kv
-from store.limits.counters import Counts
-from store.limits.rate_limits import OWN_SHARE, Limits, RateLimit, rate_of
+from store.kv import KeyValueStore, open_kv
+from store.limits.counters import SharedCounters
+from store.limits.rate_limits import SYNC_SHARE, RateLimit, RateLimits, rate_of
 from tests.servers.redis_servers import RedisServer
 
 
 @pytest.fixture
-def limit(kv: KeyValue) -> Callable[[str], RateLimit]:
+def limit(kv: KeyValueStore) -> Callable[[str], RateLimit]:
     """Makes the limit of one process."""
 
     def make(text: str) -> RateLimit:
         rate = rate_of(text)
         assert rate is not None
-        return RateLimit("token", rate, Counts(kv, clock), clock)
+        return RateLimit("token", rate, SharedCounters(kv, clock), clock)
 
     return make
 
@@ -37,7 +37,7 @@ def window_begins() -> None:
 
 async def let_through(limit: RateLimit, times: int, client: str = "one") -> int:
     """How many of so many requests are."""
-    return sum([not (await limit.count(client)).refused for _ in range(times)])
+    return sum([not (await limit.count(client)).is_exceeded for _ in range(times)])
 
 
 async def test_what_is_allowed_is_let_through_and_no_more(limit: Callable[[str], RateLimit]) -> None:
@@ -54,7 +54,7 @@ async def test_clients_do_not_share(limit: Callable[[str], RateLimit]) -> None:
 async def test_each_answer_tells_what_remains_and_until_when(limit: Callable[[str], RateLimit]) -> None:
     tokens = limit("3/minute")
     told = [await tokens.count("one") for _ in range(5)]
-    assert [(standing.remaining, standing.refused) for standing in told] == [
+    assert [(standing.remaining, standing.is_exceeded) for standing in told] == [
         (2, False), (1, False), (0, False), (0, True), (0, True)
     ]  # fmt: skip
     assert all(50 < standing.reset <= 60 for standing in told)
@@ -78,11 +78,11 @@ async def test_processes_go_beyond_the_limit_by_their_own_shares_at_most(limit: 
     async def shop(process: RateLimit) -> int:
         passed = 0
         for _ in range(amount):
-            passed += not (await process.count("one")).refused
+            passed += not (await process.count("one")).is_exceeded
         return passed
 
     passed = sum(await asyncio.gather(*map(shop, processes)))
-    assert amount <= passed <= amount + len(processes) * amount // OWN_SHARE
+    assert amount <= passed <= amount + len(processes) * amount // SYNC_SHARE
 
 
 async def test_small_limits_are_exact_in_any_number_of_processes(limit: Callable[[str], RateLimit]) -> None:
@@ -93,7 +93,7 @@ async def test_small_limits_are_exact_in_any_number_of_processes(limit: Callable
 class Counting:
     """A store that only counts how often it is asked."""
 
-    def __init__(self, kv: KeyValue) -> None:
+    def __init__(self, kv: KeyValueStore) -> None:
         self.kv = kv
         self.asked = 0
 
@@ -103,15 +103,15 @@ class Counting:
         return await self.kv.increment(*arguments, **more)  # type: ignore[arg-type]
 
 
-async def test_nearly_no_request_asks_the_store(kv: KeyValue) -> None:
+async def test_nearly_no_request_asks_the_store(kv: KeyValueStore) -> None:
     store = Counting(kv)
     rate = rate_of("6000/minute")
     assert rate is not None
-    tokens = RateLimit("token", rate, Counts(store, clock), clock)  # type: ignore[arg-type]
+    tokens = RateLimit("token", rate, SharedCounters(store, clock), clock)  # type: ignore[arg-type]
     await let_through(tokens, 119)
     assert store.asked == 0
     await let_through(tokens, 6000)
-    assert store.asked == OWN_SHARE
+    assert store.asked == SYNC_SHARE
 
 
 @pytest.mark.redis
@@ -119,7 +119,7 @@ async def test_without_the_store_each_process_goes_on_by_itself(own_server: Redi
     store = open_kv(own_server.url, clock)
     rate = rate_of("100/minute")
     assert rate is not None
-    counts = Counts(store, clock)
+    counts = SharedCounters(store, clock)
     tokens = RateLimit("token", rate, counts, clock)
     assert await let_through(tokens, 10) == 10
     own_server.kill()
@@ -145,10 +145,10 @@ class Dying:
 async def test_a_store_that_is_away_is_not_asked_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     store, now = Dying(), 100.0
     monkeypatch.setattr("store.limits.counters.time.monotonic", lambda: now)
-    counts = Counts(store, clock)  # type: ignore[arg-type]
+    counts = SharedCounters(store, clock)  # type: ignore[arg-type]
 
     async def count() -> int:
-        return (await counts.ask(lambda kv: kv.increment("key", dt.timedelta(minutes=1)))).times
+        return (await counts.run(lambda kv: kv.increment("key", dt.timedelta(minutes=1)))).times
 
     assert [await count() for _ in range(10)] == list(range(1, 11))
     assert store.asked == 1
@@ -177,12 +177,12 @@ def test_what_is_no_rate_stops_the_start(text: str) -> None:
 
 def test_a_limit_that_is_off_is_none() -> None:
     settings = Settings(rate_limit="off", rate_limit_anonymous="off", rate_limit_forms="off")
-    limits = Limits(settings, open_kv("", clock), clock)
+    limits = RateLimits(settings, open_kv("", clock), clock)
     assert (limits.tokens, limits.addresses, limits.forms) == (None, None, None)
 
 
 @pytest.fixture
-async def stores(redis_server: RedisServer) -> AsyncIterator[list[KeyValue]]:
+async def stores(redis_server: RedisServer) -> AsyncIterator[list[KeyValueStore]]:
     """Two processes' connections."""
     made = [open_kv(redis_server.url, clock) for _ in range(2)]
     yield made
@@ -191,9 +191,9 @@ async def stores(redis_server: RedisServer) -> AsyncIterator[list[KeyValue]]:
 
 
 @pytest.mark.redis
-async def test_a_refusal_says_until_when_and_the_other_process_refuses_too(stores: list[KeyValue]) -> None:
+async def test_a_refusal_says_until_when_and_the_other_process_refuses_too(stores: list[KeyValueStore]) -> None:
     settings = Settings(rate_limit_forms="2/minute")
-    one, other = (Limits(settings, store, clock).forms for store in stores)
+    one, other = (RateLimits(settings, store, clock).forms for store in stores)
     assert one is not None
     assert other is not None
     await one.check("192.0.2.1")

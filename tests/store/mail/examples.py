@@ -6,29 +6,30 @@ from decimal import Decimal
 from typing import Any
 
 from schema.checkout.checkout import Brand
-from schema.core.resource import Text
-from schema.delivery import DeliveryKind
+from schema.core.text import Text
+from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
 from schema.validation.languages import LANGUAGES
+from store.core.brand_colours import build_brand
 from store.mail.content import (
     Content,
-    Delivery,
+    DeductionContent,
+    DeliveryContent,
     EndpointContent,
     GiftContent,
     GiftItem,
     GiftRole,
-    Line,
     OnboardingContent,
     OrderContent,
+    OrderLineContent,
     RefundContent,
-    Taken,
-    Vat,
+    VatContent,
 )
-from store.mail.render import TEST, Rendered, rendered
-from store.partner.brand import branded
+from store.mail.render import RenderedMail, render_mail
+from store.mail.subjects import TEST_MAIL
 
 PUBLIC_URL = "https://api.shop.example"
-SHOP = branded(
+SHOP = build_brand(
     "Maison Valserène",
     "#6a4c9c",
     website="https://valserene.example/",
@@ -43,21 +44,23 @@ def everywhere(text: str) -> Text:
 
 
 LINES = (
-    Line(
+    OrderLineContent(
         name=everywhere("Candle"),
         details=(everywhere("Large"), everywhere("Ribbon: sage")),
         quantity=2,
         unit_price=Decimal("28.00"),
         total=Decimal("56.00"),
     ),
-    Line(name=everywhere("Bathrobe"), details=(), quantity=1, unit_price=Decimal("1084.00"), total=Decimal("1084.00")),
+    OrderLineContent(
+        name=everywhere("Bathrobe"), details=(), quantity=1, unit_price=Decimal("1084.00"), total=Decimal("1084.00")
+    ),
 )
 
 
-def delivery(kind: DeliveryKind) -> Delivery:
+def delivery(kind: DeliveryKind) -> DeliveryContent:
     """A delivery of a kind."""
     home = kind is DeliveryKind.HOME_DELIVERY
-    return Delivery(
+    return DeliveryContent(
         kind=kind,
         name=everywhere("Delivery mode"),
         description=everywhere("Within two days"),
@@ -81,21 +84,23 @@ def order(kind: DeliveryKind = DeliveryKind.HOME_DELIVERY, **changes: Any) -> Or
         "lines": LINES,
         "delivery": delivery(kind),
         "products_amount": Decimal("1140.00"),
-        "coupons": (Taken(code="WELCOME10", amount=Decimal("114.00")),),
+        "coupons": (DeductionContent(code="WELCOME10", amount=Decimal("114.00")),),
         "delivery_amount": Decimal("6.90"),
         "total_amount": Decimal("1032.90"),
-        "gift_cards": (Taken(code="7K3P", amount=Decimal("50.00")),),
+        "gift_cards": (DeductionContent(code="7K3P", amount=Decimal("50.00")),),
         "card_amount": Decimal("982.90"),
         "vat": (
-            Vat(rate=Decimal("5.50"), net=Decimal("20.00"), vat=Decimal("1.10")),
-            Vat(rate=Decimal("20.00"), net=Decimal("843.17"), vat=Decimal("168.63")),
+            VatContent(rate=Decimal("5.50"), net=Decimal("20.00"), vat=Decimal("1.10")),
+            VatContent(rate=Decimal("20.00"), net=Decimal("843.17"), vat=Decimal("168.63")),
         ),
         **changes,
     }
     return OrderContent(**values)
 
 
-def gift(role: GiftRole = GiftRole.GIVEN, *, value: str | None = None, count: int = 1, **changes: Any) -> GiftContent:
+def gift(
+    role: GiftRole = GiftRole.FOR_GIFTEE, *, value: str | None = None, count: int = 1, **changes: Any
+) -> GiftContent:
     """Vouchers, or gift cards of a value."""
     item = GiftItem(
         id=1,
@@ -109,7 +114,7 @@ def gift(role: GiftRole = GiftRole.GIVEN, *, value: str | None = None, count: in
     )
     values: dict[str, Any] = {
         "role": role,
-        "first_name": "Claire" if role is GiftRole.GIVEN else "Ada",
+        "first_name": "Claire" if role is GiftRole.FOR_GIFTEE else "Ada",
         "giftee_email": "claire@example.com" if role is GiftRole.SENT_TO_GIFTEE else "",
         "time_zone": "Europe/Paris",
         "items": tuple(item.model_copy(update={"id": number}) for number in range(1, count + 1)),
@@ -133,14 +138,14 @@ CONTENTS: Mapping[MailKind, Content] = {
     MailKind.GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
 }
-KINDS = (*CONTENTS, TEST)
+KINDS = (*CONTENTS, TEST_MAIL)
 
 
 def example(
     kind: MailKind | str, language: str = "en", content: Content | None = None, brand: Brand = SHOP
-) -> Rendered:
+) -> RenderedMail:
     """A message of a kind, rendered."""
     about = content or (CONTENTS[kind] if isinstance(kind, MailKind) else None)
     items = about.items if isinstance(about, GiftContent) else ()
     documents = {item.id: f"{PUBLIC_URL}/documents/vouchers/token-{item.id}.pdf" for item in items}
-    return rendered(kind, about, language, brand, PUBLIC_URL, documents, attached=bool(documents))
+    return render_mail(kind, about, language, brand, PUBLIC_URL, documents, attached=bool(documents))

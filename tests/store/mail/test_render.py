@@ -12,13 +12,14 @@ import pytest
 from babel.messages.catalog import Message
 from babel.messages.extract import extract_from_dir
 
-from schema.delivery import DeliveryKind
+from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
 from schema.validation.languages import LANGUAGES
+from store.core.sale_texts import SHOP_KIND_NAMES
 from store.mail.content import CONTENTS as CLASSES
 from store.mail.content import EndpointContent, GiftRole, content_of
-from store.mail.render import SUBJECTS, TEST, TEXTS
-from store.order.texts import GOODS
+from store.mail.render import TEXTS
+from store.mail.subjects import SUBJECTS, TEST_MAIL
 from tests.store.mail.examples import CONTENTS, KINDS, PUBLIC_URL, SHOP, delivery, example, gift, order
 
 ROOT = Path(__file__).parents[3]
@@ -100,7 +101,7 @@ def _has_text(message: Message) -> bool:
 
 
 def test_every_kind_has_its_content_subject_and_example() -> None:
-    assert set(CLASSES) == set(CONTENTS) == set(MailKind) == set(SUBJECTS) - {TEST}
+    assert set(CLASSES) == set(CONTENTS) == set(MailKind) == set(SUBJECTS) - {TEST_MAIL}
 
 
 @pytest.mark.parametrize("kind", MailKind)
@@ -165,12 +166,14 @@ def test_what_goes_to_its_giftees_is_not_said_to_go_to_the_buyer(kind: MailKind)
 
 @pytest.mark.parametrize("kind", [MailKind.ORDER_CONFIRMATION, MailKind.NEW_ORDER])
 def test_what_was_bought_is_called_what_it_is(kind: MailKind) -> None:
-    for goods, named in GOODS.items():
+    for goods, named in SHOP_KIND_NAMES.items():
         for language in LANGUAGES:
             made = example(kind, language, content=order().model_copy(update={"kind": goods}))
             for words in (made.text, Seen(made.html).text):
                 assert named.in_language(language) in words
-                assert not [n for other, n in GOODS.items() if other is not goods and n.in_language(language) in words]
+                assert not [
+                    n for other, n in SHOP_KIND_NAMES.items() if other is not goods and n.in_language(language) in words
+                ]
     before = order().model_dump(mode="json", exclude={"kind"})
     assert "Products" in example(kind, content=content_of(kind, before)).text, "written before it was told"
 
@@ -223,7 +226,7 @@ def test_each_way_to_receive_it_has_its_words(kind: MailKind) -> None:
             message = example(kind, language, gift(role, value=value))
             assert Seen(message.html).text.count(message.subject) == 1  # its title
             assert message.text.startswith(message.subject)
-            assert ("Bonne fête !" in message.text) is (role is GiftRole.GIVEN), "a buyer knows the message"
+            assert ("Bonne fête !" in message.text) is (role is GiftRole.FOR_GIFTEE), "a buyer knows the message"
             subjects.add(message.subject)
         given = example(kind, "en", gift(role, value=value, first_name=""))
         assert "Hello" not in given.text + given.html

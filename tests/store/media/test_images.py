@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageCms, PngImagePlugin
 
-from schema.media import SIDES, MediaSize
-from store.media.images import BadPicture, Picture, picture_of
+from schema.media import LONGEST_SIDES, MediaSize
+from store.media.images import InvalidPicture, ProcessedPicture, process_picture
 
 FULL, THUMB = MediaSize.FULL, MediaSize.THUMB
 SECRET = "48.8584 N 2.2945 E, taken by Ada"
@@ -37,7 +37,7 @@ def saved(image: Image.Image, kind: str, **more: Any) -> bytes:
     return file.getvalue()
 
 
-def shown(picture: Picture, size: MediaSize = FULL) -> Image.Image:
+def shown(picture: ProcessedPicture, size: MediaSize = FULL) -> Image.Image:
     """What is kept, as a browser decodes it; nothing but pixels is in it."""
     image = Image.open(io.BytesIO(picture.sizes[size]))
     image.load()
@@ -56,7 +56,7 @@ def alike(found: Any, wanted: tuple[int, ...], within: int = 24) -> bool:
 def test_every_kind_is_kept_as_one(kind: str, mode: str) -> None:
     image = drawn(64, 48, mode)
     takes = {"JPEG": ("L", "RGB"), "WEBP": ("RGB",), "AVIF": ("RGB",)}.get(kind, (mode,))
-    picture = picture_of(saved(image if mode in takes else image.convert("RGB"), kind))
+    picture = process_picture(saved(image if mode in takes else image.convert("RGB"), kind))
     assert (picture.width, picture.height) == (64, 48)
     for size in MediaSize:
         assert shown(picture, size).size == (64, 48)  # nothing is enlarged
@@ -66,13 +66,13 @@ def test_every_kind_is_kept_as_one(kind: str, mode: str) -> None:
 
 
 def test_each_size_fits_its_side_and_keeps_its_shape() -> None:
-    picture = picture_of(saved(drawn(5000, 2500), "JPEG"))
+    picture = process_picture(saved(drawn(5000, 2500), "JPEG"))
     assert {size: shown(picture, size).size for size in MediaSize} == {
-        size: (side, side // 2) for size, side in SIDES.items()
+        size: (side, side // 2) for size, side in LONGEST_SIDES.items()
     }
     assert (picture.width, picture.height) == (3840, 1920)
-    assert shown(picture_of(saved(drawn(1, 1), "PNG"))).size == (1, 1)
-    assert shown(picture_of(saved(drawn(12_000, 1), "PNG")), THUMB).size == (320, 1)
+    assert shown(process_picture(saved(drawn(1, 1), "PNG"))).size == (1, 1)
+    assert shown(process_picture(saved(drawn(12_000, 1), "PNG")), THUMB).size == (320, 1)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
@@ -83,7 +83,7 @@ def test_a_picture_is_turned_upright(orientation: int, kind: str) -> None:
     stored = upright if orientation == 1 else upright.transpose(Image.Transpose(undo[orientation]))
     exif = Image.Exif()
     exif[0x0112] = orientation
-    found = shown(picture_of(saved(stored, kind, exif=exif)))
+    found = shown(process_picture(saved(stored, kind, exif=exif)))
     assert found.size == (40, 20)
     assert alike(found.convert("RGB").getpixel((4, 4)), (20, 20, 220), 50)
     assert alike(found.convert("RGB").getpixel((36, 16)), (200, 30, 30), 50)
@@ -104,7 +104,7 @@ def test_nothing_that_was_written_beside_the_pixels_is_kept() -> None:
     ]
     for content in files:
         assert SECRET.encode() in content
-        for kept in picture_of(content).sizes.values():
+        for kept in process_picture(content).sizes.values():
             assert SECRET.encode() not in kept
             assert b"EXIF" not in kept
             assert b"XMP" not in kept
@@ -121,7 +121,7 @@ def zipped() -> bytes:
 @pytest.mark.parametrize("tail", [HTML, zipped(), b"<?php system($_GET[0]);", b"\0" * 100])
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
 def test_what_is_more_than_a_picture_leaves_the_rest_behind(kind: str, tail: bytes) -> None:
-    for kept in picture_of(saved(drawn(), kind) + tail).sizes.values():
+    for kept in process_picture(saved(drawn(), kind) + tail).sizes.values():
         assert tail[:12] not in kept
         assert kept[:4] == b"RIFF"
         assert struct.unpack("<I", kept[4:8])[0] == len(kept) - 8  # nothing stands behind it
@@ -158,8 +158,8 @@ def lying() -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", lying())
 def test_what_is_no_whole_picture_is_refused(name: str) -> None:
-    with pytest.raises(BadPicture, match="a HEIC" if name == "heic" else r"no picture|damaged"):
-        picture_of(lying()[name])
+    with pytest.raises(InvalidPicture, match="a HEIC" if name == "heic" else r"no picture|damaged"):
+        process_picture(lying()[name])
 
 
 def png_that_claims(width: int, height: int) -> bytes:
@@ -199,38 +199,38 @@ def test_a_bomb_is_refused_before_it_is_decoded(content: bytes, monkeypatch: pyt
     monkeypatch.setattr("PIL.ImageFile.ImageFile.load", decode)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # as in production, where it is no error
-        with pytest.raises(BadPicture, match=r"too large|damaged"):
-            picture_of(content)
+        with pytest.raises(InvalidPicture, match=r"too large|damaged"):
+            process_picture(content)
 
 
 def test_a_jpeg_that_goes_over_its_picture_without_end_is_refused() -> None:
     jpeg = saved(drawn(400, 300), "JPEG", progressive=True)
     last = jpeg.rindex(b"\xff\xda")
     again = jpeg[last:-2]
-    assert shown(picture_of(jpeg[:last] + again * 20 + jpeg[-2:])).size == (400, 300)
-    with pytest.raises(BadPicture, match="take long"):
-        picture_of(jpeg[:last] + again * 100 + jpeg[-2:])
+    assert shown(process_picture(jpeg[:last] + again * 20 + jpeg[-2:])).size == (400, 300)
+    with pytest.raises(InvalidPicture, match="take long"):
+        process_picture(jpeg[:last] + again * 100 + jpeg[-2:])
 
 
 def test_what_a_telephone_adds_to_a_jpeg_is_no_scan() -> None:
     jpeg = saved(drawn(), "JPEG", comment=b"\xff\xda" * 200)
-    assert shown(picture_of(jpeg + b"\xff\xda" * 200)).size == (40, 30)
+    assert shown(process_picture(jpeg + b"\xff\xda" * 200)).size == (40, 30)
     hidden = saved(drawn(), "JPEG", comment=b"\xff\xd9", progressive=True)
     last = hidden.rindex(b"\xff\xda")
-    with pytest.raises(BadPicture, match="take long"):  # an end that is told in a comment is none
-        picture_of(hidden[:last] + hidden[last:-2] * 100 + hidden[-2:])
+    with pytest.raises(InvalidPicture, match="take long"):  # an end that is told in a comment is none
+        process_picture(hidden[:last] + hidden[last:-2] * 100 + hidden[-2:])
 
 
 def test_what_a_camera_wrote_wrong_costs_no_picture() -> None:
     for kind in ("JPEG", "PNG", "WEBP"):
-        assert shown(picture_of(saved(drawn(), kind, exif=b"Exif\0\0nonsense"))).size == (40, 30)
+        assert shown(process_picture(saved(drawn(), kind, exif=b"Exif\0\0nonsense"))).size == (40, 30)
 
 
 def test_of_what_moves_the_first_picture_is_kept() -> None:
     frames = [drawn(20, 20, colour=(0, 0, 0)), *(drawn(20, 20, colour=(shade, 255, shade)) for shade in range(40))]
     for kind in ("GIF", "WEBP", "PNG", "AVIF"):
         content = saved(frames[0], kind, save_all=True, append_images=frames[1:])
-        assert alike(shown(picture_of(content)).convert("RGB").getpixel((15, 15)), (0, 0, 0), 40)
+        assert alike(shown(process_picture(content)).convert("RGB").getpixel((15, 15)), (0, 0, 0), 40)
 
 
 def profile_of_other_colours() -> bytes:
@@ -247,21 +247,21 @@ def profile_of_other_colours() -> bytes:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF"])
 def test_colours_of_another_profile_become_those_that_it_means(kind: str) -> None:
-    found = shown(picture_of(saved(drawn(), kind, icc_profile=profile_of_other_colours())))
+    found = shown(process_picture(saved(drawn(), kind, icc_profile=profile_of_other_colours())))
     assert alike(found.getpixel((38, 28)), (30, 30, 200), 12)
 
 
 def test_colours_are_those_of_every_screen() -> None:
     cyan = saved(Image.new("CMYK", (20, 20), (255, 0, 0, 0)), "JPEG", quality=95)
-    assert alike(shown(picture_of(cyan)).getpixel((9, 9)), (0, 255, 255), 40)
+    assert alike(shown(process_picture(cyan)).getpixel((9, 9)), (0, 255, 255), 40)
 
     grey = Image.new("I;16", (20, 20), 32_768)
-    assert alike(shown(picture_of(saved(grey, "PNG"))).getpixel((9, 9)), (128, 128, 128), 4)
+    assert alike(shown(process_picture(saved(grey, "PNG"))).getpixel((9, 9)), (128, 128, 128), 4)
 
     lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()  # is none of RGB pictures
     srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     for profile in (srgb, lab, b"no profile at all"):
-        found = shown(picture_of(saved(drawn(), "PNG", icc_profile=profile)))
+        found = shown(process_picture(saved(drawn(), "PNG", icc_profile=profile)))
         assert alike(found.getpixel((38, 28)), (200, 30, 30), 4)
 
 
@@ -273,7 +273,7 @@ def test_what_is_clear_stays_clear() -> None:
     palette.paste(1, (0, 0, 10, 20))
     for content in (saved(clear, "PNG"), saved(clear, "WEBP"), saved(palette, "PNG", transparency=0), saved(palette, "GIF", transparency=0),
                     saved(clear.convert("LA"), "PNG"), saved(clear, "AVIF")):  # fmt: skip
-        found = shown(picture_of(content))
+        found = shown(process_picture(content))
         assert found.mode == "RGBA"
         assert found.getpixel((15, 10))[3] < 10  # type: ignore[index]
         assert found.getpixel((4, 10))[3] > 245  # type: ignore[index]
@@ -319,13 +319,13 @@ def test_any_harm_done_to_a_file_makes_it_a_picture_or_a_refusal(
     else:
         for _ in range(at.randrange(1, 4)):
             content[at.randrange(len(content))] ^= 1 << at.randrange(8)
-    with contextlib.suppress(BadPicture):
-        picture = picture_of(bytes(content))
-        for size, side in SIDES.items():
+    with contextlib.suppress(InvalidPicture):
+        picture = process_picture(bytes(content))
+        for size, side in LONGEST_SIDES.items():
             assert max(shown(picture, size).size) <= side
 
 
 @given(st.binary(max_size=300))
 def test_no_bytes_do_harm(content: bytes) -> None:
-    with pytest.raises(BadPicture):
-        picture_of(content)
+    with pytest.raises(InvalidPicture):
+        process_picture(content)

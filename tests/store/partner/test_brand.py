@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.partner.brand import AA, brand_of, contrast, readable
+from store.core.brand_colours import MIN_CONTRAST, contrast, readable_colour
+from store.partner.brand import brand_of
 from store.partner.partners import PartnerRow
 
 COLOURS = st.integers(0, 0xFFFFFF).map(lambda n: f"#{n:06x}")
@@ -42,29 +43,29 @@ def test_contrast_is_that_of_wcag(one: str, other: str, ratio: float) -> None:
 @given(COLOURS)
 def test_text_on_the_accent_and_in_it_can_be_read(accent: str) -> None:
     brand = brand_of(partner(accent))
-    assert contrast(brand.accent_ink, brand.accent) >= AA
-    assert contrast(brand.accent_text, "#ffffff") >= AA
+    assert contrast(brand.accent_ink, brand.accent) >= MIN_CONTRAST
+    assert contrast(brand.accent_text, "#ffffff") >= MIN_CONTRAST
     assert brand.accent == accent
 
 
 @pytest.mark.parametrize("accent", ["#767676", "#777777", "#787878"])
 def test_ink_can_be_read_on_the_greys_in_the_middle(accent: str) -> None:
-    assert contrast(brand_of(partner(accent)).accent_ink, accent) >= AA
+    assert contrast(brand_of(partner(accent)).accent_ink, accent) >= MIN_CONTRAST
 
 
 @given(COLOURS)
 def test_a_colour_is_darkened_no_more_than_needed(colour: str) -> None:
-    text = readable(colour)
-    if contrast(colour, "#ffffff") >= AA:
+    text = readable_colour(colour)
+    if contrast(colour, "#ffffff") >= MIN_CONTRAST:
         assert text == colour
     else:
-        assert contrast(text, "#ffffff") < AA + 0.6
+        assert contrast(text, "#ffffff") < MIN_CONTRAST + 0.6
 
 
 def test_what_can_be_read_stays_and_white_does_not() -> None:
-    assert readable("#1f4e5f") == "#1f4e5f"
-    assert readable("#ffffff") not in {"#ffffff", "#000000"}
-    assert readable("#000000", on="#000000") == "#000000"
+    assert readable_colour("#1f4e5f") == "#1f4e5f"
+    assert readable_colour("#ffffff") not in {"#ffffff", "#000000"}
+    assert readable_colour("#000000", on="#000000") == "#000000"
 
 
 def test_a_brand_is_what_the_partner_says() -> None:

@@ -14,11 +14,11 @@ from stdnum import luhn
 
 from schema.core.errors import InvalidInput
 from schema.partner.partner import PartnerStatus
-from schema.validation.characters import in_one_line
+from schema.validation.characters import clean_line
 from schema.validation.contact import Bic, Country, Iban, phone_number
 from schema.validation.countries import COUNTRIES, country_code
 from schema.validation.languages import LANGUAGES
-from store.partner.checks import check, company_number
+from store.partner.checks import check_partner, company_number
 from store.partner.partners import PartnerRow
 
 TODAY = dt.date(2026, 11, 21)
@@ -28,7 +28,7 @@ SPACED = st.text(alphabet=" .-", max_size=2)
 def checked(**columns: Any) -> PartnerRow:
     """A new partner that passed."""
     row = PartnerRow(**{"status": PartnerStatus.ACTIVE, **columns})
-    check(row, TODAY)
+    check_partner(row, TODAY)
     return row
 
 
@@ -55,7 +55,7 @@ def test_whatever_is_sent_as_a_country_is_one_or_refused(text: str) -> None:
     except ValidationError:
         assert country_code(text) is None
     else:
-        assert kept.strip() == in_one_line(text), "as it was sent, but for what cannot be seen and blanks around it"
+        assert kept.strip() == clean_line(text), "as it was sent, but for what cannot be seen and blanks around it"
         assert not kept or country_code(kept) in COUNTRIES
 
 

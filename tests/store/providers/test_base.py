@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.providers.base import MinorAmount, exponent, new_key
+from store.providers.keys import new_idempotency_key
+from store.providers.money import MinorAmount, exponent
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,6 @@ def test_most_currencies_have_cents() -> None:
 
 
 def test_every_key_is_one_that_providers_take() -> None:
-    first, second = new_key(), new_key()
+    first, second = new_idempotency_key(), new_idempotency_key()
     assert first != second
     assert re.fullmatch("[A-Za-z0-9-]{16,36}", first)

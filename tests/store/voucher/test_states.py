@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from schema.core.errors import InvalidTransition
 from schema.core.permission import Permission
 from schema.voucher.voucher import VoucherKind, VoucherState
-from store.voucher.activation import end_of_validity
+from store.voucher.payment import end_of_validity
 from store.voucher.rules import is_extendable, is_over, is_refundable, is_usable
-from store.voucher.states import MOVES, permission_for
+from store.voucher.states import TRANSITIONS, transition_permission
 
 WRITTEN = """
     draft: paid error
@@ -38,13 +38,13 @@ def test_the_table_is_the_documented_one() -> None:
         for old, _, to in (line.strip().partition(": ") for line in WRITTEN.strip().splitlines())
         for new in to.split()
     }
-    assert set(MOVES) == documented
+    assert set(TRANSITIONS) == documented
     for old, new in itertools.product(VoucherState, repeat=2):
         if old is new:
-            assert permission_for(old, new) is None
+            assert transition_permission(old, new) is None
         elif (old, new) not in documented:
             with pytest.raises(InvalidTransition):
-                permission_for(old, new)
+                transition_permission(old, new)
         else:
             move = f"{old.value} {new.value}"
             expected = Permission.UPDATE_VOUCHER
@@ -52,7 +52,7 @@ def test_the_table_is_the_documented_one() -> None:
                 expected = Permission.USE_VOUCHER
             elif move in BACK_TO_LIFE:
                 expected = Permission.REOPEN_VOUCHER
-            assert permission_for(old, new) is expected
+            assert transition_permission(old, new) is expected
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ FACTS = st.builds(
 @given(FACTS)
 def test_the_rules_do_not_contradict_each_other_or_the_table(voucher: Facts) -> None:
     if is_usable(voucher, NOW):
-        assert (voucher.state, VoucherState.USED) in MOVES
+        assert (voucher.state, VoucherState.USED) in TRANSITIONS
         assert voucher.activated_on is not None
         assert voucher.activated_on <= NOW
         assert voucher.expires_on is None or voucher.expires_on > NOW

@@ -16,7 +16,7 @@ from schema.webhook.webhook import AttemptOutcome
 from store.core.settings import Settings
 from store.webhook import sender as module
 from store.webhook.addresses import ForbiddenAddress
-from store.webhook.sender import Answer, Courier
+from store.webhook.sender import SendResult, WebhookSender
 from tests.servers.receivers import Behaviour, Receiver, answers, closes, drips, hangs, receiving, talks_nonsense
 
 HOME = Settings(webhook_networks_allowed=["127.0.0.0/8"])
@@ -32,7 +32,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A try takes half a second at most."""
-    monkeypatch.setattr(module, "WHOLE_TRY", dt.timedelta(seconds=0.5))
+    monkeypatch.setattr(module, "TOTAL_TIMEOUT", dt.timedelta(seconds=0.5))
 
 
 class Names:
@@ -48,21 +48,21 @@ class Names:
 
 
 @contextlib.contextmanager
-def open_courier(settings: Settings = HOME, names: Names | None = None) -> Iterator[Courier]:
-    made = Courier(settings, names)
+def open_sender(settings: Settings = HOME, names: Names | None = None) -> Iterator[WebhookSender]:
+    made = WebhookSender(settings, names)
     yield made
     made.close()
 
 
-async def send(url: str, settings: Settings = HOME, names: Names | None = None) -> Answer:
-    with open_courier(settings, names) as courier:
-        return await courier.send(url, HEADERS, b'{"a":1}')
+async def send(url: str, settings: Settings = HOME, names: Names | None = None) -> SendResult:
+    with open_sender(settings, names) as opened:
+        return await opened.send(url, HEADERS, b'{"a":1}')
 
 
 async def test_a_message_arrives_as_it_was_given(receiver: Receiver) -> None:
     receiver.otherwise = answers(200, b"thanks")
     answer = await send(receiver.url)
-    assert (answer.outcome, answer.status, answer.beginning, answer.error) == (
+    assert (answer.outcome, answer.status, answer.body_excerpt, answer.error) == (
         AttemptOutcome.DELIVERED,
         200,
         "thanks",
@@ -121,8 +121,8 @@ async def test_of_a_large_answer_the_beginning_is_kept_and_the_rest_not_read(rec
     receiver.otherwise = floods
     answer = await send(receiver.url)
     assert answer.outcome is AttemptOutcome.DELIVERED
-    assert len(answer.beginning) <= 1024
-    assert answer.beginning.startswith("\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}yyy")
+    assert len(answer.body_excerpt) <= 1024
+    assert answer.body_excerpt.startswith("\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}yyy")
     await asyncio.sleep(0.1)
     assert read < 20 * 1024 * 1024
 
@@ -171,10 +171,10 @@ async def test_one_private_address_among_public_ones_closes_the_name(receiver: R
 async def test_a_name_that_leads_elsewhere_after_the_check_is_not_followed(receiver: Receiver) -> None:
     """DNS rebinding: the name is public when it is saved, and ours when it is called."""
     names = Names(["8.8.8.8"], ["127.0.0.1"])
-    with open_courier(Settings(), names) as courier:
+    with open_sender(Settings(), names) as opened:
         url = f"http://rebind.example:{receiver.port}/"
-        await courier.check(courier.target(url))
-        answer = await courier.send(url, HEADERS, b"{}")
+        await opened.check(opened.target(url))
+        answer = await opened.send(url, HEADERS, b"{}")
     assert answer.outcome is AttemptOutcome.FORBIDDEN
     assert receiver.received == []
 
@@ -201,16 +201,16 @@ async def test_the_next_address_of_a_name_is_tried(receiver: Receiver) -> None:
 
 
 async def test_a_name_is_checked_before_it_is_saved() -> None:
-    with open_courier(Settings(), Names(["8.8.8.8"])) as courier:
-        await courier.check(courier.target("https://hooks.example/"))
-    with open_courier(Settings(), Names(["192.168.1.1"])) as courier, pytest.raises(ForbiddenAddress):
-        await courier.check(courier.target("https://hooks.example/"))
-    with open_courier(Settings()) as courier:
+    with open_sender(Settings(), Names(["8.8.8.8"])) as opened:
+        await opened.check(opened.target("https://hooks.example/"))
+    with open_sender(Settings(), Names(["192.168.1.1"])) as opened, pytest.raises(ForbiddenAddress):
+        await opened.check(opened.target("https://hooks.example/"))
+    with open_sender(Settings()) as opened:
         with pytest.raises(socket.gaierror):
-            await courier.check(courier.target("https://nowhere.invalid/"))
+            await opened.check(opened.target("https://nowhere.invalid/"))
         long_label = "x" * 64
         with pytest.raises(socket.gaierror):
-            await courier.check(courier.target(f"https://{long_label}.invalid/"))
+            await opened.check(opened.target(f"https://{long_label}.invalid/"))
 
 
 async def test_an_unknown_name_is_told() -> None:
@@ -261,11 +261,11 @@ async def safe_receiver(certificate: tuple[pathlib.Path, pathlib.Path]) -> Async
         yield found
 
 
-async def over_tls(receiver: Receiver, host: str, trusted: pathlib.Path | None) -> Answer:
-    with open_courier(HOME, Names(["127.0.0.1"])) as courier:
+async def over_tls(receiver: Receiver, host: str, trusted: pathlib.Path | None) -> SendResult:
+    with open_sender(HOME, Names(["127.0.0.1"])) as opened:
         if trusted is not None:
-            courier._tls.load_verify_locations(trusted)
-        return await courier.send(f"https://{host}:{receiver.port}/", HEADERS, b"{}")
+            opened._tls.load_verify_locations(trusted)
+        return await opened.send(f"https://{host}:{receiver.port}/", HEADERS, b"{}")
 
 
 async def test_the_certificate_is_compared_with_the_name_though_an_address_is_called(

@@ -12,10 +12,10 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from store.core.clock import clock
 from store.order.signing_secrets import SALT_BYTES, new_salt
 from store.webhook.rows import WebhookEndpointRow
-from store.webhook.signing import WEBHOOK_SECRET, body_of, headers_of
+from store.webhook.signing import WEBHOOK_SECRET, signed_headers, webhook_body
 
 INSTALLATION = SecretStr("an installation's own secret, long enough")
-BODY = body_of(
+BODY = webhook_body(
     key="evt_1",
     type="order.paid",
     occurred_on=dt.datetime(2026, 1, 2, 3, 4, 5, 600000, tzinfo=dt.UTC),
@@ -39,7 +39,7 @@ def test_a_secret_is_what_the_specification_wants_and_made_of_both_halves() -> N
 
 def test_the_official_library_verifies_a_message() -> None:
     secret = WEBHOOK_SECRET.secret_of(INSTALLATION, new_salt())
-    headers = headers_of("msg_1", BODY, clock.now(), [secret])
+    headers = signed_headers("msg_1", BODY, clock.now(), [secret])
     assert Webhook(secret).verify(BODY, headers) == orjson.loads(BODY)
     for changed in ({"webhook-id": "msg_2"}, {"webhook-timestamp": str(int(clock.timestamp()) + 1)}):
         with pytest.raises(WebhookVerificationError):
@@ -53,7 +53,7 @@ def test_the_official_library_verifies_a_message() -> None:
 def test_a_moved_clock_makes_no_message_look_old_or_early() -> None:
     secret = WEBHOOK_SECRET.secret_of(INSTALLATION, new_salt())
     clock.advance(dt.timedelta(days=2))
-    Webhook(secret).verify(BODY, headers_of("msg_1", BODY, clock.now(), [secret]))
+    Webhook(secret).verify(BODY, signed_headers("msg_1", BODY, clock.now(), [secret]))
 
 
 def test_while_a_secret_is_replaced_either_verifies() -> None:
@@ -63,7 +63,7 @@ def test_while_a_secret_is_replaced_either_verifies() -> None:
         previous_secret_salt=new_salt(), previous_secret_until=now,
     )  # fmt: skip
     new, old = WEBHOOK_SECRET.secrets_of(INSTALLATION, row, now - dt.timedelta(seconds=1))
-    headers = headers_of("msg_1", BODY, now, [new, old])
+    headers = signed_headers("msg_1", BODY, now, [new, old])
     assert headers["webhook-signature"].count("v1,") == 2
     for secret in (new, old):
         Webhook(secret).verify(BODY, headers)

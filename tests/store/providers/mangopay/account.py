@@ -1,14 +1,16 @@
 """An adapter wired to routes of ours instead of the network, and the bodies that the provider would answer."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
 import respx
 
 from store.core.clock import Clock
-from store.providers.base import InboundWebhook, MinorAmount, PaymentRequest, RefundRequest
+from store.providers.base import InboundWebhook
 from store.providers.mangopay import Mangopay
+from store.providers.money import MinorAmount
+from store.providers.transactions import PaymentRequest, RefundRequest
 
 BASE = "https://provider.test/some/path"
 ACCOUNT = f"{BASE}/v2.01/shop"
@@ -36,7 +38,11 @@ class Account:
 
     def __init__(self, hook_secret: str = SECRET, *, alert_email: str = "") -> None:
         self.routes = respx.Router(assert_all_called=False)
+        self.handler: Callable[[httpx.Request], Awaitable[httpx.Response]] = self.routes.async_handler
+        """What answers the adapter's requests."""
         self.slept: list[float] = []
+        self.while_asleep: Callable[[], object] = lambda: None
+        """What happens while the adapter waits."""
         self.clock = Clock()
         self.token = self.routes.post(TOKEN).mock(side_effect=self._token)
         self.adapter = Mangopay(
@@ -45,7 +51,7 @@ class Account:
             api_key="api-key-of-shop",
             hook_secret=hook_secret,
             alert_email=alert_email,
-            transport=httpx.MockTransport(self.routes.async_handler),
+            transport=httpx.MockTransport(self._handle),
             clock=self.clock,
             sleep=self._sleep,
         )
@@ -74,6 +80,10 @@ class Account:
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
+        self.while_asleep()
+
+    async def _handle(self, request: httpx.Request) -> httpx.Response:
+        return await self.handler(request)
 
 
 def ok(body: object, **headers: str) -> httpx.Response:

@@ -17,14 +17,15 @@ from store.providers.accounts import (
     LegalKind,
     Representative,
 )
-from store.providers.base import Key, Person, TransactionKind
+from store.providers.keys import IdempotencyKey
+from store.providers.transactions import Payer, TransactionKind
 from tests.store.providers.mangopay import wire
 from tests.store.providers.mangopay.account import ACCOUNT, PAYMENT, REFUND, Account
 from tests.store.providers.mangopay.wire import GOOD, WireCall
 
-KEY = Key("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
+KEY = IdempotencyKey("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
 BACK = "https://shop.example/k/abcdefgh"
-PERSON = Person("Ana", "Puig", "ana@example.com")
+PERSON = Payer("Ana", "Puig", "ana@example.com")
 ADDRESS = Address("4 rue de la Paix", "Paris", "75002", "FR", "2e étage", "Île-de-France")
 ACTING = Representative("Ana", "Puig", "ana@example.com", dt.date(1980, 2, 29), "FR", "ES", "+33611223344")
 IBAN = "FR7630004000031234567890143"

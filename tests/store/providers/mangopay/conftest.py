@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.coffret.sandbox.world import running
+from tests.coffret.sandbox.mangopay_api import running
 from tests.store.providers.mangopay.account import Account
-from tests.store.providers.mangopay.api_server import Desk, adapter_of
+from tests.store.providers.mangopay.connected_provider import ConnectedProvider, adapter_of
 
 
 @pytest.fixture
@@ -18,9 +18,9 @@ async def account() -> AsyncIterator[Account]:
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    """A desk at an empty sandbox."""
-    async with running() as world:
-        adapter = adapter_of(world)
-        yield Desk(world, adapter)
+async def provider() -> AsyncIterator[ConnectedProvider]:
+    """A provider at an empty sandbox."""
+    async with running() as api:
+        adapter = adapter_of(api)
+        yield ConnectedProvider(api, adapter)
         await adapter.aclose()

@@ -10,7 +10,9 @@ import pytest
 from store.providers.accounts import Account as Told
 from store.providers.accounts import AccountStatus, Blocks, Enrolment, KycLevel, LegalKind
 from store.providers.actions import ActionKind, UserAction
-from store.providers.base import ActionRequired, InvalidRequest, MinorAmount, NotFound, Transient, new_key
+from store.providers.errors import ActionRequired, InvalidRequest, ProviderNotFound, TransientError
+from store.providers.keys import new_idempotency_key
+from store.providers.money import MinorAmount
 from tests.store.providers.mangopay.account import CREATED, Account, Answer, ok, refusal
 from tests.store.providers.mangopay.people import (
     BACK,
@@ -29,7 +31,9 @@ LEGAL, NATURAL = "/sca/users/legal", "/sca/users/natural"
 async def created(account: Account, **changes: Any) -> Told:
     """Create an account."""
     request = replace(REQUEST, **changes)
-    return await account.adapter.create_account(request, return_url=BACK, key=new_key(), sent_at=account.clock.now())
+    return await account.adapter.create_account(
+        request, return_url=BACK, key=new_idempotency_key(), sent_at=account.clock.now()
+    )
 
 
 async def test_a_business_is_an_owner_that_has_accepted_the_terms(account: Account) -> None:
@@ -158,7 +162,7 @@ async def test_a_return_url_that_leaves_no_room_for_the_link_is_not_sent(account
     account.on("POST", LEGAL, ok(legal_user()))
     for url in (longest, longest + "x"):
         sent_at = account.clock.now()
-        made = account.adapter.create_account(REQUEST, return_url=url, key=new_key(), sent_at=sent_at)
+        made = account.adapter.create_account(REQUEST, return_url=url, key=new_idempotency_key(), sent_at=sent_at)
         if url == longest:
             action = (await made).action
             assert action
@@ -244,7 +248,7 @@ async def test_an_account_is_told_as_it_is_now(
 
 async def test_an_account_that_is_not_there_is_not_found(account: Account) -> None:
     account.on("GET", "/sca/users/nobody", refusal(404, "ressource_not_found"))
-    with pytest.raises(NotFound):
+    with pytest.raises(ProviderNotFound):
         await account.adapter.get_account("nobody")
 
 
@@ -253,7 +257,7 @@ async def test_an_account_that_is_not_there_is_not_found(account: Account) -> No
 
 async def test_a_new_session_is_opened_without_a_body(account: Account) -> None:
     route = account.on("POST", "/sca/users/user_m_2/enrollment", ok({"PendingUserAction": {"RedirectUrl": SCA}}))
-    before, key = account.clock.now(), new_key()
+    before, key = account.clock.now(), new_idempotency_key()
     action = await account.adapter.open_enrolment("user_m_2", return_url=BACK, key=key, sent_at=before)
     request = route.calls.last.request
     assert (request.content, request.headers["Idempotency-Key"]) == (b"", key)
@@ -265,7 +269,7 @@ async def test_a_new_session_is_opened_without_a_body(account: Account) -> None:
 
 async def test_whoever_has_nothing_to_do_gets_no_session(account: Account) -> None:
     account.on("POST", "/sca/users/user_m_2/enrollment", ok({"PendingUserAction": None}))
-    key, now = new_key(), account.clock.now()
+    key, now = new_idempotency_key(), account.clock.now()
     assert await account.adapter.open_enrolment("user_m_2", return_url=BACK, key=key, sent_at=now) is None
 
 
@@ -286,7 +290,7 @@ async def test_an_enrolment_that_was_never_asked_for_is_none(account: Account) -
 
 async def test_an_enrolment_that_cannot_be_asked_about_is_not_taken_for_none(account: Account) -> None:
     account.on("GET", "/sca/users/user_m_2/sca-status", refusal(503))
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.get_enrolment("user_m_2")
 
 
@@ -362,5 +366,5 @@ async def test_a_balance_that_its_owner_must_authenticate_for_says_where_and_lea
 )
 async def test_a_balance_that_cannot_be_read_is_none(account: Account, answer: Answer) -> None:
     account.on("GET", "/wallets/wlt_m_1", answer)
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.get_balance("wlt_m_1", return_url=BACK)

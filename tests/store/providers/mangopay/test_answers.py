@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from store.providers.accounts import DocumentType
-from store.providers.base import Transient, UnknownOutcome, new_key
+from store.providers.errors import TransientError, UnknownOutcome
+from store.providers.keys import new_idempotency_key
 from store.providers.mangopay import client
 from tests.store.providers.mangopay.account import CREATED, Account, kept, ok
 
@@ -28,7 +29,7 @@ def answering(account: Account, status: int, pieces: Any, **headers: str) -> lis
         calls.append(request)
         return httpx.Response(status, content=pieces(), headers=headers)
 
-    account.adapter._client._http._transport = httpx.MockTransport(handle)
+    account.handler = handle
     return calls
 
 
@@ -49,12 +50,12 @@ async def dripping() -> AsyncIterator[bytes]:
 async def test_an_answer_without_an_end_is_a_lost_one(
     account: Account, monkeypatch: pytest.MonkeyPatch, pieces: Any
 ) -> None:
-    monkeypatch.setattr(client, "ANSWERS_WITHIN", 0.1 if pieces is dripping else 60.0)
+    monkeypatch.setattr(client, "RESPONSE_TIMEOUT", 0.1 if pieces is dripping else 60.0)
     answering(account, 200, pieces)
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.get_document("kyc_1")
     now = account.clock.now()
-    key = new_key()
+    key = new_idempotency_key()
     with pytest.raises(UnknownOutcome):
         await account.adapter.create_document(
             "user_m_1", DocumentType.IDENTITY_PROOF, reference="a", key=key, sent_at=now
@@ -62,13 +63,13 @@ async def test_an_answer_without_an_end_is_a_lost_one(
 
 
 async def test_a_packed_answer_is_no_larger_than_what_it_holds(account: Account) -> None:
-    packed = gzip.compress(b" " * (client.LARGEST_ANSWER + 1))
+    packed = gzip.compress(b" " * (client.LARGEST_RESPONSE + 1))
 
     async def pieces() -> AsyncIterator[bytes]:
         yield packed
 
     answering(account, 200, pieces, **{"content-encoding": "gzip"})
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.get_document("kyc_1")
 
 
@@ -86,7 +87,7 @@ async def test_nobody_is_followed_elsewhere_with_the_token(account: Account, sta
         yield b""
 
     calls = answering(account, status, pieces, location="https://elsewhere.example/")
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.get_document("kyc_1")
     assert {call.url.host for call in calls} == {"provider.test"}
 
@@ -94,7 +95,7 @@ async def test_nobody_is_followed_elsewhere_with_the_token(account: Account, sta
 @pytest.mark.parametrize("date", ["2026-01-01T00:00:00", "tomorrow", None, True, 1e30, [1]])
 async def test_a_date_that_says_no_moment_is_not_believed(account: Account, date: object) -> None:
     account.on("GET", PATH, ok({**DOCUMENT, "CreationDate": date}))
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.get_document("kyc_1")
 
 
@@ -108,7 +109,7 @@ async def test_nul_is_shown_as_what_cannot_be_shown(account: Account) -> None:
 async def test_a_list_without_an_end_is_given_up(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "MOST_PAGES", 3)
     route = account.on("GET", ALL, ok([DOCUMENT] * client.PAGE))
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.list_documents("user_m_1")
     assert route.call_count == 3
 
@@ -123,7 +124,7 @@ async def test_a_number_of_pages_that_is_none_is_not_believed(account: Account, 
 
 async def test_a_kept_answer_of_another_shape_settles_nothing(account: Account) -> None:
     account.on("POST", ALL, httpx.Response(409))
-    key, now = new_key(), account.clock.now()
+    key, now = new_idempotency_key(), account.clock.now()
     account.on("GET", f"/responses/{key}", ok(kept({"Id": "kyc_1"})))
     with pytest.raises(UnknownOutcome):
         await account.adapter.create_document(

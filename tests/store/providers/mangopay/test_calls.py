@@ -8,22 +8,20 @@ import httpx
 import pytest
 
 from store.providers.actions import ActionKind, UserAction
-from store.providers.base import (
-    Declined,
+from store.providers.base import PaymentProvider
+from store.providers.errors import Declined, ProviderNotFound, TransientError
+from store.providers.keys import new_idempotency_key
+from store.providers.mangopay import Mangopay
+from store.providers.mangopay.results import failure_reason
+from store.providers.money import MinorAmount
+from store.providers.transactions import (
     Failure,
     FailureReason,
-    MinorAmount,
-    NotFound,
-    PaymentProvider,
-    Person,
+    Payer,
     RefundRequest,
     TransactionKind,
     TransactionStatus,
-    Transient,
-    new_key,
 )
-from store.providers.mangopay import Mangopay
-from store.providers.mangopay.results import reason
 from tests.store.providers.mangopay.account import CREATED, PAYMENT, REFUND, Account, Answer, ok, payin, refund
 
 MOMENT = dt.datetime.fromtimestamp(CREATED, dt.UTC)
@@ -36,10 +34,10 @@ def test_it_is_a_payment_provider(account: Account) -> None:
 
 async def test_a_payer_is_made_without_terms_or_identity(account: Account) -> None:
     route = account.on("POST", "/sca/users/natural", ok({"Id": "user_m_1", "UserStatus": "ACTIVE"}))
-    key = new_key()
+    key = new_idempotency_key()
     assert (
         await account.adapter.create_payer(
-            Person("Ana", "Puig", "ana@example.com"), "buyer-1", key=key, sent_at=account.clock.now()
+            Payer("Ana", "Puig", "ana@example.com"), "buyer-1", key=key, sent_at=account.clock.now()
         )
         == "user_m_1"
     )
@@ -59,7 +57,9 @@ async def test_a_payer_is_made_without_terms_or_identity(account: Account) -> No
 async def test_a_wallet_has_one_owner_and_one_currency(account: Account) -> None:
     route = account.on("POST", "/wallets", ok({"Id": "wlt_m_1"}))
     assert (
-        await account.adapter.open_wallet("user_m_1", "EUR", "Partner 7", key=new_key(), sent_at=account.clock.now())
+        await account.adapter.open_wallet(
+            "user_m_1", "EUR", "Partner 7", key=new_idempotency_key(), sent_at=account.clock.now()
+        )
         == "wlt_m_1"
     )
     assert json.loads(route.calls.last.request.content) == {
@@ -71,7 +71,7 @@ async def test_a_wallet_has_one_owner_and_one_currency(account: Account) -> None
 
 async def test_a_payment_is_started_on_the_hosted_page(account: Account) -> None:
     route = account.on("POST", "/payins/card/web", ok(payin()))
-    started = await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
+    started = await account.adapter.create_payment(PAYMENT, key=new_idempotency_key(), sent_at=account.clock.now())
     assert json.loads(route.calls.last.request.content) == {
         "AuthorId": "user_m_1",
         "CreditedWalletId": "wlt_m_1",
@@ -102,7 +102,7 @@ async def test_the_page_speaks_the_buyers_language_or_the_nearest(
 ) -> None:
     route = account.on("POST", "/payins/card/web", ok(payin()))
     await account.adapter.create_payment(
-        replace(PAYMENT, language=language), key=new_key(), sent_at=account.clock.now()
+        replace(PAYMENT, language=language), key=new_idempotency_key(), sent_at=account.clock.now()
     )
     assert json.loads(route.calls.last.request.content)["Culture"] == culture
 
@@ -115,7 +115,7 @@ async def test_the_bank_statement_shows_what_the_provider_lets_through(
 ) -> None:
     route = account.on("POST", "/payins/card/web", ok(payin()))
     await account.adapter.create_payment(
-        replace(PAYMENT, statement=statement), key=new_key(), sent_at=account.clock.now()
+        replace(PAYMENT, statement=statement), key=new_idempotency_key(), sent_at=account.clock.now()
     )
     assert json.loads(route.calls.last.request.content).get("StatementDescriptor") == sent
 
@@ -124,7 +124,7 @@ async def test_a_decline_comes_as_a_success_that_failed(account: Account) -> Non
     declined = payin(Status="FAILED", ResultCode="101101", ResultMessage="Do not honor", RedirectURL=None)
     account.on("POST", "/payins/card/web", ok(declined))
     with pytest.raises(Declined) as told:
-        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
+        await account.adapter.create_payment(PAYMENT, key=new_idempotency_key(), sent_at=account.clock.now())
     transaction = told.value.transaction
     assert (transaction.id, transaction.status, transaction.action) == ("payin_m_1", TransactionStatus.FAILED, None)
     assert transaction.failure == Failure("101101", "Do not honor", FailureReason.ISSUER_DECLINED)
@@ -134,7 +134,7 @@ async def test_a_decline_comes_as_a_success_that_failed(account: Account) -> Non
 
 async def test_a_refund_takes_fees_back_as_a_negative_amount(account: Account) -> None:
     route = account.on("POST", "/payins/payin_m_1/refunds", ok(refund()))
-    done = await account.adapter.refund(REFUND, key=new_key())
+    done = await account.adapter.refund(REFUND, key=new_idempotency_key())
     assert json.loads(route.calls.last.request.content) == {
         "AuthorId": "user_m_1",
         "DebitedFunds": {"Currency": "EUR", "Amount": 900},
@@ -153,14 +153,14 @@ async def test_a_refund_takes_fees_back_as_a_negative_amount(account: Account) -
 async def test_a_refused_refund_is_a_decline_that_says_why(account: Account) -> None:
     account.on("POST", "/payins/payin_m_1/refunds", ok(refund(Status="FAILED", ResultCode="005407")))
     with pytest.raises(Declined) as told:
-        await account.adapter.refund(REFUND, key=new_key())
+        await account.adapter.refund(REFUND, key=new_idempotency_key())
     assert told.value.transaction.failure == Failure("005407", "Success", FailureReason.REFUND_REPEATED)
 
 
 async def test_a_refund_in_another_currency_is_not_even_sent(account: Account) -> None:
     mixed = RefundRequest("refund-1", "payin_m_1", "user_m_1", MinorAmount("EUR", 1000), MinorAmount("JPY", 100))
     with pytest.raises(ValueError, match="EUR and JPY"):
-        await account.adapter.refund(mixed, key=new_key())
+        await account.adapter.refund(mixed, key=new_idempotency_key())
     assert account.token.call_count == 0
 
 
@@ -197,14 +197,14 @@ async def test_a_status_that_is_new_to_us_is_read_again_later(account: Account) 
 
 @pytest.mark.parametrize("id", ["", ".", ".."])
 async def test_what_cannot_be_an_id_names_nothing(account: Account, id: str) -> None:
-    with pytest.raises(NotFound):
+    with pytest.raises(ProviderNotFound):
         await account.adapter.get_transaction(TransactionKind.PAYIN, id)
     assert account.token.call_count == 0
 
 
 async def test_an_id_never_leaves_its_place_in_the_address(account: Account) -> None:
     account.routes.route().mock(httpx.Response(404, json={}))
-    with pytest.raises(NotFound):
+    with pytest.raises(ProviderNotFound):
         await account.adapter.get_transaction(TransactionKind.PAYIN, "../hooks?x=1")
     assert account.routes.calls.last.request.url.raw_path.endswith(b"/payins/..%2Fhooks%3Fx%3D1")
 
@@ -229,7 +229,7 @@ async def test_without_a_count_of_pages_a_page_that_is_not_full_is_the_last(acco
 @pytest.mark.parametrize("answer", [ok({"Id": "r1"}), ok(None), ok([{}]), ok(["r1"])])
 async def test_what_is_no_list_of_refunds_is_not_taken_for_an_empty_one(account: Account, answer: Answer) -> None:
     account.on("GET", "/payins/payin_m_1/refunds", answer)
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.list_children(TransactionKind.PAYIN, "payin_m_1")
 
 
@@ -255,7 +255,7 @@ async def test_an_answer_that_is_not_what_was_asked_for_is_never_believed(
     account: Account, answer: httpx.Response
 ) -> None:
     route = account.on("GET", "/payins/payin_m_1", answer)
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.get_transaction(TransactionKind.PAYIN, "payin_m_1")
     assert route.call_count == 5
 
@@ -291,7 +291,7 @@ REASONS = {
     ("code", "meaning"), [(code, word) for word, codes in REASONS.items() for code in codes.split()]
 )
 def test_every_result_code_has_a_word_of_ours(code: str, meaning: FailureReason) -> None:
-    assert reason(code) is meaning
+    assert failure_reason(code) is meaning
 
 
 def test_every_word_has_a_code() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from store.providers.accounts import Destination, DestinationStatus
 from store.providers.actions import ActionKind
-from store.providers.base import InvalidRequest, NotAllowed, NotFound, new_key
+from store.providers.errors import InvalidRequest, NotAllowed, ProviderNotFound
+from store.providers.keys import new_idempotency_key
 from tests.store.providers.mangopay.account import Account, ok, refusal
 from tests.store.providers.mangopay.people import BACK, BANK, ENCODED_BACK, SCA, recipient
 
@@ -20,7 +21,7 @@ PATH = "/users/user_m_2/recipients"
 async def added(account: Account, **changes: Any) -> Destination:
     """Add a bank account."""
     return await account.adapter.add_destination(
-        replace(BANK, **changes), return_url=BACK, key=new_key(), sent_at=account.clock.now()
+        replace(BANK, **changes), return_url=BACK, key=new_idempotency_key(), sent_at=account.clock.now()
     )
 
 
@@ -153,5 +154,5 @@ async def test_a_bank_account_that_cannot_be_given_up_says_so(account: Account) 
 
 async def test_a_bank_account_that_is_not_there_is_not_found(account: Account) -> None:
     account.on("GET", "/recipients/none", refusal(404, "ressource_not_found"))
-    with pytest.raises(NotFound):
+    with pytest.raises(ProviderNotFound):
         await account.adapter.get_destination("none")

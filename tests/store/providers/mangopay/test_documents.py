@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.providers.accounts import CheckStatus, Content, DocumentType, Refusal, RefusalReason
-from store.providers.base import InvalidRequest, Key, NotFound, Transient, UnknownOutcome, new_key
+from store.providers.errors import InvalidRequest, ProviderNotFound, TransientError, UnknownOutcome
+from store.providers.keys import IdempotencyKey, new_idempotency_key
 from store.providers.mangopay import Mangopay
-from store.providers.mangopay.documents import Page
+from store.providers.mangopay.documents import PageUpload
 from tests.store.providers.mangopay.account import (
     CONFLICT,
     CREATED,
@@ -32,7 +33,7 @@ from tests.store.providers.mangopay.people import MOMENT, document
 OF = "/users/user_m_2/kyc/documents"
 ONE = f"{OF}/kyc_1"
 PAGES = f"{ONE}/pages"
-KEY = Key("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
+KEY = IdempotencyKey("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
 DONE = httpx.Response(204)
 FILE = b"%PDF-1.4 " + bytes(range(256)) * 5
 
@@ -145,7 +146,7 @@ async def test_all_documents_are_told_the_newest_first_and_unknown_types_among_t
 
 async def test_a_document_that_is_not_there_is_not_found(account: Account) -> None:
     account.on("GET", "/kyc/documents/none", refusal(404, "ressource_not_found"))
-    with pytest.raises(NotFound):
+    with pytest.raises(ProviderNotFound):
         await account.adapter.get_document("none")
 
 
@@ -180,7 +181,7 @@ async def test_a_document_without_a_page_is_refused(account: Account) -> None:
 @given(pieces=st.lists(st.binary(max_size=40), max_size=12))
 def test_however_a_file_is_cut_it_arrives_whole(pieces: list[bytes]) -> None:
     file = b"".join(pieces)
-    page = Page(content(*pieces), len(file))
+    page = PageUpload(content(*pieces), len(file))
 
     async def sent() -> bytes:
         return b"".join([piece async for piece in page])
@@ -312,10 +313,10 @@ async def test_a_large_file_takes_no_more_memory_than_a_piece_of_it(account: Acc
         transport=transport,
     )
     now = account.clock.now()
-    await adapter.add_page("user_m_2", "kyc_1", content(b"warm"), key=new_key(), sent_at=now)
+    await adapter.add_page("user_m_2", "kyc_1", content(b"warm"), key=new_idempotency_key(), sent_at=now)
     transport.forget()
     tracemalloc.start()
-    await adapter.add_page("user_m_2", "kyc_1", large, key=new_key(), sent_at=now)
+    await adapter.add_page("user_m_2", "kyc_1", large, key=new_idempotency_key(), sent_at=now)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     await adapter.aclose()
@@ -327,5 +328,5 @@ async def test_a_large_file_takes_no_more_memory_than_a_piece_of_it(account: Acc
 
 async def test_a_page_that_cannot_be_sent_at_all_is_certainly_not_added(account: Account) -> None:
     account.on("POST", PAGES, httpx.ConnectError)
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await add(account, content(FILE))

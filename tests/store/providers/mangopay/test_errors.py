@@ -4,16 +4,16 @@ import httpx
 import pytest
 
 from store.providers.actions import ActionKind, UserAction
-from store.providers.base import (
+from store.providers.errors import (
     ActionRequired,
     InvalidRequest,
     NotAllowed,
-    NotFound,
     ProviderError,
-    TransactionKind,
-    Transient,
-    new_key,
+    ProviderNotFound,
+    TransientError,
 )
+from store.providers.keys import new_idempotency_key
+from store.providers.transactions import TransactionKind
 from tests.store.providers.mangopay.account import PAYMENT, Account, ok, payin, refusal
 
 
@@ -27,12 +27,12 @@ async def read(account: Account) -> None:
     [
         (refusal(400, "param_error"), InvalidRequest),
         (refusal(403, "forbidden_ressource"), NotAllowed),
-        (refusal(404, "ressource_not_found"), NotFound),
+        (refusal(404, "ressource_not_found"), ProviderNotFound),
         (refusal(405, "method_not_allowed"), InvalidRequest),
         (refusal(413), InvalidRequest),
         (refusal(415), InvalidRequest),
         (refusal(422), InvalidRequest),
-        (refusal(429, "rate_limit"), Transient),
+        (refusal(429, "rate_limit"), TransientError),
     ],
 )
 async def test_a_refused_creation_is_told_by_kind_and_never_sent_again(
@@ -40,7 +40,7 @@ async def test_a_refused_creation_is_told_by_kind_and_never_sent_again(
 ) -> None:
     route = account.on("POST", "/payins/card/web", answer)
     with pytest.raises(error) as told:
-        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
+        await account.adapter.create_payment(PAYMENT, key=new_idempotency_key(), sent_at=account.clock.now())
     assert type(told.value) is error
     assert told.value.code == answer.json()["Type"]
     assert told.value.request_id == "5e83fbe8#1740580804"
@@ -57,7 +57,7 @@ async def test_wrong_fields_are_named_under_either_spelling(account: Account, na
         answer = httpx.Response(400, json=body)
     account.on("POST", "/payins/card/web", answer)
     with pytest.raises(InvalidRequest) as told:
-        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
+        await account.adapter.create_payment(PAYMENT, key=new_idempotency_key(), sent_at=account.clock.now())
     assert told.value.fields == {"Fees": "required", "DebitedFunds": "None"}
 
 
@@ -73,7 +73,7 @@ async def test_wrong_fields_are_named_under_either_spelling(account: Account, na
 async def test_a_malformed_refusal_is_still_a_refusal(account: Account, answer: httpx.Response) -> None:
     account.on("POST", "/payins/card/web", answer)
     with pytest.raises(InvalidRequest, match="The provider answered 400") as told:
-        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
+        await account.adapter.create_payment(PAYMENT, key=new_idempotency_key(), sent_at=account.clock.now())
     assert told.value.fields == {}
 
 
@@ -126,7 +126,7 @@ async def test_too_many_calls_say_when_to_come_back(
     answer = refusal(429, "rate_limit")
     answer.headers.update({"x-ratelimit-remaining": remaining, "x-ratelimit-reset": resets})
     route = account.on("GET", "/payins/payin_m_1", answer)
-    with pytest.raises(Transient) as told:
+    with pytest.raises(TransientError) as told:
         await read(account)
     assert told.value.retry_after == pytest.approx(expected, abs=3)
     assert (route.call_count, account.slept) == (1, [])
@@ -137,7 +137,7 @@ async def test_too_many_calls_without_a_time_stay_away_a_minute(account: Account
     answer = refusal(429, "rate_limit")
     answer.headers["x-ratelimit-reset"] = resets
     account.on("GET", "/payins/payin_m_1", answer)
-    with pytest.raises(Transient) as told:
+    with pytest.raises(TransientError) as told:
         await read(account)
     assert told.value.retry_after == 60
 
@@ -164,7 +164,7 @@ async def test_a_read_is_tried_again_and_then_said_to_be_not_done(
     await read(account)
     assert (healing.call_count, account.slept) == (3, [0.2, 0.5])
     broken = account.on("GET", "/payins/payin_m_2", trouble)
-    with pytest.raises(Transient) as told:
+    with pytest.raises(TransientError) as told:
         await account.adapter.get_transaction(TransactionKind.PAYIN, "payin_m_2")
     assert told.value.retry_after is None
     assert broken.call_count == 5

@@ -9,7 +9,8 @@ import pytest
 import respx
 import structlog
 
-from store.providers.base import EventHint, InboundWebhook, InvalidRequest, Subject, Transient, WebhookRejected
+from store.providers.base import EventHint, InboundWebhook, Subject, WebhookRejected
+from store.providers.errors import InvalidRequest, TransientError
 from store.providers.mangopay.hooks import EVENT_TYPES
 from tests.store.providers.mangopay.account import CREATED, SECRET, Account, notification, ok, refusal
 
@@ -186,7 +187,7 @@ async def test_further_back_than_the_provider_remembers_is_as_far_as_it_goes(acc
 
 async def test_events_that_cannot_be_had_are_not_taken_for_none(account: Account) -> None:
     account.on("GET", "/events", refusal(503))
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await events(account, account.clock.now())
 
 
@@ -217,11 +218,11 @@ class Hooks:
         self.posts: list[dict[str, str]] = []
         self.puts: list[tuple[str, dict[str, str]]] = []
         account.on("GET", "/hooks", lambda _: ok(list(self.hooks.values()), X_Number_Of_Pages="1"))
-        account.on("POST", "/hooks", self._register)
+        account.on("POST", "/hooks", self.register)
         for id in self.hooks:
             account.on("PUT", f"/hooks/{id}", self._change)
 
-    def _register(self, request: httpx.Request) -> httpx.Response:
+    def register(self, request: httpx.Request) -> httpx.Response:
         body = json.loads(request.content)
         self.posts.append(body)
         if any(hook["EventType"] == body["EventType"] for hook in self.hooks.values()):
@@ -318,7 +319,7 @@ async def test_a_type_that_is_refused_does_not_keep_the_others_from_being_regist
     account: Account, status: int
 ) -> None:
     hooks = Hooks(account)
-    register = hooks._register
+    register = hooks.register
 
     def refuse(request: httpx.Request) -> httpx.Response:
         identity = "IDENTITY_VERIFICATION" in json.loads(request.content)["EventType"]

@@ -7,18 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from store.providers.base import (
-    Declined,
-    InvalidRequest,
-    Key,
-    NotAllowed,
-    Person,
-    ProviderError,
-    TransactionStatus,
-    Transient,
-    UnknownOutcome,
-    new_key,
-)
+from store.providers.errors import Declined, InvalidRequest, NotAllowed, ProviderError, TransientError, UnknownOutcome
+from store.providers.keys import IdempotencyKey, new_idempotency_key
+from store.providers.transactions import Payer, TransactionStatus
 from tests.store.providers.mangopay.account import (
     CONFLICT,
     KEY_NOT_KNOWN,
@@ -32,7 +23,7 @@ from tests.store.providers.mangopay.account import (
     refusal,
 )
 
-KEY = Key("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
+KEY = IdempotencyKey("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
 RESPONSE = f"/responses/{KEY}"
 WEB = "/payins/card/web"
 
@@ -138,7 +129,7 @@ async def test_what_never_left_within_the_attempts_is_certainly_not_done(
     account: Account, till: Till, trouble: Trouble
 ) -> None:
     till.trouble("before", *[trouble] * 9)
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert (till.charges, len(till.sent), till.questions, account.slept) == ([], 5, 0, [0.2, 0.5, 1.0, 2.0])
 
@@ -269,7 +260,7 @@ async def test_a_payment_that_exists_is_told_even_when_it_cannot_be_read_again(
 
 async def test_refunds_payers_and_wallets_are_found_again_the_same_way(account: Account) -> None:
     account.on("GET", "/refunds/refund_m_1", ok(refund()))
-    person = Person("Ana", "Puig", "ana@example.com")
+    person = Payer("Ana", "Puig", "ana@example.com")
     makes: list[tuple[str, dict[str, Any], Callable[[], Any]]] = [
         ("/payins/payin_m_1/refunds", refund(), lambda: account.adapter.refund(REFUND, key=KEY)),
         (
@@ -294,7 +285,7 @@ async def test_refunds_payers_and_wallets_are_found_again_the_same_way(account: 
 @pytest.mark.parametrize("key", ["", "too-short", "x" * 37, "with spaces in the key", "ünïcode-key-of-thirty-chars"])
 async def test_a_key_the_provider_would_not_take_is_not_sent(account: Account, key: str) -> None:
     with pytest.raises(ValueError, match="16 to 36"):
-        await account.adapter.create_payment(PAYMENT, key=Key(key), sent_at=account.clock.now())
+        await account.adapter.create_payment(PAYMENT, key=IdempotencyKey(key), sent_at=account.clock.now())
     assert account.token.call_count == 0
 
 
@@ -315,7 +306,7 @@ async def test_every_send_of_a_call_is_the_same(account: Account) -> None:
 
 
 async def test_two_payments_are_two(account: Account, till: Till) -> None:
-    first, second = new_key(), new_key()
+    first, second = new_idempotency_key(), new_idempotency_key()
     await account.adapter.create_payment(PAYMENT, key=first, sent_at=account.clock.now())
     await account.adapter.create_payment(PAYMENT, key=second, sent_at=account.clock.now())
     assert till.charges == [first, second]

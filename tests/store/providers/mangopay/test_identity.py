@@ -8,7 +8,8 @@ import pytest
 
 from store.providers.accounts import CheckStatus, Refusal, RefusalReason
 from store.providers.actions import ActionKind, UserAction
-from store.providers.base import InvalidRequest, NotAllowed, NotFound, Transient, new_key
+from store.providers.errors import InvalidRequest, NotAllowed, ProviderNotFound, TransientError
+from store.providers.keys import new_idempotency_key
 from tests.store.providers.mangopay.account import CREATED, Account, ok, refusal
 from tests.store.providers.mangopay.people import MOMENT, session
 
@@ -32,7 +33,7 @@ def check(status: str, *reasons: tuple[str, str], type: str = "IDENTITY_DOCUMENT
 
 async def test_a_session_is_opened_on_the_providers_page(account: Account) -> None:
     route = account.on("POST", PATH, ok(session()))
-    key = new_key()
+    key = new_idempotency_key()
     told = await account.adapter.open_identity_check("user_m_2", return_url=BACK, key=key, sent_at=account.clock.now())
     request = route.calls.last.request
     assert (json.loads(request.content), request.headers["Idempotency-Key"]) == ({"ReturnUrl": BACK}, key)
@@ -53,7 +54,7 @@ async def test_a_session_may_be_refused(account: Account, answer: Any, error: ty
     route = account.on("POST", PATH, answer)
     with pytest.raises(error):
         await account.adapter.open_identity_check(
-            "user_m_2", return_url=BACK, key=new_key(), sent_at=account.clock.now()
+            "user_m_2", return_url=BACK, key=new_idempotency_key(), sent_at=account.clock.now()
         )
     assert route.call_count == 1
 
@@ -136,11 +137,11 @@ async def test_sessions_that_cannot_all_be_read_are_not_taken_for_fewer(account:
     account.on("GET", PATH, ok([session(), session(Id="idv_2")]))
     account.on("GET", "/identity-verifications/idv_1", ok(session()))
     account.on("GET", "/identity-verifications/idv_2", refusal(503))
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await account.adapter.list_identity_checks("user_m_2")
 
 
 async def test_a_session_that_is_not_there_is_not_found(account: Account) -> None:
     account.on("GET", "/identity-verifications/none", refusal(404, "ressource_not_found"))
-    with pytest.raises(NotFound):
+    with pytest.raises(ProviderNotFound):
         await account.adapter.get_identity_check("none")

@@ -8,14 +8,10 @@ import pytest
 import structlog
 from prometheus_client import REGISTRY
 
-from store.providers.base import (
-    InvalidRequest,
-    NotFound,
-    ProviderError,
-    TransactionKind,
-    new_key,
-)
-from store.providers.mangopay.calls import named
+from store.providers.errors import InvalidRequest, ProviderError, ProviderNotFound
+from store.providers.keys import new_idempotency_key
+from store.providers.mangopay.calls import call_name_of
+from store.providers.transactions import TransactionKind
 from tests.store.providers.mangopay.account import PAYMENT, Account, Answer, ok, payin
 
 
@@ -23,9 +19,9 @@ async def test_a_call_is_logged_without_secrets(account: Account) -> None:
     account.on("POST", "/payins/card/web", ok(payin()))
     account.on("GET", "/payins/x", httpx.Response(404, json={"Id": "support-7"}))
     with structlog.testing.capture_logs() as lines:
-        key = new_key()
+        key = new_idempotency_key()
         await account.adapter.create_payment(PAYMENT, key=key, sent_at=account.clock.now())
-        with pytest.raises(NotFound) as told:
+        with pytest.raises(ProviderNotFound) as told:
             await account.adapter.get_transaction(TransactionKind.PAYIN, "x")
     assert told.value.request_id == "support-7"
     calls = [line for line in lines if line["event"] == "provider call"]
@@ -70,7 +66,7 @@ async def test_calls_are_counted_by_what_they_are_and_not_by_ids(account: Accoun
         with contextlib.suppress(ProviderError):
             await account.adapter.get_transaction(TransactionKind.PAYIN, "anything")
         assert counted("GET /payins/{id}", outcome) > before, outcome
-    assert named("GET", "/payins/xx/refunds") == "GET /payins/{id}/refunds"
+    assert call_name_of("GET", "/payins/xx/refunds") == "GET /payins/{id}/refunds"
     seconds = REGISTRY.get_sample_value("coffret_provider_call_seconds_count", {"call": "GET /payins/{id}"})
     assert seconds is not None
     assert seconds >= len(outcomes)
@@ -102,12 +98,14 @@ async def test_calls_are_counted_by_what_they_are_and_not_by_ids(account: Accoun
 )
 def test_every_call_has_a_name_of_its_own_and_ids_have_none(call: str) -> None:
     method, path = call.split()
-    assert named(method, path.replace("{id}", "user_m_01")) == call
+    assert call_name_of(method, path.replace("{id}", "user_m_01")) == call
 
 
 async def test_an_invalid_request_names_the_fields(account: Account) -> None:
     body = {"Message": "Wrong", "Type": "param_error", "errors": {"CreditedWalletId": "is required"}}
     account.on("POST", "/wallets", httpx.Response(400, json=body))
     with pytest.raises(InvalidRequest) as told:
-        await account.adapter.open_wallet("user_m_1", "EUR", "Partner 7", key=new_key(), sent_at=account.clock.now())
+        await account.adapter.open_wallet(
+            "user_m_1", "EUR", "Partner 7", key=new_idempotency_key(), sent_at=account.clock.now()
+        )
     assert told.value.fields == {"CreditedWalletId": "is required"}

@@ -11,7 +11,8 @@ import pytest
 from store.providers.accounts import Account as Told
 from store.providers.accounts import AccountStatus, Destination, DestinationStatus, DocumentType
 from store.providers.actions import UserAction
-from store.providers.base import InvalidRequest, Key, Transient, UnknownOutcome
+from store.providers.errors import InvalidRequest, TransientError, UnknownOutcome
+from store.providers.keys import IdempotencyKey
 from tests.store.providers.mangopay.account import CONFLICT, KEY_NOT_KNOWN, Account, Answer, kept, ok, refusal
 from tests.store.providers.mangopay.people import (
     BACK,
@@ -25,7 +26,7 @@ from tests.store.providers.mangopay.people import (
     session,
 )
 
-KEY = Key("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
+KEY = IdempotencyKey("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
 RESPONSE = f"/responses/{KEY}"
 ENROLLED = {"PendingUserAction": {"RedirectUrl": SCA}}
 
@@ -170,7 +171,7 @@ async def test_it_is_made_once_when_an_answer_is_lost(
 @every_call
 async def test_what_never_left_is_certainly_not_done(account: Account, call: Creating) -> None:
     provider = Provider(account, call, *[("before", httpx.ConnectError)] * 9)
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await call.make(account, account.clock.now())
     assert (provider.made, provider.sends) == (0, 5)
 
@@ -186,7 +187,7 @@ async def test_a_refusal_is_told_and_not_repeated(account: Account, call: Creati
 @every_call
 async def test_too_many_calls_say_when_to_come_back(account: Account, call: Creating) -> None:
     provider = Provider(account, call, ("before", refusal(429, "rate_limit")))
-    with pytest.raises(Transient) as told:
+    with pytest.raises(TransientError) as told:
         await call.make(account, account.clock.now())
     assert (told.value.retry_after, provider.made, provider.sends) == (60, 0, 1)
 
@@ -223,11 +224,7 @@ async def test_an_old_key_that_is_known_all_the_same_tells_what_it_made(account:
 @every_call
 async def test_a_key_that_grows_too_old_meanwhile_is_not_sent_again(account: Account, call: Creating) -> None:
     provider = Provider(account, call, ("before", httpx.ReadTimeout))
-
-    async def long_sleep(_: float) -> None:
-        account.clock.advance(dt.timedelta(minutes=2))
-
-    account.adapter._client._sleep = long_sleep
+    account.while_asleep = lambda: account.clock.advance(dt.timedelta(minutes=2))
     with pytest.raises(UnknownOutcome):
         await call.make(account, account.clock.now() - dt.timedelta(hours=23, minutes=54))
     assert (provider.made, provider.sends) == (0, 1)

@@ -5,18 +5,12 @@ import datetime as dt
 import httpx
 import pytest
 
-from store.providers.base import (
-    InvalidRequest,
-    Key,
-    Transaction,
-    TransactionKind,
-    TransactionStatus,
-    Transient,
-    UnknownOutcome,
-)
+from store.providers.errors import InvalidRequest, TransientError, UnknownOutcome
+from store.providers.keys import IdempotencyKey
+from store.providers.transactions import Transaction, TransactionKind, TransactionStatus
 from tests.store.providers.mangopay.account import KEY_NOT_KNOWN, Account, kept, ok, payin, refund, refusal
 
-KEY = Key("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
+KEY = IdempotencyKey("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
 RESPONSE = f"/responses/{KEY}"
 
 
@@ -83,7 +77,7 @@ async def test_an_answer_that_settles_nothing_stays_unknown(account: Account, an
 
 async def test_a_provider_that_cannot_be_asked_is_asked_later(account: Account) -> None:
     asked = account.on("GET", RESPONSE, httpx.ReadTimeout)
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await resolve(account)
     assert asked.call_count == 5
 

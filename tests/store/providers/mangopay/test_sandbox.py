@@ -7,28 +7,22 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from store.providers.base import (
-    Declined,
-    EventHint,
+from store.providers.base import EventHint, InboundWebhook, Subject
+from store.providers.errors import Declined, InvalidRequest, ProviderNotFound, TransientError, UnknownOutcome
+from store.providers.keys import new_idempotency_key
+from store.providers.mangopay import Mangopay
+from store.providers.money import MinorAmount
+from store.providers.transactions import (
     FailureReason,
-    InboundWebhook,
-    InvalidRequest,
-    MinorAmount,
-    NotFound,
+    Payer,
     PaymentRequest,
-    Person,
     RefundRequest,
-    Subject,
     Transaction,
     TransactionKind,
     TransactionStatus,
-    Transient,
-    UnknownOutcome,
-    new_key,
 )
-from store.providers.mangopay import Mangopay
-from tests.coffret.sandbox.world import World, running
-from tests.store.providers.mangopay.api_server import HOOKS, ROOT, adapter_of
+from tests.coffret.sandbox.mangopay_api import MangopayApi, running
+from tests.store.providers.mangopay.connected_provider import HOOKS, ROOT, adapter_of
 
 DECLINED_CARD = "4970109000000106"
 
@@ -37,7 +31,7 @@ DECLINED_CARD = "4970109000000106"
 class Shop:
     """A shop whose payments go through the adapter to a sandbox, into a partner's wallet."""
 
-    world: World
+    api: MangopayApi
     adapter: Mangopay
     payer: str
 
@@ -56,8 +50,10 @@ class Shop:
 
     async def paid(self, **card: str) -> Transaction:
         """A payment that the buyer went through with."""
-        started = await self.adapter.create_payment(self.request, key=new_key(), sent_at=self.world.clock.now())
-        await self.world.control("POST", f"/payins/{started.id}/pay", card)
+        started = await self.adapter.create_payment(
+            self.request, key=new_idempotency_key(), sent_at=self.api.clock.now()
+        )
+        await self.api.control("POST", f"/payins/{started.id}/pay", card)
         return await self.adapter.get_transaction(TransactionKind.PAYIN, started.id)
 
     def refund_of(self, payment: Transaction, amount: int, fee_back: int) -> RefundRequest:
@@ -68,43 +64,43 @@ class Shop:
 
     async def payments(self) -> set[str]:
         """The ids of all payments that were ever started."""
-        hints = self.adapter.events_since(self.world.clock.now() - dt.timedelta(days=30))
+        hints = self.adapter.events_since(self.api.clock.now() - dt.timedelta(days=30))
         return {hint.resource_id async for hint in hints if hint.type == "PAYIN_NORMAL_CREATED"}
 
 
 @pytest.fixture
 async def shop() -> AsyncIterator[Shop]:
-    async with running() as world:
-        await world.seed()
-        adapter = adapter_of(world)
+    async with running() as api:
+        await api.seed()
+        adapter = adapter_of(api)
         payer = await adapter.create_payer(
-            Person("Ada", "Payer", "ada@example.com"), "buyer-7", key=new_key(), sent_at=world.clock.now()
+            Payer("Ada", "Payer", "ada@example.com"), "buyer-7", key=new_idempotency_key(), sent_at=api.clock.now()
         )
-        yield Shop(world, adapter, payer)
+        yield Shop(api, adapter, payer)
         await adapter.aclose()
 
 
 async def test_a_payment_from_the_first_call_to_two_refunds(shop: Shop) -> None:
-    started = await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
+    started = await shop.adapter.create_payment(shop.request, key=new_idempotency_key(), sent_at=shop.api.clock.now())
     assert (started.status, started.reference) == (TransactionStatus.PENDING, "order-7")
     assert started.action
     assert started.action.url.startswith(f"{ROOT}/pay/")
     assert started.action.expires_at == started.created_at + dt.timedelta(minutes=15)
-    await shop.world.control("POST", f"/payins/{started.id}/pay", {"card": "4970107111111119"})
+    await shop.api.control("POST", f"/payins/{started.id}/pay", {"card": "4970107111111119"})
     paid = await shop.adapter.get_transaction(TransactionKind.PAYIN, started.id)
     assert (paid.status, paid.amount.decimal, paid.fee.decimal) == (
         TransactionStatus.SUCCEEDED,
         shop.request.amount.decimal,
         shop.request.fee.decimal,
     )
-    first = await shop.adapter.refund(shop.refund_of(paid, 1000, 100), key=new_key())
-    second = await shop.adapter.refund(shop.refund_of(paid, 1500, 150), key=new_key())
+    first = await shop.adapter.refund(shop.refund_of(paid, 1000, 100), key=new_idempotency_key())
+    second = await shop.adapter.refund(shop.refund_of(paid, 1500, 150), key=new_idempotency_key())
     assert (first.amount, first.fee, first.parent_id) == (MinorAmount("EUR", 1000), MinorAmount("EUR", 100), paid.id)
     children = await shop.adapter.list_children(TransactionKind.PAYIN, paid.id)
     assert [child.id for child in children] == [first.id, second.id]
     assert await shop.adapter.get_transaction(TransactionKind.REFUND, second.id) == second
     with pytest.raises(Declined) as told:
-        await shop.adapter.refund(shop.refund_of(paid, 10, 0), key=new_key())
+        await shop.adapter.refund(shop.refund_of(paid, 10, 0), key=new_idempotency_key())
     assert told.value.transaction.failure
     assert told.value.transaction.failure.reason is FailureReason.ALREADY_REFUNDED
 
@@ -113,18 +109,22 @@ async def test_a_declined_card_and_an_abandoned_page_say_why(shop: Shop) -> None
     declined = await shop.paid(card=DECLINED_CARD)
     assert declined.failure
     assert declined.failure.reason is FailureReason.ISSUER_DECLINED
-    left = await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
-    await shop.world.advance(15 * 60 + 1)
+    left = await shop.adapter.create_payment(shop.request, key=new_idempotency_key(), sent_at=shop.api.clock.now())
+    await shop.api.advance(15 * 60 + 1)
     expired = await shop.adapter.get_transaction(TransactionKind.PAYIN, left.id)
     assert expired.failure
     assert expired.failure.reason is FailureReason.EXPIRED
 
 
 async def test_a_wallet_of_ones_own(shop: Shop) -> None:
-    first = await shop.adapter.open_wallet(shop.payer, "EUR", "Ada", key=new_key(), sent_at=shop.world.clock.now())
+    first = await shop.adapter.open_wallet(
+        shop.payer, "EUR", "Ada", key=new_idempotency_key(), sent_at=shop.api.clock.now()
+    )
     assert first
     with pytest.raises(InvalidRequest) as told:
-        await shop.adapter.open_wallet("nobody", "EUR", "Nobody", key=new_key(), sent_at=shop.world.clock.now())
+        await shop.adapter.open_wallet(
+            "nobody", "EUR", "Nobody", key=new_idempotency_key(), sent_at=shop.api.clock.now()
+        )
     assert told.value.fields
 
 
@@ -146,55 +146,55 @@ async def test_a_wallet_of_ones_own(shop: Shop) -> None:
 async def test_whatever_goes_wrong_one_payment_is_made(
     shop: Shop, fault: dict[str, object], when: str, times: int
 ) -> None:
-    await shop.world.control(
+    await shop.api.control(
         "POST", "/faults", {"method": "POST", "path": "/payins/card/web", "when": when, "times": times, **fault}
     )
-    made = await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
-    await shop.world.http.delete("/_sb/faults")
+    made = await shop.adapter.create_payment(shop.request, key=new_idempotency_key(), sent_at=shop.api.clock.now())
+    await shop.api.http.delete("/_sb/faults")
     assert await shop.payments() == {made.id}
 
 
 async def test_an_unknown_outcome_is_resolved_later(shop: Shop) -> None:
-    key, sent_at = new_key(), shop.world.clock.now()
+    key, sent_at = new_idempotency_key(), shop.api.clock.now()
     for path in ("/payins/card/web", "/responses/*"):
-        await shop.world.control("POST", "/faults", {"path": path, "kind": "drop", "when": "after", "times": 9})
+        await shop.api.control("POST", "/faults", {"path": path, "kind": "drop", "when": "after", "times": 9})
     with pytest.raises(UnknownOutcome) as told:
-        await shop.adapter.create_payment(shop.request, key=key, sent_at=shop.world.clock.now())
-    await shop.world.http.delete("/_sb/faults")
+        await shop.adapter.create_payment(shop.request, key=key, sent_at=shop.api.clock.now())
+    await shop.api.http.delete("/_sb/faults")
     found = await shop.adapter.resolve(told.value.key, sent_at=sent_at)
     assert isinstance(found, Transaction)
     assert await shop.payments() == {found.id}
-    again = await shop.adapter.create_payment(shop.request, key=key, sent_at=shop.world.clock.now())
+    again = await shop.adapter.create_payment(shop.request, key=key, sent_at=shop.api.clock.now())
     assert again.id == found.id
-    await shop.world.advance(24 * 3600)
+    await shop.api.advance(24 * 3600)
     with pytest.raises(UnknownOutcome):
         await shop.adapter.resolve(key, sent_at=sent_at)
 
 
 async def test_a_key_that_was_never_sent_is_not_known(shop: Shop) -> None:
-    assert await shop.adapter.resolve(new_key(), sent_at=shop.world.clock.now()) is None
+    assert await shop.adapter.resolve(new_idempotency_key(), sent_at=shop.api.clock.now()) is None
 
 
 async def test_a_decline_at_once_is_told_with_its_transaction(shop: Shop) -> None:
-    await shop.world.control("POST", "/faults", {"path": "/payins/card/web", "kind": "failed", "code": "101101"})
+    await shop.api.control("POST", "/faults", {"path": "/payins/card/web", "kind": "failed", "code": "101101"})
     with pytest.raises(Declined) as told:
-        await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
+        await shop.adapter.create_payment(shop.request, key=new_idempotency_key(), sent_at=shop.api.clock.now())
     assert await shop.payments() == {told.value.transaction.id}
 
 
 async def test_too_many_calls_say_when_to_come_back(shop: Shop) -> None:
-    await shop.world.control("POST", "/faults", {"path": "/payins/card/web", "kind": "rate_limit"})
-    with pytest.raises(Transient) as told:
-        await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
+    await shop.api.control("POST", "/faults", {"path": "/payins/card/web", "kind": "rate_limit"})
+    with pytest.raises(TransientError) as told:
+        await shop.adapter.create_payment(shop.request, key=new_idempotency_key(), sent_at=shop.api.clock.now())
     assert told.value.retry_after == pytest.approx(15 * 60, abs=61)
     assert await shop.payments() == set()
 
 
 async def test_tokens_that_end_or_are_taken_away_are_renewed(shop: Shop) -> None:
     before = await shop.paid(card="4970107111111119")
-    await shop.world.advance(3600)
+    await shop.api.advance(3600)
     assert await shop.adapter.get_transaction(TransactionKind.PAYIN, before.id) == before
-    await shop.world.control("POST", "/tokens/expire")
+    await shop.api.control("POST", "/tokens/expire")
     assert await shop.adapter.get_transaction(TransactionKind.PAYIN, before.id) == before
 
 
@@ -202,10 +202,10 @@ async def test_notifications_come_back_as_hints(shop: Shop) -> None:
     await shop.adapter.ensure_webhooks(HOOKS)
     await shop.adapter.ensure_webhooks(HOOKS)
     paid = await shop.paid(card="4970107111111119")
-    refunded = await shop.adapter.refund(shop.refund_of(paid, 100, 10), key=new_key())
-    await shop.world.notices()
+    refunded = await shop.adapter.refund(shop.refund_of(paid, 100, 10), key=new_idempotency_key())
+    await shop.api.notices()
     hints: list[EventHint] = []
-    for url in shop.world._received:
+    for url in shop.api.received:
         parts = urlsplit(url)
         assert url.startswith(f"{HOOKS}/s3cret?")
         hints += shop.adapter.read_webhook(InboundWebhook("GET", parts.path, parts.query))
@@ -219,14 +219,14 @@ async def test_notifications_come_back_as_hints(shop: Shop) -> None:
 
 
 async def test_events_go_back_as_far_as_the_provider_keeps_them(shop: Shop) -> None:
-    started = await shop.adapter.create_payment(shop.request, key=new_key(), sent_at=shop.world.clock.now())
-    await shop.world.advance(44 * 24 * 3600)
-    moment = shop.world.clock.now() - dt.timedelta(days=400)
+    started = await shop.adapter.create_payment(shop.request, key=new_idempotency_key(), sent_at=shop.api.clock.now())
+    await shop.api.advance(44 * 24 * 3600)
+    moment = shop.api.clock.now() - dt.timedelta(days=400)
     assert started.id in {hint.resource_id async for hint in shop.adapter.events_since(moment)}
 
 
 async def test_what_is_not_there_is_not_found(shop: Shop) -> None:
-    with pytest.raises(NotFound):
+    with pytest.raises(ProviderNotFound):
         await shop.adapter.get_transaction(TransactionKind.PAYIN, "payin_m_none")
-    with pytest.raises(NotFound):
+    with pytest.raises(ProviderNotFound):
         await shop.adapter.list_children(TransactionKind.PAYIN, "payin_m_none")

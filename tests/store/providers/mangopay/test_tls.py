@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from store.core.clock import Clock
-from store.providers.base import MinorAmount, Transient, new_key
+from store.providers.errors import TransientError
+from store.providers.keys import new_idempotency_key
 from store.providers.mangopay import Mangopay
-from store.providers.mangopay.tls import Certificate, address
+from store.providers.mangopay.tls import Certificate, api_base_url
+from store.providers.money import MinorAmount
 
 BACK = "https://shop.example/back"
 
@@ -145,7 +147,7 @@ async def test_a_file_goes_over_the_wire_in_pieces_and_with_its_length(
             yield b"0123456789" * 1_001
 
     async with connected(server, files.ours) as adapter:
-        await adapter.add_page("user_m_1", "kyc_1", file, key=new_key(), sent_at=Clock().now())
+        await adapter.add_page("user_m_1", "kyc_1", file, key=new_idempotency_key(), sent_at=Clock().now())
     assert server.asked[-1] == "POST /v2.01/shop/users/user_m_1/kyc/documents/kyc_1/pages"
     assert base64.b64decode(json.loads(server.body)["File"]) == b"0123456789" * 30_030
 
@@ -155,13 +157,13 @@ async def test_without_the_certificate_the_provider_knows_for_ours_nothing_is_se
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(files.server[0]))
     for known_by in (None, files.another):
-        with pytest.raises(Transient):
+        with pytest.raises(TransientError):
             await balance(server, known_by)
     assert server.asked == []
 
 
 async def test_a_provider_that_nobody_vouches_for_is_told_nothing(server: Server, files: Files) -> None:
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         await balance(server, files.ours)
     assert server.asked == []
 
@@ -193,5 +195,5 @@ async def test_files_that_cannot_be_used_are_said_to_be_so_at_once(files: Files,
     ],
 )
 def test_those_who_have_a_certificate_call_hosts_of_their_own(base_url: str, called: str, files: Files) -> None:
-    assert address(base_url, files.ours) == called
-    assert address(base_url, None) == base_url
+    assert api_base_url(base_url, files.ours) == called
+    assert api_base_url(base_url, None) == base_url

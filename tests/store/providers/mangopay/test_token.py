@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import httpx
 import pytest
 
-from store.providers.base import NotAllowed, TransactionKind, Transient, new_key
+from store.providers.errors import NotAllowed, TransientError
+from store.providers.keys import new_idempotency_key
+from store.providers.transactions import TransactionKind
 from tests.store.providers.mangopay.account import PAYMENT, TOKEN, Account, ok, payin, refusal
 from tests.store.providers.mangopay.people import BACK, REQUEST, legal_user, recipient
 
@@ -62,7 +64,7 @@ async def test_a_refused_token_is_dropped_and_the_call_sent_once_more(account: A
         return refusal(401) if len(sent) == 1 else ok(payin())
 
     account.on("POST", "/payins/card/web", look)
-    key = new_key()
+    key = new_idempotency_key()
     await account.adapter.create_payment(PAYMENT, key=key, sent_at=account.clock.now())
     assert [each[:2] for each in sent] == [("Bearer token-1", key), ("Bearer token-2", key)]
     assert sent[0][2] == sent[1][2]
@@ -117,9 +119,9 @@ async def test_fifty_calls_of_all_kinds_that_meet_the_end_of_the_token_renew_it_
     account.on("PUT", "/recipients/r", ok(recipient(Status="DEACTIVATED")))
     calls: list[Callable[[], Awaitable[object]]] = [
         lambda: adapter.get_account("u"),
-        lambda: adapter.create_account(REQUEST, return_url=BACK, key=new_key(), sent_at=now()),
-        lambda: adapter.open_enrolment("u", return_url=BACK, key=new_key(), sent_at=now()),
-        lambda: adapter.add_page("u", "d", file, key=new_key(), sent_at=now()),
+        lambda: adapter.create_account(REQUEST, return_url=BACK, key=new_idempotency_key(), sent_at=now()),
+        lambda: adapter.open_enrolment("u", return_url=BACK, key=new_idempotency_key(), sent_at=now()),
+        lambda: adapter.add_page("u", "d", file, key=new_idempotency_key(), sent_at=now()),
         lambda: adapter.deactivate_destination("r"),
     ]
     account.clock.advance(dt.timedelta(hours=1))
@@ -149,7 +151,7 @@ async def test_wrong_credentials_are_said_to_be_wrong(account: Account, status: 
     account.routes.post(TOKEN).mock(refusal(status, "invalid_client"))
     route = account.on("POST", "/payins/card/web", ok(payin()))
     with pytest.raises(NotAllowed, match="client id or the API key") as told:
-        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
+        await account.adapter.create_payment(PAYMENT, key=new_idempotency_key(), sent_at=account.clock.now())
     assert told.value.code == "invalid_client"
     assert (route.call_count, account.token.call_count) == (0, 1)
 
@@ -173,13 +175,13 @@ async def test_without_a_token_nothing_was_sent(
     else:
         account.routes.post(TOKEN).mock(side_effect=trouble)
     route = account.on("POST", "/payins/card/web", ok(payin()))
-    with pytest.raises(Transient):
-        await account.adapter.create_payment(PAYMENT, key=new_key(), sent_at=account.clock.now())
+    with pytest.raises(TransientError):
+        await account.adapter.create_payment(PAYMENT, key=new_idempotency_key(), sent_at=account.clock.now())
     assert (route.call_count, account.token.call_count) == (0, 5)
 
 
 async def test_too_many_tokens_say_when_to_come_back(account: Account) -> None:
     account.routes.post(TOKEN).mock(refusal(429, "rate_limit"))
-    with pytest.raises(Transient) as told:
+    with pytest.raises(TransientError) as told:
         await read(account)
     assert (told.value.retry_after, account.token.call_count) == (60, 1)

@@ -17,20 +17,12 @@ from store.providers.accounts import (
     LegalKind,
     RefusalReason,
 )
-from store.providers.base import (
-    Declined,
-    FailureReason,
-    PaymentProvider,
-    ProviderError,
-    Subject,
-    TransactionKind,
-    TransactionStatus,
-    Transient,
-    UnknownOutcome,
-    new_key,
-)
+from store.providers.base import PaymentProvider, Subject
+from store.providers.errors import Declined, ProviderError, TransientError, UnknownOutcome
+from store.providers.keys import new_idempotency_key
 from store.providers.mangopay.hooks import EVENT_TYPES
-from store.providers.mangopay.results import reason
+from store.providers.mangopay.results import failure_reason
+from store.providers.transactions import FailureReason, TransactionKind, TransactionStatus
 from tests.store.providers.mangopay import wire
 from tests.store.providers.mangopay.account import SECRET, Account, notification
 from tests.store.providers.mangopay.answered_by_table import BACK, KEY, OPERATIONS, Wire, account_of
@@ -162,7 +154,7 @@ async def test_a_payment_that_is_still_open_has_not_failed(account: Account, cod
 @pytest.mark.parametrize(("code", "reasons"), [(code, reasons) for code, reasons, final in wire.results() if final])
 def test_every_result_code_has_its_reason(code: str, reasons: Sequence[str]) -> None:
     assert {*reasons} <= {*FailureReason}
-    assert reason(code) in reasons
+    assert failure_reason(code) in reasons
 
 
 REFUSALS = [*dict.fromkeys((*wire.CODES["refusals"]["document"], *wire.CODES["refusals"]["identity"]))]
@@ -188,7 +180,7 @@ async def test_without_what_money_depends_on_an_answer_is_not_believed(account: 
     answering = Wire(account)
     for missing in ("Id", "CreationDate", "DebitedFunds", "Fees", "Status"):
         answering.without = [missing]
-        with pytest.raises((Transient, UnknownOutcome)):
+        with pytest.raises((TransientError, UnknownOutcome)):
             await OPERATIONS[name][0](account)
 
 
@@ -219,4 +211,4 @@ def test_a_notification_of_the_table_is_read(account: Account, subject: str, typ
 
 
 def test_new_keys_are_ones_the_provider_takes() -> None:
-    assert re.fullmatch(wire.IDEMPOTENCY_KEY, new_key())
+    assert re.fullmatch(wire.IDEMPOTENCY_KEY, new_idempotency_key())

@@ -1,0 +1,378 @@
+"""Bank accounts over the wire: what is refused, who authenticates, and when money can be sent there."""
+
+import copy
+import functools
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.coffret.sandbox.mangopay_api import Json, MangopayApi, running
+from tests.coffret.sandbox.owners import ADDRESS, BANK_ACCOUNT, IBAN, owner, refused, told
+
+EVENTS = ["RECIPIENT_ACTIVE", "RECIPIENT_CANCELED", "RECIPIENT_DEACTIVATED"]
+INDIVIDUAL: Json = {
+    **{name: value for name, value in BANK_ACCOUNT.items() if name != "BusinessRecipient"},
+    "RecipientType": "Individual",
+    "IndividualRecipient": {"FirstName": "Joana", "LastName": "Dupont", "Address": ADDRESS},
+}
+INTERNATIONAL: Json = {
+    **{name: value for name, value in BANK_ACCOUNT.items() if name != "LocalBankTransfer"},
+    "PayoutMethodType": "InternationalBankTransfer",
+    "InternationalBankTransfer": {"AccountNumber": IBAN},
+}
+REAL_EMAIL = "joana@example.com"
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[MangopayApi]:
+    async with running() as api:
+        yield api
+
+
+def german(last: int, check: int) -> Json:
+    """A body with one of the sandbox's own accounts."""
+    return {
+        **BANK_ACCOUNT,
+        "Country": "DE",
+        "LocalBankTransfer": {"EUR": {"IBAN": f"DE{check:02}{last:018}"}},
+    }
+
+
+async def enrolled(api: MangopayApi) -> str:
+    """An owner that authenticates, and has."""
+    user = await owner(api, email=REAL_EMAIL)
+    action = (await api.read(f"/sca/users/{user}"))["PendingUserAction"]
+    await conclude(api, action, "succeed")
+    return user
+
+
+async def conclude(api: MangopayApi, action: Json, outcome: str) -> None:
+    """End the session that an action leads to."""
+    token = parse_qs(urlsplit(action["RedirectUrl"]).query)["token"][0]
+    await api.control("POST", f"/sca/{token}", {"outcome": outcome})
+
+
+async def made(api: MangopayApi, user: str, body: Json = BANK_ACCOUNT) -> Json:
+    """A recipient."""
+    return await api.made(f"/users/{user}/recipients", body)
+
+
+async def read(api: MangopayApi, recipient: Json) -> Json:
+    """The recipient now."""
+    result: Json = await api.read(f"/recipients/{recipient['Id']}")
+    return result
+
+
+async def count(api: MangopayApi, user: str) -> int:
+    """How many recipients a user has."""
+    return len(await api.read(f"/users/{user}/recipients?RecipientScope=ALL"))
+
+
+async def test_whoever_authenticates_makes_it_usable(api: MangopayApi) -> None:
+    user = await enrolled(api)
+    recipient = await made(api, user, {**BANK_ACCOUNT, "Tag": "partner 7"})
+    assert recipient["Id"].startswith("rec_")
+    assert recipient["PendingUserAction"]["RedirectUrl"].startswith("http://sandbox.test/_provider/sca?token=")
+    assert recipient == {
+        **BANK_ACCOUNT,
+        "Id": recipient["Id"],
+        "UserId": user,
+        "Tag": "partner 7",
+        "Status": "PENDING",
+        "CreationDate": int(api.clock.timestamp()),
+        "BusinessRecipient": {
+            "BusinessName": "Maison Soleil",
+            "Address": {**ADDRESS, "AddressLine2": None, "Region": None},
+        },
+        "IndividualRecipient": None,
+        "LocalBankTransfer": {"EUR": {"IBAN": IBAN, "BIC": "BNPAFRPP"}},
+        "InternationalBankTransfer": None,
+        "RecipientVerificationOfPayee": recipient["RecipientVerificationOfPayee"],
+        "PendingUserAction": recipient["PendingUserAction"],
+    }
+    assert await read(api, recipient) == recipient
+    await conclude(api, recipient["PendingUserAction"], "succeed")
+    assert await read(api, recipient) == {**recipient, "Status": "ACTIVE", "PendingUserAction": None}
+    assert await told(api, *EVENTS) == [("RECIPIENT_ACTIVE", recipient["Id"])]
+
+
+@pytest.mark.parametrize("how", ["failed", "late"])
+async def test_without_authentication_it_is_cancelled_for_good(api: MangopayApi, how: str) -> None:
+    user = await enrolled(api)
+    recipient = await made(api, user)
+    if how == "failed":
+        await conclude(api, recipient["PendingUserAction"], "fail")
+    else:
+        await api.advance(595)
+        assert (await read(api, recipient))["Status"] == "PENDING"
+        await api.advance(6)
+    assert await read(api, recipient) == {**recipient, "Status": "CANCELED", "PendingUserAction": None}
+    assert await told(api, *EVENTS) == [("RECIPIENT_CANCELED", recipient["Id"])]
+    again = await made(api, user)
+    assert again["Id"] != recipient["Id"]
+    await conclude(api, again["PendingUserAction"], "succeed")
+    assert (await read(api, again))["Status"] == "ACTIVE"
+    assert (await read(api, recipient))["Status"] == "CANCELED"
+
+
+async def test_an_email_that_goes_around_authentication(api: MangopayApi) -> None:
+    user = await owner(api)
+    await api.hook(*EVENTS)
+    recipient = await made(api, user)
+    assert (recipient["Status"], recipient["PendingUserAction"]) == ("PENDING", None)
+    assert (await read(api, recipient))["Status"] == "ACTIVE"
+    await api.advance(1)
+    assert await api.notices() == [("RECIPIENT_ACTIVE", recipient["Id"])]
+
+
+async def test_accounts_for_pay_ins_need_no_authentication(api: MangopayApi) -> None:
+    for user in (await api.payer(), await enrolled(api)):
+        recipient = await made(api, user, {**INDIVIDUAL, "RecipientScope": "PAYIN"})
+        assert (recipient["Status"], recipient["PendingUserAction"]) == ("PENDING", None)
+        assert (await read(api, recipient))["Status"] == "ACTIVE"
+
+
+async def test_consent_stands_for_authentication(api: MangopayApi) -> None:
+    user = await enrolled(api)
+    body = {**BANK_ACCOUNT, "ScaContext": "USER_NOT_PRESENT"}
+    answer = await api.call("POST", f"/users/{user}/recipients", body)
+    await refused(api, answer, 403, "forbidden_ressource")
+    assert await count(api, user) == 0
+    consent = await api.made(f"/sca/users/{user}/consent", {})
+    await conclude(api, consent["PendingUserAction"], "succeed")
+    recipient = await made(api, user, body)
+    assert recipient["PendingUserAction"] is None
+    assert (await read(api, recipient))["Status"] == "ACTIVE"
+
+
+async def test_refused_to_payers_and_to_whoever_has_not_enrolled(api: MangopayApi) -> None:
+    payer, pending = await api.payer(), await owner(api, email=REAL_EMAIL)
+    for path in ("recipients", "recipients/validate"):
+        answer = await api.call("POST", f"/users/{payer}/{path}", BANK_ACCOUNT)
+        await refused(api, answer, 400, "param_error", "RecipientScope")
+        answer = await api.call("POST", f"/users/{pending}/{path}", BANK_ACCOUNT)
+        await refused(api, answer, 403, "forbidden_ressource")
+    assert await count(api, payer) == await count(api, pending) == 0
+
+
+def changed(body: Json, field: str, value: Any) -> Json:
+    """The body with another value in a dotted field, or without it when the value is none."""
+    copied = copy.deepcopy(body)
+    *path, last = field.split(".")
+    place = functools.reduce(lambda value, part: value[part], path, copied)
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return copied
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "value"),
+    [
+        *(
+            (BANK_ACCOUNT, field, None)
+            for field in BANK_ACCOUNT
+            if field not in {"RecipientScope", "LocalBankTransfer"}
+        ),
+        (BANK_ACCOUNT, "DisplayName", ""),
+        (BANK_ACCOUNT, "DisplayName", "x" * 51),
+        (BANK_ACCOUNT, "DisplayName", "Maison\nSoleil"),
+        *((BANK_ACCOUNT, "DisplayName", f"Maison {sign} Soleil") for sign in "&,'/"),
+        (BANK_ACCOUNT, "PayoutMethodType", "Pigeon"),
+        (BANK_ACCOUNT, "RecipientType", "Robot"),
+        (BANK_ACCOUNT, "Currency", "XYZ"),
+        (BANK_ACCOUNT, "Country", "France"),
+        (BANK_ACCOUNT, "RecipientScope", "BOTH"),
+        (BANK_ACCOUNT, "BusinessRecipient.BusinessName", None),
+        (BANK_ACCOUNT, "BusinessRecipient.Address", None),
+        (BANK_ACCOUNT, "BusinessRecipient.Address.City", None),
+        (BANK_ACCOUNT, "LocalBankTransfer.EUR.IBAN", None),
+        (BANK_ACCOUNT, "LocalBankTransfer.EUR.IBAN", "FR7630004000031234567890144"),
+        (BANK_ACCOUNT, "LocalBankTransfer.EUR.IBAN", "no account"),
+        (BANK_ACCOUNT, "LocalBankTransfer.EUR.IBAN", "DE89370400440532013000"),
+        (BANK_ACCOUNT, "ScaContext", "ASLEEP"),
+        (INDIVIDUAL, "IndividualRecipient", None),
+        (INDIVIDUAL, "IndividualRecipient.LastName", None),
+        (INTERNATIONAL, "InternationalBankTransfer.AccountNumber", None),
+        (INTERNATIONAL, "InternationalBankTransfer.AccountNumber", "FR7630004000031234567890144"),
+    ],
+)
+async def test_a_wrong_account_is_refused(api: MangopayApi, body: Json, field: str, value: Any) -> None:
+    user = await owner(api)
+    for path in ("recipients", "recipients/validate"):
+        answer = await api.call("POST", f"/users/{user}/{path}", changed(body, field, value))
+        await refused(api, answer, 400, "param_error", field)
+    assert await count(api, user) == 0
+    assert await told(api, *EVENTS) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (changed(BANK_ACCOUNT, "LocalBankTransfer", None), "LocalBankTransfer.EUR.IBAN"),
+        (changed(BANK_ACCOUNT, "LocalBankTransfer.EUR", None), "LocalBankTransfer.EUR.IBAN"),
+        (changed(INTERNATIONAL, "InternationalBankTransfer", None), "InternationalBankTransfer.AccountNumber"),
+        ({**BANK_ACCOUNT, "RecipientType": "Individual"}, "IndividualRecipient"),
+        ({**BANK_ACCOUNT, "Country": "TN"}, "PayoutMethodType"),
+        (german(5, 95), "LocalBankTransfer.EUR.IBAN"),
+    ],
+)
+async def test_what_does_not_fit_together_is_refused(api: MangopayApi, body: Json, field: str) -> None:
+    user = await owner(api)
+    answer = await api.call("POST", f"/users/{user}/recipients", body)
+    await refused(api, answer, 400, "param_error", field)
+    assert await count(api, user) == 0
+
+
+@pytest.mark.parametrize(("country", "currency"), [("GB", "GBP"), ("US", "EUR"), ("PL", "PLN")])
+async def test_ways_of_payment_that_are_not_modelled_say_so(api: MangopayApi, country: str, currency: str) -> None:
+    user = await owner(api)
+    account = {"IBAN": IBAN} if currency == "EUR" else {"AccountNumber": "31926819"}
+    body = {**BANK_ACCOUNT, "LocalBankTransfer": {currency: account}, "Country": country, "Currency": currency}
+    answer = await api.call("POST", f"/users/{user}/recipients", body)
+    await refused(api, answer, 501, "not_modelled_by_sandbox")
+    assert await count(api, user) == 0
+
+
+async def test_what_validation_lets_pass_can_be_made(api: MangopayApi) -> None:
+    user = await owner(api)
+    for body in (BANK_ACCOUNT, INDIVIDUAL, INTERNATIONAL, {**BANK_ACCOUNT, "RecipientScope": "PAYIN"}, german(1, 9)):
+        answer = await api.call("POST", f"/users/{user}/recipients/validate", body)
+        assert (answer.status_code, answer.content) == (200, b""), answer.text
+    assert await count(api, user) == 0
+    for body in (BANK_ACCOUNT, INDIVIDUAL, INTERNATIONAL, german(1, 9)):
+        await made(api, user, body)
+    assert await count(api, user) == 4
+
+
+@pytest.mark.parametrize(("last", "check", "found"), [(1, 9, "MATCH"), (4, 25, "NO_MATCH")])
+async def test_the_bank_is_asked_for_the_holders_name(api: MangopayApi, last: int, check: int, found: str) -> None:
+    recipient = await made(api, await owner(api), german(last, check))
+    payee = recipient["RecipientVerificationOfPayee"]
+    assert payee["RecipientVerificationCheck"] == found
+    assert payee["RecipientVerificationId"]
+    assert payee["RecipientVerificationMessage"]
+    assert (await read(api, recipient))["RecipientVerificationOfPayee"] == payee
+
+
+async def test_an_international_account(api: MangopayApi) -> None:
+    recipient = await made(api, await owner(api), INTERNATIONAL)
+    assert recipient["InternationalBankTransfer"] == {"AccountNumber": IBAN, "BIC": "BNPAFRPP"}
+    assert (recipient["LocalBankTransfer"], recipient["RecipientVerificationOfPayee"]) == (None, None)
+
+
+async def test_deactivated_for_good(api: MangopayApi) -> None:
+    recipient = await made(api, await owner(api))
+    path = f"/recipients/{recipient['Id']}"
+    for body in ({}, {"Status": "ACTIVE"}):
+        await refused(api, await api.call("PUT", path, body), 400, "param_error", "Status")
+    assert (await read(api, recipient))["Status"] == "ACTIVE"
+    answer = await api.call("PUT", path, {"Status": "DEACTIVATED"})
+    assert (answer.status_code, answer.json()["Status"]) == (200, "DEACTIVATED")
+    await refused(api, await api.call("PUT", path, {"Status": "DEACTIVATED"}), 400, "param_error", "Status")
+    assert await told(api, *EVENTS) == [
+        ("RECIPIENT_ACTIVE", recipient["Id"]),
+        ("RECIPIENT_DEACTIVATED", recipient["Id"]),
+    ]
+
+
+async def test_what_waits_is_not_deactivated(api: MangopayApi) -> None:
+    recipient = await made(api, await enrolled(api))
+    answer = await api.call("PUT", f"/recipients/{recipient['Id']}", {"Status": "DEACTIVATED"})
+    await refused(api, answer, 400, "param_error", "Status")
+    assert await read(api, recipient) == recipient
+
+
+async def test_lists_tell_less_and_newest_first(api: MangopayApi) -> None:
+    user = await owner(api)
+    first = await made(api, user)
+    pay_in = await made(api, user, {**BANK_ACCOUNT, "RecipientScope": "PAYIN"})
+    await api.advance(2)
+    last = await made(api, user, INTERNATIONAL)
+
+    async def listed(query: str = "") -> list[str]:
+        return [item["Id"] for item in await api.read(f"/users/{user}/recipients{query}")]
+
+    assert await listed() == [last["Id"], first["Id"]]
+    assert await listed("?RecipientScope=PAYIN") == [pay_in["Id"]]
+    assert await listed("?RecipientScope=ALL&Sort=CreationDate:ASC") == [first["Id"], pay_in["Id"], last["Id"]]
+    (brief, *_) = await api.read(f"/users/{user}/recipients")
+    assert brief == {
+        name: (await read(api, last))[name]
+        for name in (
+            "Id",
+            "CreationDate",
+            "DisplayName",
+            "PayoutMethodType",
+            "RecipientType",
+            "Currency",
+            "Country",
+            "UserId",
+            "Status",
+            "RecipientScope",
+        )
+    }
+    answer = await api.call("GET", f"/users/{user}/recipients?RecipientScope=BOTH")
+    await refused(api, answer, 400, "param_error", "RecipientScope")
+
+
+async def test_what_is_not_known_is_not_found(api: MangopayApi) -> None:
+    for method, path, body in (
+        ("GET", "/recipients/rec_none", None),
+        ("PUT", "/recipients/rec_none", {"Status": "DEACTIVATED"}),
+        ("GET", "/users/none/recipients", None),
+        ("POST", "/users/none/recipients", BANK_ACCOUNT),
+        ("POST", "/users/none/recipients/validate", BANK_ACCOUNT),
+    ):
+        await refused(api, await api.call(method, path, body), 404, "ressource_not_found")
+
+
+@pytest.mark.parametrize("names", [("payoutMethodType", "recipientType", "currency", "country"), None])
+async def test_the_schema_says_what_is_needed(api: MangopayApi, names: tuple[str, ...] | None) -> None:
+    names = names or ("PayoutMethodType", "RecipientType", "Currency", "Country")
+    query = dict(zip(names, ("LocalBankTransfer", "Individual", "EUR", "FR"), strict=True))
+    answer = await api.call("GET", "/recipients/schema", params=query)
+    schema = answer.json()
+    assert set(schema) >= {"DisplayName", "Currency", "Country", "IndividualRecipient", "LocalBankTransfer"}
+    assert "BusinessRecipient" not in schema
+    assert schema["Currency"]["AllowedValues"] == ["EUR"]
+    assert schema["IndividualRecipient"]["Address"]["City"]["Required"] is True
+    assert schema["IndividualRecipient"]["Address"]["AddressLine2"]["Required"] is False
+    iban = schema["LocalBankTransfer"]["EUR"]["IBAN"]
+    assert re.fullmatch(iban["Pattern"], IBAN)
+    assert not re.fullmatch(iban["Pattern"], "DE89370400440532013000")
+
+
+async def test_the_schema_of_an_international_account(api: MangopayApi) -> None:
+    query = "payoutMethodType=InternationalBankTransfer&recipientType=Business&currency=EUR&country=TN"
+    schema = await api.read(f"/recipients/schema?{query}")
+    assert set(schema["InternationalBankTransfer"]) == {"AccountNumber", "BIC"}
+    assert set(schema["BusinessRecipient"]) == {"BusinessName", "Address"}
+
+
+@pytest.mark.parametrize(
+    ("country", "methods"),
+    [("FR", ["LocalBankTransfer", "InternationalBankTransfer"]), ("TN", ["InternationalBankTransfer"])],
+)
+async def test_ways_of_payment(api: MangopayApi, country: str, methods: list[str]) -> None:
+    found = await api.read(f"/recipients/payout-methods?country={country}&currency=EUR")
+    assert found == {"AvailablePayoutMethods": methods}
+
+
+async def test_questions_that_lack_something(api: MangopayApi) -> None:
+    answer = await api.call("GET", "/recipients/payout-methods", params={"country": "FR"})
+    await refused(api, answer, 400, "param_error", "Currency")
+    answer = await api.call("GET", "/recipients/schema", params={"country": "FR", "currency": "EUR"})
+    await refused(api, answer, 400, "param_error", "PayoutMethodType", "RecipientType")
+    answer = await api.call("GET", "/recipients/payout-methods", params={"country": "US", "currency": "EUR"})
+    await refused(api, answer, 501, "not_modelled_by_sandbox")
+
+
+async def test_old_bank_accounts_are_not_modelled(api: MangopayApi) -> None:
+    user = await owner(api)
+    for method, path in (("GET", "bankaccounts"), ("POST", "bankaccounts/iban")):
+        await refused(api, await api.call(method, f"/users/{user}/{path}"), 501, "not_modelled_by_sandbox")
