@@ -137,7 +137,7 @@ def mutation_field(source: Operation[Any, Any], result: str | None = None) -> An
 
     async def run(context: Context, **arguments: Any) -> Any:
         try:
-            answer = await source(context, **arguments)
+            answer = await _run_mutation(source, context, arguments)
         except AppError as error:
             if not error.is_user_error:
                 raise
@@ -145,6 +145,21 @@ def mutation_field(source: Operation[Any, Any], result: str | None = None) -> An
         return payload(**({} if name is None else {name: answer}), user_errors=[])
 
     return _field(run, parameters, payload, source.name, source)
+
+
+async def _run_mutation(source: Operation[Any, Any], context: Context, arguments: Mapping[str, Any]) -> Any:
+    """The result of an operation. For a request with a key it is None: the response, which is stored, is rendered by a
+    second execution of the document, in which this returns the outcome of the first.
+    """
+    once = context.idempotency
+    if once is None or not source.supports_idempotency:
+        return await source(context, **arguments)
+    if not once.is_rendering:
+        await source.respond(context, once, **arguments)
+        return None
+    if isinstance(once.outcome, AppError):
+        raise once.outcome
+    return once.outcome
 
 
 def _connection_field(source: Listing[Any]) -> Any:

@@ -61,12 +61,7 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/core/context.py", "LookupError"): "a field that was declared wrong, found when the program starts",
     ("resolvers/core/operation.py", "RuntimeError"): "an operation that was declared wrong",
     ("resolvers/core/operation.py", "TypeError"): "the same, found when the program starts",
-    ("resolvers/core/operation.py", "constraint_error"): "what a constraint of the database means in the catalogue",
-    (
-        "resolvers/core/idempotency.py",
-        "ResponseReady",
-    ): "an answer that was kept, caught by the transport that set `Context.idempotency`",
-    ("resolvers/core/idempotency.py", "self"): "what the operation itself raised, while it is rendered",
+    ("resolvers/core/transaction.py", "constraint_error"): "what a constraint of the database means in the catalogue",
     ("resolvers/core/filters.py", "LookupError"): "a list that was declared wrong, found when the program starts",
     ("resolvers/core/filters.py", "TypeError"): "the same",
     (
