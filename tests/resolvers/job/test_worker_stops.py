@@ -178,14 +178,14 @@ async def test_the_queue_listens_before_it_asks_itself_whether_it_hears(
     """Otherwise it would end ten seconds after it began, now and then."""
     healthy, heard = QueueManager.listener_healthy, []
 
-    async def noted(queue: QueueManager, **_given: object) -> object:
+    async def record_health(queue: QueueManager, **_options: object) -> object:
         heard.append(await healthy(queue, timeout=dt.timedelta(seconds=2)))
         return heard[-1]
 
     async def nothing(services: Services, payload: Payload) -> None:
         """Do nothing."""
 
-    monkeypatch.setattr(QueueManager, "listener_healthy", noted)
+    monkeypatch.setattr(QueueManager, "listener_healthy", record_health)
     queued.does(nothing)
     for _ in range(5):
         heard.clear()

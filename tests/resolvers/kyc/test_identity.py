@@ -114,8 +114,8 @@ async def test_a_process_that_dies_before_it_notes_the_answer_opens_no_second_se
 ) -> None:
     opening = payee.services.provider.open_identity_check
 
-    async def dying(*given: Any, **more: Any) -> None:
-        await opening(*given, **more)
+    async def dying(*arguments: Any, **more: Any) -> None:
+        await opening(*arguments, **more)
         raise _KilledError
 
     monkeypatch.setattr(payee.services.provider, "open_identity_check", dying)
