@@ -104,8 +104,8 @@ class ListEndpoint(Endpoint):
         return StreamingRestResponse(self._chunks(context, asked, first))
 
     async def _fetch_after(self, context: Context, asked: ListQuery, after: str | None) -> "Results":
-        window = PageArguments(first=LARGEST_PAGE_SIZE, after=after)
-        found = await self.listing(context, window, asked.filter, asked.order)
+        page = PageArguments(first=LARGEST_PAGE_SIZE, after=after)
+        found = await self.listing(context, page, asked.filter, asked.order)
         return await _fetch(found, self.route.shape, context)
 
     async def _chunks(self, context: Context, asked: ListQuery, part: "Results") -> AsyncIterator[bytes]:

@@ -149,8 +149,8 @@ def mutation_field(source: Operation[Any, Any], result: str | None = None) -> An
 
 def _connection_field(source: Listing[Any]) -> Any:
     async def run(context: Context, order_by: Any, **arguments: Any) -> Any:
-        window = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
-        return await source(context, filter=window.pop("filter", None), window=PageArguments(**window), order=order_by)
+        page = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
+        return await source(context, filter=page.pop("filter", None), page=PageArguments(**page), order=order_by)
 
     described = {
         "first": (

@@ -44,7 +44,7 @@ class FacetCount:
         )
 
 
-async def load_window(
+async def load_catalogue_page(
     db: AsyncSession, marketplace: MarketplaceRow, partner_id: int, today: dt.date, query: CatalogueQuery
 ) -> CataloguePage:
     """The page of a partner's prototypes on sale that match the query. Filters with unknown ids are ignored.
