@@ -263,7 +263,7 @@ def delivery_option(
     problem = DeliveryProblem.GOODS if mode.kind is DeliveryKind.DIGITAL and physical else None
     if mode.kind is not DeliveryKind.DIGITAL and delivery.rates:
         sent = mode.kind is DeliveryKind.HOME_DELIVERY and bool(countries)
-        known = not sent or all(parcel.country for parcel in shipments)
+        known = not sent or all(shipment.country for shipment in shipments)
         price = _shipping_price(delivery, shipments) if known else None
         problem = None if price is not None or not known else _delivery_problem(delivery, shipments)
     if price and mode.free_above_amount is not None and worth >= mode.free_above_amount:
@@ -286,13 +286,13 @@ def delivery_option(
 
 def _delivery_problem(delivery: DeliveryWithRates, shipments: Sequence[Shipment]) -> DeliveryProblem:
     """COUNTRY if even weightless shipments could not be delivered, else WEIGHT."""
-    lighter = [replace(parcel, weight=0) for parcel in shipments]
+    lighter = [replace(shipment, weight=0) for shipment in shipments]
     return DeliveryProblem.COUNTRY if _shipping_price(delivery, lighter) is None else DeliveryProblem.WEIGHT
 
 
 def _shipping_price(delivery: DeliveryWithRates, shipments: Sequence[Shipment]) -> Decimal | None:
     """The total price of the shipments; None if one of them cannot be delivered."""
-    prices = [shipping_rate_for(delivery, parcel.country, parcel.weight) for parcel in shipments]
+    prices = [shipping_rate_for(delivery, shipment.country, shipment.weight) for shipment in shipments]
     known = [price for price in prices if price is not None]
     return sum(known, ZERO) if len(known) == len(prices) else None
 

@@ -258,11 +258,11 @@ class PostgresServer:
         """Stop the server in good order; if that takes too long, at once."""
         found = self.state()
         pid = found[0] if found and self.is_listening() else self.child.pid if self.child else None
-        for number, patience in ((signal.SIGINT, TIMEOUT), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
+        for number, timeout in ((signal.SIGINT, TIMEOUT), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
             if pid is None or self._wait_until_ended(pid):
                 break
             os.kill(pid, number)
-            deadline = time.monotonic() + patience
+            deadline = time.monotonic() + timeout
             while not self._wait_until_ended(pid) and time.monotonic() < deadline:
                 time.sleep(0.005)
         if found and found[1] != self.data:
