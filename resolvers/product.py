@@ -202,7 +202,7 @@ async def _put_values(call: Call, attribute: ProductAttributeRow, values: list[A
             )
             call.db.add(row)
         elif sent.label is not None:
-            row.label = row.label.merged(sent.label)
+            row.label = row.label.merge(sent.label)
         row.ranking = position + 1
     for gone in there.values():
         await call.db.delete(gone)

@@ -75,7 +75,7 @@ class ProviderReturnSite(PublicSite[ProviderReturnRequest]):
         path = request.path_params["path"]
         caller = await provider_return.representative_at(services, path)
         context = self.context(request, caller)
-        found = await provider_return.returned(context, path)
+        found = await provider_return.get_provider_return(context, path)
         return ProviderReturnRequest(
             request,
             self.templates,

@@ -92,7 +92,9 @@ class _MissBudget:
             await self.release()
             seconds = max(1, math.ceil(max(waits).total_seconds()))
             REFUSALS.labels("guess").inc()
-            log.warning("a client guesses too often", address=self._origin, seconds=seconds, alarm=alarm)
+            log.warning(
+                "a client guesses too often", address=self._origin, seconds=seconds, alarm=alarm
+            )
             raise TooManyRequests(seconds)
 
     async def release(self) -> None:

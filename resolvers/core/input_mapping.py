@@ -30,7 +30,7 @@ NOT_COLUMNS = frozenset({"id", "partner_uuid"})
 
 def text_of(texts: TextInput | None) -> Text:
     """A new text with the languages that were sent."""
-    return Text() if texts is None else Text().merged(texts)
+    return Text() if texts is None else Text().merge(texts)
 
 
 def require_name(name: Text) -> None:
@@ -53,7 +53,7 @@ def apply(row: Any, input: SchemaModel, skip: Collection[str] = ()) -> None:
         if (change := change_of(input, name)) is None:
             continue
         for column, value in _columns_of(column_of(input.resource, name), change.value).items():
-            setattr(row, column, getattr(row, column).merged(value) if isinstance(value, TextInput) else value)
+            setattr(row, column, getattr(row, column).merge(value) if isinstance(value, TextInput) else value)
 
 
 def change_of(input: SchemaModel, name: str) -> strawberry.Some[Any] | None:

@@ -28,7 +28,9 @@ async def calling_provider(
         async with asyncio.timeout(time_limit.total_seconds()):
             yield
     except REFUSALS as error:
-        log.exception("the provider refused", what=what, partner_id=partner_id, code=error.code, quote=error.request_id)
+        log.exception(
+            "the provider refused", what=what, partner_id=partner_id, code=error.code, quote=error.request_id
+        )
         raise ProviderFailed from error
     except (ProviderError, TimeoutError) as error:
         log.warning("the provider could not be asked for now", what=what, partner_id=partner_id, error=repr(error))

@@ -221,7 +221,9 @@ def _paid_in_full(attempt: AttemptRow, payin: Transaction | None) -> bool:
     expected = MinorAmount.of(attempt.card_amount, attempt.currency)
     good = payin.amount == expected and payin.reference == str(attempt.id)
     if not good:
-        log.error("a pay-in is not what was asked for", attempt=str(attempt.id), payin=payin.id, amount=payin.amount)
+        log.error(
+            "a pay-in is not what was asked for", attempt=str(attempt.id), payin=payin.id, amount=payin.amount
+        )
     return good
 
 
@@ -229,7 +231,7 @@ async def _consume_reservations(db: AsyncSession, attempt: AttemptRow, now: dt.d
     """Consume the reservations, after reserving again if they were released. Returns False, without effect, if
     something is not available.
     """
-    if not attempt.held and await _superseded(db, attempt):
+    if not attempt.held and await _is_superseded(db, attempt):
         return False
     try:
         async with db.begin_nested():
@@ -241,7 +243,7 @@ async def _consume_reservations(db: AsyncSession, attempt: AttemptRow, now: dt.d
     return True
 
 
-async def _superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
+async def _is_superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
     """True if the customer has started or completed a newer payment for the same cart or basket."""
     others = select(AttemptRow.id).where(
         col(AttemptRow.partner_id) == attempt.partner_id,

@@ -26,7 +26,11 @@ async def poll_attempt(services: Services, attempt_id: uuid.UUID) -> None:
     try:
         await sync_attempt(services, attempt_id)
     except ProviderError as error:
-        log.warning("the provider could not tell how an attempt stands", attempt=str(attempt_id), error=str(error))
+        log.warning(
+            "the provider could not tell how an attempt stands",
+            attempt=str(attempt_id),
+            error=str(error),
+        )
         await record_pending(services, attempt_id)
 
 

@@ -83,7 +83,7 @@ def entry_of(document: Json, route: RestRoute, reference: Reference) -> Operatio
     described = [document["paths"][route.path][verb.lower()] for verb in route.verbs]
     operation = described[0]
     body = operation.get("requestBody", {}).get("content", {})
-    responses = {status: _resolved(document, response) for status, response in operation["responses"].items()}
+    responses = {status: _resolve(document, response) for status, response in operation["responses"].items()}
     good = {status: response for status, response in responses.items() if status < "300"}
     answer = next(iter(good.values()))["content"]["application/json"]["schema"]
     parameters = operation["parameters"]
@@ -146,7 +146,7 @@ def _example_path(path: str, parameters: Sequence[Json]) -> str:
 # ---- schemas as tables
 
 
-def _resolved(document: Json, thing: Mapping[str, Any]) -> Json:
+def _resolve(document: Json, thing: Mapping[str, Any]) -> Json:
     """The target of a `$ref`, or the object itself."""
     found: Any = thing
     while "$ref" in found:
@@ -157,7 +157,7 @@ def _resolved(document: Json, thing: Mapping[str, Any]) -> Json:
 
 def _rows(document: Json, schema: Mapping[str, Any], before: str = "") -> Iterator[KeyRow]:
     """The keys of an object and of the objects in it: `items[].product_id`."""
-    schema = _resolved(document, schema)
+    schema = _resolve(document, schema)
     if schema.get("type") == "array":
         yield from _rows(document, schema["items"], f"{before}[]")
         return
@@ -183,20 +183,20 @@ def _merge_languages(rows: Sequence[KeyRow]) -> Iterator[KeyRow]:
 
 
 def _object_in(document: Json, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = _resolved(document, schema)
-    alternatives = [_resolved(document, s) for s in found.get("anyOf", ())]
+    found = _resolve(document, schema)
+    alternatives = [_resolve(document, s) for s in found.get("anyOf", ())]
     return next((a for a in alternatives if "properties" in a), found)
 
 
 def _row(document: Json, name: str, schema: Mapping[str, Any], about: Mapping[str, Any]) -> KeyRow:
-    found = _resolved(document, schema)
+    found = _resolve(document, schema)
     description = about.get("description") or schema.get("description") or found.get("description", "")
     return KeyRow((name,), _kind(document, schema), "required" if about.get("required") else "", description)
 
 
 def _kind(document: Json, schema: Mapping[str, Any]) -> str:
     """The type of a value as text."""
-    found = _resolved(document, schema)
+    found = _resolve(document, schema)
     if "anyOf" in found:
         return " or ".join(dict.fromkeys(_kind(document, inner) for inner in found["anyOf"]))
     if "const" in found:

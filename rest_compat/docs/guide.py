@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
-from rest_compat.docs.samples import highlighted
+from rest_compat.docs.samples import highlight_code
 
 PACKAGE = pathlib.Path(__file__).parents[1]
 INSTALLED, SOURCE = PACKAGE / "integrate.md", PACKAGE.parent / "docs" / "integrate.md"
@@ -44,7 +44,7 @@ def guide(base: str) -> Markup:
 def _fence(_renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: EnvType) -> str:
     """A code block, rendered like those of the reference."""
     kind = tokens[at].info.strip() or "text"
-    code = highlighted(tokens[at].content, kind)
+    code = highlight_code(tokens[at].content, kind)
     return str(_SAMPLE.format(kind=kind, name=LANGUAGES[kind], number=at, code=code))
 
 

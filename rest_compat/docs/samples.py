@@ -32,7 +32,7 @@ def _form_value(key: str, value: Any) -> str:
     return "@picture.jpg" if key == "file" else str(value)
 
 
-def highlighted(code: str, language: str) -> Markup:
+def highlight_code(code: str, language: str) -> Markup:
     """Code as HTML. Its CSS classes are those of the style sheet."""
     options = {"startinline": True} if language == "php" else {}
     made: str = highlight(code, get_lexer_by_name(language, **options), HtmlFormatter(nowrap=True))

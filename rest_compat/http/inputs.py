@@ -54,7 +54,7 @@ class InputReader:
         self.nested = {
             name: reader
             for name, kind in _kinds(model)
-            if name not in self.groups and (reader := _nested(kind)) is not None
+            if name not in self.groups and (reader := _nested_reader(kind)) is not None
         }
         self.graphql_only = frozenset(graphql_only)
         if unknown := self.graphql_only - frozenset(model.model_fields):
@@ -155,7 +155,7 @@ def _groups(model: type[BaseModel], grouped: Mapping[tuple[str, ...], str]) -> M
     return {group: InputGroup(kinds[group], model.model_fields[group].is_required()) for group, _ in grouped}
 
 
-def _nested(kind: Any) -> InputReader | None:
+def _nested_reader(kind: Any) -> InputReader | None:
     if not (isinstance(kind, type) and issubclass(kind, BaseModel)) or kind is TextInput:
         return None
     reader = InputReader(kind, getattr(kind, "renamed", None))

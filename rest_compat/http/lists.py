@@ -65,7 +65,7 @@ class ListEndpoint(Endpoint):
         """Parse the query. Its problems become a `RejectedInput`, which the listing raises."""
         context.require(self.listing.permission)  # parsing a date may read the marketplace's time zone
         page, of_page = read_requested_page(query)
-        zone = await time_zone(context) if self.parameters.zoned(query) else UTC
+        zone = await time_zone(context) if self.parameters.needs_time_zone(query) else UTC
         given = self.parameters.read(query, zone)
         problems = [*wrong, *of_page, *given.problems]
         order = None

@@ -93,8 +93,8 @@ class Components:
             ref_template="#/components/schemas/{model}", schema_generator=_Schemas, mode="validation"
         )
         for name, schema in made.pop("$defs", {}).items():
-            self.schemas.setdefault(name, _untitled(schema))
-        sent = self._input_schema(reader, _untitled(made), left_out)
+            self.schemas.setdefault(name, _without_titles(schema))
+        sent = self._input_schema(reader, _without_titles(made), left_out)
         wanted = [key for key in reader.required_keys if whole and key not in sent["required"]]
         return {**sent, "required": [*sent["required"], *wanted]}
 
@@ -115,7 +115,7 @@ class Components:
                 properties |= {f"{field}_{at}": text for at in LANGUAGES}
                 continue
             nested = reader.nested.get(field)
-            properties[key] = schema if nested is None else self._nested(nested, schema)
+            properties[key] = schema if nested is None else self._nested_schema(nested, schema)
         spread = {*reader.texts, *reader.groups}
         needed += [reader.key_of(field) for field in built.get("required", ()) if field not in spread]
         return {**built, "properties": properties, "required": [key for key in needed if key not in left_out]}
@@ -129,7 +129,7 @@ class Components:
         needed = [keys[field] for field in made["required"] if field in keys] if group.required else []
         return properties, needed
 
-    def _nested(self, reader: InputReader, schema: Json) -> Json:
+    def _nested_schema(self, reader: InputReader, schema: Json) -> Json:
         inner = self.input(reader)
         return {**schema, "items": inner} if schema.get("type") == "array" else {"anyOf": [inner, {"type": "null"}]}
 
@@ -169,13 +169,15 @@ def sample(schema: Mapping[str, Any]) -> Any:
     ]
 
 
-def _untitled(schema: Any) -> Any:
+def _without_titles(schema: Any) -> Any:
     """Remove the titles that pydantic generates, and convert descriptions to the names of REST."""
     if isinstance(schema, list):
-        return [_untitled(inner) for inner in schema]
+        return [_without_titles(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {key: _untitled(inner) for key, inner in schema.items() if not (key == "title" and isinstance(inner, str))}
+    made = {
+        key: _without_titles(inner) for key, inner in schema.items() if not (key == "title" and isinstance(inner, str))
+    }
     if isinstance(made.get("description"), str):
         made["description"] = rest_words(made["description"])
     return made

@@ -81,7 +81,7 @@ def _mapping_reader(fields: Callable[[Any], Mapping[str, Any]]) -> Callable[[Any
 
 
 def _secret(value: object, name: str) -> Any:
-    return _hidden(value, ends_show=_is_partly_shown(name))
+    return _mask(value, ends_show=_is_partly_shown(name))
 
 
 def _is_partly_shown(name: str) -> bool:
@@ -112,16 +112,16 @@ def _parts(annotation: Any) -> set[Any]:
     return {getattr(annotation, "__origin__", annotation)}.union(*map(_parts, inner))
 
 
-def _hidden(value: object, *, ends_show: bool) -> Any:
+def _mask(value: object, *, ends_show: bool) -> Any:
     """The replacement of a secret. Empty values and booleans stay as they are."""
     if value is None or value == "" or isinstance(value, bool):
         return value
     if not ends_show:
         return MASK
     if isinstance(value, Mapping):
-        return {_drop_unstorable(str(key)): _hidden(inner, ends_show=True) for key, inner in value.items()}
+        return {_drop_unstorable(str(key)): _mask(inner, ends_show=True) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_hidden(inner, ends_show=True) for inner in value]
+        return [_mask(inner, ends_show=True) for inner in value]
     return _masked_code(str(value))
 
 

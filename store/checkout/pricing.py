@@ -64,10 +64,10 @@ def price_cart(pricing_input: CartPricingInput) -> PricedCart:
     goods = good or [line for line in lines if line.product]
     physical = any(line.product and line.product.is_physical for line in goods)
     options, applied, totals = _price_orderable_lines(pricing_input, good, physical=physical)
-    return PricedCart(lines, options, applied, totals, _expected(pricing_input, lines))
+    return PricedCart(lines, options, applied, totals, _estimate(pricing_input, lines))
 
 
-def _expected(pricing_input: CartPricingInput, lines: Sequence[CheckoutLine]) -> CheckoutEstimate | None:
+def _estimate(pricing_input: CartPricingInput, lines: Sequence[CheckoutLine]) -> CheckoutEstimate | None:
     """The total including the fixable lines; None without such lines, or beyond the largest possible order amount."""
     wanted = [line for line in lines if _is_orderable(line) or line.is_fixable]
     as_wanted = [replace(line, total=(line.unit_price or ZERO) * line.choice.quantity) for line in wanted]

@@ -96,9 +96,9 @@ class OwnReservations:
         """The products, their stock increased by these reservations."""
         if not self.stock:
             return dict(products)
-        return {i: replace(sold, offered=self._restocked(sold.offered)) for i, sold in products.items()}
+        return {i: replace(sold, offered=self._with_returned_stock(sold.offered)) for i, sold in products.items()}
 
-    def _restocked(self, product: OfferedProduct) -> OfferedProduct:
+    def _with_returned_stock(self, product: OfferedProduct) -> OfferedProduct:
         def more(available: int | None, key: tuple[int, int | None]) -> int | None:
             return None if available is None else available + self.stock.get(key, 0)
 

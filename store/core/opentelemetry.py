@@ -65,25 +65,27 @@ class Telemetry:
     def instrument_engine(self, engine: Any) -> None:
         """Create a span for each statement of an engine."""
 
-        def begun(_connection: Any, _cursor: Any, statement: str, _parameters: Any, context: Any, _many: bool) -> None:
+        def begin_span(
+            _connection: Any, _cursor: Any, statement: str, _parameters: Any, context: Any, _many: bool
+        ) -> None:
             setattr(
                 context,
                 SPAN_ATTRIBUTE,
                 self._tracer.start_span("sql", None, SpanKind.CLIENT, statement_attributes(statement)),
             )
 
-        def ended(*arguments: Any) -> None:
+        def end_span(*arguments: Any) -> None:
             getattr(arguments[-2], SPAN_ATTRIBUTE).end()
 
-        def gone_wrong(problem: Any) -> None:
+        def fail_span(problem: Any) -> None:
             span = getattr(problem.execution_context, SPAN_ATTRIBUTE, None)
             if span is not None:
                 record_error(span, problem.original_exception)
                 span.end()
 
-        event.listen(engine, "before_cursor_execute", begun)
-        event.listen(engine, "after_cursor_execute", ended)
-        event.listen(engine, "handle_error", gone_wrong)
+        event.listen(engine, "before_cursor_execute", begin_span)
+        event.listen(engine, "after_cursor_execute", end_span)
+        event.listen(engine, "handle_error", fail_span)
 
     def statement_span(self, sql: str) -> Any:
         """A span around a statement that is sent directly to the driver."""

@@ -195,13 +195,13 @@ class ServerKeyValue:
         """
         answers = self._response_count
 
-        def answered() -> bool:
+        def has_answered() -> bool:
             nonlocal answers
             before, answers = answers, self._response_count
             return before != answers
 
         try:
-            with self._timeouts(answered):
+            with self._timeouts(has_answered):
                 await self._free.acquire()
         except TimeoutError as error:
             raise report_unavailable(_WHAT, error) from error

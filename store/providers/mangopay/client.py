@@ -194,7 +194,10 @@ class Client:
                 denied = True
             except (UncertainOutcome, ProviderError) as error:
                 log.debug(
-                    "creating call cannot be looked up", provider="mangopay", path=creation.path, error=str(error)
+                    "creating call cannot be looked up",
+                    provider="mangopay",
+                    path=creation.path,
+                    error=str(error),
                 )
             if not await self._pause(pauses):
                 raise UnknownOutcome(creation.key)

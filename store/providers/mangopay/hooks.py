@@ -144,7 +144,9 @@ async def _repair(client: Client, hook: Hook, url: str) -> None:
     if broken and hook.status == "ENABLED":
         await client.put(path, {"Status": "DISABLED"}, Hook)  # only enabling makes an invalid hook valid again
     await client.put(path, enabled, Hook)
-    log.info("provider notification mended", provider="mangopay", event_type=hook.event_type, validity=hook.validity)
+    log.info(
+        "provider notification mended", provider="mangopay", event_type=hook.event_type, validity=hook.validity
+    )
 
 
 def _hint(type: str, resource_id: str, at: dt.datetime) -> EventHint | None:
