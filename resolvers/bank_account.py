@@ -99,7 +99,7 @@ async def register_bank_account(call: Call, input: RegisterBankAccount) -> Regis
     """
     async with call.services.db.sessions() as db:
         partner = await find_visible(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
-    async with calling_provider("a bank account", partner_id=partner.id):
+    async with calling_provider("registering a bank account", partner_id=partner.id):
         row = await ensure_registered(call.services, partner)
     async with call.services.db.sessions() as db, db.begin():
         row = await db.get_one(BankAccountRow, row.id)

@@ -27,7 +27,9 @@ async def poll_activation(services: Services, activation_id: uuid.UUID) -> None:
         await sync_activation(services, activation_id)
     except ProviderError as error:
         log.warning(
-            "the provider could not tell how an activation stands", activation=str(activation_id), error=str(error)
+            "the status of an activation could not be read from the provider",
+            activation=str(activation_id),
+            error=str(error),
         )
 
 

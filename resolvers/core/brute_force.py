@@ -93,7 +93,7 @@ class _MissBudget:
             seconds = max(1, math.ceil(max(waits).total_seconds()))
             REFUSALS.labels("guess").inc()
             log.warning(
-                "a client guesses too often", address=self._origin, seconds=seconds, alarm=alarm
+                "a client is blocked after too many wrong codes", address=self._origin, seconds=seconds, alarm=alarm
             )
             raise TooManyRequests(seconds)
 
@@ -108,7 +108,7 @@ class _MissBudget:
             if count.times == shared.rate.amount + 1:
                 where = "all" if shared.key == GLOBAL_KEY else "shop"
                 ALARMS.labels(where).inc()
-                log.error("many codes are guessed", what=what, where=shared.key, misses=count.times)
+                log.error("many wrong codes were entered", what=what, where=shared.key, misses=count.times)
 
     async def _count(self, allowances: Sequence[_Allowance], by: int) -> list[WindowCount]:
         return await asyncio.gather(*(allowance.count(self._counts, by) for allowance in allowances))

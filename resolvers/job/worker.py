@@ -96,7 +96,7 @@ class JobExecutor(EntrypointExecutor):
         if isinstance(error, PermanentFailure) or failures >= self.retries.max_tries:
             return "failed", PermanentFailure(str(error) if isinstance(error, PermanentFailure) else why)
         pause = self.retries.pause(failures) * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - no secret
-        log.warning("a job failed and is tried again", failures=failures, pause=str(pause), exc_info=error)
+        log.warning("a job failed and will be retried", failures=failures, pause=str(pause), exc_info=error)
         return "retried", RetryRequested(pause, why)
 
 
@@ -157,7 +157,7 @@ async def run_worker(services: Services, dsn: str) -> None:
             cause = driver_error(error)
             away = isinstance(cause, (OSError, asyncpg.InterfaceError, *CONNECTION_ERRORS))
             why = f"{type(cause).__name__}: {cause}"
-            log.warning("the worker begins anew", because=why, pause=pause, exc_info=not away)
+            log.warning("the worker restarts", because=why, pause=pause, exc_info=not away)
         await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - no secret
         pause = min(2 * pause, LONGEST_PAUSE)
 

@@ -55,7 +55,7 @@ async def push_kyc_document(call: Call, input: PushKycDocument) -> KycDocument:
     if requires_sandbox(call.services, partner):
         raise OnlyInSandbox
     row = await _begin_document(call, partner, input, file)
-    async with calling_provider("a document", partner_id=partner.id, time_limit=UPLOAD_TIMEOUT):
+    async with calling_provider("uploading a document", partner_id=partner.id, time_limit=UPLOAD_TIMEOUT):
         await _submit(call.services, partner, row, content_of(input.file))
     async with call.services.db.sessions() as db, db.begin():
         row = await db.get_one(KycDocumentRow, row.id)

@@ -61,9 +61,7 @@ async def kyc_level(call: Call, partner_uuid: UUID) -> Kyc:
     if not partner.provider_user_id or (checked_on is not None and call.services.clock.now() - checked_on < MAX_AGE):
         return kyc_summary(rows)
     try:
-        async with calling_provider(
-            "how far a partner is identified", partner_id=partner.id, time_limit=PROVIDER_TIMEOUT
-        ):
+        async with calling_provider("reading the KYC level", partner_id=partner.id, time_limit=PROVIDER_TIMEOUT):
             await refresh_kyc(call.services, partner.id)
     except (ProviderFailed, ProviderTimedOut):
         if checked_on is None:
@@ -181,7 +179,9 @@ async def check_kyc(services: Services, partner_id: int) -> None:
     try:
         await refresh_kyc(services, partner_id)
     except (ProviderError, TimeoutError) as error:
-        log.warning("the provider could not tell how a partner is identified", partner_id=partner_id, error=repr(error))
+        log.warning(
+            "the KYC level of a partner could not be read from the provider", partner_id=partner_id, error=repr(error)
+        )
 
 
 async def sweep_kyc(services: Services) -> int:

@@ -57,7 +57,7 @@ async def send(services: Services, mail_id: int) -> None:
     except MailError as error:
         await _record_failure(services, mail, error)
     except Exception as error:  # a bug in a template or bad data: logged, and retried until it is fixed
-        log.exception("a message could not be made", mail=mail.id, kind=mail.kind)
+        log.exception("a message could not be rendered", mail=mail.id, kind=mail.kind)
         await _record_failure(
             services, mail, MailDeferred(f"It could not be rendered: {type(error).__name__}: {error}")
         )

@@ -124,7 +124,7 @@ async def onboarding_return(call: Call) -> Onboarding:
                 await sync_activation(call.services, stands.activation.id)
         except (ProviderError, TimeoutError) as error:
             # The page shows the last known state, and the worker checks again.
-            log.warning("the provider could not tell how an activation stands", error=repr(error))
+            log.warning("the status of an activation could not be read from the provider", error=repr(error))
     async with call.services.db.sessions() as db:
         return await _view(call, db)
 

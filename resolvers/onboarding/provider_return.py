@@ -54,7 +54,7 @@ async def get_provider_return(call: Call, path: str) -> ProviderReturn:
             await _refresh(call.services, row)
     except (ProviderFailed, ProviderTimedOut):
         log.warning(
-            "somebody who comes back is told what was known before", partner_id=partner.id
+            "a representative sees the last known state after the return from the provider", partner_id=partner.id
         )
     row, partner = await _find_returned(call, path)
     stage = _stage(row)

@@ -178,7 +178,7 @@ async def complete(services: Services, attempt_id: uuid.UUID, payin: Transaction
             await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": attempt.id}, unique_key=str(attempt.id))
             if payin is not None:
                 await mails.queue_refund_mail(db, attempt, payin.amount)
-    log.info("checkout attempt ended", attempt=str(attempt.id), state=attempt.state)
+    log.info("a payment attempt ended", attempt=str(attempt.id), state=attempt.state)
     if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.PRODUCTS:
         with suppress(Unavailable):  # the job deletes it once the cart store is available
             await delete_cart(services, attempt.partner_id, attempt.cart_id, attempt.cart_last_modified)
@@ -222,7 +222,7 @@ def _paid_in_full(attempt: AttemptRow, payin: Transaction | None) -> bool:
     good = payin.amount == expected and payin.reference == str(attempt.id)
     if not good:
         log.error(
-            "a pay-in is not what was asked for", attempt=str(attempt.id), payin=payin.id, amount=payin.amount
+            "a pay-in has a wrong amount or reference", attempt=str(attempt.id), payin=payin.id, amount=payin.amount
         )
     return good
 

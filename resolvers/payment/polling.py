@@ -27,7 +27,7 @@ async def poll_attempt(services: Services, attempt_id: uuid.UUID) -> None:
         await sync_attempt(services, attempt_id)
     except ProviderError as error:
         log.warning(
-            "the provider could not tell how an attempt stands",
+            "the status of a payment attempt could not be read from the provider",
             attempt=str(attempt_id),
             error=str(error),
         )
@@ -52,7 +52,7 @@ async def _reopen_if_paid(services: Services, attempt_id: uuid.UUID, payin_id: s
         return
     payin = await services.provider.get_transaction(TransactionKind.PAYIN, payin_id)
     if payin.status is TransactionStatus.SUCCEEDED:
-        log.error("a failed payment is paid after all", attempt=str(attempt_id), payin=payin_id)
+        log.error("a failed payment was paid afterwards", attempt=str(attempt_id), payin=payin_id)
         await record_pending(services, attempt_id, payin)
 
 

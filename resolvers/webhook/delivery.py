@@ -133,7 +133,7 @@ async def _record_answer(services: Services, taken: ClaimedDelivery, answer: Sen
             await _tell_owner(db, taken.endpoint, noted.disabled)
     told = log.bind(endpoint=taken.endpoint.id, message=taken.delivery.key, outcome=answer.outcome.value)
     if noted is None:
-        told.warning("a webhook was sent for an endpoint that was not ours any more")
+        told.warning("the result of a webhook was dropped because another worker had taken over its endpoint")
     elif noted.disabled is not None:
         DISABLED.labels(noted.disabled.value).inc()
         told.warning("a webhook endpoint was disabled", reason=noted.disabled.value)

@@ -92,7 +92,7 @@ class AuditBuffer:
             async with asyncio.timeout(TIMEOUT):
                 await self.flush()
         except DATABASE_ERRORS as error:
-            log.warning("an audit entry is written later", error=str(error))
+            log.warning("an audit entry could not be written yet", error=str(error))
 
     async def flush(self) -> None:
         """Write all current entries. Raises the errors of the database; unwritten entries then stay in the buffer."""

@@ -59,7 +59,7 @@ async def try_to_follow(db: Database, clock: Clock) -> bool:
     try:
         await follow_clock(db, clock)
     except (OSError, SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, Unavailable) as error:
-        log.warning("the time of the other processes is not known", error=str(error))
+        log.warning("the shared clock could not be read", error=str(error))
         return False
     return True
 

@@ -139,7 +139,7 @@ class JobQueue(Queries):
             row["job_id"] for row in await self.driver.fetch(SELECT_DEADLY, [job.id for job in jobs], MAX_WORKER_DEATHS)
         }
         if deadly:
-            log.error("jobs that killed their workers have failed", jobs=sorted(map(str, deadly)))
+            log.error("jobs failed because their workers died", jobs=sorted(map(str, deadly)))
         await self.log_jobs([(job, "failed", _worker_died(job.id)) for job in jobs if job.id in deadly])
         return [job for job in jobs if job.id not in deadly]
 
@@ -157,7 +157,7 @@ class JobQueue(Queries):
             )
             await wake_workers(self)
         except Exception:
-            log.exception("a job could not be requeued; it runs again once its worker counts as dead")
+            log.exception("a job could not be requeued; it runs again after the worker's timeout")
 
     async def log_jobs(self, job_status: Sequence[tuple[Job, JOB_STATUS, TracebackRecord | None]]) -> None:
         """Record how jobs ended. Of a failure only the text is stored, without secrets; the log has the traceback."""

@@ -136,7 +136,7 @@ class LogInLimiter:
                 seconds = math.ceil(wait.total_seconds())
                 REFUSALS.labels("log_in").inc()
                 log.warning(
-                    "a log-in is held",
+                    "a log-in is blocked after too many attempts",
                     user=f"{username[:1]}…",
                     address=origin,
                     seconds=seconds,

@@ -194,7 +194,7 @@ class Client:
                 denied = True
             except (UncertainOutcome, ProviderError) as error:
                 log.debug(
-                    "creating call cannot be looked up",
+                    "the response of a creating call could not be looked up",
                     provider="mangopay",
                     path=creation.path,
                     error=str(error),
@@ -208,7 +208,7 @@ class Client:
                     known = error.key_was_seen
                 except ProviderError as error:
                     # A refusal of this attempt says nothing about the earlier one. Only its stored response does.
-                    log.debug("creating call refused", provider="mangopay", path=creation.path, error=str(error))
+                    log.debug("a creating call was refused", provider="mangopay", path=creation.path, error=str(error))
         return self._result_of(creation, kept)
 
     async def _post(self, creation: Creation[W]) -> W:

@@ -81,7 +81,7 @@ async def register(client: Client, base_url: str, secret: str, alert_email: str)
     for type, error in refused.items():
         fields = error.fields if isinstance(error, InvalidRequest) else {}
         told = {"event_type": type, "error": str(error), "fields": fields}
-        log.error("the provider refuses to notify", provider="mangopay", **told)
+        log.error("the provider refused to register a notification", provider="mangopay", **told)
     if len(refused) == len(EVENT_TYPES):
         raise next(iter(refused.values()))
 
@@ -145,7 +145,7 @@ async def _repair(client: Client, hook: Hook, url: str) -> None:
         await client.put(path, {"Status": "DISABLED"}, Hook)  # only enabling makes an invalid hook valid again
     await client.put(path, enabled, Hook)
     log.info(
-        "provider notification mended", provider="mangopay", event_type=hook.event_type, validity=hook.validity
+        "a provider notification was repaired", provider="mangopay", event_type=hook.event_type, validity=hook.validity
     )
 
 
