@@ -271,9 +271,9 @@ async def poll_bank_accounts(services: Services, partner_id: int) -> None:
 async def handle_notification(services: Services, id: str) -> None:
     """Handle a provider notification about a bank account."""
     async with services.db.sessions() as db:
-        found = (await db.exec(select(BankAccountRow).where(col(BankAccountRow.provider_id) == id))).one_or_none()
-    if found is not None:
-        await check_bank_accounts(services, found.partner_id)
+        row = (await db.exec(select(BankAccountRow).where(col(BankAccountRow.provider_id) == id))).one_or_none()
+    if row is not None:
+        await check_bank_accounts(services, row.partner_id)
 
 
 # ---- requirements

@@ -30,14 +30,14 @@ class CataloguePageUrls:
     def of(self, **changes: object) -> str:
         """The URL with these changes. It leads to the first page unless `page` is among them."""
         query = self.catalogue_page.query
-        kept = {
+        current = {
             "universe": query.universe_id,
             "environment": query.environment_id,
             "price": query.price_range_id,
             "sort": None if query.sort is CatalogueSort.FEATURED else query.sort.value,
         }
-        wanted = {name: value for name, value in (kept | changes).items() if value is not None}
-        return self.request.url(self.request.storefront.start_path, LIST_ID, **wanted)
+        parameters = {name: value for name, value in (current | changes).items() if value is not None}
+        return self.request.url(self.request.storefront.start_path, LIST_ID, **parameters)
 
     def page(self, number: int) -> str:
         return self.of(page=number if number > 1 else None)
@@ -47,12 +47,12 @@ class CataloguePageUrls:
         """The page numbers to link: the first, the last and those around the current one. 0 marks a gap."""
         last, here = self.catalogue_page.pages, self.catalogue_page.query.page
         shown = sorted({1, last} | {page for page in (here - 1, here, here + 1) if 1 <= page <= last})
-        found: list[int] = []
+        numbers: list[int] = []
         for page in shown:
-            if found and page > found[-1] + 1:
-                found.append(0)
-            found.append(page)
-        return tuple(found)
+            if numbers and page > numbers[-1] + 1:
+                numbers.append(0)
+            numbers.append(page)
+        return tuple(numbers)
 
 
 async def show(request: CheckoutRequest) -> Response:
@@ -84,10 +84,10 @@ def _catalogue_query(request: CheckoutRequest) -> CatalogueQuery:
 
 async def current_basket(request: CheckoutRequest) -> BasketCheckout:
     """The basket of this browser. A new one if the last has become an order or has expired."""
-    kept = request.cart_id or request.last_cart_id
-    if kept is not None:
+    cart_id = request.cart_id or request.last_cart_id
+    if cart_id is not None:
         try:
-            return await basket.open_basket(request.context, request.key_of(kept))
+            return await basket.open_basket(request.context, request.key_of(cart_id))
         except CartNotFound:
             pass
     return await basket.open_basket(request.context, request.key_of(uuid.uuid4()))

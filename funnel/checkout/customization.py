@@ -73,16 +73,16 @@ def _missing(checkout: Checkout, *, anyway: bool) -> tuple[tuple[str, str], ...]
     """
     choosable = [f"line-{at}" for at, line in enumerate(checkout.lines) if _is_fixable(line)]
     good = any(_is_orderable(line) for line in checkout.lines)
-    found: list[tuple[str, str]] = []
+    missing: list[tuple[str, str]] = []
     if choosable and not (anyway and good):
-        found += [(place, LINE) for place in choosable]
+        missing += [(place, LINE) for place in choosable]
     elif not good:
-        found.append(("products", "NOTHING_TO_ORDER"))
+        missing.append(("products", "NOTHING_TO_ORDER"))
     if checkout.delivery_id is None:
-        found.append(("delivery", "DELIVERY_REQUIRED"))
+        missing.append(("delivery", "DELIVERY_REQUIRED"))
     elif not any(option.id == checkout.delivery_id and option.is_available for option in checkout.deliveries):
-        found.append(("delivery", "DELIVERY_NOT_AVAILABLE"))
-    return tuple(found)
+        missing.append(("delivery", "DELIVERY_NOT_AVAILABLE"))
+    return tuple(missing)
 
 
 def _is_orderable(line: CheckoutLine) -> bool:

@@ -37,13 +37,13 @@ async def complete(request: OnboardingRequest) -> Response:
     """Store the typed data and redirect. Fields that were not asked for are ignored."""
     typed = _typed_values(request.form, request.onboarding)
     try:
-        found = await operations.complete_onboarding(request.context, _details(typed, request.onboarding))
+        result = await operations.complete_onboarding(request.context, _details(typed, request.onboarding))
     except InvalidInput as error:
         await request.put_flash(FORM, Flash(_field_problems(error, request.onboarding), typed))
         return request.redirect_to_start()
     except Conflict:  # another tab was faster
         return request.redirect_to_start()
-    return request.redirect(found.path)
+    return request.redirect(result.path)
 
 
 def _typed_values(form: Mapping[str, str], onboarding: Onboarding) -> dict[str, str]:

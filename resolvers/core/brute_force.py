@@ -40,15 +40,15 @@ async def throttled_lookup(context: Context, what: str, look: Callable[[], Await
     budget = _MissBudget(context)
     await budget.reserve()
     try:
-        found = await look()
+        result = await look()
     except NotFound:
         await budget.record_miss(what)
         raise
     except Exception:
         await budget.release()
         raise
-    await (budget.release() if found else budget.record_miss(what))
-    return found
+    await (budget.release() if result else budget.record_miss(what))
+    return result
 
 
 async def throttled_code_lookup(context: Context, what: str, code: str, look: Callable[[], Awaitable[T]]) -> T:

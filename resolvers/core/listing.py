@@ -166,11 +166,11 @@ class Lookup(Generic[T]):
     async def __call__(self, context: Context, value: Any) -> LazyRow[T]:
         """Plan the look-up for a caller. Reading it raises NotFound if the caller may see no such row."""
         context.require(self.permission)
-        wanted = normalize(value) if self.by == NORMAL_CODE else value
+        key = normalize(value) if self.by == NORMAL_CODE else value
         tests = (
             *_visible_conditions(context.required_caller, self.table),
-            Condition.equal(column(self.table, self.by), wanted),
+            Condition.equal(column(self.table, self.by), key),
         )
         rows: PageQuery[T] = PageQuery(self.order, tests, context.db, 1, instrumentation=ReadTimer(self.name, context))
-        seek = partial(throttled_code_lookup, context, self.thing, wanted) if self.by == NORMAL_CODE else None
+        seek = partial(throttled_code_lookup, context, self.thing, key) if self.by == NORMAL_CODE else None
         return LazyRow(rows, self.thing, seek)

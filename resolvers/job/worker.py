@@ -102,12 +102,12 @@ class JobExecutor(EntrypointExecutor):
 
 def build_queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
     driver = AsyncpgPoolDriver(pool)
-    made = PgQueuer(driver, queries=JobQueue(driver))
+    queue = PgQueuer(driver, queries=JobQueue(driver))
     for job, work in HANDLERS.items():
-        _register_job(made, services, job, work)
+        _register_job(queue, services, job, work)
     for name, task in SCHEDULES.items():
-        _register_schedule(made, services, name, task)
-    return made
+        _register_schedule(queue, services, name, task)
+    return queue
 
 
 def _register_job(queuer: PgQueuer, services: Services, job: JobKind, work: JobHandler) -> None:
@@ -146,10 +146,10 @@ async def run_worker(services: Services, dsn: str) -> None:
         begun = time.monotonic()
         try:
             async with _connections(dsn) as pool:
-                made = build_queue(services, pool)
+                queue = build_queue(services, pool)
                 # After a move of the clock, a restart finds the jobs that are due then.
-                with services.clock.on_move(made.shutdown.set):
-                    await _until_stopped(made)
+                with services.clock.on_move(queue.shutdown.set):
+                    await _until_stopped(queue)
             pause = 1.0
         except Exception as error:
             if time.monotonic() - begun > LONGEST_PAUSE:

@@ -114,9 +114,9 @@ def service_brand(settings: Settings, name: str) -> Brand:
 
 
 async def _record_sent(services: Services, mail: MailRow) -> None:
-    sent = {"state": MailState.SENT, "sent_on": services.clock.now(), "due_on": None, "last_error": ""}
+    values = {"state": MailState.SENT, "sent_on": services.clock.now(), "due_on": None, "last_error": ""}
     async with services.db.sessions() as db, db.begin():
-        await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(sent))
+        await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(values))
     MAILS.labels(mail.kind, "sent").inc()
     log.info("a message was sent", mail=mail.id, kind=mail.kind, tries=mail.tries)
 

@@ -125,7 +125,7 @@ async def _find_row(db: AsyncSession, path: str) -> IdentityCheckRow | BankAccou
         raise NotFound(thing="page")
     checks = select(IdentityCheckRow).where(col(IdentityCheckRow.path) == path, col(IdentityCheckRow.provider_id) != "")
     accounts = select(BankAccountRow).where(col(BankAccountRow.path) == path, col(BankAccountRow.provider_id) != "")
-    found = (await db.exec(checks)).one_or_none() or (await db.exec(accounts)).one_or_none()
-    if found is None:
+    row = (await db.exec(checks)).one_or_none() or (await db.exec(accounts)).one_or_none()
+    if row is None:
         raise NotFound(thing="page")
-    return found
+    return row

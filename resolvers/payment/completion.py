@@ -99,12 +99,12 @@ async def _payin_of(services: Services, attempt: AttemptRow) -> Transaction | No
     if attempt.payin_id:
         return await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
     try:
-        found = await services.provider.resolve(IdempotencyKey(str(attempt.payin_key)), sent_at=attempt.created_on)
+        payin = await services.provider.resolve(IdempotencyKey(str(attempt.payin_key)), sent_at=attempt.created_on)
     except Declined as declined:
         return declined.transaction
     except InvalidRequest:
         return None
-    return found if isinstance(found, Transaction) else None
+    return payin if isinstance(payin, Transaction) else None
 
 
 async def record_pending(services: Services, attempt_id: uuid.UUID, payin: Transaction | None = None) -> AttemptRow:
@@ -280,17 +280,17 @@ async def refund_attempt(services: Services, attempt: AttemptRow) -> AttemptRow:
 async def _refunds(services: Services, attempt: AttemptRow, key: IdempotencyKey) -> list[Transaction]:
     """The refunds of the pay-in, whoever created them, plus a new one for the amount that is left."""
     payin = await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
-    found = await services.provider.list_children(TransactionKind.PAYIN, payin.id)
-    made = [refund for refund in found if refund.status is not TransactionStatus.FAILED]
-    left = sum((-refund.amount.minor for refund in made), payin.amount.minor)
+    refunds = await services.provider.list_children(TransactionKind.PAYIN, payin.id)
+    valid_refunds = [refund for refund in refunds if refund.status is not TransactionStatus.FAILED]
+    left = sum((-refund.amount.minor for refund in valid_refunds), payin.amount.minor)
     if left <= 0:
-        return made
+        return valid_refunds
     amount, nothing = MinorAmount(payin.amount.currency, left), MinorAmount(payin.amount.currency, 0)
     request = RefundRequest(str(attempt.id), payin.id, payin.payer_id, amount, nothing)
     try:
-        return [*made, await services.provider.refund(request, key=key)]
+        return [*valid_refunds, await services.provider.refund(request, key=key)]
     except Declined as declined:
-        return [*made, declined.transaction]
+        return [*valid_refunds, declined.transaction]
 
 
 async def _lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:

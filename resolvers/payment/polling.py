@@ -41,9 +41,9 @@ async def handle_notification(services: Services, kind: TransactionKind, transac
         known = (await db.exec(select(AttemptRow.id).where(col(column) == transaction_id))).first()
     if known is not None and kind is TransactionKind.PAYIN:
         await _reopen_if_paid(services, known, transaction_id)
-    found = known or await _find_by_reference(services, kind, transaction_id)
-    if found is not None:
-        await poll_attempt(services, found)
+    attempt_id = known or await _find_by_reference(services, kind, transaction_id)
+    if attempt_id is not None:
+        await poll_attempt(services, attempt_id)
 
 
 async def _reopen_if_paid(services: Services, attempt_id: uuid.UUID, payin_id: str) -> None:

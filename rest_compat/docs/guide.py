@@ -55,15 +55,15 @@ def _anchor(heading: str) -> str:
 
 def _without_file_links(children: list[Token]) -> list[Token]:
     """Replace links to other files of the repository, which are not served, by the names of the files."""
-    made: list[Token] = []
+    output: list[Token] = []
     file = ""
     for token in children:
         href = str(token.attrGet("href") or "")
         if token.type == "link_open" and not href.startswith("#"):
             file = href.partition("#")[0]
         elif token.type == "link_close" and file:
-            made.append(Token("text", "", 0, content=f" (docs/{file})"))
+            output.append(Token("text", "", 0, content=f" (docs/{file})"))
             file = ""
         else:
-            made.append(token)
-    return made
+            output.append(token)
+    return output

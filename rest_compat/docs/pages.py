@@ -60,8 +60,8 @@ class DocsPages:
 
     def overview(self, base: str, asked: str = "") -> str:
         """The first page: the introduction, and all operations or those that match a search."""
-        found = [(group, [entry for entry in group.entries if entry.matches(asked)]) for group in self.groups]
-        return self._render("overview.html", base, asked=asked, found=[pair for pair in found if pair[1]])
+        groups = [(group, [entry for entry in group.entries if entry.matches(asked)]) for group in self.groups]
+        return self._render("overview.html", base, asked=asked, found=[pair for pair in groups if pair[1]])
 
     def group(self, base: str, path: str) -> str:
         return self._render("group.html", base, group=next(group for group in self.groups if group.path == path))

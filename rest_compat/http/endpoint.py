@@ -93,16 +93,16 @@ def query_of(request: Request, known: Iterable[str]) -> tuple[dict[str, str], tu
     """The known query parameters, and a problem for each whose value cannot be stored."""
     if not request.scope["query_string"]:
         return {}, ()
-    sent = request.query_params
-    query, wrong = drop_unstorable({name: sent[name] for name in known if name in sent})
+    parameters = request.query_params
+    query, wrong = drop_unstorable({name: parameters[name] for name in known if name in parameters})
     return {name: text for name, text in query.items() if text is not None}, wrong
 
 
 def _replayed_response(answered: ResponseReady) -> RestResponse:
     """The stored response, byte for byte."""
-    found = answered.response
-    headers = [(name.encode(), value.encode()) for name, value in found.headers]
-    return RestResponse(found.body, found.status, [*headers, REPLAYED] if answered.replayed else headers)
+    stored = answered.response
+    headers = [(name.encode(), value.encode()) for name, value in stored.headers]
+    return RestResponse(stored.body, stored.status, [*headers, REPLAYED] if answered.replayed else headers)
 
 
 def idempotency_key(request: Request) -> tuple[str | None, tuple[Problem, ...]]:

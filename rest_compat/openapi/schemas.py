@@ -89,23 +89,23 @@ class Components:
         """The schema of a request body without the keys `left_out`, which the path has. A `whole` one requires all
         required keys.
         """
-        made = reader.model.model_json_schema(
+        generated = reader.model.model_json_schema(
             ref_template="#/components/schemas/{model}", schema_generator=_Schemas, mode="validation"
         )
-        for name, schema in made.pop("$defs", {}).items():
+        for name, schema in generated.pop("$defs", {}).items():
             self.schemas.setdefault(name, _without_titles(schema))
-        sent = self._input_schema(reader, _without_titles(made), left_out)
-        wanted = [key for key in reader.required_keys if whole and key not in sent["required"]]
-        return {**sent, "required": [*sent["required"], *wanted]}
+        sent_schema = self._input_schema(reader, _without_titles(generated), left_out)
+        required = [key for key in reader.required_keys if whole and key not in sent_schema["required"]]
+        return {**sent_schema, "required": [*sent_schema["required"], *required]}
 
     def _input_schema(self, reader: InputReader, built: Json, left_out: frozenset[str]) -> Json:
         required, properties = set(built.get("required", ())), Json()
         needed: list[str] = []
         for field, schema in built["properties"].items():
             if field in reader.groups:
-                inner, wanted = self._group(reader, field)
+                inner, group_required = self._group(reader, field)
                 properties |= inner
-                needed += wanted
+                needed += group_required
                 continue
             key = reader.key_of(field)
             if key in left_out or field in reader.graphql_only:
@@ -123,10 +123,10 @@ class Components:
     def _group(self, reader: InputReader, name: str) -> tuple[Json, list[str]]:
         """The schemas of a group's keys, and the required ones among them."""
         group = reader.groups[name]
-        made = self.input(InputReader(group.model))
+        group_schema = self.input(InputReader(group.model))
         keys = {field: key for (of, field), key in reader.grouped.items() if of == name}
-        properties = {key: made["properties"][field] for field, key in keys.items()}
-        needed = [keys[field] for field in made["required"] if field in keys] if group.required else []
+        properties = {key: group_schema["properties"][field] for field, key in keys.items()}
+        needed = [keys[field] for field in group_schema["required"] if field in keys] if group.required else []
         return properties, needed
 
     def _nested_schema(self, reader: InputReader, schema: Json) -> Json:
@@ -175,9 +175,9 @@ def _without_titles(schema: Any) -> Any:
         return [_without_titles(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {
+    cleaned = {
         key: _without_titles(inner) for key, inner in schema.items() if not (key == "title" and isinstance(inner, str))
     }
-    if isinstance(made.get("description"), str):
-        made["description"] = rest_words(made["description"])
-    return made
+    if isinstance(cleaned.get("description"), str):
+        cleaned["description"] = rest_words(cleaned["description"])
+    return cleaned

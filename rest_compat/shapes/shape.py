@@ -127,8 +127,8 @@ class ResourceShape:
                 yield ConstantField(key, None)  # written with the first key through this relation
 
     def _link(self, key: str, step: str, keys: Mapping[str, Spec]) -> RelationField:
-        found = self._source(key, step)
-        relation = found.location
+        source = self._source(key, step)
+        relation = source.location
         assert isinstance(relation, Relation)
         if relation.many:
             raise ShapeError(f"{self._key_label(key)} reads one value of many: {step!r} is a list. Nest a shape there.")
@@ -137,7 +137,7 @@ class ResourceShape:
         self.inner.extend(related.inner)
         self.texts.extend(texts := [k for k, spec in keys.items() if related.is_text(k, spec)])
         for name, schema in related.properties.items():
-            self.properties[name] = _optional(schema, text=name in texts) if found.field_type.nullable else schema
+            self.properties[name] = _optional(schema, text=name in texts) if source.field_type.nullable else schema
         return RelationField(key, relation, related.projection, merge_keys=True)
 
     def is_text(self, key: str, spec: Spec) -> bool:
@@ -153,12 +153,12 @@ class ResourceShape:
             self.inner.append((key, spec.shape))
             self.properties[key] = InnerShape(spec.shape)
             return ObjectField(key, None, spec.shape.selection)
-        found = self._source(key, step)
+        source = self._source(key, step)
         if isinstance(spec, Nested):
-            return self._nested_field(key, spec, found, rest)
+            return self._nested_field(key, spec, source, rest)
         if isinstance(spec, ScalarList):
-            return self._scalar_list(key, spec, found, rest)
-        return self._read_single(key, FieldKey(spec) if isinstance(spec, str) else spec, found, rest)
+            return self._scalar_list(key, spec, source, rest)
+        return self._read_single(key, FieldKey(spec) if isinstance(spec, str) else spec, source, rest)
 
     def _read_single(self, key: str, spec: FieldKey, source: FieldSource, rest: str) -> ScalarField | ComputedField:
         step = spec.path.partition(".")[0]
@@ -209,17 +209,17 @@ class ResourceShape:
     def _stored_path(self, key: str, path: str) -> str:
         """The stored path of a field, which must be in the resource itself."""
         step, _, rest = path.partition(".")
-        found = self._source(key, step)
-        if isinstance(found.location, EmbeddedValue):
-            if found.location.field_permission is not None:
+        source = self._source(key, step)
+        if isinstance(source.location, EmbeddedValue):
+            if source.location.field_permission is not None:
                 self.guarded.append(key)
-            return self._column(key, step, found.location, rest)
-        if not isinstance(found.location, str):
+            return self._column(key, step, source.location, rest)
+        if not isinstance(source.location, str):
             raise ShapeError(
                 f"{self._key_label(key)} is computed from {path!r}, which is not stored in {self.kind.__name__}."
             )
         if rest:
-            self._inside(key, found, rest)
+            self._inside(key, source, rest)
         return path
 
     def _nested_field(self, key: str, spec: Nested, source: FieldSource, rest: str) -> SelectedField:
@@ -248,8 +248,8 @@ class ResourceShape:
             raise ShapeError(f"{self._key_label(key)} lists values of {spec.path!r}, which is not a list of resources.")
         related = ResourceShape(self.name, relation.target, {key: rest})
         self._refuse_guarded(related)
-        (wanted,) = related.selection
-        if not isinstance(wanted, ScalarField) or related.texts:
+        (field,) = related.selection
+        if not isinstance(field, ScalarField) or related.texts:
             raise ShapeError(
                 f"{self._key_label(key)} lists values of {spec.path!r}, which is not a single non-null value."
             )
@@ -257,7 +257,7 @@ class ResourceShape:
         assert isinstance(written, Mapping)  # of a leaf
         items = {name: value for name, value in written.items() if name != "description"}
         self.properties[key] = {"type": "array", "items": items, "description": spec.description or source.description}
-        return RelationField(key, relation, Projection([wanted], bare=True))
+        return RelationField(key, relation, Projection([field], bare=True))
 
     def _refuse_guarded(self, related: "ResourceShape") -> None:
         """Raise ShapeError for a relation to fields with a field-level permission: relations check no permission."""
@@ -267,13 +267,13 @@ class ResourceShape:
             )
 
     def _source(self, key: str, step: str) -> FieldSource:
-        found = field_source(self.kind, step)
-        if found is None:
+        source = field_source(self.kind, step)
+        if source is None:
             raise ShapeError(
                 f"{self._key_label(key)} reads {step!r}, which {self.kind.__name__} does not publish; "
                 f"it publishes {_list(field_names(self.kind))}."
             )
-        return found
+        return source
 
     def _column(self, key: str, name: str, value: EmbeddedValue, path: str) -> str:
         """The column, or the path within one, of a part of an embedded value."""
@@ -345,8 +345,8 @@ def _or_empty(schema: Schema) -> Schema:
         return {**schema, "enum": list(dict.fromkeys([*schema["enum"], ""]))}
     if "format" in schema:
         alone = {name: value for name, value in schema.items() if name != "description"}
-        told = {"description": schema["description"]} if "description" in schema else {}
-        return {"anyOf": [alone, {"type": "string", "const": ""}], **told}
+        description = {"description": schema["description"]} if "description" in schema else {}
+        return {"anyOf": [alone, {"type": "string", "const": ""}], **description}
     pattern = schema.get("pattern", "^$")
     return schema if pattern.startswith("^$") else {**schema, "pattern": f"^$|{pattern}"}
 
@@ -358,8 +358,8 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def _types(schema: Schema) -> list[str]:
-    given = schema["type"]
-    return [given] if isinstance(given, str) else [t for t in given if t != "null"]
+    types = schema["type"]
+    return [types] if isinstance(types, str) else [t for t in types if t != "null"]
 
 
 def _each_with(write: Callable[[Any], Any]) -> Callable[[Any], Any]:

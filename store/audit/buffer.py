@@ -97,8 +97,8 @@ class AuditBuffer:
     async def flush(self) -> None:
         """Write all current entries. Raises the errors of the database; unwritten entries then stay in the buffer."""
         async with self._writing:
-            wanted = self._ended + len(self._drafts) + len(self._entries)
-            while self._ended < wanted:
+            target = self._ended + len(self._drafts) + len(self._entries)
+            while self._ended < target:
                 await self._build_entries()
                 if self._entries:
                     await self._write_batch()

@@ -96,8 +96,8 @@ def _sent_fields(kind: type[BaseModel]) -> Callable[[Any], Mapping[str, Any]]:
     optional, names = _optional(kind), tuple(kind.model_fields)
 
     def fields(model: BaseModel) -> Mapping[str, Any]:
-        sent, values = model.model_fields_set, vars(model)
-        return {n: values[n] for n in names if n in sent and not (values[n] is None and n in optional)}
+        set_fields, values = model.model_fields_set, vars(model)
+        return {n: values[n] for n in names if n in set_fields and not (values[n] is None and n in optional)}
 
     return fields
 
@@ -176,11 +176,11 @@ def _mask_codes(text: str) -> str:
 
 def _matches(text: str, shape: re.Pattern[str], right: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
     """The places where a text has the form `shape`, within whole words, and passes `right`."""
-    for found in shape.finditer(text):
-        ends = (at.start() for at in _WORD_END.finditer(found[1]))
-        length = next((end for end in ends if right(found[1][:end])), 0)
+    for match in shape.finditer(text):
+        ends = (at.start() for at in _WORD_END.finditer(match[1]))
+        length = next((end for end in ends if right(match[1][:end])), 0)
         if length:
-            yield found.start(), found.start() + length
+            yield match.start(), match.start() + length
 
 
 def _is_account(text: str) -> bool:

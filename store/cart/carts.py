@@ -110,7 +110,7 @@ class Carts:
 
         They are returned until acknowledged.
         """
-        found = await self._store.expired(_expiry_index(partner_id), limit=limit, skip=skip)
+        records = await self._store.expired(_expiry_index(partner_id), limit=limit, skip=skip)
         return [
             ExpiredCart(
                 UUID(record.key[-_HEX_DIGITS:]),
@@ -118,7 +118,7 @@ class Carts:
                 None if record.value is None else decode_content(record.value),
                 record,
             )
-            for record in found
+            for record in records
         ]
 
     async def acknowledge(self, partner_id: int, carts: Sequence[ExpiredCart]) -> None:

@@ -167,14 +167,14 @@ def _receptions(
     pricing_input: BasketPricingInput, lines: Sequence[BasketLine], worth: Decimal, reduction: Reduction
 ) -> Sequence[ReceptionOption]:
     """The reception options: the e-mail modes, and one for each mode of each delivery mode."""
-    found = [_reception_option(mode, None, _free_delivery(mode)) for mode in EMAIL_MODES]
+    options = [_reception_option(mode, None, _free_delivery(mode)) for mode in EMAIL_MODES]
     for delivery in pricing_input.deliveries:
         for mode in MODES_BY_DELIVERY_KIND[delivery.mode.kind]:
             shipments = _shipments(mode, pricing_input, lines)
             offered = delivery_option(delivery, shipments, worth, reduction, physical=False)
             to_giftees = mode is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY
-            found.append(_reception_option(mode, delivery.mode.id, replace(offered, to_giftees=to_giftees)))
-    return found
+            options.append(_reception_option(mode, delivery.mode.id, replace(offered, to_giftees=to_giftees)))
+    return options
 
 
 def _shipments(

@@ -46,8 +46,8 @@ class CartQuote(Quote):
 
     @classmethod
     def from_priced(cls, basket: CartPricingInput, priced: PricedCart) -> "CartQuote":
-        wanted = basket.delivery_id
-        delivery = next((o for o in priced.deliveries if o.id == wanted and o.is_available), None)
+        delivery_id = basket.delivery_id
+        delivery = next((o for o in priced.deliveries if o.id == delivery_id and o.is_available), None)
         return cls(priced.totals, priced.codes, basket.codes, delivery, bool(priced.orderable_lines), basket, priced)
 
     def attempt_lines(self) -> list[dict[str, Any]]:

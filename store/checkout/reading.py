@@ -131,14 +131,16 @@ async def usable_codes(
 
     Gift cards cannot pay for gift cards: each purchase would restart the validity of the money.
     """
-    wanted = [normalize(code) for code in codes]
-    if not wanted:
+    normal_codes = [normalize(code) for code in codes]
+    if not normal_codes:
         return []
     coupons = await db.exec(
-        select(CouponRow).where(col(CouponRow.partner_id) == partner_id, col(CouponRow.normal_code).in_(wanted))
+        select(CouponRow).where(col(CouponRow.partner_id) == partner_id, col(CouponRow.normal_code).in_(normal_codes))
     )
     cards = await db.exec(
-        select(GiftCardRow).where(col(GiftCardRow.partner_id) == partner_id, col(GiftCardRow.normal_code).in_(wanted))
+        select(GiftCardRow).where(
+            col(GiftCardRow.partner_id) == partner_id, col(GiftCardRow.normal_code).in_(normal_codes)
+        )
     )
     usable: dict[str, CouponRow | UsableCard] = {}
     for card in cards:
@@ -149,7 +151,7 @@ async def usable_codes(
     for coupon in coupons:
         if is_running(coupon, now, own_uses=int(coupon.id in own.coupons), kind=kind):
             usable[coupon.normal_code] = coupon
-    return [usable[code] for code in dict.fromkeys(wanted) if code in usable]
+    return [usable[code] for code in dict.fromkeys(normal_codes) if code in usable]
 
 
 def product_ids_of(choices: Sequence[ProductChoice]) -> list[int]:

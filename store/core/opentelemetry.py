@@ -45,11 +45,11 @@ class Telemetry:
     ) -> Iterator[Span]:
         with self._tracer.start_as_current_span(
             name, within, kind, attributes, record_exception=False, set_status_on_exception=False
-        ) as made:
+        ) as new_span:
             try:
-                yield made
+                yield new_span
             except BaseException as error:
-                record_error(made, error)
+                record_error(new_span, error)
                 raise
 
     def span_from_headers(self, name: str, headers: Mapping[str, Any], kind: str, attributes: Mapping[str, Any]) -> Any:
@@ -117,5 +117,5 @@ def record_error(span: Span, error: BaseException) -> None:
 def build_exporter() -> SpanExporter:
     """The OTLP exporter, configured by OpenTelemetry's environment variables."""
     module = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
-    made: SpanExporter = module.OTLPSpanExporter()
-    return made
+    exporter: SpanExporter = module.OTLPSpanExporter()
+    return exporter

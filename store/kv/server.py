@@ -104,18 +104,20 @@ class ServerKeyValue:
         if idempotent is None:
             return _parse_write_result(await self._run(WRITE, keys, *arguments, _digits(version), noted_for))
         keys, kept_for = (key, idempotent.key, *keys[1:]), idempotent.life // MILLISECOND
-        kept = (idempotent.digest(), _digits(now + kept_for), kept_for)
+        idempotency_arguments = (idempotent.digest(), _digits(now + kept_for), kept_for)
         while True:
             answer = await idempotent.build_response(version)
-            reply = await self._run(WRITE, keys, *arguments, _digits(version), noted_for, answer, *kept)
+            reply = await self._run(
+                WRITE, keys, *arguments, _digits(version), noted_for, answer, *idempotency_arguments
+            )
             if reply[0] != b"stale":
                 return _parse_write_result(reply, answer)
             version = int(reply[1])
 
     async def delete(self, key: str, *, version: int | None = None, expiry_index: ExpiryIndex | None = None) -> bool:
-        wanted = b"" if version is None else _digits(version)
+        expected_version = b"" if version is None else _digits(version)
         keys = (key,) if expiry_index is None else (key, expiry_index.key)
-        deleted: int = await self._run(DELETE, keys, _digits(self._clock.milliseconds()), wanted)
+        deleted: int = await self._run(DELETE, keys, _digits(self._clock.milliseconds()), expected_version)
         return deleted == 1
 
     async def expired(self, expiries: ExpiryIndex, *, limit: int, skip: int = 0) -> list[ExpiredRecord]:
@@ -124,10 +126,10 @@ class ServerKeyValue:
         keys = await self._call("ZRANGEBYSCORE", expiries.key, "-inf", last, "LIMIT", skip, limit)
         if not keys:
             return []
-        told = await self._run(EXPIRE, (expiries.key, *keys), _digits(now), last)
+        records = await self._run(EXPIRE, (expiries.key, *keys), _digits(now), last)
         return [
             ExpiredRecord(key.decode(), int(version), None if record is None else record[_HEADER:])
-            for key, version, record in told
+            for key, version, record in records
         ]
 
     async def acknowledge(self, expiries: ExpiryIndex, records: Sequence[ExpiredRecord]) -> None:

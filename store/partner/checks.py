@@ -133,11 +133,11 @@ def _return_hosts(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: A
     """Normalize the host names as browsers send them, and drop duplicates."""
     if not _has_changed(row, "return_hosts"):
         return None
-    found = [host_of(sent, with_port=True) for sent in row.return_hosts]
-    if None in found:
-        at, told = found.index(None), "Send the name of a host, without a scheme or a path, such as shop.example."
-        return Problem(("return_hosts", at), "INVALID", told)
-    row.return_hosts = [host for host in dict.fromkeys(found) if host]
+    hosts = [host_of(entry, with_port=True) for entry in row.return_hosts]
+    if None in hosts:
+        at, message = hosts.index(None), "Send the name of a host, without a scheme or a path, such as shop.example."
+        return Problem(("return_hosts", at), "INVALID", message)
+    row.return_hosts = [host for host in dict.fromkeys(hosts) if host]
     return None
 
 
