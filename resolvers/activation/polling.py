@@ -27,7 +27,9 @@ async def poll_activation(services: Services, activation_id: uuid.UUID) -> None:
         await sync_activation(services, activation_id)
     except ProviderError as error:
         log.warning(
-            "the provider could not tell how an activation stands", activation=str(activation_id), error=str(error)
+            "the status of an activation could not be read from the provider",
+            activation=str(activation_id),
+            error=str(error),
         )
 
 
@@ -50,10 +52,10 @@ async def _find_by_reference(services: Services, account_id: str) -> ActivationR
         return None
     async with services.db.sessions() as db:
         query = select(ActivationRow).where(col(ActivationRow.account_key) == key)
-        found = (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
-    if found is None or found.account_id:
+        row = (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
+    if row is None or row.account_id:
         return None
-    return await outcomes.record_account(services, found.id, account)
+    return await outcomes.record_account(services, row.id, account)
 
 
 async def enqueue_partner_update(db: AsyncSession, partner: PartnerRow) -> None:

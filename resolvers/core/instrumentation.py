@@ -90,20 +90,20 @@ def instrumented_plan(
     """Instrument the planning of a list or a look-up if it fails. Otherwise `ReadTimer` instruments the read."""
 
     @functools.wraps(plan)
-    async def noted(self: S, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def plan_or_record(self: S, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return await plan(self, context, *args, **kwargs)
         except BaseException as error:
             record_run(self.name, context, time.perf_counter(), outcome_label(error))
             raise
 
-    return noted
+    return plan_or_record
 
 
 def record_run(name: str, context: Context, begun: float, outcome: str = "ok") -> None:
     """Record a run that began at a moment of `time.perf_counter`, and its outcome: see `outcome_label`, or `replayed`."""
-    _timed(name, context.transport).observe(time.perf_counter() - begun)
-    _counted(name, context.transport, outcome).inc()
+    _duration_metric(name, context.transport).observe(time.perf_counter() - begun)
+    _run_metric(name, context.transport, outcome).inc()
 
 
 def outcome_label(error: BaseException | None) -> str:
@@ -120,10 +120,10 @@ def outcome_label(error: BaseException | None) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _counted(operation: str, transport: str, outcome: str) -> Counter:
+def _run_metric(operation: str, transport: str, outcome: str) -> Counter:
     return OPERATIONS.labels(operation, transport, outcome)
 
 
 @functools.lru_cache(maxsize=1024)
-def _timed(operation: str, transport: str) -> Histogram:
+def _duration_metric(operation: str, transport: str) -> Histogram:
     return SECONDS.labels(operation, transport)

@@ -162,10 +162,10 @@ class Operation(Generic[P, R]):
         try:
             result = await self.function(call, *args, **kwargs)
         except AppError as error:
-            record.refused(error)
+            record.record_refusal(error)
             raise
         if call.idempotency is None or not call.idempotency.is_replayed:
-            await record.succeeded(result, next(iter(call.subjects), None), later=self.audited_later)
+            await record.record_success(result, next(iter(call.subjects), None), later=self.audited_later)
         return result
 
     async def refuse(self, context: Context, invalid: RejectedInput) -> None:
@@ -201,7 +201,7 @@ class Operation(Generic[P, R]):
         except AppError:  # state errors are reported once the fields are valid
             return ()
         except Exception:
-            log.exception("the checks of an operation broke on a part of its input", operation=self.name)
+            log.exception("the checks of an operation failed on a part of its input", operation=self.name)
         return ()
 
     async def _dry_run(self, context: Context, input: Any) -> None:

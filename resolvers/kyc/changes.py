@@ -76,12 +76,12 @@ async def save_kyc(db: AsyncSession, rows: KycRows, current: ProviderKyc, now: d
     kyc.account_id, kyc.level = current.account_id, current.level
     if before is not current.level:
         changed.append(_level_change(current.level))
-    found: list[VerificationRow] = [
+    verifications: list[VerificationRow] = [
         *_save_documents(db, rows, current.documents),
         *_save_checks(db, rows, current.checks),
     ]
     await db.flush()
-    changed += map(_check_change, found)
+    changed += map(_check_change, verifications)
     kyc.version += 1
     kyc.checked_on = now
     await db.flush()
@@ -170,7 +170,7 @@ def _external_check(partner: PartnerRow, check: IdentityCheck) -> IdentityCheckR
 
 
 def _refusals(refusals: Iterable[Refusal]) -> list[dict[str, str]]:
-    return [{"reason": found.reason.value, "code": found.code, "message": found.message} for found in refusals]
+    return [{"reason": refusal.reason.value, "code": refusal.code, "message": refusal.message} for refusal in refusals]
 
 
 # ---- the event

@@ -55,7 +55,7 @@ async def push_kyc_document(call: Call, input: PushKycDocument) -> KycDocument:
     if requires_sandbox(call.services, partner):
         raise OnlyInSandbox
     row = await _begin_document(call, partner, input, file)
-    async with calling_provider("a document", partner_id=partner.id, time_limit=UPLOAD_TIMEOUT):
+    async with calling_provider("uploading a document", partner_id=partner.id, time_limit=UPLOAD_TIMEOUT):
         await _submit(call.services, partner, row, content_of(input.file))
     async with call.services.db.sessions() as db, db.begin():
         row = await db.get_one(KycDocumentRow, row.id)
@@ -125,10 +125,10 @@ async def _run_remaining_steps(services: Services, partner: PartnerRow, row: Kyc
     provider, account = services.provider, partner.provider_user_id
     if row.step is DocumentStep.BEGUN:
         kind, key = DocumentType(row.document_type.value), IdempotencyKey(str(row.create_key))
-        made = await provider.create_document(
+        document = await provider.create_document(
             account, kind, reference=str(row.reference), key=key, sent_at=row.created_on
         )
-        row = await _record_step(services, row.id, DocumentStep.CREATED, provider_id=made.id)
+        row = await _record_step(services, row.id, DocumentStep.CREATED, provider_id=document.id)
     if row.step is DocumentStep.CREATED:
         key = IdempotencyKey(str(row.page_key))
         try:

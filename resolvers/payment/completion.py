@@ -99,12 +99,12 @@ async def _payin_of(services: Services, attempt: AttemptRow) -> Transaction | No
     if attempt.payin_id:
         return await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
     try:
-        found = await services.provider.resolve(IdempotencyKey(str(attempt.payin_key)), sent_at=attempt.created_on)
+        payin = await services.provider.resolve(IdempotencyKey(str(attempt.payin_key)), sent_at=attempt.created_on)
     except Declined as declined:
         return declined.transaction
     except InvalidRequest:
         return None
-    return found if isinstance(found, Transaction) else None
+    return payin if isinstance(payin, Transaction) else None
 
 
 async def record_pending(services: Services, attempt_id: uuid.UUID, payin: Transaction | None = None) -> AttemptRow:
@@ -178,7 +178,7 @@ async def complete(services: Services, attempt_id: uuid.UUID, payin: Transaction
             await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": attempt.id}, unique_key=str(attempt.id))
             if payin is not None:
                 await mails.queue_refund_mail(db, attempt, payin.amount)
-    log.info("checkout attempt ended", attempt=str(attempt.id), state=attempt.state)
+    log.info("a payment attempt ended", attempt=str(attempt.id), state=attempt.state)
     if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.PRODUCTS:
         with suppress(Unavailable):  # the job deletes it once the cart store is available
             await delete_cart(services, attempt.partner_id, attempt.cart_id, attempt.cart_last_modified)
@@ -221,7 +221,9 @@ def _paid_in_full(attempt: AttemptRow, payin: Transaction | None) -> bool:
     expected = MinorAmount.of(attempt.card_amount, attempt.currency)
     good = payin.amount == expected and payin.reference == str(attempt.id)
     if not good:
-        log.error("a pay-in is not what was asked for", attempt=str(attempt.id), payin=payin.id, amount=payin.amount)
+        log.error(
+            "a pay-in has a wrong amount or reference", attempt=str(attempt.id), payin=payin.id, amount=payin.amount
+        )
     return good
 
 
@@ -229,7 +231,7 @@ async def _consume_reservations(db: AsyncSession, attempt: AttemptRow, now: dt.d
     """Consume the reservations, after reserving again if they were released. Returns False, without effect, if
     something is not available.
     """
-    if not attempt.held and await _superseded(db, attempt):
+    if not attempt.held and await _is_superseded(db, attempt):
         return False
     try:
         async with db.begin_nested():
@@ -241,7 +243,7 @@ async def _consume_reservations(db: AsyncSession, attempt: AttemptRow, now: dt.d
     return True
 
 
-async def _superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
+async def _is_superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
     """True if the customer has started or completed a newer payment for the same cart or basket."""
     others = select(AttemptRow.id).where(
         col(AttemptRow.partner_id) == attempt.partner_id,
@@ -278,17 +280,17 @@ async def refund_attempt(services: Services, attempt: AttemptRow) -> AttemptRow:
 async def _refunds(services: Services, attempt: AttemptRow, key: IdempotencyKey) -> list[Transaction]:
     """The refunds of the pay-in, whoever created them, plus a new one for the amount that is left."""
     payin = await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
-    found = await services.provider.list_children(TransactionKind.PAYIN, payin.id)
-    made = [refund for refund in found if refund.status is not TransactionStatus.FAILED]
-    left = sum((-refund.amount.minor for refund in made), payin.amount.minor)
+    refunds = await services.provider.list_children(TransactionKind.PAYIN, payin.id)
+    valid_refunds = [refund for refund in refunds if refund.status is not TransactionStatus.FAILED]
+    left = sum((-refund.amount.minor for refund in valid_refunds), payin.amount.minor)
     if left <= 0:
-        return made
+        return valid_refunds
     amount, nothing = MinorAmount(payin.amount.currency, left), MinorAmount(payin.amount.currency, 0)
     request = RefundRequest(str(attempt.id), payin.id, payin.payer_id, amount, nothing)
     try:
-        return [*made, await services.provider.refund(request, key=key)]
+        return [*valid_refunds, await services.provider.refund(request, key=key)]
     except Declined as declined:
-        return [*made, declined.transaction]
+        return [*valid_refunds, declined.transaction]
 
 
 async def _lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:

@@ -107,13 +107,13 @@ async def issued_items(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -
         return [None for _ in attempt.lines]
     vouchers = await db.exec(select(VoucherRow).where(col(VoucherRow.order_id) == order.id))
     cards = await db.exec(select(GiftCardRow).where(col(GiftCardRow.order_id) == order.id))
-    made: dict[tuple[str, int], VoucherRow | GiftCardRow] = {("voucher_id", row.id): row for row in vouchers}
-    made |= {("gift_card_id", row.id): row for row in cards}
+    rows_by_key: dict[tuple[str, int], VoucherRow | GiftCardRow] = {("voucher_id", row.id): row for row in vouchers}
+    rows_by_key |= {("gift_card_id", row.id): row for row in cards}
     key = "voucher_id" if attempt.kind is ShopKind.VOUCHERS else "gift_card_id"
-    return [_issued(made[key, line[key]], attempt) for line in attempt.lines]
+    return [_issued_item(rows_by_key[key, line[key]], attempt) for line in attempt.lines]
 
 
-def _issued(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> IssuedItem:
+def _issued_item(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> IssuedItem:
     is_voucher = isinstance(row, VoucherRow)
     return IssuedItem(
         kind=attempt.kind,

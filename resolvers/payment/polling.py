@@ -26,7 +26,11 @@ async def poll_attempt(services: Services, attempt_id: uuid.UUID) -> None:
     try:
         await sync_attempt(services, attempt_id)
     except ProviderError as error:
-        log.warning("the provider could not tell how an attempt stands", attempt=str(attempt_id), error=str(error))
+        log.warning(
+            "the status of a payment attempt could not be read from the provider",
+            attempt=str(attempt_id),
+            error=str(error),
+        )
         await record_pending(services, attempt_id)
 
 
@@ -37,9 +41,9 @@ async def handle_notification(services: Services, kind: TransactionKind, transac
         known = (await db.exec(select(AttemptRow.id).where(col(column) == transaction_id))).first()
     if known is not None and kind is TransactionKind.PAYIN:
         await _reopen_if_paid(services, known, transaction_id)
-    found = known or await _find_by_reference(services, kind, transaction_id)
-    if found is not None:
-        await poll_attempt(services, found)
+    attempt_id = known or await _find_by_reference(services, kind, transaction_id)
+    if attempt_id is not None:
+        await poll_attempt(services, attempt_id)
 
 
 async def _reopen_if_paid(services: Services, attempt_id: uuid.UUID, payin_id: str) -> None:
@@ -48,7 +52,7 @@ async def _reopen_if_paid(services: Services, attempt_id: uuid.UUID, payin_id: s
         return
     payin = await services.provider.get_transaction(TransactionKind.PAYIN, payin_id)
     if payin.status is TransactionStatus.SUCCEEDED:
-        log.error("a failed payment is paid after all", attempt=str(attempt_id), payin=payin_id)
+        log.error("a failed payment was paid afterwards", attempt=str(attempt_id), payin=payin_id)
         await record_pending(services, attempt_id, payin)
 
 

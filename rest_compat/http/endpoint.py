@@ -90,8 +90,8 @@ def query_of(request: Request, known: Iterable[str]) -> tuple[dict[str, str], tu
     """The known query parameters, and a problem for each whose value cannot be stored."""
     if not request.scope["query_string"]:
         return {}, ()
-    sent = request.query_params
-    query, wrong = drop_unstorable({name: sent[name] for name in known if name in sent})
+    parameters = request.query_params
+    query, wrong = drop_unstorable({name: parameters[name] for name in known if name in parameters})
     return {name: text for name, text in query.items() if text is not None}, wrong
 
 

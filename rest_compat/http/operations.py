@@ -54,16 +54,16 @@ class OperationEndpoint(Endpoint):
             if request.method == "HEAD" and self.takes_input:
                 return await self.preview(context, query, wrong, path_parameters)
             return await self.run(context, query, wrong, path_parameters, whole=False)
-        sent = await read_body(request, self.route.accepts)
+        body = await read_body(request, self.route.accepts)
         try:
             key, wrong = idempotency_key(request) if self.operation.supports_idempotency else (None, ())
-            once = None if key is None else await self.idempotent_request(key, request, context, sent)
-            wrong = (*sent.problems, *wrong)
+            once = None if key is None else await self.idempotent_request(key, request, context, body)
+            wrong = (*body.problems, *wrong)
             return await self.run(
-                context, sent.data, wrong, path_parameters, whole=request.method != "PATCH", once=once
+                context, body.data, wrong, path_parameters, whole=request.method != "PATCH", once=once
             )
         finally:
-            await sent.close()
+            await body.close()
 
     def path_fields(self, path: Mapping[str, Any]) -> dict[str, Any]:
         """The path parameters by input field."""
@@ -103,17 +103,19 @@ class OperationEndpoint(Endpoint):
         """The arguments of the operation."""
         if self.takes_input:
             return {"input": self.reader.read(body, self.path_fields(path), wrong, whole=whole)}
-        sent = self.reader.read(body, {}, wrong)
-        if isinstance(sent, RejectedInput):
-            return {"input": RejectedInput(sent.problems, {**path, **(sent.raw or {})})}
-        return {**path, **{name: getattr(sent, name) for name in type(sent).model_fields}}
+        model = self.reader.read(body, {}, wrong)
+        if isinstance(model, RejectedInput):
+            return {"input": RejectedInput(model.problems, {**path, **(model.raw or {})})}
+        return {**path, **{name: getattr(model, name) for name in type(model).model_fields}}
 
     async def preview(self, context: Context, query: Any, wrong: Any, path_parameters: Sequence[str]) -> RestResponse:
         """The response that a GET would have, without its effects."""
-        made = self.reader.read(query, self.path_fields(self.path_values(context, path_parameters)), wrong)
-        found = await self.operation.preview(context, made)
+        model = self.reader.read(query, self.path_fields(self.path_values(context, path_parameters)), wrong)
+        result = await self.operation.preview(context, model)
         return (
-            RestResponse(b"", has_content_length=False) if found is None else await self.build_response(found, context)
+            RestResponse(b"", has_content_length=False)
+            if result is None
+            else await self.build_response(result, context)
         )
 
     async def build_response(self, result: Any, context: Context) -> RestResponse:
@@ -152,8 +154,8 @@ class LookupEndpoint(Endpoint):
 
     async def answer(self, request: Request, context: Context, path_parameters: Sequence[str]) -> RestResponse:
         (value,) = self.path_values(context, path_parameters).values()
-        found, columns = await self.lookup(context, value), self.shape.columns
-        row = await (found.object() if columns is None else found.page(columns))
+        connection, columns = await self.lookup(context, value), self.shape.columns
+        row = await (connection.object() if columns is None else connection.page(columns))
         (written,) = await self.shape.render([row], context.loaders.load, columns=columns is not None)
         return (
             self.list_response(request, written[self.route.through])
@@ -191,8 +193,8 @@ def _model_of(operation: Operation[Any, Any], kinds: Mapping[str, Any], in_path:
         for name, kind in kinds.items()
         if name not in in_path
     }
-    made: type[BaseModel] = create_model(f"{operation.name}_arguments", **fields)
-    return made
+    model: type[BaseModel] = create_model(f"{operation.name}_arguments", **fields)
+    return model
 
 
 def _kind_in_path(

@@ -164,8 +164,8 @@ async def _run_mutation(source: Operation[Any, Any], context: Context, arguments
 
 def _connection_field(source: Listing[Any]) -> Any:
     async def run(context: Context, order_by: Any, **arguments: Any) -> Any:
-        window = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
-        return await source(context, filter=window.pop("filter", None), window=PageArguments(**window), order=order_by)
+        page = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
+        return await source(context, filter=page.pop("filter", None), page=PageArguments(**page), order=order_by)
 
     described = {
         "first": (

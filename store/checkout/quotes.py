@@ -46,8 +46,8 @@ class CartQuote(Quote):
 
     @classmethod
     def from_priced(cls, basket: CartPricingInput, priced: PricedCart) -> "CartQuote":
-        wanted = basket.delivery_id
-        delivery = next((o for o in priced.deliveries if o.id == wanted and o.is_available), None)
+        delivery_id = basket.delivery_id
+        delivery = next((o for o in priced.deliveries if o.id == delivery_id and o.is_available), None)
         return cls(priced.totals, priced.codes, basket.codes, delivery, bool(priced.orderable_lines), basket, priced)
 
     def attempt_lines(self) -> list[dict[str, Any]]:
@@ -81,7 +81,7 @@ class BasketQuote(Quote):
 
 def _attempt_line(line: CheckoutLine, basket: CartPricingInput) -> dict[str, Any]:
     assert line.product is not None
-    chosen = _chosen(line)
+    chosen = _attribute_texts(line)
     return {
         "product_id": line.product.id,
         "variant_id": line.variant.id if line.variant else None,
@@ -96,7 +96,7 @@ def _attempt_line(line: CheckoutLine, basket: CartPricingInput) -> dict[str, Any
     }
 
 
-def _chosen(line: CheckoutLine) -> dict[str, str] | None:
+def _attribute_texts(line: CheckoutLine) -> dict[str, str] | None:
     """The chosen attribute values as a text in each language: `Colour: sage; Ribbon: gold`."""
     assert line.product is not None
     pairs = [

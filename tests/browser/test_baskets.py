@@ -21,7 +21,7 @@ TIMEOUT = 60_000
 async def test_a_voucher_with_options_for_somebody(shop: RunningShop, customer: Customer) -> None:
     sold = await experiences(shop)
     await _a_long_name(shop, sold)
-    await _sifts_the_window_and_looks_at_pictures(shop, customer)
+    await _filters_the_catalogue_and_looks_at_pictures(shop, customer)
     await _finds_a_long_name_whole(shop, customer, sold)
     await _chooses_a_massage_with_options(customer, sold)
     await _is_told_what_is_missing(customer)
@@ -37,7 +37,7 @@ async def _a_long_name(shop: RunningShop, sold: Experiences) -> None:
     await shop.rows(long, said=json.dumps({"en": f"Table for two {'donaudampfschiff' * 6}"}), id=sold.meal.id)
 
 
-async def _sifts_the_window_and_looks_at_pictures(shop: RunningShop, customer: Customer) -> None:
+async def _filters_the_catalogue_and_looks_at_pictures(shop: RunningShop, customer: Customer) -> None:
     page, keys = customer.page, Keyboard(customer)
     await page.goto(f"{shop.home}vouchers/shop/")
     await sound(page, "shop window")

@@ -125,13 +125,13 @@ async def test_what_is_refused_or_changes_nothing_leaves_no_entry(tenants: Tenan
 
 
 async def test_what_is_rolled_back_leaves_no_entry(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
-    written = AuditRecord.succeeded
+    written = AuditRecord.record_success
 
     async def lost(*arguments: Any, **named: Any) -> None:
         await written(*arguments, **named)
         raise NotFound(thing="way")
 
-    monkeypatch.setattr(AuditRecord, "succeeded", lost)
+    monkeypatch.setattr(AuditRecord, "record_success", lost)
     given = UpdateProduct.model_validate({"id": tenants.owned["a1"].product, "ranking": 9})
     context = await tenants.context("a1")
     with pytest.raises(NotFound):

@@ -316,16 +316,16 @@ async def test_whoever_comes_back_from_confirming_is_told_how_it_stands(payee: P
     account = await payee.register()
     path = await payee.one("SELECT path FROM bank_account")
     context = Context(payee.services, await provider_return.representative_at(payee.services, path))
-    seen = await provider_return.returned(context, path)
+    seen = await provider_return.get_provider_return(context, path)
     assert (seen.purpose, seen.status, seen.action_url) == (
         ProviderReturnPurpose.BANK_ACCOUNT,
         ProviderReturnStatus.OPEN,
         account.redirect_url,
     )
     await payee.confirm(account, ScaOutcome.FAILED)
-    assert (await provider_return.returned(context, path)).status is ProviderReturnStatus.FAILED
+    assert (await provider_return.get_provider_return(context, path)).status is ProviderReturnStatus.FAILED
     another = await provider_return.try_again(context, ProviderReturnRetry(path))
-    assert (await provider_return.returned(context, another)).status is ProviderReturnStatus.OPEN
+    assert (await provider_return.get_provider_return(context, another)).status is ProviderReturnStatus.OPEN
 
 
 async def test_who_sees_partners_sees_their_bank_accounts(payee: Payee) -> None:

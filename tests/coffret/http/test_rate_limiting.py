@@ -202,7 +202,7 @@ async def test_held_log_ins_are_429_before_the_password_is_looked_at(api: Api, q
     assert refused.json() == {"detail": "Too many attempts. Try again in 1 seconds."}
     assert await api.tokens() == before
     assert quick == [WRONG] * 5
-    (line,) = [line for line in logs if line["event"] == "a log-in is held"]
+    (line,) = [line for line in logs if line["event"] == "a log-in is blocked after too many attempts"]
     assert line["user"] == "l…"
     assert NAME not in str(logs)
     clock.advance(dt.timedelta(seconds=1))

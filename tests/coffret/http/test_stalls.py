@@ -37,8 +37,8 @@ def test_a_late_beat_is_counted_with_who_was_running() -> None:
         watching.beat()
     assert count_stalls() == before + 1
     held, told = logs  # looked at once
-    assert held["event"] == "the event loop is held"
-    assert told["event"] == "the event loop was held"
+    assert held["event"] == "the event loop is blocked"
+    assert told["event"] == "the event loop was blocked"
     assert held["request_id"] == told["request_id"] == "abc"
     assert told["seconds"] == 2
     assert "coffret/http/stalls.py" in told["where"]

@@ -194,7 +194,7 @@ async def test_the_mailbox_is_sound(place: Place, scheme: str) -> None:
     for number, kind in enumerate(KINDS):
         await store_message(place.folder, example(kind, "fr"), number)
     await page.reload()
-    assert await page.locator(".letters li").count() == len(KINDS)
+    assert await page.locator(".messages li").count() == len(KINDS)
     await sound(page, f"mailbox list {scheme}", desktop=scheme == "light")
     await page.get_by_text("Votre commande 1042").click()
     inside = page.frame_locator("iframe")

@@ -120,7 +120,9 @@ async def test_unknown_route_wrong_method_and_unmodelled(api: MangopayApi) -> No
 
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_every_unmodelled_route_says_so(api: MangopayApi, version: str) -> None:
-    unmodelled = [endpoint for endpoint in VERSIONS[version].endpoints if not endpoint.modelled and not endpoint.public]
+    unmodelled = [
+        endpoint for endpoint in VERSIONS[version].endpoints if not endpoint.is_modelled and not endpoint.public
+    ]
     assert len(unmodelled) > 20
     for endpoint in unmodelled:
         path = endpoint.path.replace("{", "").replace("}", "")

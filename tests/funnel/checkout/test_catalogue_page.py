@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from funnel.checkout.catalogue_page import WindowUrls
+from funnel.checkout.catalogue_page import CataloguePageUrls
 from funnel.core.languages import translations
 from schema.catalogue.catalogue_page import CataloguePage, CatalogueQuery
 from schema.core.text import Text
@@ -181,7 +181,7 @@ async def test_hundreds_are_leafed_through(shop: Shop, customer: Customer, sold:
 )
 def test_the_pages_near_this_one_are_linked_to(last: int, here: int, numbers: tuple[int, ...]) -> None:
     window = CataloguePage(CatalogueQuery(page=here), "EUR", 1, 1, last, (), (), (), ())
-    assert WindowUrls(None, window).pages == numbers  # type: ignore[arg-type]
+    assert CataloguePageUrls(None, window).pages == numbers  # type: ignore[arg-type]
 
 
 async def pictures_of(shop: Shop, prototype: VoucherPrototypeRow, many: int) -> list[MediaRow]:

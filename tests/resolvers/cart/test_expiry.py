@@ -129,7 +129,7 @@ async def test_what_cannot_be_written_is_told_later(shop: Shop, monkeypatch: pyt
     with monkeypatch.context() as broken, capture_logs() as logs:
         broken.setattr(expiry, "emit_cart_expired", fails)
         await emit_expired_carts(shop.services)
-    assert [entry["event"] for entry in logs] == ["expired carts could not be told"]
+    assert [entry["event"] for entry in logs] == ["cart.expired events could not be emitted"]
     assert [row[0] for row in await shop.services.db.rows(text("SELECT partner_id FROM event"))] == [other.partner.id]
     await emit_expired_carts(shop.services)
     assert len(await event_data(shop)) == 2

@@ -167,7 +167,7 @@ async def test_a_worker_comes_back_with_its_database_and_does_not_ask_all_the_ti
             await queued.until_empty()
     await other.close()
     assert set(done) == {1, 2}
-    begun = [line for line in lines if line["event"] == "the worker begins anew"]
+    begun = [line for line in lines if line["event"] == "the worker restarts"]
     assert 1 <= len(begun) <= 6, "pauses grow: about 1, 2, 4 seconds"
     assert await queued.rows("SELECT count(*) FROM pgqueuer_log WHERE status IN ('failed', 'canceled')") == [(0,)]
 

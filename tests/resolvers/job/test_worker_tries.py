@@ -159,7 +159,7 @@ async def test_each_failure_is_told(queued: Queued) -> None:
     with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as lines:
         async with queued.workers():
             await queued.until("SELECT status::text FROM pgqueuer", "failed")
-    told = [line for line in lines if line["event"] == "a job failed and is tried again"]
+    told = [line for line in lines if line["event"] == "a job failed and will be retried"]
     assert [line["failures"] for line in told] == list(range(1, THRICE.max_tries))
     assert all(line["job"] == "drop_cart" and line["job_id"] for line in told)
 
