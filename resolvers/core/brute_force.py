@@ -13,9 +13,9 @@ from resolvers.core.context import Context
 from schema.core.errors import NotFound, TooManyRequests
 from store.core.client_network import client_network_of
 from store.core.codes import is_mistyped
+from store.core.rates import Rate, rate_of
 from store.kv import WindowCount
 from store.limits.counters import REFUSALS, SharedCounters
-from store.limits.rate_limits import Rate, rate_of, window_of
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class _Allowance:
 
     async def count(self, counts: SharedCounters, by: int) -> WindowCount:
         """Add `by` to the counter."""
-        return await counts.run(lambda kv: kv.increment(self.key, window_of(self.rate), by=by))
+        return await counts.run(lambda kv: kv.increment(self.key, self.rate.window, by=by))
 
 
 class _MissBudget:

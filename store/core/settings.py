@@ -7,24 +7,21 @@ import secrets
 from enum import StrEnum
 from typing import Annotated, Self
 
-import limits
 from email_validator import validate_email
 from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from store.core.mail_server import MailServer, parse_sender, parse_server
+from store.core.rates import rate_of
 
 DEVELOPMENT_SECRET = "development-only-" + "0" * 32
 
 
-OFF = "off"
 _ORIGIN = re.compile(r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
 
 
 def _checked_rate(text: str) -> str:
-    """A single rate in the syntax of the `limits` library, or `off`."""
-    if text != OFF and (";" in text or "," in text or limits.parse(text).amount < 1):
-        raise ValueError("Write a rate such as 600/minute or 5 per 10 minutes, or off.")
+    rate_of(text)
     return text
 
 

@@ -1,34 +1,18 @@
 """Rate limits of requests: each process counts by itself and synchronizes with the shared store now and then."""
 
-import datetime as dt
 import math
-from functools import lru_cache
 from typing import NamedTuple
-
-import limits
 
 from schema.core.errors import TooManyRequests
 from store.core.clock import Clock
-from store.core.settings import OFF, Settings
+from store.core.rates import Rate, rate_of
+from store.core.settings import Settings
 from store.kv import KeyValueStore
 from store.limits.counters import REFUSALS, SharedCounters
 from store.limits.log_ins import LogInLimiter
 
 SYNC_SHARE = 50
 """A process synchronizes its count after one request of this many that a rate allows."""
-
-Rate = limits.RateLimitItem
-
-
-def window_of(rate: Rate) -> dt.timedelta:
-    """The length of a rate's window."""
-    return dt.timedelta(seconds=rate.get_expiry())
-
-
-@lru_cache(maxsize=64)
-def rate_of(text: str) -> Rate | None:
-    """Parse the rate of a setting (`600/minute`, `20 per hour`, `5 per 10 minutes`); None for `off`."""
-    return None if text == OFF else limits.parse(text)
 
 
 class RateLimitStatus(NamedTuple):
@@ -69,9 +53,9 @@ class RateLimit:
 
     def __init__(self, kind: str, rate: Rate, counts: SharedCounters, clock: Clock) -> None:
         self._kind = kind
-        self._amount, self._seconds = rate.amount, rate.get_expiry()
+        self._amount, self._seconds = rate
         self._sync_after = max(1, self._amount // SYNC_SHARE)
-        self._life = window_of(rate)
+        self._life = rate.window
         self._counters = counts
         self._clock = clock
         self._window = 0

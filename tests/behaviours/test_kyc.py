@@ -10,7 +10,8 @@ import pytest
 
 from schema.kyc.kyc import KycDocumentType
 from store.core.clock import clock
-from store.limits.rate_limits import RateLimit, rate_of
+from store.core.rates import rate_of
+from store.limits.rate_limits import RateLimit
 from store.partner.partners import PartnerRow
 from tests.behaviours.test_activation import activate, newcomer
 from tests.fixtures.kyc import DOCUMENTS, ENTRY, FILE, IBAN, LEVEL, MARKER, level, open_identity, pdf, push

@@ -10,10 +10,11 @@ from pydantic import ValidationError
 
 from schema.core.errors import TooManyRequests, Unavailable
 from store.core.clock import clock
+from store.core.rates import rate_of
 from store.core.settings import Settings
 from store.kv import KeyValueStore, open_kv
 from store.limits.counters import SharedCounters
-from store.limits.rate_limits import SYNC_SHARE, RateLimit, RateLimits, rate_of
+from store.limits.rate_limits import SYNC_SHARE, RateLimit, RateLimits
 from tests.servers.redis_servers import RedisServer
 
 
