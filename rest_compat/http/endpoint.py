@@ -11,11 +11,11 @@ from starlette.types import Receive, Scope, Send
 from resolvers.core.caller import Transport
 from resolvers.core.context import Context
 from resolvers.core.idempotency import StoredResponse, key_of
+from rest_compat.http.body import report_unstorable
 from rest_compat.http.errors import error_response, internal_error_response, snake_case_path
 from rest_compat.http.path_values import PathValues
 from rest_compat.http.responses import Header, RestResponse, StreamingRestResponse
 from rest_compat.http.route import RestRoute
-from rest_compat.http.storable import drop_unstorable
 from schema.core.errors import AppError, InvalidInput, Problem, ProblemPath, Unauthenticated
 from schema.core.permission import AccessRule
 
@@ -91,7 +91,7 @@ def query_of(request: Request, known: Iterable[str]) -> tuple[dict[str, str], tu
     if not request.scope["query_string"]:
         return {}, ()
     parameters = request.query_params
-    query, wrong = drop_unstorable({name: parameters[name] for name in known if name in parameters})
+    query, wrong = report_unstorable({name: parameters[name] for name in known if name in parameters})
     return {name: text for name, text in query.items() if text is not None}, wrong
 
 

@@ -13,7 +13,7 @@ from resolvers.core.context import Context
 from resolvers.core.idempotency import IdempotentRequest, StoredResponse, fingerprint
 from resolvers.core.listing import Lookup
 from resolvers.core.operation import Operation
-from rest_compat.http.body import RequestBody, read_body
+from rest_compat.http.body import RestBody, read_body
 from rest_compat.http.endpoint import WRITES, ContextOf, Endpoint, idempotency_key, query_of, stored_response
 from rest_compat.http.errors import error_response, snake_case_path
 from rest_compat.http.inputs import InputReader
@@ -70,7 +70,7 @@ class OperationEndpoint(Endpoint):
         return {self.route.renamed.get(name, name): path[name] for name in path}
 
     async def idempotent_request(
-        self, key: str, request: Request, context: Context, body: RequestBody
+        self, key: str, request: Request, context: Context, body: RestBody
     ) -> IdempotentRequest:
         """The request under its `Idempotency-Key`."""
         said = await fingerprint(request.method, request.scope["path"].rstrip("/"), body.data)

@@ -11,8 +11,8 @@ from starlette.requests import Request
 
 from rest_compat.http.responses import Header
 from rest_compat.http.route import Deprecation
-from schema.validation.characters import UNSTORABLE
 from schema.validation.numbers import RowId
+from schema.validation.storable import UNSTORABLE
 
 _ID = re.compile(r"[1-9]\d{0,9}", re.ASCII)
 

@@ -6,26 +6,29 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import orjson
 from starlette.datastructures import FormData, UploadFile
-from starlette.formparsers import MultiPartException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
+from schema.core.errors import UnsupportedMediaType
 from schema.graph.server import GraphQLRequest
 from schema.graph.trusted import SHA256
-from schema.validation.characters import is_utf8
-from store.core.multipart import read_multipart
+from schema.validation.storable import drop_unstorable, may_hold_unstorable
+from store.core.request_body import (
+    APPLICATION_JSON,
+    BODY_LIMIT,
+    MULTIPART,
+    UPLOAD_LIMIT,
+    RequestBody,
+    UnreadableBody,
+    parse_json,
+)
 
-JSON = "application/json"
 GRAPHQL_RESPONSE = "application/graphql-response+json"
-MEBIBYTE = 1024 * 1024
-BODY_LIMIT = MEBIBYTE
-UPLOAD_LIMIT = 10 * MEBIBYTE
 MOST_FILES = 10
 READ_METHODS = frozenset({"GET", "HEAD"})
 """Methods without a body that change nothing."""
 _NUL = re.compile(r"\\u(?:0000|\{0+\})|\x00")
-"""NUL, or its escape in a document or in JSON. The database cannot store it."""
+"""NUL, or its escape in a document. The database cannot store it."""
 
 
 class BadRequestError(Exception):
@@ -55,15 +58,17 @@ class ReceivedRequest:
 def media_type(accept: str | None) -> str:
     """The media type of the response. Raises BadRequestError (406) if the client accepts neither."""
     if not accept:
-        return JSON
+        return APPLICATION_JSON
     ranges = list(_ranges(accept))
     refused = {kind for kind, quality in ranges if quality == 0}
     for kind, _ in sorted(ranges, key=lambda found: -found[1]):
-        if kind in {JSON, GRAPHQL_RESPONSE} and kind not in refused:
+        if kind in {APPLICATION_JSON, GRAPHQL_RESPONSE} and kind not in refused:
             return kind
         if kind in {"*/*", "application/*"} and kind not in refused:
-            return JSON if JSON not in refused else GRAPHQL_RESPONSE
-    raise BadRequestError(f"Answers are {GRAPHQL_RESPONSE} or {JSON}: accept one of them.", 406, "NOT_ACCEPTABLE")
+            return APPLICATION_JSON if APPLICATION_JSON not in refused else GRAPHQL_RESPONSE
+    raise BadRequestError(
+        f"Answers are {GRAPHQL_RESPONSE} or {APPLICATION_JSON}: accept one of them.", 406, "NOT_ACCEPTABLE"
+    )
 
 
 def wants_html(request: Request) -> bool:
@@ -82,25 +87,24 @@ def _ranges(accept: str) -> Iterator[tuple[str, float]]:
 
 
 async def read_request(request: Request) -> ReceivedRequest:
-    """Parse a request. Raises BadRequestError with what is wrong with it."""
+    """Parse a request. Raises BadRequestError, TooLarge or UnsupportedMediaType with what is wrong with it."""
     if request.method in READ_METHODS:
         return ReceivedRequest(_from_query(request))
-    kind, _, options = request.headers.get("content-type", "").partition(";")
-    kind = kind.strip().lower()
-    raw = await _body(request, UPLOAD_LIMIT if kind == "multipart/form-data" else BODY_LIMIT)
-    if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise BadRequestError("Send the body without Content-Encoding.", 415, "UNSUPPORTED_MEDIA_TYPE")
-    if kind == "multipart/form-data":
-        return await _from_form(request, raw)
-    if kind != JSON or not is_utf8(options):
-        raise BadRequestError(f"Send {JSON} in UTF-8, or multipart/form-data.", 415, "UNSUPPORTED_MEDIA_TYPE")
-    return ReceivedRequest(_parse_request(_json(raw, "The body"), holds_nul=b"u0000" in raw))
+    body = RequestBody(request)
+    is_form = body.media_type == MULTIPART
+    raw = await body.read(UPLOAD_LIMIT if is_form else BODY_LIMIT)
+    body.check_encoding()
+    if is_form:
+        return await _from_form(body, raw)
+    if body.media_type != APPLICATION_JSON or not body.is_utf8:
+        raise UnsupportedMediaType(wanted=f"{APPLICATION_JSON} in UTF-8, or {MULTIPART}")
+    return ReceivedRequest(_parse_request(_json(raw, "The body"), holds_nul=may_hold_unstorable(raw)))
 
 
 def _json(raw: bytes | str, what: str) -> Any:
     try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
+        return parse_json(raw)
+    except UnreadableBody as error:
         raise BadRequestError(f"{what} is no JSON: {error}.") from None
 
 
@@ -122,7 +126,7 @@ def _parse_request(data: Any, *, holds_nul: bool) -> GraphQLRequest:
         raise BadRequestError("`operationName` is a string or null.")
     if not isinstance(variables, dict | None):
         raise BadRequestError("`variables` is an object or null.")
-    if _NUL.search(query) or (holds_nul and _has_nul(variables)):
+    if _NUL.search(query) or (holds_nul and drop_unstorable(variables)[1]):
         raise BadRequestError("A text holds the character NUL, which cannot be stored.")
     return GraphQLRequest(query, variables or {}, name or None, document_id)
 
@@ -137,21 +141,6 @@ def _document_id(body: Any, extensions: Mapping[str, Any]) -> str | None:
     return body.removeprefix(SHA256) if body else None
 
 
-def _has_nul(value: Any) -> bool:
-    """Whether a text in the variables holds NUL. A loop, because JSON can nest deeper than Python's recursion limit."""
-    todo = [value]
-    while todo:
-        at = todo.pop()
-        if isinstance(at, str):
-            if "\x00" in at:
-                return True
-        elif isinstance(at, Mapping):
-            todo += [*at.keys(), *at.values()]
-        elif isinstance(at, list):
-            todo += at
-    return False
-
-
 def _from_query(request: Request) -> GraphQLRequest:
     given: dict[str, Any] = dict(request.query_params)
     for name in ("variables", "extensions"):
@@ -160,34 +149,14 @@ def _from_query(request: Request) -> GraphQLRequest:
     return _parse_request(given, holds_nul=True)
 
 
-async def _body(request: Request, limit: int) -> bytes:
-    length = request.headers.get("content-length", "")
-    large = BadRequestError(f"The request is larger than {limit // MEBIBYTE} MiB.", 413, "TOO_LARGE")
-    if length.isdecimal() and (len(length) > len(str(UPLOAD_LIMIT)) or int(length) > limit):
-        raise large
-    chunks: list[bytes] = []
-    size, more = 0, True
-    while more:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        chunks.append(message.get("body", b""))
-        size += len(chunks[-1])
-        if size > limit:
-            raise large
-        more = message.get("more_body", False)
-    return b"".join(chunks)
-
-
 # ---- uploads, by the GraphQL multipart request specification
 
 
-async def _from_form(request: Request, raw: bytes) -> ReceivedRequest:
-    limits = {"max_files": MOST_FILES, "max_fields": 2, "max_part_size": BODY_LIMIT}
+async def _from_form(body: RequestBody, raw: bytes) -> ReceivedRequest:
     try:
-        form = await read_multipart(request.headers, raw, **limits)
-    except MultiPartException as error:
-        raise BadRequestError(f"The form cannot be read: {error.message.rstrip('.')}.") from None
+        form = await body.parse_form(raw, max_files=MOST_FILES, max_fields=2)
+    except UnreadableBody as error:
+        raise BadRequestError(f"The form cannot be read: {error}.") from None
     try:
         operations, places = (_json(_text(form, name), f"`{name}`") for name in ("operations", "map"))
         _put_files(operations, places, form)

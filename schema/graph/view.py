@@ -17,8 +17,9 @@ from resolvers.core.idempotency import key_of
 from schema.core.errors import AppError, InvalidInput
 from schema.graph import graphiql
 from schema.graph.errors import INTERNAL_MESSAGE, format_app_error
-from schema.graph.requests import JSON, READ_METHODS, BadRequestError, media_type, read_request, wants_html
+from schema.graph.requests import READ_METHODS, BadRequestError, media_type, read_request, wants_html
 from schema.graph.server import GraphQLServer, QueryOnlyError
+from store.core.request_body import APPLICATION_JSON
 
 log = structlog.get_logger(__name__)
 BuildContext: TypeAlias = Callable[[Request], Awaitable[Context]]
@@ -90,7 +91,7 @@ class GraphQLView:
         if answer.unavailable is not None:
             return _response(answer.body, answer.unavailable.status, kind, _headers(answer.unavailable))
         # GraphQL over HTTP: a request refused before it ran is 400 in GraphQL's own media type, and 200 in plain JSON.
-        status = OK if answer.was_executed or kind == JSON else BAD_REQUEST
+        status = OK if answer.was_executed or kind == APPLICATION_JSON else BAD_REQUEST
         return _response(answer.body, status, kind, {})
 
 
@@ -111,7 +112,7 @@ def _error_response(
     try:
         kind = media_type(request.headers.get("accept"))
     except BadRequestError:
-        kind = JSON
+        kind = APPLICATION_JSON
     return _response({"errors": [{"message": message, "extensions": extensions}]}, status, kind, headers)
 
 

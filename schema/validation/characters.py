@@ -16,8 +16,6 @@ _INVISIBLE = (
     r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-"""What databases and encodings refuse: the null character and lone surrogates."""
 _FLAG = r"\U0001f3f4[\U000e0020-\U000e007f]+"
 """The flags of England, Scotland and Wales use tag characters that are invisible elsewhere."""
 _VARIANT = r"[\u2e80-\u2fff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff][\U000e0100-\U000e01ef]"
@@ -91,9 +89,3 @@ def line_up_to(longest: int, *, min_length: int = 0, to_lower: bool = False) -> 
 def multiline_up_to(longest: int, *, min_length: int = 0) -> GroupedMetadata:
     """Annotates a text of several lines with a maximum length, stripped."""
     return _TextRule(longest, min_length, multiline=True)
-
-
-def is_utf8(options: str) -> bool:
-    """True if a media type's parameter, such as `charset=utf-8`, allows UTF-8; without a charset it does."""
-    name, _, value = options.strip().partition("=")
-    return name.strip().lower() != "charset" or value.strip().strip('"').lower() in {"utf-8", "utf8"}

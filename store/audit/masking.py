@@ -12,7 +12,7 @@ import strawberry
 from pydantic import BaseModel
 from starlette.datastructures import UploadFile
 
-from schema.validation.characters import UNSTORABLE
+from schema.validation.storable import UNSTORABLE
 from store.account.credentials import PREFIX
 from store.core.codes import ALPHABET, LENGTH, looks_valid, normalize
 from store.core.logs import MASK, is_secret, mask_secrets, split_words

@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Message
 
 from resolvers.core.context import Context
-from rest_compat.http.body import BODY_LIMIT, UPLOAD_LIMIT
+from store.core.request_body import BODY_LIMIT, UPLOAD_LIMIT
 from tests.rest_compat.clients import made_up
 from tests.rest_compat.things import CALLER, CREATED_THINGS, ROUTES, SERVICES
 

@@ -10,10 +10,10 @@ import strawberry
 
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
-from rest_compat.http.body import BODY_LIMIT
 from rest_compat.http.route import RestRoute
 from schema.core.errors import AppError, NotFound, TooManyRequests
 from schema.core.permission import Permission
+from store.core.request_body import BODY_LIMIT
 from store.database.db import Database
 from tests.rest_compat.clients import client_of, made_up, services_with
 from tests.rest_compat.things import (

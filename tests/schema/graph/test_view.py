@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from schema.graph import graphiql
 from schema.graph.bounds import QueryLimits
-from schema.graph.requests import BODY_LIMIT, UPLOAD_LIMIT
+from store.core.request_body import BODY_LIMIT, UPLOAD_LIMIT
 from store.database.db import Database
 from tests.schema.graph.clients import JSON, Client, application
 
