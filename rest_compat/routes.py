@@ -41,7 +41,7 @@ from rest_compat.http.endpoint import ContextOf, Endpoint
 from rest_compat.http.errors import method_not_allowed_response, not_found_response
 from rest_compat.http.lists import ListEndpoint
 from rest_compat.http.operations import LookupEndpoint, OperationEndpoint
-from rest_compat.http.path_table import PathTable
+from rest_compat.http.paths import PathTable
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
 from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.reference import reference_of
@@ -274,9 +274,7 @@ class RestRouter(BaseRoute):
     """
 
     def __init__(self, routes: Iterable[tuple[RestRoute, Endpoint]]) -> None:
-        self.table: PathTable[Endpoint] = PathTable()
-        for route, target in routes:
-            self.table.add(route.verbs, route.path, target)
+        self.table = PathTable((route.verbs, route.path, target) for route, target in routes)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         if scope["type"] != "http":

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
-from rest_compat.http.path_table import PathTable
+from rest_compat.http.paths import PathTable
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.reference import ReferenceOf, reference_of
@@ -38,10 +38,7 @@ def description() -> Any:
 @functools.cache
 def table() -> PathTable[RestRoute]:
     """The routes by path."""
-    made: PathTable[RestRoute] = PathTable()
-    for route in ROUTES:
-        made.add(route.verbs, route.path, route)
-    return made
+    return PathTable((route.verbs, route.path, route) for route in ROUTES)
 
 
 def resolved(part: Any) -> Any:

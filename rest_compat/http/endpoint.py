@@ -1,8 +1,10 @@
 """The base class of endpoints. It checks a request in the order in which it can be refused."""
 
+import datetime as dt
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import structlog
 from starlette.requests import ClientDisconnect, Request
@@ -13,9 +15,9 @@ from resolvers.core.context import Context
 from resolvers.core.idempotency import StoredResponse, key_of
 from rest_compat.http.body import report_unstorable
 from rest_compat.http.errors import error_response, internal_error_response, snake_case_path
-from rest_compat.http.path_values import PathValues
+from rest_compat.http.paths import PathValues
 from rest_compat.http.responses import Header, RestResponse, StreamingRestResponse
-from rest_compat.http.route import RestRoute
+from rest_compat.http.route import Deprecation, RestRoute
 from schema.core.errors import AppError, InvalidInput, Problem, ProblemPath, Unauthenticated
 from schema.core.permission import AccessRule
 
@@ -62,8 +64,18 @@ class Endpoint(ABC):
             raise Unauthenticated
         answer = await self.answer(request, context, path_parameters)
         if self.route.deprecated is not None:
-            answer.headers.extend(self.values.deprecation(self.route.deprecated, request, path_parameters))
+            answer.headers.extend(self._deprecation(self.route.deprecated, request, path_parameters))
         return answer
+
+    def _deprecation(self, deprecated: Deprecation, request: Request, path_parameters: Sequence[str]) -> list[Header]:
+        """The `Deprecation` and `Link` headers that point to the successor of this URL."""
+        quoted = dict(zip(self.values.names, map(quote, path_parameters), strict=True))
+        successor = request.url.replace(path=deprecated.successor.format(**quoted), query="")
+        since = dt.datetime.combine(deprecated.since, dt.time.min, dt.UTC)
+        return [
+            (b"deprecation", f"@{int(since.timestamp())}".encode()),
+            (b"link", f'<{successor}>; rel="successor-version"'.encode("latin-1")),
+        ]
 
     @abstractmethod
     async def answer(

@@ -17,7 +17,7 @@ from resolvers.core.time_zone import UTC, time_zone
 from rest_compat.http.endpoint import ContextOf, Endpoint, query_of
 from rest_compat.http.page import LARGEST_PAGE_SIZE, PARAMETERS, Page, RequestedPage, read_requested_page
 from rest_compat.http.parameters import Parameters
-from rest_compat.http.path_values import PathValues
+from rest_compat.http.paths import PathValues
 from rest_compat.http.responses import JSON, RestResponse, StreamingRestResponse
 from rest_compat.http.route import ResponseEnvelope, RestRoute
 from rest_compat.shapes.shape import ResourceShape

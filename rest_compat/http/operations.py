@@ -18,7 +18,7 @@ from rest_compat.http.endpoint import WRITES, ContextOf, Endpoint, idempotency_k
 from rest_compat.http.errors import error_response, snake_case_path
 from rest_compat.http.inputs import InputReader
 from rest_compat.http.page import PARAMETERS, Page, read_requested_page
-from rest_compat.http.path_values import PathValues
+from rest_compat.http.paths import PathValues
 from rest_compat.http.responses import JSON, RestResponse
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
 from rest_compat.shapes.shape import Nested, ResourceShape

@@ -120,13 +120,9 @@ class _Operation:
 
     def _path_parameters(self) -> list[Json]:
         return [
-            {"name": name, "in": "path", "required": True, "schema": self._kind(at)}
-            for at, name in enumerate(self.in_path)
+            {"name": name, "in": "path", "required": True, "schema": adapter.json_schema()}
+            for name, adapter in zip(self.in_path, self.target.values.adapters, strict=True)
         ]
-
-    def _kind(self, at: int) -> Json:
-        adapter = self.target.values.adapters[at]
-        return {"type": "string"} if adapter is None else adapter.json_schema()
 
     def _query_parameters(self) -> list[Json]:
         if isinstance(self.operation, Listing):

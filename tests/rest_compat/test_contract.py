@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from rest_compat.http.body import Accepts
-from rest_compat.http.path_table import PathTable
+from rest_compat.http.paths import PathTable
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
 from rest_compat.openapi.reference import OPERATIONS
 from rest_compat.resources import auth, cart, coupon, gift_card, kyc, partner, voucher
@@ -174,10 +174,7 @@ def documented() -> list[Documented]:
 
 def table() -> PathTable[RestRoute]:
     """The routes by path."""
-    routes: PathTable[RestRoute] = PathTable()
-    for route in ROUTES:
-        routes.add(route.verbs, route.path, route)
-    return routes
+    return PathTable((route.verbs, route.path, route) for route in ROUTES)
 
 
 def route_of(operation: Documented) -> RestRoute | None:
@@ -214,9 +211,7 @@ def success_of(route: RestRoute) -> str:
 @pytest.mark.parametrize("operation", documented(), ids=lambda o: o.id)
 def test_no_two_operations_share_a_path_and_a_method(operation: Documented) -> None:
     """The documented paths fit into one table: none hides another."""
-    routes: PathTable[str] = PathTable()
-    for each in documented():
-        routes.add(each.methods, each.path, each.id)
+    routes = PathTable((each.methods, each.path, each.id) for each in documented())
     for path in (operation.path, operation.path.rstrip("/")):
         found = routes.find(path.replace("{id}", "1").replace("{code}", "A B").replace("{email}", "a@b.example"))
         assert found is not None
