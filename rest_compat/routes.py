@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from starlette.routing import BaseRoute, Match, NoMatchFound
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from resolvers.account.tokens import me, obtain_token
 from resolvers.activation.activation import activate_payments
@@ -23,6 +23,7 @@ from resolvers.catalogue.prototypes import (
     voucher_prototype,
     voucher_prototypes,
 )
+from resolvers.core.http_endpoint import ContextOf
 from resolvers.core.listing import Listing, Lookup
 from resolvers.gift_card.gift_cards import gift_card, gift_card_with_code, gift_cards
 from resolvers.kyc.documents import push_kyc_document
@@ -37,7 +38,7 @@ from resolvers.voucher.vouchers import voucher as voucher_with_code
 from resolvers.voucher.vouchers import vouchers
 from rest_compat.docs import DocsOptions, documentation
 from rest_compat.http.body import Accepts
-from rest_compat.http.endpoint import ContextOf, Endpoint
+from rest_compat.http.endpoint import Endpoint
 from rest_compat.http.errors import method_not_allowed_response, not_found_response
 from rest_compat.http.lists import ListEndpoint
 from rest_compat.http.operations import LookupEndpoint, OperationEndpoint
@@ -287,17 +288,13 @@ class RestRouter(BaseRoute):
         return Match.FULL, {"endpoint": self, "rest": match}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        match = scope["rest"]
-        method: str = scope["method"]
-        if match is None:
-            await not_found_response().send(send, head=method == "HEAD")
-            return
-        methods, values = match
-        target = methods.get(method)
-        if target is None:
-            await method_not_allowed_response(method, methods).send(send, head=method == "HEAD")
-            return
-        await target(scope, receive, send, values)
+        response: ASGIApp
+        if scope["rest"] is None:
+            response = not_found_response()
+        else:
+            by_method, scope["path_texts"] = scope["rest"]
+            response = by_method.get(scope["method"]) or method_not_allowed_response(scope["method"], by_method)
+        await response(scope, receive, send)
 
     def url_path_for(self, name: str, /, **path_params: Any) -> Any:
         """Raises NoMatchFound: REST routes have no names."""

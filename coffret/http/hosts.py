@@ -79,7 +79,7 @@ class HostRoutes(BaseRoute):
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         route: BaseRoute | None = scope["routed"]
         if route is None:
-            await json_response({"detail": "This host is not served here."}, 400).send(send)
+            await json_response({"detail": "This host is not served here."}, 400)(scope, receive, send)
         else:
             await route.handle(scope, receive, send)
 

@@ -130,6 +130,6 @@ async def check_page_limit(request: Request) -> None:
 
 def with_retry_after(response: Response, error: AppError) -> Response:
     """Add Retry-After if the error has it."""
-    if (seconds := getattr(error, "retry_after", None)) is not None:
-        response.headers["Retry-After"] = str(seconds)
+    if error.retry_after is not None:
+        response.headers["Retry-After"] = str(error.retry_after)
     return response

@@ -49,6 +49,11 @@ class StoredResponse:
     replayed: bool = False
     """True if it is the response to an earlier request."""
 
+    @property
+    def sent_headers(self) -> tuple[tuple[str, str], ...]:
+        """The headers, and the one that says that the response was replayed."""
+        return (*self.headers, ("idempotent-replayed", "true")) if self.replayed else self.headers
+
     def to_bytes(self) -> bytes:
         """The response in its stored form."""
         return orjson.dumps([self.status, self.headers]) + b"\n" + self.body

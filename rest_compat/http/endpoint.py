@@ -1,101 +1,85 @@
 """The base class of endpoints. It checks a request in the order in which it can be refused."""
 
 import datetime as dt
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any
 from urllib.parse import quote
 
-import structlog
-from starlette.requests import ClientDisconnect, Request
-from starlette.types import Receive, Scope, Send
+from starlette.requests import Request
 
 from resolvers.core.caller import Transport
 from resolvers.core.context import Context
+from resolvers.core.http_endpoint import ContextOf, HttpEndpoint
 from resolvers.core.idempotency import StoredResponse, key_of
 from rest_compat.http.body import report_unstorable
-from rest_compat.http.errors import error_response, internal_error_response, snake_case_path
+from rest_compat.http.errors import error_response, snake_case_path
 from rest_compat.http.paths import PathValues
-from rest_compat.http.responses import Header, RestResponse, StreamingRestResponse
+from rest_compat.http.responses import Header, RestResponse, StreamingRestResponse, json_response
 from rest_compat.http.route import Deprecation, RestRoute
 from schema.core.errors import AppError, InvalidInput, Problem, ProblemPath, Unauthenticated
 from schema.core.permission import AccessRule
 
-ContextOf: TypeAlias = Callable[[Request], Awaitable[Context]]
-
-log = structlog.get_logger(__name__)
-
 WRITES = frozenset({"POST", "PUT", "PATCH"})
-REPLAYED: Header = (b"idempotent-replayed", b"true")
 
 
-class Endpoint(ABC):
+class Endpoint(HttpEndpoint):
     """Handles the requests of one route. Everything that depends only on the route is computed at start."""
 
+    transport = Transport.REST
+
     def __init__(self, route: RestRoute, context_of: ContextOf, values: PathValues) -> None:
+        super().__init__(route.path, context_of)
         self.route = route
-        self.context_of = context_of
         self.values = values
         self.public = route.operation.permission is AccessRule.PUBLIC
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send, path_parameters: Sequence[str]) -> None:
-        """Answer a request with these values of its path parameters."""
-        try:
-            answer = await self._answer(scope, receive, path_parameters)
-        except ClientDisconnect:
-            return
-        except AppError as error:
-            answer = error_response(error, self.key_path_of)
-        except Exception:
-            log.exception("a request failed", method=scope["method"], route=self.route.path)
-            answer = internal_error_response(scope.get("state", {}).get("request_id", ""))
-        await answer.send(send, head=scope["method"] == "HEAD")
-
-    async def _answer(
-        self, scope: Scope, receive: Receive, path_parameters: Sequence[str]
-    ) -> RestResponse | StreamingRestResponse:
+    async def answer(self, request: Request) -> RestResponse | StreamingRestResponse:
         if self.public:  # a public route ignores tokens: an expired one must not fail
-            headers = [header for header in scope["headers"] if header[0] != b"authorization"]
-            scope = {**scope, "headers": headers}
-        request = Request(scope, receive)
+            headers = [header for header in request.scope["headers"] if header[0] != b"authorization"]
+            request = Request({**request.scope, "headers": headers}, request.receive)
         context = await self.context_of(request)
-        context.transport = Transport.REST
         if context.caller is None and not self.public:
             raise Unauthenticated
-        answer = await self.answer(request, context, path_parameters)
+        answer = await self.respond(request, context)
         if self.route.deprecated is not None:
-            answer.headers.extend(self._deprecation(self.route.deprecated, request, path_parameters))
+            answer.headers.extend(self._deprecation(self.route.deprecated, request))
         return answer
 
-    def _deprecation(self, deprecated: Deprecation, request: Request, path_parameters: Sequence[str]) -> list[Header]:
+    @abstractmethod
+    async def respond(self, request: Request, context: Context) -> RestResponse | StreamingRestResponse:
+        """Build the response. Unless the route is public, the caller is authenticated."""
+
+    def error_response(self, request: Request, error: AppError) -> RestResponse:  # noqa: ARG002
+        """The response for an error, with the keys of this route."""
+        return error_response(error, self.key_path_of)
+
+    def internal_error_response(self, request: Request, request_id: str) -> RestResponse:  # noqa: ARG002
+        """The response for an unexpected error."""
+        detail = "Something went wrong on our side. Send us the request_id if it happens again."
+        return json_response({"detail": detail, "request_id": request_id}, 500)
+
+    def key_path_of(self, path: ProblemPath) -> ProblemPath:
+        """Convert the path of an input field to the path of its REST key."""
+        return snake_case_path(path)
+
+    def path_values(self, request: Request, context: Context) -> Mapping[str, Any]:
+        """The path parameters by name. Raises the route's not-found error for a value that cannot be an identifier."""
+        read = self.values.read(request.scope["path_texts"])
+        if read is None:
+            context.require(self.route.operation.permission)  # a missing permission is reported before a missing row
+            raise self.route.missing()
+        return read
+
+    def _deprecation(self, deprecated: Deprecation, request: Request) -> list[Header]:
         """The `Deprecation` and `Link` headers that point to the successor of this URL."""
-        quoted = dict(zip(self.values.names, map(quote, path_parameters), strict=True))
+        quoted = dict(zip(self.values.names, map(quote, request.scope["path_texts"]), strict=True))
         successor = request.url.replace(path=deprecated.successor.format(**quoted), query="")
         since = dt.datetime.combine(deprecated.since, dt.time.min, dt.UTC)
         return [
             (b"deprecation", f"@{int(since.timestamp())}".encode()),
             (b"link", f'<{successor}>; rel="successor-version"'.encode("latin-1")),
         ]
-
-    @abstractmethod
-    async def answer(
-        self, request: Request, context: Context, path_parameters: Sequence[str]
-    ) -> RestResponse | StreamingRestResponse:
-        """Build the response. Unless the route is public, the caller is authenticated."""
-
-    def key_path_of(self, path: ProblemPath) -> ProblemPath:
-        """Convert the path of an input field to the path of its REST key."""
-        return snake_case_path(path)
-
-    def path_values(self, context: Context, parameters: Sequence[str]) -> Mapping[str, Any]:
-        """The path parameters by name. Raises the route's not-found error for a value that cannot be an identifier."""
-        if not parameters:
-            return {}
-        read = self.values.read(parameters)
-        if read is None:
-            context.require(self.route.operation.permission)  # a missing permission is reported before a missing row
-            raise self.route.missing()
-        return read
 
 
 def query_of(request: Request, known: Iterable[str]) -> tuple[dict[str, str], tuple[Problem, ...]]:
@@ -109,8 +93,7 @@ def query_of(request: Request, known: Iterable[str]) -> tuple[dict[str, str], tu
 
 def stored_response(stored: StoredResponse) -> RestResponse:
     """The stored response, byte for byte."""
-    headers = [(name.encode(), value.encode()) for name, value in stored.headers]
-    return RestResponse(stored.body, stored.status, [*headers, REPLAYED] if stored.replayed else headers)
+    return RestResponse(stored.body, stored.status, [(n.encode(), v.encode()) for n, v in stored.sent_headers])
 
 
 def idempotency_key(request: Request) -> tuple[str | None, tuple[Problem, ...]]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rest_compat.http.responses import Header, RestResponse, json_response
+from rest_compat.http.responses import RestResponse, json_response
 from rest_compat.shapes.names import in_snake_case
 from schema.core.errors import AppError, MalformedBody, Problem, ProblemPath
 
@@ -24,24 +24,13 @@ def snake_case_path(path: ProblemPath) -> ProblemPath:
 
 def error_response(error: AppError, names: KeyPathOf = snake_case_path) -> RestResponse:
     """The response for an `AppError`."""
-    headers: list[Header] = []
-    retry_after = getattr(error, "retry_after", None)
-    if retry_after is not None:
-        headers.append((b"retry-after", str(retry_after).encode()))
-    if error.status == 401:
-        headers.append((b"www-authenticate", b"Token"))
+    headers = [(name.lower().encode(), value.encode()) for name, value in error.headers.items()]
     if error.status == 400 and not isinstance(error, MalformedBody):
         return json_response(problems_by_field(error.problems, names) or {NO_FIELD: [str(error)]}, 400, *headers)
     body = {"detail": str(error)}
     if error.status in WITH_CODE:
         body["code"] = error.code().lower()
     return json_response(body, error.status, *headers)
-
-
-def internal_error_response(request_id: str) -> RestResponse:
-    """The response for an unexpected error. The log holds the cause under the same request id."""
-    detail = "Something went wrong on our side. Send us the request_id if it happens again."
-    return json_response({"detail": detail, "request_id": request_id}, 500)
 
 
 def not_found_response() -> RestResponse:

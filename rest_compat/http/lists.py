@@ -11,10 +11,11 @@ from starlette.requests import Request
 from resolvers.core.connection import Connection
 from resolvers.core.context import Context
 from resolvers.core.filters import Filter
+from resolvers.core.http_endpoint import ContextOf
 from resolvers.core.listing import Listing, PageArguments
 from resolvers.core.page_query import PageQuery
 from resolvers.core.time_zone import UTC, time_zone
-from rest_compat.http.endpoint import ContextOf, Endpoint, query_of
+from rest_compat.http.endpoint import Endpoint, query_of
 from rest_compat.http.page import LARGEST_PAGE_SIZE, PARAMETERS, Page, RequestedPage, read_requested_page
 from rest_compat.http.parameters import Parameters
 from rest_compat.http.paths import PathValues
@@ -48,12 +49,7 @@ class ListEndpoint(Endpoint):
         _check(route, self.listing, names)
         super().__init__(route, context_of, PathValues((), {}))
 
-    async def answer(
-        self,
-        request: Request,
-        context: Context,
-        path_parameters: Sequence[str],  # noqa: ARG002
-    ) -> RestResponse | StreamingRestResponse:
+    async def respond(self, request: Request, context: Context) -> RestResponse | StreamingRestResponse:
         """A page if the route is paged or `page_size` is sent; otherwise the whole array."""
         query, wrong = query_of(request, self.known_parameters)
         asked = await self.read_query(query, wrong, context)

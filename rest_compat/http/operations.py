@@ -10,11 +10,12 @@ from pydantic import BaseModel, create_model
 from starlette.requests import Request
 
 from resolvers.core.context import Context
+from resolvers.core.http_endpoint import ContextOf
 from resolvers.core.idempotency import IdempotentRequest, StoredResponse, fingerprint
 from resolvers.core.listing import Lookup
 from resolvers.core.operation import Operation
 from rest_compat.http.body import RestBody, read_body
-from rest_compat.http.endpoint import WRITES, ContextOf, Endpoint, idempotency_key, query_of, stored_response
+from rest_compat.http.endpoint import WRITES, Endpoint, idempotency_key, query_of, stored_response
 from rest_compat.http.errors import error_response, snake_case_path
 from rest_compat.http.inputs import InputReader
 from rest_compat.http.page import PARAMETERS, Page, read_requested_page
@@ -44,24 +45,22 @@ class OperationEndpoint(Endpoint):
         in_path = {name: _kind_in_path(route, name, kinds, model, takes_input=self.takes_input) for name in names}
         super().__init__(route, context_of, PathValues(names, in_path))
 
-    async def answer(self, request: Request, context: Context, path_parameters: Sequence[str]) -> RestResponse:
+    async def respond(self, request: Request, context: Context) -> RestResponse:
         if self.path_only and request.method not in WRITES:
             return await self.build_response(
-                await self.operation(context, **self.path_values(context, path_parameters)), context
+                await self.operation(context, **self.path_values(request, context)), context
             )
         if request.method not in WRITES:
             query, wrong = query_of(request, self.reader.keys)
             if request.method == "HEAD" and self.takes_input:
-                return await self.preview(context, query, wrong, path_parameters)
-            return await self.run(context, query, wrong, path_parameters, whole=False)
+                return await self.preview(request, context, query, wrong)
+            return await self.run(request, context, query, wrong, whole=False)
         body = await read_body(request, self.route.accepts)
         try:
             key, wrong = idempotency_key(request) if self.operation.supports_idempotency else (None, ())
             once = None if key is None else await self.idempotent_request(key, request, context, body)
             wrong = (*body.problems, *wrong)
-            return await self.run(
-                context, body.data, wrong, path_parameters, whole=request.method != "PATCH", once=once
-            )
+            return await self.run(request, context, body.data, wrong, whole=request.method != "PATCH", once=once)
         finally:
             await body.close()
 
@@ -85,16 +84,16 @@ class OperationEndpoint(Endpoint):
 
     async def run(
         self,
+        request: Request,
         context: Context,
         body: Any,
         wrong: Any,
-        path_parameters: Sequence[str],
         *,
         whole: bool,
         once: IdempotentRequest | None = None,
     ) -> RestResponse:
         """Validate what was sent and run the operation."""
-        arguments = self.arguments(body, wrong, self.path_values(context, path_parameters), whole=whole)
+        arguments = self.arguments(body, wrong, self.path_values(request, context), whole=whole)
         if once is not None:
             return stored_response(await self.operation.respond(context, once, **arguments))
         return await self.build_response(await self.operation(context, **arguments), context)
@@ -108,9 +107,9 @@ class OperationEndpoint(Endpoint):
             return {"input": RejectedInput(model.problems, {**path, **(model.raw or {})})}
         return {**path, **{name: getattr(model, name) for name in type(model).model_fields}}
 
-    async def preview(self, context: Context, query: Any, wrong: Any, path_parameters: Sequence[str]) -> RestResponse:
+    async def preview(self, request: Request, context: Context, query: Any, wrong: Any) -> RestResponse:
         """The response that a GET would have, without its effects."""
-        model = self.reader.read(query, self.path_fields(self.path_values(context, path_parameters)), wrong)
+        model = self.reader.read(query, self.path_fields(self.path_values(request, context)), wrong)
         result = await self.operation.preview(context, model)
         return (
             RestResponse(b"", has_content_length=False)
@@ -152,8 +151,8 @@ class LookupEndpoint(Endpoint):
         kind = self.lookup.table.model_fields[self.lookup.by].annotation
         super().__init__(route, context_of, PathValues(names, {names[0]: kind}))
 
-    async def answer(self, request: Request, context: Context, path_parameters: Sequence[str]) -> RestResponse:
-        (value,) = self.path_values(context, path_parameters).values()
+    async def respond(self, request: Request, context: Context) -> RestResponse:
+        (value,) = self.path_values(request, context).values()
         connection, columns = await self.lookup(context, value), self.shape.columns
         row = await (connection.object() if columns is None else connection.page(columns))
         (written,) = await self.shape.render([row], context.loaders.load, columns=columns is not None)

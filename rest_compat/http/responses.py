@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from starlette.types import Send
+from starlette.types import Receive, Scope, Send
 
 Header = tuple[bytes, bytes]
 
@@ -24,12 +24,12 @@ class RestResponse:
     has_content_length: bool = True
     """False for a HEAD whose body is not computed, so that its length is unknown."""
 
-    async def send(self, send: Send, *, head: bool = False) -> None:
-        """Send the response. With `head`, send the headers alone, including the length of the body."""
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Send the response; for HEAD the headers alone, including the length of the body."""
         size = [(b"content-length", str(len(self.body)).encode())] if self.has_content_length else []
         headers = [*self.headers, NO_STORE, *size]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if head else self.body})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else self.body})
 
 
 @dataclass(slots=True)
@@ -40,9 +40,9 @@ class StreamingRestResponse:
     status: int = 200
     headers: list[Header] = field(default_factory=lambda: [JSON])
 
-    async def send(self, send: Send, *, head: bool = False) -> None:
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status, "headers": [*self.headers, NO_STORE]})
-        if not head:
+        if scope["method"] != "HEAD":
             async for chunk in self.chunks:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b""})

@@ -41,6 +41,9 @@ class AppError(Exception):
     audited: ClassVar[bool] = False
     """Whether the failure is recorded in the audit log."""
 
+    retry_after: int | None = None
+    """Seconds after which the client may try again."""
+
     def __init__(self, *path: str | int, **details: object) -> None:
         self.message = TemplatedMessage(" ".join((type(self).__doc__ or "").split()), **details)
         """The message. Enum members in the details are rendered with each transport's own names."""
@@ -51,6 +54,11 @@ class AppError(Exception):
     def code(cls) -> str:
         """`INSUFFICIENT_BALANCE` for `InsufficientBalance`; lower case in REST."""
         return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).upper()
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers of the response over HTTP."""
+        return {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
 
     @property
     def problems(self) -> Sequence[Problem]:
@@ -92,6 +100,10 @@ class Unauthenticated(AppError):
 
     status = 401
     is_user_error = False
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {"WWW-Authenticate": "Token"}
 
 
 class Forbidden(AppError):

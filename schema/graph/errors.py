@@ -1,7 +1,7 @@
 """Errors in GraphQL: those of the catalogue and those of the client have a code; all others are logged and masked."""
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -16,6 +16,30 @@ log = structlog.get_logger(__name__)
 
 INTERNAL_MESSAGE = "An unexpected error occurred."
 BAD_USER_INPUT = "BAD_USER_INPUT"
+
+
+class BadRequest(AppError):
+    """{reason}"""
+
+
+class MethodNotAllowed(AppError):
+    """{reason}"""
+
+    status = 405
+
+    def __init__(self, reason: str, *, allow: str) -> None:
+        super().__init__(reason=reason)
+        self.allow = allow
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {"Allow": self.allow}
+
+
+class NotAcceptable(AppError):
+    """Answers are application/graphql-response+json or application/json: accept one of them."""
+
+    status = 406
 
 
 def render_message(message: str) -> str:
@@ -41,8 +65,8 @@ def format_app_error(error: AppError) -> tuple[str, dict[str, Any]]:
         message = " ".join(render_message(problem.message) for problem in error.problems)
         extensions["code"] = BAD_USER_INPUT
         extensions["problems"] = [_format_problem(problem) for problem in error.problems]
-    if (seconds := getattr(error, "retry_after", None)) is not None:
-        extensions["retryAfter"] = seconds
+    if error.retry_after is not None:
+        extensions["retryAfter"] = error.retry_after
     return message, extensions
 
 

@@ -10,6 +10,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 
 from schema.core.errors import UnsupportedMediaType
+from schema.graph.errors import BadRequest, NotAcceptable
 from schema.graph.server import GraphQLRequest
 from schema.graph.trusted import SHA256
 from schema.validation.storable import drop_unstorable, may_hold_unstorable
@@ -31,16 +32,6 @@ _NUL = re.compile(r"\\u(?:0000|\{0+\})|\x00")
 """NUL, or its escape in a document. The database cannot store it."""
 
 
-class BadRequestError(Exception):
-    """A request is not a GraphQL request. Holds the status, code and message of the response."""
-
-    def __init__(self, message: str, status: int = 400, code: str = "BAD_REQUEST", **headers: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.headers = headers
-
-
 @dataclass(frozen=True)
 class ReceivedRequest:
     """The parsed request, and the form with its uploaded files."""
@@ -56,7 +47,7 @@ class ReceivedRequest:
 
 @lru_cache(maxsize=256)
 def media_type(accept: str | None) -> str:
-    """The media type of the response. Raises BadRequestError (406) if the client accepts neither."""
+    """The media type of the response. Raises NotAcceptable if the client accepts neither."""
     if not accept:
         return APPLICATION_JSON
     ranges = list(_ranges(accept))
@@ -66,9 +57,7 @@ def media_type(accept: str | None) -> str:
             return kind
         if kind in {"*/*", "application/*"} and kind not in refused:
             return APPLICATION_JSON if APPLICATION_JSON not in refused else GRAPHQL_RESPONSE
-    raise BadRequestError(
-        f"Answers are {GRAPHQL_RESPONSE} or {APPLICATION_JSON}: accept one of them.", 406, "NOT_ACCEPTABLE"
-    )
+    raise NotAcceptable
 
 
 def wants_html(request: Request) -> bool:
@@ -87,7 +76,7 @@ def _ranges(accept: str) -> Iterator[tuple[str, float]]:
 
 
 async def read_request(request: Request) -> ReceivedRequest:
-    """Parse a request. Raises BadRequestError, TooLarge or UnsupportedMediaType with what is wrong with it."""
+    """Parse a request. Raises BadRequest, TooLarge or UnsupportedMediaType with what is wrong with it."""
     if request.method in READ_METHODS:
         return ReceivedRequest(_from_query(request))
     body = RequestBody(request)
@@ -105,29 +94,29 @@ def _json(raw: bytes | str, what: str) -> Any:
     try:
         return parse_json(raw)
     except UnreadableBody as error:
-        raise BadRequestError(f"{what} is no JSON: {error}.") from None
+        raise BadRequest(reason=f"{what} is no JSON: {error}.") from None
 
 
 def _parse_request(data: Any, *, holds_nul: bool) -> GraphQLRequest:
     if isinstance(data, list):
-        raise BadRequestError("Send one request at a time: batches are not answered.")
+        raise BadRequest(reason="Send one request at a time: batches are not answered.")
     if not isinstance(data, dict):
-        raise BadRequestError("Send a JSON object with a `query`.")
+        raise BadRequest(reason="Send a JSON object with a `query`.")
     query, name = data.get("query"), data.get("operationName")
     variables, extensions = data.get("variables"), data.get("extensions")
     if not isinstance(extensions, dict | None):
-        raise BadRequestError("`extensions` is an object or null.")
+        raise BadRequest(reason="`extensions` is an object or null.")
     document_id = _document_id(data.get("documentId"), extensions or {})
     if query is None and document_id is not None:
         query = ""
     elif not isinstance(query, str) or not query:
-        raise BadRequestError("`query` is missing: send the GraphQL document there, as a string.")
+        raise BadRequest(reason="`query` is missing: send the GraphQL document there, as a string.")
     if not isinstance(name, str | None):
-        raise BadRequestError("`operationName` is a string or null.")
+        raise BadRequest(reason="`operationName` is a string or null.")
     if not isinstance(variables, dict | None):
-        raise BadRequestError("`variables` is an object or null.")
+        raise BadRequest(reason="`variables` is an object or null.")
     if _NUL.search(query) or (holds_nul and drop_unstorable(variables)[1]):
-        raise BadRequestError("A text holds the character NUL, which cannot be stored.")
+        raise BadRequest(reason="A text holds the character NUL, which cannot be stored.")
     return GraphQLRequest(query, variables or {}, name or None, document_id)
 
 
@@ -137,7 +126,7 @@ def _document_id(body: Any, extensions: Mapping[str, Any]) -> str | None:
         persisted = extensions.get("persistedQuery")
         body = persisted.get("sha256Hash") if isinstance(persisted, dict) else None
     if not isinstance(body, str | None):
-        raise BadRequestError("The id of a document is a string.")
+        raise BadRequest(reason="The id of a document is a string.")
     return body.removeprefix(SHA256) if body else None
 
 
@@ -156,12 +145,12 @@ async def _from_form(body: RequestBody, raw: bytes) -> ReceivedRequest:
     try:
         form = await body.parse_form(raw, max_files=MOST_FILES, max_fields=2)
     except UnreadableBody as error:
-        raise BadRequestError(f"The form cannot be read: {error}.") from None
+        raise BadRequest(reason=f"The form cannot be read: {error}.") from None
     try:
         operations, places = (_json(_text(form, name), f"`{name}`") for name in ("operations", "map"))
         _put_files(operations, places, form)
         return ReceivedRequest(_parse_request(operations, holds_nul=True), form)
-    except BadRequestError:
+    except BadRequest:
         await form.close()
         raise
 
@@ -169,19 +158,19 @@ async def _from_form(body: RequestBody, raw: bytes) -> ReceivedRequest:
 def _text(form: FormData, name: str) -> str:
     value = form.get(name)
     if not isinstance(value, str):
-        raise BadRequestError(f"`{name}` is missing: an upload has the parts `operations`, `map` and its files.")
+        raise BadRequest(reason=f"`{name}` is missing: an upload has the parts `operations`, `map` and its files.")
     return value
 
 
 def _put_files(operations: Any, places: Any, form: FormData) -> None:
     if not isinstance(places, dict):
-        raise BadRequestError("`map` is an object: the name of a file's part, and the paths of its variables.")
+        raise BadRequest(reason="`map` is an object: the name of a file's part, and the paths of its variables.")
     for name, paths in places.items():
         file = form.get(name)
         if not isinstance(file, UploadFile):
-            raise BadRequestError(f"`map` names the file {name!r}, which was not sent.")
+            raise BadRequest(reason=f"`map` names the file {name!r}, which was not sent.")
         if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-            raise BadRequestError("`map` gives a list of paths for each file.")
+            raise BadRequest(reason="`map` gives a list of paths for each file.")
         for path in paths:
             _put(operations, path, file)
 
@@ -198,4 +187,4 @@ def _put(operations: Any, path: str, file: UploadFile) -> None:
             return
     except (KeyError, IndexError, ValueError, TypeError):
         pass
-    raise BadRequestError(f"`map` leads to {path!r}, where `operations` has no null in its variables.")
+    raise BadRequest(reason=f"`map` leads to {path!r}, where `operations` has no null in its variables.")
