@@ -160,6 +160,7 @@ class TooManyRequests(AppError):
 
     status = 429
     is_user_error = False
+    retry_after: int
 
     def __init__(self, seconds: int) -> None:
         super().__init__(seconds=seconds)

@@ -14,7 +14,6 @@ from strawberry.execution import optimized_is_awaitable
 
 from resolvers.core.context import Context
 from resolvers.core.idempotency import IdempotentRequest, StoredResponse, fingerprint
-from schema.core.errors import Unavailable
 from schema.graph.bounds import LimitExceededError, QueryLimits, check_variables
 from schema.graph.documents import MOST_ERRORS_WITH_HINTS, DocumentCache, DocumentRejected, GraphQLDocument
 from schema.graph.errors import BAD_USER_INPUT, MethodNotAllowed, cause_of, find_outage, format_errors
@@ -39,14 +38,13 @@ class GraphQLRequest:
 
 @dataclass(frozen=True)
 class GraphQLResponse:
-    """The body of a response, and whether the operation ran at all."""
+    """The body of a response, its status and headers, and whether the operation ran at all."""
 
-    body: dict[str, Any]
+    body: dict[str, Any] | bytes
+    """Bytes for a stored response, which is sent unchanged."""
     was_executed: bool
-    unavailable: Unavailable | None = None
-    """Set if the response has no data because a dependency cannot be reached."""
-    stored_response: StoredResponse | None = None
-    """Set for the response to a request with a key, which is sent unchanged; the body is then empty."""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class GraphQLServer:
@@ -118,12 +116,15 @@ class GraphQLServer:
             return _error_response(DocumentRejected(*result, code=BAD_USER_INPUT), context, extensions)
         if not result.errors:
             if context.idempotency is not None and context.idempotency.response is not None:
-                return GraphQLResponse({}, was_executed=True, stored_response=context.idempotency.response)
+                stored = context.idempotency.response
+                return GraphQLResponse(stored.body, True, stored.status, dict(stored.sent_headers))
             return GraphQLResponse({"data": result.data, "extensions": extensions}, was_executed=True)
         errors = format_errors(result.errors, context.request_id, BAD_USER_INPUT)
-        return GraphQLResponse(
-            {"data": result.data, "errors": errors, "extensions": extensions}, True, find_outage(result)
-        )
+        body = {"data": result.data, "errors": errors, "extensions": extensions}
+        outage = find_outage(result)
+        if outage is not None:
+            return GraphQLResponse(body, True, outage.status, outage.headers)
+        return GraphQLResponse(body, was_executed=True)
 
     async def _render_response(self, request: "_CheckedRequest") -> StoredResponse:
         """The response to store after a mutation has run. Raises the errors of rendering it."""

@@ -20,7 +20,7 @@ from schema.graph.server import GraphQLServer
 from store.core.request_body import APPLICATION_JSON
 
 METHODS = {*READ_METHODS, "POST"}
-OK, BAD_REQUEST, INTERNAL_SERVER_ERROR = 200, 400, 500
+BAD_REQUEST, INTERNAL_SERVER_ERROR = 400, 500
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -54,12 +54,9 @@ class GraphQLView(HttpEndpoint):
             )
         finally:
             await asked.close()
-        if (stored := answer.stored_response) is not None:
-            return _response(stored.body, stored.status, kind, dict(stored.sent_headers))
-        if answer.unavailable is not None:
-            return _response(answer.body, answer.unavailable.status, kind, answer.unavailable.headers)
         # GraphQL over HTTP: a request refused before it ran is 400 in GraphQL's own media type, and 200 in plain JSON.
-        return _response(answer.body, OK if answer.was_executed or kind == APPLICATION_JSON else BAD_REQUEST, kind)
+        is_refused = not answer.was_executed and kind != APPLICATION_JSON
+        return _response(answer.body, BAD_REQUEST if is_refused else answer.status, kind, answer.headers)
 
     def error_response(self, request: Request, error: AppError) -> Response:
         """The response for an error of the whole request."""
