@@ -22,7 +22,7 @@ from store.checkout.reservations import consume_reservations, release_reservatio
 from store.job.jobs import JobKind, enqueue_job
 from store.order import events
 from store.partner.partners import PartnerRow
-from store.payment import LIVE, AttemptRow, AttemptState, reservations_end, transition
+from store.payment.attempts import LIVE, AttemptRow, AttemptState, reservations_end, transition
 from store.providers.errors import Declined, InvalidRequest, TransientError
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount

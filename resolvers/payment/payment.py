@@ -30,7 +30,7 @@ from store.checkout.placement import new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve
 from store.partner.partners import PartnerRow
-from store.payment import LIVE, AttemptRow, AttemptState
+from store.payment.attempts import LIVE, AttemptRow, AttemptState
 from store.providers.errors import Declined, InvalidRequest, NotAllowed, ProviderError
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
@@ -135,7 +135,7 @@ async def _create_payin(services: Services, attempt: AttemptRow, return_url: str
     provider, buyer = services.provider, attempt.buyer
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
-    person = Payer(buyer["first_name"], buyer["last_name"], buyer["email"])
+    person = Payer(buyer.first_name, buyer.last_name, buyer.email)
     key, sent_at = IdempotencyKey(str(attempt.payer_key)), attempt.created_on
     payer_id = await provider.create_payer(person, str(attempt.id), key=key, sent_at=sent_at)
     request = PaymentRequest(

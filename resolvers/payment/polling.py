@@ -11,7 +11,7 @@ from sqlmodel import col, select
 from resolvers.core.services import Services
 from resolvers.payment.completion import next_check, read_attempt, record_pending, sync_attempt
 from store.job.jobs import JobKind, enqueue_job
-from store.payment import POLLED, AttemptRow, AttemptState
+from store.payment.attempts import POLLED, AttemptRow, AttemptState
 from store.providers.errors import ProviderError
 from store.providers.errors import ProviderNotFound as UnknownToProvider
 from store.providers.transactions import TransactionKind, TransactionStatus

@@ -3,15 +3,16 @@
 import datetime as dt
 import enum
 from decimal import Decimal
-from typing import Any
 from uuid import UUID, uuid4
 
 from sqlalchemy import BigInteger, CheckConstraint, Index, text
 from sqlmodel import Field, SQLModel
 
-from schema.checkout.checkout import ShopKind
-from schema.core.columns import amount_column, datetime_column, enum_column, json_column
+from schema.checkout.checkout import Buyer, ShopKind, VatAmount
+from schema.core.columns import amount_column, datetime_column, enum_column
 from store.core.clock import now
+from store.core.typed_json import typed_json_column
+from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, VAT, AttemptCode, AttemptDelivery, AttemptLine
 
 
 class AttemptState(enum.StrEnum):
@@ -84,12 +85,12 @@ class AttemptRow(SQLModel, table=True):
     session_digest: str = Field(max_length=64, description="Digest of the session id.")
     language: str = Field(default="en", max_length=2)
     return_url: str = Field(default="", max_length=2048)
-    lines: list[dict[str, Any]] = json_column("The ordered lines with the names and prices at the time of the attempt.")
-    buyer: dict[str, Any] = json_column("The buyer.")
-    delivery: dict[str, Any] = json_column("The chosen delivery.")
-    vat: list[dict[str, Any]] = json_column("The VAT contained in the total.")
-    coupons: list[dict[str, Any]] = json_column("The coupons with their discounts.", default_factory=list)
-    cards: list[dict[str, Any]] = json_column("The gift cards with the amount that each pays.", default_factory=list)
+    lines: tuple[AttemptLine, ...] = typed_json_column(LINES, "The ordered lines.")
+    buyer: Buyer = typed_json_column(BUYER, "The buyer.")
+    delivery: AttemptDelivery = typed_json_column(DELIVERY, "The chosen delivery.")
+    vat: tuple[VatAmount, ...] = typed_json_column(VAT, "The VAT contained in the total.")
+    coupons: tuple[AttemptCode, ...] = typed_json_column(CODES, "The coupons with their discounts.", default=())
+    cards: tuple[AttemptCode, ...] = typed_json_column(CODES, "The gift cards that pay a part of it.", default=())
     held: bool = Field(default=False, description="True while reservations are held, and after they were spent.")
     round: int = Field(default=0, description="How often reservations were taken.")
     currency: str = Field(max_length=3)
