@@ -25,7 +25,7 @@ from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.kyc.capability import Requirement, RequirementCode
 from store.activation.account_requests import account_request_of, is_person, missing_fields
-from store.bank_account import BankAccountRow, bank_accounts_of, lock_account
+from store.bank_account import TRANSITIONS, BankAccountRow, bank_accounts_of, lock_account
 from store.core.retries import RunAgain
 from store.core.return_paths import provider_return_url
 from store.job.jobs import JobKind, enqueue_job
@@ -42,16 +42,6 @@ STATUSES = {
     DestinationStatus.DEACTIVATED: BankAccountStatus.DEACTIVATED,
     DestinationStatus.UNKNOWN: BankAccountStatus.UNKNOWN,
 }
-STATUS_RANK = {
-    BankAccountStatus.CREATED: 0,
-    BankAccountStatus.UNKNOWN: 1,
-    BankAccountStatus.PENDING: 1,
-    BankAccountStatus.ACTIVE: 2,
-    BankAccountStatus.CANCELLED: 2,
-    BankAccountStatus.DEACTIVATED: 3,
-}
-"""A status with a lower rank never replaces one with a higher rank: responses of the provider may arrive out of order.
-"""
 POLLED_STATUSES = (BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN, BankAccountStatus.ACTIVE)
 MISMATCHES = frozenset({"NO_MATCH"})
 """Results of the payee check that mean a different holder name. A close match needs no action."""
@@ -172,7 +162,7 @@ async def _begin_registration(services: Services, partner: PartnerRow) -> BankAc
         row = _latest(await bank_accounts_of(db, partner), partner.iban)
         if row is not None and row.status is BankAccountStatus.CREATED and now - row.created_on >= IDEMPOTENCY_KEY_LIFE:
             # The idempotency key has expired, so the outcome cannot be determined; nobody was redirected there.
-            row.status = BankAccountStatus.CANCELLED
+            row.status = TRANSITIONS.require(row.status, BankAccountStatus.CANCELLED)
             await db.flush()
         if row is not None and (row.status is BankAccountStatus.CREATED or _is_current(row, now)):
             return row
@@ -211,7 +201,7 @@ async def _cancel(services: Services, row: BankAccountRow) -> None:
     async with services.db.sessions() as db, db.begin():
         locked = await lock_account(db, row.id)
         if locked.status is BankAccountStatus.CREATED:
-            locked.status = BankAccountStatus.CANCELLED
+            locked.status = TRANSITIONS.require(locked.status, BankAccountStatus.CANCELLED)
 
 
 # ---- status updates
@@ -226,7 +216,7 @@ async def _save_destination(services: Services, row_id: int, destination: Destin
     async with services.db.sessions() as db, db.begin():
         row = await lock_account(db, row_id)
         status = STATUSES[destination.status]
-        if STATUS_RANK[status] < STATUS_RANK[row.status]:
+        if status is not row.status and not TRANSITIONS.allows(row.status, status):
             return row
         if status is BankAccountStatus.ACTIVE and row.status is not status:
             await enqueue_job(db, JobKind.CHECK_BANK_ACCOUNTS, {"partner_id": row.partner_id})

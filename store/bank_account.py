@@ -12,11 +12,24 @@ from schema.bank_account import BankAccountStatus, RegisteredBankAccount
 from schema.core.columns import datetime_column
 from store.core.clock import now
 from store.core.return_paths import PATH_LENGTH, new_path
+from store.core.state_machine import StateMachine
 from store.kyc import of_current_account
 from store.partner.partners import PartnerRow
 
 UNSETTLED = (BankAccountStatus.CREATED, BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN)
 """Statuses that can still change to active."""
+_ENDED = {BankAccountStatus.ACTIVE, BankAccountStatus.CANCELLED, BankAccountStatus.DEACTIVATED}
+TRANSITIONS = StateMachine(
+    "A bank account",
+    {
+        BankAccountStatus.CREATED: {BankAccountStatus.UNKNOWN, BankAccountStatus.PENDING, *_ENDED},
+        BankAccountStatus.UNKNOWN: {BankAccountStatus.PENDING, *_ENDED},
+        BankAccountStatus.PENDING: {BankAccountStatus.UNKNOWN, *_ENDED},
+        BankAccountStatus.ACTIVE: {BankAccountStatus.CANCELLED, BankAccountStatus.DEACTIVATED},
+        BankAccountStatus.CANCELLED: {BankAccountStatus.ACTIVE, BankAccountStatus.DEACTIVATED},
+    },
+)
+"""A status never goes back: responses of the provider may arrive out of order."""
 
 
 class BankAccountRow(RegisteredBankAccount, table=True):

@@ -16,6 +16,7 @@ from schema.kyc.document import KycDocument
 from schema.kyc.kyc import KycCheckStatus
 from store.core.clock import now
 from store.core.return_paths import PATH_LENGTH, new_path
+from store.core.state_machine import StateMachine
 from store.partner.partners import PartnerRow
 from store.providers.accounts import KycLevel
 
@@ -43,6 +44,17 @@ class DocumentStep(enum.StrEnum):
 
 
 UNFINISHED = (DocumentStep.BEGUN, DocumentStep.CREATED, DocumentStep.FILED)
+_ENDED = {DocumentStep.SUBMITTED, DocumentStep.ABANDONED}
+DOCUMENT_STEPS = StateMachine(
+    "A document",
+    {
+        DocumentStep.BEGUN: {DocumentStep.CREATED, DocumentStep.FILED, *_ENDED},
+        DocumentStep.CREATED: {DocumentStep.FILED, *_ENDED},
+        DocumentStep.FILED: _ENDED,
+        DocumentStep.ABANDONED: {DocumentStep.SUBMITTED},
+    },
+)
+"""An abandoned document turns out to be submitted if the provider lists it."""
 
 
 class PartnerKycRow(SQLModel, table=True):

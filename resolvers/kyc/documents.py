@@ -19,6 +19,7 @@ from schema.core.permission import Permission
 from schema.kyc.document import KycDocument, PushKycDocument
 from schema.kyc.kyc import KycCheckStatus
 from store.kyc import (
+    DOCUMENT_STEPS,
     IDEMPOTENCY_KEY_LIFE,
     UNFINISHED,
     DocumentStep,
@@ -36,7 +37,6 @@ from store.providers.keys import IdempotencyKey
 UPLOAD_TIMEOUT = dt.timedelta(seconds=60)
 """Enough for a file of 7 MB."""
 FIRST_CHECK_AFTER = dt.timedelta(hours=1)
-STEP_ORDER = (*UNFINISHED, DocumentStep.SUBMITTED)
 REPLACEABLE_STATUSES = frozenset({KycCheckStatus.REFUSED, KycCheckStatus.OUT_OF_DATE, KycCheckStatus.UNKNOWN})
 """Statuses after which the same file may be submitted as a new document."""
 
@@ -157,7 +157,7 @@ async def _record_step(
         row.provider_id = row.provider_id or provider_id
         if step is DocumentStep.ABANDONED:
             abandon_document(row)
-        elif STEP_ORDER.index(step) > STEP_ORDER.index(row.step):
+        elif DOCUMENT_STEPS.allows(row.step, step):
             row.step = step
             if step is DocumentStep.SUBMITTED and row.status is KycCheckStatus.CREATED:
                 row.status = KycCheckStatus.VALIDATION_ASKED

@@ -12,15 +12,18 @@ from schema.core.columns import datetime_column, enum_column
 from schema.partner.parts import CompanyType
 from store.activation.account_requests import account_digest, missing_fields
 from store.core.clock import now
+from store.core.state_machine import StateMachine
 from store.partner.partners import PartnerRow
 
 LIVE = (ActivationStatus.PENDING_USER_ACTION, ActivationStatus.PROCESSING)
-TRANSITIONS: dict[ActivationStatus, frozenset[ActivationStatus]] = {
-    ActivationStatus.PENDING_USER_ACTION: frozenset({ActivationStatus.PROCESSING, ActivationStatus.FAILED}),
-    ActivationStatus.PROCESSING: frozenset({ActivationStatus.COMPLETED, ActivationStatus.FAILED}),
-    ActivationStatus.COMPLETED: frozenset({ActivationStatus.FAILED}),
-    ActivationStatus.FAILED: frozenset(),
-}
+TRANSITIONS = StateMachine(
+    "An activation",
+    {
+        ActivationStatus.PENDING_USER_ACTION: {ActivationStatus.PROCESSING, ActivationStatus.FAILED},
+        ActivationStatus.PROCESSING: {ActivationStatus.COMPLETED, ActivationStatus.FAILED},
+        ActivationStatus.COMPLETED: {ActivationStatus.FAILED},
+    },
+)
 """COMPLETED becomes FAILED only when the provider closes the account. A closed account cannot be reopened."""
 
 
@@ -110,13 +113,8 @@ class ActivationRow(SQLModel, table=True):
 
 
 def transition(activation: ActivationRow, to: ActivationStatus) -> None:
-    """Change the status of a locked activation.
-
-    Raises RuntimeError for a transition that TRANSITIONS does not allow.
-    """
-    if to not in TRANSITIONS[activation.status]:
-        raise RuntimeError(f"An activation does not go from {activation.status} to {to}.")
-    activation.status = to
+    """Change the status of a locked activation. Raises RuntimeError for a transition that is not allowed."""
+    activation.status = TRANSITIONS.require(activation.status, to)
     activation.ended_on = None if activation.is_live else now()
 
 

@@ -11,6 +11,7 @@ from sqlmodel import Field, SQLModel
 from schema.checkout.checkout import Buyer, ShopKind, VatAmount
 from schema.core.columns import amount_column, datetime_column, enum_column
 from store.core.clock import now
+from store.core.state_machine import StateMachine
 from store.core.typed_json import typed_json_column
 from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, VAT, AttemptCode, AttemptDelivery, AttemptLine
 
@@ -39,19 +40,27 @@ class AttemptState(enum.StrEnum):
 
 LIVE = (AttemptState.STARTING, AttemptState.OPEN)
 POLLED = (*LIVE, AttemptState.ABANDONED, AttemptState.REFUNDING)
-TRANSITIONS: dict[AttemptState, frozenset[AttemptState]] = {
-    AttemptState.STARTING: frozenset(
-        {AttemptState.OPEN, AttemptState.ABANDONED, AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}
-    ),
-    AttemptState.OPEN: frozenset(
-        {AttemptState.ABANDONED, AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}
-    ),
-    AttemptState.ABANDONED: frozenset({AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}),
-    AttemptState.FAILED: frozenset({AttemptState.ABANDONED}),
-    AttemptState.REFUNDING: frozenset({AttemptState.REFUNDED}),
-    AttemptState.COMPLETED: frozenset(),
-    AttemptState.REFUNDED: frozenset(),
-}
+TRANSITIONS = StateMachine(
+    "A checkout attempt",
+    {
+        AttemptState.STARTING: {
+            AttemptState.OPEN,
+            AttemptState.ABANDONED,
+            AttemptState.COMPLETED,
+            AttemptState.FAILED,
+            AttemptState.REFUNDING,
+        },
+        AttemptState.OPEN: {
+            AttemptState.ABANDONED,
+            AttemptState.COMPLETED,
+            AttemptState.FAILED,
+            AttemptState.REFUNDING,
+        },
+        AttemptState.ABANDONED: {AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING},
+        AttemptState.FAILED: {AttemptState.ABANDONED},
+        AttemptState.REFUNDING: {AttemptState.REFUNDED},
+    },
+)
 
 
 class AttemptRow(SQLModel, table=True):
@@ -124,10 +133,8 @@ class AttemptRow(SQLModel, table=True):
 
 
 def transition(attempt: AttemptRow, to: AttemptState) -> None:
-    """Change the state of a locked attempt. Raises RuntimeError for a transition that TRANSITIONS does not allow."""
-    if to not in TRANSITIONS[attempt.state]:
-        raise RuntimeError(f"A checkout attempt does not go from {attempt.state} to {to}.")
-    attempt.state = to
+    """Change the state of a locked attempt. Raises RuntimeError for a transition that is not allowed."""
+    attempt.state = TRANSITIONS.require(attempt.state, to)
 
 
 LINK_LIFE = dt.timedelta(minutes=15)
