@@ -18,6 +18,7 @@ from schema.core.errors import NotFound
 from schema.partner.partner import PartnerStatus
 from store.activation.account_requests import account_digest, account_request_of, is_person, missing_fields
 from store.activation.activations import ActivationRow, activation_of_account, is_still_refused, locked_activation
+from store.core.provider_process import OUTCOME_LIFE
 from store.core.settings import ProviderName
 from store.onboarding.links import provider_return_url_for
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -28,8 +29,6 @@ from store.providers.errors import ProviderNotFound as UnknownToProvider
 from store.providers.keys import IdempotencyKey
 
 log = structlog.get_logger(__name__)
-KEY_LIFETIME = dt.timedelta(days=1)
-"""After this time the outcome of a call with an unknown outcome can no longer be determined."""
 SESSION_FAILURE_WINDOW = dt.timedelta(hours=1)
 """How long after opening a session its failure is checked; a session ends after ten minutes."""
 
@@ -63,7 +62,7 @@ async def sync_activation(services: Services, activation_id: uuid.UUID, *, sessi
     except UnknownOutcome:
         _, activation = await read_activation(services, activation_id)
         sent_on = activation.wallet_sent_on if activation.account_id else activation.account_sent_on
-        if not activation.is_live or sent_on is None or services.clock.now() - sent_on < KEY_LIFETIME:
+        if not activation.is_live or sent_on is None or services.clock.now() - sent_on < OUTCOME_LIFE:
             raise
         return await outcomes.give_up(services, activation_id, ActivationFailureReason.OUTCOME_UNKNOWN)
 
@@ -136,7 +135,7 @@ async def _create_account(services: Services, partner: PartnerRow, activation: A
             sent_at=activation.account_sent_on,
         )
     except UnknownOutcome:
-        if services.clock.now() - activation.account_sent_on < KEY_LIFETIME:
+        if services.clock.now() - activation.account_sent_on < OUTCOME_LIFE:
             raise
         found = await _find_lost_account(services, activation)
         if found is None:

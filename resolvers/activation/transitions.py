@@ -11,6 +11,7 @@ from schema.activation import ActivationFailureReason, ActivationStatus
 from schema.event import EventType
 from store.activation.account_requests import refused_field
 from store.activation.activations import ActivationRow, locked_activation, transition
+from store.core.provider_process import CheckIntervals
 from store.event.events import emit_event
 from store.partner.partners import PartnerRow
 from store.providers.accounts import Account, AccountStatus, Blocks, Enrolment
@@ -19,13 +20,15 @@ from store.providers.errors import InvalidRequest
 
 log = structlog.get_logger(__name__)
 LINK_LIFE = dt.timedelta(minutes=10)
-PAUSES = (
-    (dt.timedelta(minutes=3), dt.timedelta(seconds=30)),
-    (dt.timedelta(minutes=45), dt.timedelta(minutes=1)),
-    (dt.timedelta(days=1), dt.timedelta(minutes=15)),
-    (dt.timedelta(days=7), dt.timedelta(hours=6)),
+INTERVALS = CheckIntervals(
+    by_age=(
+        (dt.timedelta(minutes=3), dt.timedelta(seconds=30)),
+        (dt.timedelta(minutes=45), dt.timedelta(minutes=1)),
+        (dt.timedelta(days=1), dt.timedelta(minutes=15)),
+        (dt.timedelta(days=7), dt.timedelta(hours=6)),
+    ),
+    longest=dt.timedelta(days=1),
 )
-LONGEST_PAUSE = dt.timedelta(days=1)
 LONGEST_MESSAGE = 500
 FORGET_ACCOUNT = frozenset({ActivationFailureReason.ACCOUNT_CLOSED, ActivationFailureReason.KIND_CHANGED})
 """Failures after which a new account has to be requested."""
@@ -37,11 +40,9 @@ def next_check(activation: ActivationRow, now: dt.datetime) -> dt.datetime | Non
         return None
     settled = activation.enrolled_email and not activation.redirect_url
     if activation.status is ActivationStatus.COMPLETED and settled:
-        return now + LONGEST_PAUSE
+        return now + INTERVALS.longest
     since = activation.session_sent_on or activation.account_sent_on
-    if since is None:
-        return None
-    return now + next((pause for until, pause in PAUSES if now - since < until), LONGEST_PAUSE)
+    return None if since is None else INTERVALS.after(since, now)
 
 
 async def record_account(

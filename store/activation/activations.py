@@ -4,7 +4,7 @@ import datetime as dt
 from uuid import UUID, uuid4
 
 from sqlalchemy import Index, text
-from sqlmodel import Field, SQLModel, col, select
+from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.activation import ActivationFailureReason, ActivationStatus
@@ -12,6 +12,7 @@ from schema.core.columns import datetime_column, enum_column
 from schema.partner.parts import CompanyType
 from store.activation.account_requests import account_digest, missing_fields
 from store.core.clock import now
+from store.core.provider_process import LeasedRow
 from store.core.state_machine import StateMachine
 from store.partner.partners import PartnerRow
 
@@ -27,7 +28,7 @@ TRANSITIONS = StateMachine(
 """COMPLETED becomes FAILED only when the provider closes the account. A closed account cannot be reopened."""
 
 
-class ActivationRow(SQLModel, table=True):
+class ActivationRow(LeasedRow, table=True):
     """A payment activation. A partner has at most one live activation."""
 
     __tablename__ = "payment_activation"
@@ -90,13 +91,9 @@ class ActivationRow(SQLModel, table=True):
 
     inflows_blocked: bool = Field(default=False)
     outflows_blocked: bool = Field(default=False)
-    busy_until: dt.datetime | None = datetime_column(
-        "End of the lease of the process that calls the provider for it.", default=None, nullable=True
-    )
     asked_on: dt.datetime | None = datetime_column(
         "When the state was last read from the provider.", default=None, nullable=True
     )
-    check_on: dt.datetime | None = datetime_column("When the worker checks it next.", default=None, nullable=True)
 
     @property
     def is_live(self) -> bool:
@@ -149,9 +146,3 @@ async def activation_of_account(db: AsyncSession, account_id: str) -> Activation
     """The newest activation for an account id of the provider."""
     query = select(ActivationRow).where(col(ActivationRow.account_id) == account_id)
     return (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
-
-
-async def due_activations(db: AsyncSession, at: dt.datetime, limit: int) -> list[ActivationRow]:
-    """Activations that are due, locked. Rows locked by another worker are skipped."""
-    query = select(ActivationRow).where(col(ActivationRow.check_on) <= at).order_by(col(ActivationRow.check_on))
-    return list((await db.exec(query.limit(limit).with_for_update(skip_locked=True))).all())

@@ -6,11 +6,12 @@ from decimal import Decimal
 from uuid import UUID, uuid4
 
 from sqlalchemy import BigInteger, CheckConstraint, Index, text
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
 from schema.checkout.checkout import Buyer, ShopKind, VatAmount
 from schema.core.columns import amount_column, datetime_column, enum_column
 from store.core.clock import now
+from store.core.provider_process import CheckedRow
 from store.core.state_machine import StateMachine
 from store.core.typed_json import typed_json_column
 from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, VAT, AttemptCode, AttemptDelivery, AttemptLine
@@ -39,7 +40,9 @@ class AttemptState(enum.StrEnum):
 
 
 LIVE = (AttemptState.STARTING, AttemptState.OPEN)
-POLLED = (*LIVE, AttemptState.ABANDONED, AttemptState.REFUNDING)
+UNSETTLED = (*LIVE, AttemptState.ABANDONED)
+"""The pay-in could still be paid."""
+POLLED = (*UNSETTLED, AttemptState.REFUNDING)
 TRANSITIONS = StateMachine(
     "A checkout attempt",
     {
@@ -63,7 +66,7 @@ TRANSITIONS = StateMachine(
 )
 
 
-class AttemptRow(SQLModel, table=True):
+class AttemptRow(CheckedRow, table=True):
     """A payment attempt. A session and cart have at most one live attempt."""
 
     __tablename__ = "checkout_attempt"
@@ -113,7 +116,6 @@ class AttemptRow(SQLModel, table=True):
     link_expires_on: dt.datetime | None = datetime_column(
         "When the provider's link expires.", default=None, nullable=True
     )
-    check_on: dt.datetime | None = datetime_column("When the worker checks it next.", default=None, nullable=True)
     payer_key: UUID = Field(default_factory=uuid4)
     payin_key: UUID = Field(default_factory=uuid4)
     refund_key: UUID | None = Field(default=None)

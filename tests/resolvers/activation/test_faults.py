@@ -69,7 +69,7 @@ async def test_an_outcome_that_stays_unknown_is_taken_up_by_the_next_call_and_by
     row = await newcomer.row()
     assert (row.account_id, row.status) == ("", PENDING)
     await newcomer.control("DELETE", "/faults")
-    await polling.poll_activation(newcomer.services, row.id)
+    await polling.CHECKS.poll(newcomer.services, row.id)
     assert (await newcomer.row()).account_id == account
     assert (await newcomer.activate()).status is PENDING
     assert await newcomer.accounts() == [account]
@@ -132,7 +132,7 @@ async def test_a_wallet_that_cannot_be_opened_now_is_processing_until_it_can(new
     answer = await newcomer.activate()
     assert (answer.status, answer.pending_user_action) == (ActivationStatus.PROCESSING, None)
     await newcomer.control("DELETE", "/faults")
-    await polling.poll_activation(newcomer.services, begun.id)
+    await polling.CHECKS.poll(newcomer.services, begun.id)
     assert (await newcomer.activate()).status is COMPLETED
 
 
@@ -232,11 +232,11 @@ async def test_data_corrected_after_completion_are_told_by_a_job(newcomer: Newco
             await polling.enqueue_partner_update(db, changed)
         assert await newcomer.one("SELECT count(*) FROM pgqueuer WHERE entrypoint = 'watch_activation'") == jobs
     row = await newcomer.row()
-    await polling.poll_activation(newcomer.services, row.id)
+    await polling.CHECKS.poll(newcomer.services, row.id)
     assert (await newcomer.activate()).status is COMPLETED
     assert RequirementCode.DATA_REFUSED in {need.code for need in (await capability(newcomer)).requirements}
     await newcomer.change(agency_email=COMPLETE["agency_email"])
-    await polling.poll_activation(newcomer.services, row.id)
+    await polling.CHECKS.poll(newcomer.services, row.id)
     assert (await newcomer.user())["Name"] == "Chez Grace SARL"
     assert RequirementCode.DATA_REFUSED not in {need.code for need in (await capability(newcomer)).requirements}
 
