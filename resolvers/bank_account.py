@@ -16,7 +16,7 @@ from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.listing import Listing
 from resolvers.core.operation import Call, operation
 from resolvers.core.provider_calls import calling_provider
-from resolvers.core.provider_process import ProviderCall, Refusal
+from resolvers.core.provider_process import ProviderCall, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from schema.bank_account import PAYEE_CHECK_LENGTH, BankAccountStatus, RegisterBankAccount, RegisteredBankAccount
@@ -200,7 +200,7 @@ async def _request(services: Services, partner: PartnerRow, row: BankAccountRow)
 
 
 async def _cancel(
-    _services: Services, _db: AsyncSession, row: BankAccountRow, _refusal: Refusal[BankAccountRow]
+    _services: Services, _db: AsyncSession, row: BankAccountRow, _refused: RefusedCall[BankAccountRow]
 ) -> None:
     if row.status is BankAccountStatus.CREATED:
         row.status = TRANSITIONS.require(row.status, BankAccountStatus.CANCELLED)

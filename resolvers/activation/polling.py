@@ -43,7 +43,7 @@ async def _find_by_reference(services: Services, account_id: str) -> ActivationR
         found = (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
     if found is None or found.account_id:
         return None
-    return await outcomes.record_account(services, found.id, account)
+    return await outcomes.ACCOUNT.save(services, found, outcomes.AccountAnswer(account))
 
 
 async def enqueue_partner_update(db: AsyncSession, partner: PartnerRow) -> None:

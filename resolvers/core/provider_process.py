@@ -34,10 +34,10 @@ SWEEP_BATCH = 200
 
 
 @dataclass(frozen=True)
-class Refusal(Generic[R]):
-    """A call that the provider refused: the row as it was when it was sent, and the error."""
+class RefusedCall(Generic[R]):
+    """A call that the provider refused: the row as it was then, and the error."""
 
-    sent: R
+    row: R
     error: ProviderError
 
 
@@ -49,8 +49,8 @@ class ProviderCall(Generic[R, A]):
     """Locks and reloads the row."""
     record: Callable[[Services, AsyncSession, R, A], Awaitable[R]]
     """Applies an answer, which may be repeated, late or outdated; returns the row that it is about."""
-    refuse: Callable[[Services, AsyncSession, R, Refusal[R]], Awaitable[None]] | None = None
-    """Applies a refusal: nothing was done, and the provider will repeat the refusal for this key."""
+    refuse: Callable[[Services, AsyncSession, R, RefusedCall[R]], Awaitable[None]] | None = None
+    """Applies a refusal to the row: nothing was done, and the provider will repeat the refusal for this key."""
     refusals: tuple[type[ProviderError], ...] = REFUSALS
 
     async def send(
@@ -77,7 +77,7 @@ class ProviderCall(Generic[R, A]):
         except self.refusals as error:
             if self.refuse is not None:
                 async with services.db.sessions() as db, db.begin():
-                    await self.refuse(services, db, await self.lock(db, row), Refusal(row, error))
+                    await self.refuse(services, db, await self.lock(db, row), RefusedCall(row, error))
             raise
 
     async def save(self, services: Services, row: R, answer: A) -> R:

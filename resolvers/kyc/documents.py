@@ -12,7 +12,7 @@ from resolvers.activation.steps import requires_sandbox
 from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.operation import Call, operation
 from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
-from resolvers.core.provider_process import ProviderCall, Refusal
+from resolvers.core.provider_process import ProviderCall, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from resolvers.kyc.uploads import FileInfo, content_of, inspect_file
@@ -173,7 +173,7 @@ async def _record_step(
 
 
 async def _abandon(
-    _services: Services, _db: AsyncSession, row: KycDocumentRow, _refusal: Refusal[KycDocumentRow]
+    _services: Services, _db: AsyncSession, row: KycDocumentRow, _refused: RefusedCall[KycDocumentRow]
 ) -> None:
     if row.step in UNFINISHED:
         abandon_document(row)

@@ -10,7 +10,7 @@ from resolvers.activation.steps import requires_sandbox
 from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.operation import Call, operation
 from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
-from resolvers.core.provider_process import ProviderCall, Refusal
+from resolvers.core.provider_process import ProviderCall, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from resolvers.kyc.changes import ProviderKyc
@@ -155,10 +155,10 @@ async def _lock_check(db: AsyncSession, row: IdentityCheckRow) -> IdentityCheckR
 
 
 async def _replace_key(
-    services: Services, _db: AsyncSession, row: IdentityCheckRow, refusal: Refusal[IdentityCheckRow]
+    services: Services, _db: AsyncSession, row: IdentityCheckRow, refused: RefusedCall[IdentityCheckRow]
 ) -> None:
     """Replace the idempotency key: with the old one the provider would only repeat its refusal."""
-    if row.key == refusal.sent.key and not row.provider_id:
+    if row.key == refused.row.key and not row.provider_id:
         row.key, row.created_on = uuid4(), services.clock.now()
 
 

@@ -12,7 +12,7 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, Refusal
+from resolvers.core.provider_process import ProviderCall, RefusedCall
 from resolvers.core.services import Services
 from resolvers.mail import mails
 from schema.checkout.checkout import ShopKind
@@ -124,9 +124,9 @@ async def _record_payin(
 
 
 async def _record_refused(
-    _services: Services, db: AsyncSession, attempt: AttemptRow, refusal: Refusal[AttemptRow]
+    _services: Services, db: AsyncSession, attempt: AttemptRow, refused: RefusedCall[AttemptRow]
 ) -> None:
-    await _fail(db, attempt, refusal.error.code, TECHNICAL_FAILURE)
+    await _fail(db, attempt, refused.error.code, TECHNICAL_FAILURE)
 
 
 async def record_pending(services: Services, attempt_id: uuid.UUID, payin: Transaction | None = None) -> None:

@@ -142,6 +142,16 @@ async def locked_activation(db: AsyncSession, activation_id: UUID) -> tuple[Part
     return partner, (await db.exec(query.execution_options(populate_existing=True))).one()
 
 
+async def lock_activation(db: AsyncSession, activation: ActivationRow) -> ActivationRow:
+    """An activation, locked together with its partner and read again."""
+    return (await locked_activation(db, activation.id))[1]
+
+
+async def partner_of(db: AsyncSession, activation: ActivationRow) -> PartnerRow:
+    """The partner of an activation. If it is locked in this session, it is not read again."""
+    return await db.get_one(PartnerRow, activation.partner_id)
+
+
 async def activation_of_account(db: AsyncSession, account_id: str) -> ActivationRow | None:
     """The newest activation for an account id of the provider."""
     query = select(ActivationRow).where(col(ActivationRow.account_id) == account_id)

@@ -105,10 +105,23 @@ async def write_order(db: AsyncSession, attempt: AttemptRow, origin: str, now: d
     The order number is drawn in the same transaction, so numbers have no gaps. `origin` is the URL of the shop, stored
     with each voucher.
     """
+    order = _order(attempt, await _next_number(db, attempt.partner_id), now)
+    db.add(order)
+    await db.flush()
+    if attempt.kind is not ShopKind.PRODUCTS:
+        made = await issue_purchases(db, order, attempt, origin, now)
+        attempt.lines = tuple(_with_issued(line, row) for line, row in zip(attempt.lines, made, strict=True))
+    await _write_lines(db, order, attempt.lines)
+    _write_parts(db, order, attempt)
+    await db.flush()
+    return order
+
+
+def _order(attempt: AttemptRow, number: int, now: dt.datetime) -> OrderRow:
     order = OrderRow(
         partner_id=attempt.partner_id,
         kind=attempt.kind,
-        number=await _next_number(db, attempt.partner_id),
+        number=number,
         attempt_id=attempt.id,
         created_on=now,
         language=attempt.language,
@@ -133,14 +146,6 @@ async def write_order(db: AsyncSession, attempt: AttemptRow, origin: str, now: d
         order.address_line_1, order.address_line_2 = attempt.buyer.address_line_1, attempt.buyer.address_line_2
         order.postal_code, order.city = attempt.buyer.postal_code, attempt.buyer.city
         order.country = attempt.buyer.country
-    db.add(order)
-    await db.flush()
-    if attempt.kind is not ShopKind.PRODUCTS:
-        made = await issue_purchases(db, order, attempt, origin, now)
-        attempt.lines = tuple(_with_issued(line, row) for line, row in zip(attempt.lines, made, strict=True))
-    await _write_lines(db, order, attempt.lines)
-    _write_parts(db, order, attempt)
-    await db.flush()
     return order
 
 

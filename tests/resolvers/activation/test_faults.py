@@ -1,7 +1,9 @@
 """Activation while things go wrong: the provider is away, refuses, closes and blocks; processes die; news come in any order."""
 
 import asyncio
+import dataclasses
 import datetime as dt
+from typing import NoReturn
 
 import pytest
 
@@ -78,11 +80,11 @@ async def test_an_outcome_that_stays_unknown_is_taken_up_by_the_next_call_and_by
 async def test_killed_between_answer_and_commit_the_next_call_finds_the_same_account(
     newcomer: Newcomer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def die(*_: object, **__: object) -> None:
+    async def die(*_: object, **__: object) -> NoReturn:
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(transitions, "record_account", die)
+        patched.setattr(transitions, "ACCOUNT", dataclasses.replace(transitions.ACCOUNT, record=die))
         with pytest.raises(Killed):
             await newcomer.activate()
     accounts = await newcomer.accounts()
@@ -108,13 +110,13 @@ async def test_a_process_that_died_holds_the_others_up_for_seconds_only(newcomer
 async def test_killed_before_the_wallet_is_written_down_there_is_one_wallet(
     newcomer: Newcomer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def die(*_: object, **__: object) -> None:
+    async def die(*_: object, **__: object) -> NoReturn:
         raise Killed
 
     begun = await newcomer.activate()
     await newcomer.authenticate(begun.pending_user_action)
     with monkeypatch.context() as patched:
-        patched.setattr(transitions, "complete", die)
+        patched.setattr(transitions, "WALLET", dataclasses.replace(transitions.WALLET, record=die))
         with pytest.raises(Killed):
             await newcomer.activate()
     assert (await newcomer.row()).status is ActivationStatus.PROCESSING

@@ -10,7 +10,7 @@ from sqlalchemy import MetaData
 from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, ProviderChecks, Refusal
+from resolvers.core.provider_process import ProviderCall, ProviderChecks, RefusedCall
 from resolvers.core.services import Services
 from schema.core.columns import enum_column
 from store.core.clock import clock
@@ -115,8 +115,8 @@ async def _record(_services: Services, _db: AsyncSession, row: PayoutRow, moveme
     return row
 
 
-async def _refuse(_services: Services, _db: AsyncSession, row: PayoutRow, refusal: Refusal[PayoutRow]) -> None:
-    if row.key == refusal.sent.key and row.state is S.BEGUN:
+async def _refuse(_services: Services, _db: AsyncSession, row: PayoutRow, refused: RefusedCall[PayoutRow]) -> None:
+    if row.key == refused.row.key and row.state is S.BEGUN:
         row.state, row.check_on = S.REFUSED, None
 
 
