@@ -11,15 +11,16 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.columns import datetime_column, enum_column, json_column
+from schema.core.columns import datetime_column, enum_column
 from schema.kyc.document import KycDocument
 from schema.kyc.kyc import KycCheckStatus
 from store.core.clock import now
 from store.core.provider_process import KEY_LIFE, CheckedRow, ReferencedRow
 from store.core.return_paths import PATH_LENGTH, new_path
 from store.core.state_machine import StateMachine
+from store.core.typed_json import TypedJson, typed_json_column
 from store.partner.partners import PartnerRow
-from store.providers.accounts import KycLevel
+from store.providers.accounts import KycLevel, Refusal
 
 IDENTITY_SESSION_LIFE = dt.timedelta(days=7)
 """How long an identity check session can be used."""
@@ -54,6 +55,9 @@ DOCUMENT_STEPS = StateMachine(
     },
 )
 """An abandoned document turns out to be submitted if the provider lists it."""
+
+
+REFUSALS = TypedJson(tuple[Refusal, ...])
 
 
 class PartnerKycRow(CheckedRow, table=True):
@@ -101,7 +105,7 @@ class KycDocumentRow(KycDocument, ReferencedRow, table=True):
     digest: str = Field(default="", max_length=64)
     create_key: UUID = Field(default_factory=uuid4)
     page_key: UUID = Field(default_factory=uuid4)
-    refusals: list[dict[str, str]] = json_column("Each with `reason`, `code`, `message`.", default_factory=list)
+    refusals: tuple[Refusal, ...] = typed_json_column(REFUSALS, "Why it was refused.", default=())
     created_on: dt.datetime = datetime_column("When it was submitted here.", default_factory=now)
 
 
@@ -126,7 +130,7 @@ class IdentityCheckRow(ReferencedRow, table=True):
     path: str = Field(default_factory=new_path, max_length=PATH_LENGTH, unique=True)
     key: UUID = Field(default_factory=uuid4)
     status: KycCheckStatus = enum_column(KycCheckStatus, "Status.", default=KycCheckStatus.PENDING)
-    refusals: list[dict[str, str]] = json_column("Each with `reason`, `code`, `message`.", default_factory=list)
+    refusals: tuple[Refusal, ...] = typed_json_column(REFUSALS, "Why it was refused.", default=())
     created_on: dt.datetime = datetime_column("When it was opened.", default_factory=now)
 
 
