@@ -16,7 +16,7 @@ from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.listing import Listing
 from resolvers.core.operation import Call, operation
 from resolvers.core.provider_calls import calling_provider
-from resolvers.core.provider_process import ProviderCall, RefusedCall
+from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from schema.bank_account import PAYEE_CHECK_LENGTH, BankAccountStatus, RegisterBankAccount, RegisteredBankAccount
@@ -199,9 +199,7 @@ async def _request(services: Services, partner: PartnerRow, row: BankAccountRow)
     )
 
 
-async def _cancel(
-    _services: Services, _db: AsyncSession, row: BankAccountRow, _refused: RefusedCall[BankAccountRow]
-) -> None:
+async def _cancel(_: Recording, row: BankAccountRow, _refused: RefusedCall[BankAccountRow]) -> None:
     if row.status is BankAccountStatus.CREATED:
         row.status = TRANSITIONS.require(row.status, BankAccountStatus.CANCELLED)
 
@@ -213,15 +211,13 @@ async def _refresh(services: Services, row: BankAccountRow) -> BankAccountRow:
     return await REGISTRATION.look_up(services, row, services.provider.get_destination(row.provider_id))
 
 
-async def _record_destination(
-    _services: Services, db: AsyncSession, row: BankAccountRow, destination: Destination
-) -> BankAccountRow:
+async def _record_destination(tx: Recording, row: BankAccountRow, destination: Destination) -> BankAccountRow:
     """Record the provider's state. When a bank account becomes active, a job deactivates the previous ones."""
     status = STATUSES[destination.status]
     if status is not row.status and not TRANSITIONS.allows(row.status, status):
         return row
     if status is BankAccountStatus.ACTIVE and row.status is not status:
-        await enqueue_job(db, JobKind.CHECK_BANK_ACCOUNTS, {"partner_id": row.partner_id})
+        await enqueue_job(tx.db, JobKind.CHECK_BANK_ACCOUNTS, {"partner_id": row.partner_id})
     row.status, row.provider_id = status, destination.id
     row.payee_check = destination.payee_check[:PAYEE_CHECK_LENGTH] or row.payee_check
     if destination.action is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall
+from resolvers.core.provider_process import ProviderCall, Recording
 from resolvers.core.services import Services
 from schema.activation import ActivationFailureReason, ActivationStatus
 from schema.event import EventType
@@ -55,11 +55,9 @@ class AccountAnswer:
     session_failed: bool = False
 
 
-async def _record_account(
-    services: Services, db: AsyncSession, activation: ActivationRow, answer: AccountAnswer
-) -> ActivationRow:
+async def _record_account(tx: Recording, activation: ActivationRow, answer: AccountAnswer) -> ActivationRow:
     """Record the state of the account. Late, repeated and outdated answers do not change a final state."""
-    partner, now, account = await partner_of(db, activation), services.clock.now(), answer.account
+    partner, now, account = await partner_of(tx.db, activation), tx.now, answer.account
     if account.action is None:  # a read, not the response that created the account
         activation.asked_on = now
     if activation.status is not ActivationStatus.FAILED:
@@ -105,13 +103,11 @@ class SessionAnswer:
     action: UserAction | None
 
 
-async def _record_session(
-    services: Services, _db: AsyncSession, activation: ActivationRow, answer: SessionAnswer
-) -> ActivationRow:
+async def _record_session(tx: Recording, activation: ActivationRow, answer: SessionAnswer) -> ActivationRow:
     """Record an opened session, unless another was requested since."""
     if activation.session_key != answer.key or activation.status is ActivationStatus.FAILED:
         return activation
-    now = services.clock.now()
+    now = tx.now
     activation.session_key = activation.asked_on = None
     if answer.action is not None:
         record_link(activation, answer.action, now)
@@ -139,15 +135,13 @@ class WalletAnswer:
     enrolment: Enrolment | None
 
 
-async def _record_wallet(
-    services: Services, db: AsyncSession, activation: ActivationRow, answer: WalletAnswer
-) -> ActivationRow:
+async def _record_wallet(tx: Recording, activation: ActivationRow, answer: WalletAnswer) -> ActivationRow:
     """Activate the payments once the wallet is open, and emit the event; no effect if done already. If inflows are
     blocked, the activation fails.
     """
     if activation.status is not ActivationStatus.PROCESSING:
         return activation
-    partner, blocks, enrolment = await partner_of(db, activation), answer.blocks, answer.enrolment
+    partner, blocks, enrolment = await partner_of(tx.db, activation), answer.blocks, answer.enrolment
     if blocks.inflows:
         activation.failure_message = f"The provider has stopped what comes in, by its code {blocks.code or '-'}."
         fail(partner, activation, ActivationFailureReason.ACCOUNT_BLOCKED)
@@ -155,10 +149,10 @@ async def _record_wallet(
     partner.provider_user_id, partner.provider_wallet_id = activation.account_id, answer.wallet_id
     partner.payments_active = True
     activation.outflows_blocked = blocks.outflows
-    activation.enrolled_on = (enrolment.last_on if enrolment else None) or services.clock.now()
+    activation.enrolled_on = (enrolment.last_on if enrolment else None) or tx.now
     transition(activation, ActivationStatus.COMPLETED)
-    activation.check_on = next_check(activation, services.clock.now())
-    await _emit_activated(db, partner, activation)
+    activation.check_on = next_check(activation, tx.now)
+    await _emit_activated(tx.db, partner, activation)
     return activation
 
 
@@ -182,13 +176,11 @@ class ReviewAnswer:
     account: AccountStatus
 
 
-async def _record_review(
-    services: Services, db: AsyncSession, activation: ActivationRow, answer: ReviewAnswer
-) -> ActivationRow:
+async def _record_review(tx: Recording, activation: ActivationRow, answer: ReviewAnswer) -> ActivationRow:
     """Record the blocks of a completed activation, and a new authentication of its representative."""
     if activation.status is not ActivationStatus.COMPLETED:
         return activation
-    partner, blocks = await partner_of(db, activation), answer.blocks
+    partner, blocks = await partner_of(tx.db, activation), answer.blocks
     activation.inflows_blocked, activation.outflows_blocked = blocks.inflows, blocks.outflows
     partner.payments_active = not blocks.inflows
     last_on = answer.enrolment.last_on if answer.enrolment else None
@@ -197,7 +189,7 @@ async def _record_review(
         activation.enrolled_on = last_on or activation.enrolled_on
         activation.enrolled_email = activation.session_email or activation.enrolled_email
         activation.clear_link()
-    activation.check_on = next_check(activation, services.clock.now())
+    activation.check_on = next_check(activation, tx.now)
     return activation
 
 

@@ -34,6 +34,19 @@ SWEEP_BATCH = 200
 
 
 @dataclass(frozen=True)
+class Recording:
+    """The transaction in which an answer of the provider is recorded."""
+
+    services: Services
+    db: AsyncSession
+
+    @property
+    def now(self) -> dt.datetime:
+        """The current time."""
+        return self.services.clock.now()
+
+
+@dataclass(frozen=True)
 class RefusedCall(Generic[R]):
     """A call that the provider refused: the row as it was then, and the error."""
 
@@ -47,9 +60,9 @@ class ProviderCall(Generic[R, A]):
 
     lock: Callable[[AsyncSession, R], Awaitable[R]]
     """Locks and reloads the row."""
-    record: Callable[[Services, AsyncSession, R, A], Awaitable[R]]
+    record: Callable[[Recording, R, A], Awaitable[R]]
     """Applies an answer, which may be repeated, late or outdated; returns the row that it is about."""
-    refuse: Callable[[Services, AsyncSession, R, RefusedCall[R]], Awaitable[None]] | None = None
+    refuse: Callable[[Recording, R, RefusedCall[R]], Awaitable[None]] | None = None
     """Applies a refusal to the row: nothing was done, and the provider will repeat the refusal for this key."""
     refusals: tuple[type[ProviderError], ...] = REFUSALS
 
@@ -77,13 +90,13 @@ class ProviderCall(Generic[R, A]):
         except self.refusals as error:
             if self.refuse is not None:
                 async with services.db.sessions() as db, db.begin():
-                    await self.refuse(services, db, await self.lock(db, row), RefusedCall(row, error))
+                    await self.refuse(Recording(services, db), await self.lock(db, row), RefusedCall(row, error))
             raise
 
     async def save(self, services: Services, row: R, answer: A) -> R:
         """The second half: record an answer under the row's lock."""
         async with services.db.sessions() as db, db.begin():
-            return await self.record(services, db, await self.lock(db, row), answer)
+            return await self.record(Recording(services, db), await self.lock(db, row), answer)
 
 
 async def _received(answer: Awaitable[A], time_limit: dt.timedelta | None) -> A:

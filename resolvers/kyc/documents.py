@@ -12,7 +12,7 @@ from resolvers.activation.steps import requires_sandbox
 from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.operation import Call, operation
 from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
-from resolvers.core.provider_process import ProviderCall, RefusedCall
+from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from resolvers.kyc.uploads import FileInfo, content_of, inspect_file
@@ -156,9 +156,7 @@ async def _ask_to_examine(services: Services, row: KycDocumentRow) -> CompletedS
     return CompletedStep(DocumentStep.SUBMITTED, row.provider_id)
 
 
-async def _record_step(
-    _services: Services, _db: AsyncSession, row: KycDocumentRow, completed: CompletedStep
-) -> KycDocumentRow:
+async def _record_step(_: Recording, row: KycDocumentRow, completed: CompletedStep) -> KycDocumentRow:
     """Record a completed step. A step behind the recorded one changes nothing: another request or a notification was
     faster.
     """
@@ -172,9 +170,7 @@ async def _record_step(
     return row
 
 
-async def _abandon(
-    _services: Services, _db: AsyncSession, row: KycDocumentRow, _refused: RefusedCall[KycDocumentRow]
-) -> None:
+async def _abandon(_: Recording, row: KycDocumentRow, _refused: RefusedCall[KycDocumentRow]) -> None:
     if row.step in UNFINISHED:
         abandon_document(row)
 

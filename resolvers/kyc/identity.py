@@ -10,7 +10,7 @@ from resolvers.activation.steps import requires_sandbox
 from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.operation import Call, operation
 from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
-from resolvers.core.provider_process import ProviderCall, RefusedCall
+from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from resolvers.kyc.changes import ProviderKyc
@@ -154,12 +154,10 @@ async def _lock_check(db: AsyncSession, row: IdentityCheckRow) -> IdentityCheckR
     return await db.get_one(IdentityCheckRow, row.id)
 
 
-async def _replace_key(
-    services: Services, _db: AsyncSession, row: IdentityCheckRow, refused: RefusedCall[IdentityCheckRow]
-) -> None:
+async def _replace_key(tx: Recording, row: IdentityCheckRow, refused: RefusedCall[IdentityCheckRow]) -> None:
     """Replace the idempotency key: with the old one the provider would only repeat its refusal."""
     if row.key == refused.row.key and not row.provider_id:
-        row.key, row.created_on = uuid4(), services.clock.now()
+        row.key, row.created_on = uuid4(), tx.now
 
 
 async def _begin_check(services: Services, partner: PartnerRow, seen: Collection[int]) -> IdentityCheckRow:
@@ -178,22 +176,20 @@ async def _save_check(services: Services, partner: PartnerRow, check: IdentityCh
     async with services.db.sessions() as db, db.begin():
         await get_or_create_kyc(db, partner.id, lock=True)
         row = IdentityCheckRow(partner_id=partner.id, account_id=partner.provider_user_id)
-        return await _record_check(services, db, row, check)
+        return await _record_check(Recording(services, db), row, check)
 
 
-async def _record_check(
-    _services: Services, db: AsyncSession, row: IdentityCheckRow, check: IdentityCheck
-) -> IdentityCheckRow:
+async def _record_check(tx: Recording, row: IdentityCheckRow, check: IdentityCheck) -> IdentityCheckRow:
     """Record the provider's session in its row: in `row`, unless a concurrent call has recorded it already."""
-    partner = await db.get_one(PartnerRow, row.partner_id)
-    known = next((known for known in await identity_checks_of(db, partner) if known.provider_id == check.id), None)
+    partner = await tx.db.get_one(PartnerRow, row.partner_id)
+    known = next((known for known in await identity_checks_of(tx.db, partner) if known.provider_id == check.id), None)
     if known is not None:
         return known
     if row.provider_id:
         row = IdentityCheckRow(partner_id=row.partner_id, account_id=row.account_id)
     row.provider_id, row.status, row.created_on = check.id, ProviderKyc.status_of(check), check.created_at
-    db.add(row)
-    await db.flush()
+    tx.db.add(row)
+    await tx.db.flush()
     return row
 
 

@@ -12,7 +12,7 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, RefusedCall
+from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.mail import mails
 from schema.checkout.checkout import ShopKind
@@ -104,29 +104,25 @@ async def _payin_of(services: Services, attempt: AttemptRow) -> Transaction | No
     return found if isinstance(found, Transaction) else None
 
 
-async def _record_payin(
-    services: Services, db: AsyncSession, attempt: AttemptRow, payin: Transaction | None
-) -> AttemptRow:
+async def _record_payin(tx: Recording, attempt: AttemptRow, payin: Transaction | None) -> AttemptRow:
     """Act on the state of the pay-in. None: the provider has none, or none is needed."""
     if attempt.state not in (*UNSETTLED, AttemptState.FAILED):
         return attempt
-    unsent = payin is None and services.clock.now() - attempt.created_on > GRACE
+    unsent = payin is None and tx.now - attempt.created_on > GRACE
     if attempt.card_amount == 0 or (payin is not None and payin.status is TransactionStatus.SUCCEEDED):
-        await _complete(services, db, attempt, payin)
+        await _complete(tx, attempt, payin)
     elif payin is not None and payin.status is TransactionStatus.FAILED:
         failure = payin.failure
-        await _fail(db, attempt, failure.code if failure else "", failure.reason if failure else "unknown")
+        await _fail(tx.db, attempt, failure.code if failure else "", failure.reason if failure else "unknown")
     elif unsent:
-        await _fail(db, attempt, "", TECHNICAL_FAILURE)
+        await _fail(tx.db, attempt, "", TECHNICAL_FAILURE)
     else:
-        await _record_pending(services, db, attempt, payin)
+        await _record_pending(tx, attempt, payin)
     return attempt
 
 
-async def _record_refused(
-    _services: Services, db: AsyncSession, attempt: AttemptRow, refused: RefusedCall[AttemptRow]
-) -> None:
-    await _fail(db, attempt, refused.error.code, TECHNICAL_FAILURE)
+async def _record_refused(tx: Recording, attempt: AttemptRow, refused: RefusedCall[AttemptRow]) -> None:
+    await _fail(tx.db, attempt, refused.error.code, TECHNICAL_FAILURE)
 
 
 async def record_pending(services: Services, attempt_id: uuid.UUID, payin: Transaction | None = None) -> None:
@@ -134,17 +130,15 @@ async def record_pending(services: Services, attempt_id: uuid.UUID, payin: Trans
     longer be paying.
     """
     async with services.db.sessions() as db, db.begin():
-        await _record_pending(services, db, await _lock_attempt(db, attempt_id), payin)
+        await _record_pending(Recording(services, db), await _lock_attempt(db, attempt_id), payin)
 
 
-async def _record_pending(
-    services: Services, db: AsyncSession, attempt: AttemptRow, payin: Transaction | None = None
-) -> None:
-    now = services.clock.now()
+async def _record_pending(tx: Recording, attempt: AttemptRow, payin: Transaction | None = None) -> None:
+    now = tx.now
     if payin is not None:
         record_payin(attempt, payin)
     if attempt.state in LIVE and now > reservations_end(attempt):
-        await abandon(db, attempt)
+        await abandon(tx.db, attempt)
     attempt.check_on = next_check(attempt, now)
 
 
@@ -175,7 +169,7 @@ async def _fail(db: AsyncSession, attempt: AttemptRow, code: str, reason: str) -
     attempt.failure_code, attempt.failure_reason, attempt.check_on = code[:20], reason[:40], None
 
 
-async def _complete(services: Services, db: AsyncSession, attempt: AttemptRow, payin: Transaction | None) -> None:
+async def _complete(tx: Recording, attempt: AttemptRow, payin: Transaction | None) -> None:
     """Complete an unsettled attempt that is paid, or that needs no card payment: place the order, or refund if its
     items can no longer be supplied.
     """
@@ -183,20 +177,20 @@ async def _complete(services: Services, db: AsyncSession, attempt: AttemptRow, p
         return
     if payin is not None:
         attempt.payin_id, attempt.payer_id = payin.id, payin.payer_id
-    now, attempt_id = services.clock.now(), attempt.id
-    covered = _paid_in_full(attempt, payin) and await _consume_reservations(db, attempt, now)
-    attempt = await _lock_attempt(db, attempt_id)
+    now, attempt_id = tx.now, attempt.id
+    covered = _paid_in_full(attempt, payin) and await _consume_reservations(tx.db, attempt, now)
+    attempt = await _lock_attempt(tx.db, attempt_id)
     if covered:
         transition(attempt, AttemptState.COMPLETED)
         attempt.check_on = None
-        await _place_order(services, db, attempt, now)
+        await _place_order(tx.services, tx.db, attempt, now)
     else:
-        await release_reservations(db, attempt)
+        await release_reservations(tx.db, attempt)
         transition(attempt, AttemptState.REFUNDING)
         attempt.refund_key, attempt.check_on = uuid.uuid4(), now
-        await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": attempt.id}, unique_key=str(attempt.id))
+        await enqueue_job(tx.db, JobKind.SETTLE_ATTEMPT, {"id": attempt.id}, unique_key=str(attempt.id))
         if payin is not None:
-            await mails.queue_refund_mail(db, attempt, payin.amount)
+            await mails.queue_refund_mail(tx.db, attempt, payin.amount)
     log.info("checkout attempt ended", attempt=str(attempt.id), state=attempt.state)
 
 
@@ -277,12 +271,12 @@ async def _superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
     return (await db.exec(others.limit(1))).first() is not None
 
 
-async def _record_refunds(services: Services, _db: AsyncSession, attempt: AttemptRow, refunds: Refunds) -> AttemptRow:
+async def _record_refunds(tx: Recording, attempt: AttemptRow, refunds: Refunds) -> AttemptRow:
     """Act on the refunds of the pay-in. A failed one is repeated with another key."""
     if attempt.state is not AttemptState.REFUNDING:
         return attempt
     last = refunds.transactions[-1]
-    attempt.refund_id, attempt.check_on = last.id, next_check(attempt, services.clock.now())
+    attempt.refund_id, attempt.check_on = last.id, next_check(attempt, tx.now)
     if all(refund.status is TransactionStatus.SUCCEEDED for refund in refunds.transactions):
         transition(attempt, AttemptState.REFUNDED)
         attempt.check_on = None

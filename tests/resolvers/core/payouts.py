@@ -10,7 +10,7 @@ from sqlalchemy import MetaData
 from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, ProviderChecks, RefusedCall
+from resolvers.core.provider_process import ProviderCall, ProviderChecks, Recording, RefusedCall
 from resolvers.core.services import Services
 from schema.core.columns import enum_column
 from store.core.clock import clock
@@ -107,7 +107,7 @@ async def _lock(db: AsyncSession, row: PayoutRow) -> PayoutRow:
     return (await db.exec(select(PayoutRow).where(col(PayoutRow.id) == row.id).with_for_update())).one()
 
 
-async def _record(_services: Services, _db: AsyncSession, row: PayoutRow, movement: Movement) -> PayoutRow:
+async def _record(_: Recording, row: PayoutRow, movement: Movement) -> PayoutRow:
     if TRANSITIONS.allows(row.state, movement.state):
         row.state, row.provider_id = movement.state, movement.id
     row.tries += 1
@@ -115,7 +115,7 @@ async def _record(_services: Services, _db: AsyncSession, row: PayoutRow, moveme
     return row
 
 
-async def _refuse(_services: Services, _db: AsyncSession, row: PayoutRow, refused: RefusedCall[PayoutRow]) -> None:
+async def _refuse(_: Recording, row: PayoutRow, refused: RefusedCall[PayoutRow]) -> None:
     if row.key == refused.row.key and row.state is S.BEGUN:
         row.state, row.check_on = S.REFUSED, None
 
