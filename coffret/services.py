@@ -93,7 +93,7 @@ def make_mailer(settings: Settings) -> Mailer | None:
         return SmtpMailer(server, ca_file=settings.smtp_ca_file)
     if settings.development:
         return FolderMailer(settings.data_dir / "mail")
-    log.warning("no mail is sent until COFFRET_SMTP_URL is set; messages wait")
+    log.warning("mail is queued until COFFRET_SMTP_URL is set")
     return None
 
 

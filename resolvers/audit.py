@@ -64,5 +64,5 @@ async def prune_entries(services: Services) -> None:
     async with services.db.sessions() as db, db.begin():
         deleted = await prune_audit_log(db, before)
         if deleted:
-            told = {"before": before, "deleted": deleted}
-            await audit_program(db, "prune_audit_entries", told)
+            result = {"before": before, "deleted": deleted}
+            await audit_program(db, "prune_audit_entries", result)

@@ -91,7 +91,7 @@ async def register_bank_account(call: Call, input: RegisterBankAccount) -> Regis
     """
     async with call.services.db.sessions() as db:
         partner = await find_visible(db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
-    async with calling_provider("a bank account", partner_id=partner.id):
+    async with calling_provider("registering a bank account", partner_id=partner.id):
         row = await ensure_registered(call.services, partner)
     async with call.services.db.sessions() as db, db.begin():
         row = await db.get_one(BankAccountRow, row.id)
@@ -262,9 +262,9 @@ async def poll_bank_accounts(services: Services, partner_id: int) -> None:
 async def handle_notification(services: Services, id: str) -> None:
     """Handle a provider notification about a bank account."""
     async with services.db.sessions() as db:
-        found = (await db.exec(select(BankAccountRow).where(col(BankAccountRow.provider_id) == id))).one_or_none()
-    if found is not None:
-        await check_bank_accounts(services, found.partner_id)
+        row = (await db.exec(select(BankAccountRow).where(col(BankAccountRow.provider_id) == id))).one_or_none()
+    if row is not None:
+        await check_bank_accounts(services, row.partner_id)
 
 
 # ---- requirements

@@ -81,13 +81,13 @@ async def update_coupon(call: Call, input: UpdateCoupon) -> Coupon:
 
 def _check_code(code: str) -> str:
     """Normalize a code. Raises InvalidInput at `code` for a mistyped gift card code or a bad length."""
-    found = normalize(code)
-    if is_mistyped(found):
+    normal_code = normalize(code)
+    if is_mistyped(normal_code):
         raise InvalidInput.at("code", "This looks like the code of a gift card. Add or change a character.")
-    if not SHORTEST_CODE <= len(found) <= LONGEST_CODE:
-        told = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
-        raise InvalidInput.at("code", told, "TOO_LONG" if len(found) > LONGEST_CODE else "INVALID")
-    return found
+    if not SHORTEST_CODE <= len(normal_code) <= LONGEST_CODE:
+        message = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
+        raise InvalidInput.at("code", message, "TOO_LONG" if len(normal_code) > LONGEST_CODE else "INVALID")
+    return normal_code
 
 
 def _check_coupon(row: CouponRow) -> None:

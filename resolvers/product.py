@@ -85,8 +85,8 @@ async def create_product(call: Call, input: CreateProduct) -> Product:
     with findings.collect():
         picture = await path_of_picture(call, partner.id, input.picture_url)
     findings.raise_problems()
-    kept = {"description": Text(), **values_of(input), "picture_url": picture}
-    row = ProductRow(partner_id=partner.id, currency=await currency_of(call, partner), **kept)
+    values = {"description": Text(), **values_of(input), "picture_url": picture}
+    row = ProductRow(partner_id=partner.id, currency=await currency_of(call, partner), **values)
     call.db.add(row)
     await call.db.flush()
     return row
@@ -193,16 +193,16 @@ async def _put_values(call: Call, attribute: ProductAttributeRow, values: list[A
     """Replace the values of an attribute; their order becomes their ranking."""
     query = select(AttributeValueRow).where(col(AttributeValueRow.attribute_id) == attribute.id)
     there = {row.value: row for row in (await call.db.exec(query)).all()}
-    for position, sent in enumerate(values):
-        row = there.pop(sent.value, None)
+    for position, value in enumerate(values):
+        row = there.pop(value.value, None)
         if row is None:
-            label = text_of(sent.label)
+            label = text_of(value.label)
             row = AttributeValueRow(
-                partner_id=attribute.partner_id, attribute_id=attribute.id, value=sent.value, label=label
+                partner_id=attribute.partner_id, attribute_id=attribute.id, value=value.value, label=label
             )
             call.db.add(row)
-        elif sent.label is not None:
-            row.label = row.label.merged(sent.label)
+        elif value.label is not None:
+            row.label = row.label.merge(value.label)
         row.ranking = position + 1
     for gone in there.values():
         await call.db.delete(gone)

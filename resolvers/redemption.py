@@ -80,9 +80,9 @@ async def find_redeemable(context: Context, code: str) -> Redeemable:
 
     async def look() -> Any:
         for lookup in allowed:
-            found = await (await lookup(context, code)).rows.objects()
-            if found:
-                return found[0]
+            rows = await (await lookup(context, code)).rows.objects()
+            if rows:
+                return rows[0]
         raise NotFound(thing="code")
 
     row = await throttled_code_lookup(context, "code", code, look)
@@ -123,8 +123,8 @@ async def _options(context: Context, row: VoucherRow) -> list[tuple[Text, int]]:
     came = select(included).where(col(included.voucher_id) == row.id).order_by(col(included.id))
     bought = select(chosen).where(col(chosen.voucher_id) == row.id).order_by(col(chosen.id))
     async with context.services.db.sessions() as db:
-        found = [(option.name, option.count) for option in (await db.exec(came)).all()]
-        return found + [(option.name, option.count) for option in (await db.exec(bought)).all()]
+        options = [(option.name, option.count) for option in (await db.exec(came)).all()]
+        return options + [(option.name, option.count) for option in (await db.exec(bought)).all()]
 
 
 async def _card(context: Context, card: GiftCardRow) -> RedeemableCard:

@@ -283,23 +283,23 @@ class RestRouter(BaseRoute):
             return Match.NONE, {}
         path: str = scope["path"]
         root: str = scope.get("root_path", "")
-        found = self.table.find(path.removeprefix(root))
-        if found is None and not path.startswith(f"{root}/api/"):
+        match = self.table.find(path.removeprefix(root))
+        if match is None and not path.startswith(f"{root}/api/"):
             return Match.NONE, {}
-        return Match.FULL, {"endpoint": self, "rest": found}
+        return Match.FULL, {"endpoint": self, "rest": match}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = scope["rest"]
+        match = scope["rest"]
         method: str = scope["method"]
-        if found is None:
+        if match is None:
             await not_found_response().send(send, head=method == "HEAD")
             return
-        methods, given = found
+        methods, values = match
         target = methods.get(method)
         if target is None:
             await method_not_allowed_response(method, methods).send(send, head=method == "HEAD")
             return
-        await target(scope, receive, send, given)
+        await target(scope, receive, send, values)
 
     def url_path_for(self, name: str, /, **path_params: Any) -> Any:
         """Raises NoMatchFound: REST routes have no names."""

@@ -56,15 +56,15 @@ async def customers_for(db: AsyncSession, partner_id: int, people: Iterable[Pers
 
     Addresses are processed in one order, so that two transactions cannot deadlock.
     """
-    wanted = dict.fromkeys(people)
-    known = {who.normal_email: who for who in sorted(wanted, key=lambda who: who.normal_email) if who.normal_email}
+    people_once = dict.fromkeys(people)
+    known = {who.normal_email: who for who in sorted(people_once, key=lambda who: who.normal_email) if who.normal_email}
     by_email = await _with_addresses(db, partner_id, list(known.values()))
-    nameless = [who for who in wanted if not who.normal_email and (who.first_name or who.last_name)]
+    nameless = [who for who in people_once if not who.normal_email and (who.first_name or who.last_name)]
     rows = [CustomerRow(partner_id=partner_id, first_name=w.first_name, last_name=w.last_name) for w in nameless]
     db.add_all(rows)
     await db.flush()
     without = {who: row.id for who, row in zip(nameless, rows, strict=True)}
-    return {who: by_email.get(who.normal_email, without.get(who)) for who in wanted}
+    return {who: by_email.get(who.normal_email, without.get(who)) for who in people_once}
 
 
 async def _with_addresses(db: AsyncSession, partner_id: int, people: Sequence[Person]) -> Mapping[str, int]:
@@ -84,15 +84,15 @@ async def _with_addresses(db: AsyncSession, partner_id: int, people: Sequence[Pe
             for who in people
         ]
     )
-    there, given = CustomerRow, new.excluded
-    first = func.coalesce(func.nullif(given.first_name, ""), there.first_name)
-    last = func.coalesce(func.nullif(given.last_name, ""), there.last_name)
-    kept = new.on_conflict_do_update(
+    there, excluded = CustomerRow, new.excluded
+    first = func.coalesce(func.nullif(excluded.first_name, ""), there.first_name)
+    last = func.coalesce(func.nullif(excluded.last_name, ""), there.last_name)
+    upsert = new.on_conflict_do_update(
         index_elements=["partner_id", "normal_email"],
         set_={"first_name": first, "last_name": last},
         where=tuple_(there.first_name, there.last_name) != tuple_(first, last),
     )
-    await db.exec(kept)
+    await db.exec(upsert)
     query = select(col(there.normal_email), col(there.id)).where(
         col(there.partner_id) == partner_id, is_any_of(col(there.normal_email), [who.normal_email for who in people])
     )

@@ -96,14 +96,14 @@ async def claim_request(db: AsyncSession, of: RequestIdentity, now: dt.datetime)
     Raises IdempotencyMismatch if the key belongs to another request, and IdempotencyInProgress while this one is
     running.
     """
-    found = (await _run(db, _CLAIM, of, lock=of.lock_number, since=now - RESPONSE_LIFE)).one()
-    if found.fingerprint is not None and bytes(found.fingerprint) != of.fingerprint:
+    row = (await _run(db, _CLAIM, of, lock=of.lock_number, since=now - RESPONSE_LIFE)).one()
+    if row.fingerprint is not None and bytes(row.fingerprint) != of.fingerprint:
         raise IdempotencyMismatch
-    if found.answer is not None:
-        return Claim(of, found.request, found.created_on, response=bytes(found.answer))
-    if not found.free or (found.held_until is not None and found.held_until > now):
+    if row.answer is not None:
+        return Claim(of, row.request, row.created_on, response=bytes(row.answer))
+    if not row.free or (row.held_until is not None and row.held_until > now):
         raise IdempotencyInProgress
-    return Claim(of, found.request or uuid4(), found.created_on or now, found.held_until)
+    return Claim(of, row.request or uuid4(), row.created_on or now, row.held_until)
 
 
 async def store_response(db: AsyncSession, claimed: Claim, answer: bytes, now: dt.datetime) -> None:

@@ -31,9 +31,9 @@ def _wrong(at: str, code: str) -> tuple[str, str]:
     return "" if code == "NOT_FOUND" else at, code
 
 
-def mistake(told: str) -> set[tuple[str, str]]:
+def mistake(description: str) -> set[tuple[str, str]]:
     """One mistake as `wrong` has it, out of `price OUT_OF_RANGE`; a place alone is one that is `INVALID`."""
-    at, _, code = told.partition(" ")
+    at, _, code = description.partition(" ")
     return {(at, code or "INVALID")}
 
 
@@ -43,9 +43,9 @@ class Direct:
     def __init__(self, tenants: Tenants) -> None:
         self.tenants = tenants
 
-    async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
+    async def change(self, who: str | None, operation: Operation[Any, Any], **values: Any) -> Outcome:
         """Run it."""
-        model, plain = get_type_hints(operation.function)["input"], _plain(sent)
+        model, plain = get_type_hints(operation.function)["input"], _plain(values)
         try:
             given = model.model_validate(plain)
         except ValidationError as error:
@@ -55,9 +55,9 @@ class Direct:
         except AppError as error:
             return Outcome(wrong=frozenset(_wrong(_snake(p.path), p.code) for p in error.problems))
 
-    async def wrong(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> set[str]:
+    async def wrong(self, who: str | None, operation: Operation[Any, Any], **values: Any) -> set[str]:
         """The fields that are told to be wrong."""
-        return {at for at, _ in (await self.change(who, operation, **sent)).wrong}
+        return {at for at, _ in (await self.change(who, operation, **values)).wrong}
 
 
 class OverGraphQL:
@@ -66,10 +66,10 @@ class OverGraphQL:
     def __init__(self, tenants: Tenants) -> None:
         self.tenants = tenants
 
-    async def change(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> Outcome:
+    async def change(self, who: str | None, operation: Operation[Any, Any], **values: Any) -> Outcome:
         """Run it."""
         field_name, result = _camel(operation.name), _camel(arguments_result(operation))
-        body = await self._asked(who, operation, f"{result} {{ id }}", sent)
+        body = await self._run_mutation(who, operation, f"{result} {{ id }}", values)
         if body.get("errors"):
             assert all(error["extensions"]["code"] != "INTERNAL_ERROR" for error in body["errors"]), body
             return Outcome(wrong=frozenset(("", error["extensions"]["code"]) for error in body["errors"]))
@@ -78,20 +78,20 @@ class OverGraphQL:
         assert (payload[result] is None) is bool(wrong), body
         return Outcome(payload[result], wrong)
 
-    async def wrong(self, who: str | None, operation: Operation[Any, Any], **sent: Any) -> set[str]:
+    async def wrong(self, who: str | None, operation: Operation[Any, Any], **values: Any) -> set[str]:
         """The fields that are told to be wrong, whatever the operation answers."""
-        body = await self._asked(who, operation, "", sent)
+        body = await self._run_mutation(who, operation, "", values)
         assert "errors" not in body, body
         return {_uncamelled(error["field"]) for error in body["data"][_camel(operation.name)]["userErrors"]}
 
-    async def _asked(
-        self, who: str | None, operation: Operation[Any, Any], result: str, sent: Mapping[str, Any]
+    async def _run_mutation(
+        self, who: str | None, operation: Operation[Any, Any], result: str, values: Mapping[str, Any]
     ) -> Any:
         field_name = _camel(operation.name)
         kind = f"{field_name[:1].upper()}{field_name[1:]}Input"
         wanted = f"{result} userErrors {{ field code message }}"
         query = f"mutation($input: {kind}!) {{ {field_name}(input: $input) {{ {wanted} }} }}"
-        return await self.tenants.graphql(who, query, input=_camelled(sent))
+        return await self.tenants.graphql(who, query, input=_camelled(values))
 
 
 Transport = Direct | OverGraphQL

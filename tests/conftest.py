@@ -23,7 +23,7 @@ from store.migrations.migrate import migrate
 from tests.fixtures.activation import Newcomer, open_newcomer
 from tests.fixtures.shop import Shop, open_shop, sandbox_and_provider, services_over
 from tests.servers import engines
-from tests.servers.databases import Databases, connected, named
+from tests.servers.databases import Databases, connected, url_of_database
 
 pytest_plugins = [
     "tests.servers.programs",
@@ -42,7 +42,7 @@ gc.set_threshold(100_000)
 
 engines.share()
 
-# Nor does how long a server of ours takes to answer; tests of servers that hang have little patience of their own.
+# Nor does how long a server of ours takes to answer; tests of servers that hang have short timeouts of their own.
 connect.TIMEOUT = dt.timedelta(minutes=1)
 
 # Structlog's own choice draws each traceback with all variables: seconds, during which nothing else runs.
@@ -99,7 +99,7 @@ def databases(postgres: str) -> Iterator[Databases]:
     async def make() -> None:
         async with connected(postgres) as connection:
             await connection.execute(f"CREATE DATABASE {template}")
-        db = Database(named(postgres, template))
+        db = Database(url_of_database(postgres, template))
         await migrate(db)
         await db.aclose()
 

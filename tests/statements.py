@@ -28,7 +28,7 @@ def executed(db: Database) -> Iterator[list[str]]:
 
 
 @contextlib.contextmanager
-def sent(db: Database) -> Iterator[list[str]]:
+def record_statements(db: Database) -> Iterator[list[str]]:
     """All of them."""
     seen: list[str] = []
     with _fetching(db, lambda sql, _: seen.append(sql)), _executing(db, seen.append):
@@ -39,11 +39,11 @@ def sent(db: Database) -> Iterator[list[str]]:
 def _fetching(db: Database, note: Callable[[str, tuple[Any, ...]], None]) -> Iterator[None]:
     fetch = db.statements.fetch
 
-    async def told(sql: str, *arguments: Any) -> Any:
+    async def fetch_and_note(sql: str, *arguments: Any) -> Any:
         note(sql, arguments)
         return await fetch(sql, *arguments)
 
-    db.statements.fetch = told
+    db.statements.fetch = fetch_and_note
     try:
         yield
     finally:
@@ -52,11 +52,11 @@ def _fetching(db: Database, note: Callable[[str, tuple[Any, ...]], None]) -> Ite
 
 @contextlib.contextmanager
 def _executing(db: Database, note: Callable[[str], None]) -> Iterator[None]:
-    def told(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+    def note_statement(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         note(statement)
 
-    event.listen(db.engine.sync_engine, "before_cursor_execute", told)
+    event.listen(db.engine.sync_engine, "before_cursor_execute", note_statement)
     try:
         yield
     finally:
-        event.remove(db.engine.sync_engine, "before_cursor_execute", told)
+        event.remove(db.engine.sync_engine, "before_cursor_execute", note_statement)

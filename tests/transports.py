@@ -94,24 +94,24 @@ class OverRest(Transport):
 
     async def obtain_token(self, username: str, password: str, who: str = NO_TOKEN) -> Answer:
         sent = {"username": username, "password": password}
-        return self.answered(
+        return self.to_answer(
             await self.tenants.client.post("/api-token-auth/", content=json.dumps(sent), headers=self.headers(who))
         )
 
     async def permissions(self, who: str) -> Answer:
-        return self.answered(await self.tenants.client.get("/api/permissions/", headers=self.headers(who)))
+        return self.to_answer(await self.tenants.client.get("/api/permissions/", headers=self.headers(who)))
 
     async def save_cart(self, who: str, cart: Mapping[str, Any], key: str | None = None) -> Answer:
         headers = self.headers(who, key)
         answer = await self.tenants.client.post("/api/v2/ecommerce/cart/", content=json.dumps(cart), headers=headers)
         if answer.is_success:
             assert answer.status_code == (200 if cart.get("id") else 201)
-        return self.answered(answer)
+        return self.to_answer(answer)
 
     async def read_cart(self, who: str, id: str) -> Answer:
-        return self.answered(await self.tenants.client.get(f"/api/v2/ecommerce/cart/{id}/", headers=self.headers(who)))
+        return self.to_answer(await self.tenants.client.get(f"/api/v2/ecommerce/cart/{id}/", headers=self.headers(who)))
 
-    def answered(self, response: httpx.Response) -> Answer:
+    def to_answer(self, response: httpx.Response) -> Answer:
         """A response in the words of both."""
         body = response.json()
         if response.is_success:
@@ -151,7 +151,7 @@ class OverGraphQL(Transport):
         return answer if not answer.done else Answer(200, _rest_names(answer.result))
 
     async def permissions(self, who: str) -> Answer:
-        answer = await self.asked("{ me { permissions } }", who, {})
+        answer = await self.ask_graphql("{ me { permissions } }", who, {})
         if not answer.done:
             return answer
         named = [f"permissions.{Permission[name].value}" for name in answer.result["permissions"]]
@@ -160,23 +160,25 @@ class OverGraphQL(Transport):
     async def save_cart(self, who: str, cart: Mapping[str, Any], key: str | None = None) -> Answer:
         query = f"""mutation ($input: SaveEcommerceCartInput!) {{ saveEcommerceCart(input: $input) {{
             ecommerceCart {{ {CART} }} userErrors {{ field code message }} }} }}"""
-        answer = await self.changed(query, who, _sent(cart), key)
+        answer = await self.changed(query, who, _graphql_cart(cart), key)
         return answer if not answer.done else Answer(200, _cart(answer.result), replayed=answer.replayed)
 
     async def read_cart(self, who: str, id: str) -> Answer:
-        answer = await self.asked(f"query ($id: UUID!) {{ ecommerceCart(id: $id) {{ {CART} }} }}", who, {"id": id})
+        answer = await self.ask_graphql(
+            f"query ($id: UUID!) {{ ecommerceCart(id: $id) {{ {CART} }} }}", who, {"id": id}
+        )
         if not answer.done:
             return answer
         if answer.result is None:
             return Answer(404, message="Cart not found")  # a look-up answers null for what is not there
         return Answer(200, _cart(answer.result))
 
-    async def asked(self, query: str, who: str, variables: Mapping[str, Any], key: str | None = None) -> Answer:
+    async def ask_graphql(self, query: str, who: str, variables: Mapping[str, Any], key: str | None = None) -> Answer:
         """The answer of a document with one field."""
         said = json.dumps({"query": query, "variables": variables})
-        return self.answered(await self.tenants.client.post("/graphql/", content=said, headers=self.headers(who, key)))
+        return self.to_answer(await self.tenants.client.post("/graphql/", content=said, headers=self.headers(who, key)))
 
-    def answered(self, response: httpx.Response) -> Answer:
+    def to_answer(self, response: httpx.Response) -> Answer:
         """The answer of a document with one field."""
         body = response.json()
         if errors := body.get("errors"):
@@ -188,7 +190,7 @@ class OverGraphQL(Transport):
 
     async def changed(self, query: str, who: str, input: Mapping[str, Any], key: str | None = None) -> Answer:
         """The answer of a mutation, what was wrong taken out of its payload."""
-        return self.payload(await self.asked(query, who, {"input": input}, key))
+        return self.payload(await self.ask_graphql(query, who, {"input": input}, key))
 
     def payload(self, answer: Answer) -> Answer:
         """The answer of a mutation, what was wrong taken out of its payload."""
@@ -209,7 +211,7 @@ ONLY_REST = pytest.mark.parametrize("transport", [OverRest], indirect=True, ids=
 """For what is said, or can be sent, over REST alone."""
 
 
-def _sent(cart: Mapping[str, Any]) -> dict[str, Any]:
+def _graphql_cart(cart: Mapping[str, Any]) -> dict[str, Any]:
     """A cart of REST as GraphQL takes it."""
     sent = {_camel(name): value for name, value in cart.items()}
     if isinstance(sent.get("items"), list):

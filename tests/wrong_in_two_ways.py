@@ -43,7 +43,7 @@ TEXTS = dict.fromkeys(("name", "description", "long_description"), NAME)
 PROTOTYPE = {**TEXTS, "type": VoucherPrototypeType.STAY, "stay_price": "10.00", "universe_id": 4711}
 PARTNER = {
     **dict.fromkeys(("name", "commercial_name", "short_name"), "X"),
-    "agency_email": "desk@partner.example",
+    "agency_email": "office@partner.example",
     "agency_phone": "+33 1 40 00 00 00",
     "website": "https://partner.example",
     "legal_representative": {"first_name": "Ada", "last_name": "Byron", "email": "ada@partner.example"},
@@ -62,8 +62,8 @@ class Case:
 
     operation: Any
     who: str
-    sent: Mapping[str, Any]
-    told: str
+    values: Mapping[str, Any]
+    wrong_fields: str
 
 
 def rows_of_markets(tenants: Tenants) -> Mapping[str, Any]:

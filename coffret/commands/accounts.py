@@ -18,7 +18,7 @@ from coffret.commands.environment import read_settings
 from coffret.commands.installation import open_database
 from resolvers.account import administration
 from resolvers.account.administration import NewUser
-from resolvers.core.operation import constraint_error
+from resolvers.core.transaction import constraint_error
 from schema.core.errors import AppError
 from store.account.users import TokenRow, UserRow
 from store.core.clock import clock

@@ -87,7 +87,7 @@ class RowGenerator:
         sale = rng.choice(sold.party_prices)
         sold_on = self.number_range.moment(number, rng)
         language = rng.choices(*self._languages)[0]
-        chosen = _chosen(sold, rng)
+        chosen = _chosen_options(sold, rng)
         speakers, gifter = self._gifter(number, language)
         code = _code(rng)
         columns: dict[str, Any] = {
@@ -201,7 +201,7 @@ def _names(who: str, person: Person) -> dict[str, Any]:
     return {f"{who}_{name}": getattr(person, name) for name in ("first_name", "last_name", "email")}
 
 
-def _chosen(sold: PurchasablePrototype, rng: Random) -> list[tuple[VoucherOptionRow, int]]:
+def _chosen_options(sold: PurchasablePrototype, rng: Random) -> list[tuple[VoucherOptionRow, int]]:
     """The added options; mostly none."""
     if not sold.offered or rng.random() < 0.65:
         return []

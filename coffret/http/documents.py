@@ -53,7 +53,7 @@ def routes(settings: Settings, pages: PageTemplates) -> list[Route]:
     """
     lost = MissingDocumentPage(settings, pages)
 
-    def shown(answer: PageEndpoint) -> PageEndpoint:
+    def with_error_page(answer: PageEndpoint) -> PageEndpoint:
         async def endpoint(request: Request) -> Response:
             try:
                 return await answer(request)
@@ -65,6 +65,6 @@ def routes(settings: Settings, pages: PageTemplates) -> list[Route]:
         return endpoint
 
     return [
-        *(Route(f"/documents/{kind}/{{token}}.pdf", shown(partial(document, kind))) for kind in DocumentKind),
-        Route("/documents/{rest:path}", shown(not_found)),
+        *(Route(f"/documents/{kind}/{{token}}.pdf", with_error_page(partial(document, kind))) for kind in DocumentKind),
+        Route("/documents/{rest:path}", with_error_page(not_found)),
     ]

@@ -45,13 +45,13 @@ class StallDetector:
         self._last_beat, self._current_stall = now, None
         if held >= STALL_THRESHOLD:
             STALL_SECONDS.observe(held)
-            log.warning("the event loop was held", seconds=round(held, 3), **(seen or {}))
+            log.warning("the event loop was blocked", seconds=round(held, 3), **(seen or {}))
 
     def check(self) -> None:
         """Called by the thread: log the running code if the beat is overdue. Each stall is logged once."""
         if self._current_stall is None and self._clock() - self._last_beat - BEAT_INTERVAL >= STALL_THRESHOLD:
             self._current_stall = seen = self._task_details()
-            log.warning("the event loop is held", **seen)
+            log.warning("the event loop is blocked", **seen)
 
     def _task_details(self) -> dict[str, str]:
         name, frame = self._task_name(), sys._current_frames().get(self._thread)  # noqa: SLF001 - public despite its name

@@ -92,9 +92,9 @@ class EventFeed:
                     yield _parse_event(edge["node"])
             more = page["pageInfo"]["hasNextPage"]
 
-    async def _page(self, **window: Any) -> Mapping[str, Any]:
+    async def _page(self, **arguments: Any) -> Mapping[str, Any]:
         wanted = None if self._since is None else {"occurredFrom": self._since.isoformat()}
-        data = await self._api.execute(QUERY, {"filter": wanted, **window})
+        data = await self._api.execute(QUERY, {"filter": wanted, **arguments})
         page: Mapping[str, Any] = data["events"]
         return page
 

@@ -103,7 +103,7 @@ class MailboxPages:
     def show(self, request: Request) -> Response:
         entry = self._find_message(request)
         shown = ("From", "To", "Reply-To", "Subject", "Date", "Message-ID", "Content-Language", "Auto-Submitted")
-        return self._page("letter.html", entry=entry, headers=[(name, entry.header(name)) for name in shown])
+        return self._page("message.html", entry=entry, headers=[(name, entry.header(name)) for name in shown])
 
     def html(self, request: Request) -> Response:
         """The HTML part. It is untrusted, so it is displayed in a sandbox."""

@@ -98,16 +98,16 @@ class Control:
 
     async def advance(self, request: Request) -> Json:
         """Advance the clock, end what expires and send due notifications."""
-        await self._sandbox.advance(dt.timedelta(seconds=(await asked(request, Advance)).advance))
+        await self._sandbox.advance(dt.timedelta(seconds=(await parse_body(request, Advance)).advance))
         return await self.clock(request)
 
     async def list_faults(self, _request: Request) -> Json:
         """List the remaining faults."""
-        return {"faults": [fault.model_dump() for fault in await self._sandbox.run(faults.listed)]}
+        return {"faults": [fault.model_dump() for fault in await self._sandbox.run(faults.list_faults)]}
 
     async def add_fault(self, request: Request) -> Json:
         """Make coming calls fail."""
-        await self._sandbox.run(faults.add, await asked(request, faults.Fault))
+        await self._sandbox.run(faults.add, await parse_body(request, faults.Fault))
         return await self.list_faults(request)
 
     async def clear_faults(self, request: Request) -> Json:
@@ -121,12 +121,12 @@ class Control:
 
     async def set_policy(self, request: Request) -> Json:
         """Change the delivery policy of notifications."""
-        await self._sandbox.run(deliveries.set_policy, await asked(request, deliveries.Policy))
+        await self._sandbox.run(deliveries.set_policy, await parse_body(request, deliveries.Policy))
         return await self.policy(request)
 
     async def flush(self, request: Request) -> Json:
         """Send all pending notifications now. `shuffle` is a seed for a random order."""
-        sent = await self._sandbox.run(flushed, request.query_params.get("shuffle"))
+        sent = await self._sandbox.run(flush_deliveries, request.query_params.get("shuffle"))
         await self._sandbox.tick()
         return {"sent": sent}
 
@@ -144,9 +144,9 @@ class Control:
 
     async def pay(self, request: Request) -> Json:
         """Pay as a buyer would on the hosted page. Returns the pay-in."""
-        payment = await asked(request, Payment)
+        payment = await parse_body(request, Payment)
         try:
-            return await self._sandbox.run(paid, request.path_params["id"], payment)
+            return await self._sandbox.run(pay_as_buyer, request.path_params["id"], payment)
         except CardRefused as refused:
             raise HTTPException(400, f"The card is refused: {refused}") from None
 
@@ -160,7 +160,7 @@ class Control:
 
     async def decide_authentication(self, request: Request) -> Json:
         """End a session as the user would on its page. Returns the session."""
-        decision = await asked(request, people.ScaDecision)
+        decision = await parse_body(request, people.ScaDecision)
         return await self._sandbox.run(people.decide, request.path_params["token"], decision)
 
     async def user(self, request: Request) -> Json:
@@ -170,7 +170,7 @@ class Control:
     async def change_user(self, request: Request) -> Json:
         """Block or unblock a user, or set its status or KYC level. Returns the user."""
         return await self._sandbox.run(
-            people.change, request.path_params["id"], await asked(request, people.UserChange)
+            people.change, request.path_params["id"], await parse_body(request, people.UserChange)
         )
 
     async def identity_verification(self, request: Request) -> Json:
@@ -179,7 +179,7 @@ class Control:
 
     async def decide_identity_verification(self, request: Request) -> Json:
         """Decide a session as the user or the provider would. Returns the session."""
-        decision = await asked(request, identity.VerificationDecision)
+        decision = await parse_body(request, identity.VerificationDecision)
         return await self._sandbox.run(identity.decide, request.path_params["id"], decision)
 
     async def document(self, request: Request) -> Json:
@@ -188,7 +188,7 @@ class Control:
 
     async def decide_document(self, request: Request) -> Json:
         """Validate, refuse or outdate a document. Returns the document."""
-        decision = await asked(request, documents.DocumentDecision)
+        decision = await parse_body(request, documents.DocumentDecision)
         return await self._sandbox.run(documents.decide, request.path_params["id"], decision)
 
     async def switches(self, _request: Request) -> Json:
@@ -197,7 +197,7 @@ class Control:
 
     async def turn_switches(self, request: Request) -> Json:
         """Change switches. Those that are not named are unchanged."""
-        return (await self._sandbox.run(switches.turn, await asked(request, switches.Switches))).model_dump()
+        return (await self._sandbox.run(switches.turn, await parse_body(request, switches.Switches))).model_dump()
 
     async def stats(self, _request: Request) -> Json:
         """The number of calls per endpoint, and of charged ones."""
@@ -205,7 +205,7 @@ class Control:
 
     async def seed(self, request: Request) -> Json:
         """Create an owner and a wallet with given ids, unless they exist."""
-        return await self._sandbox.run(seeds.create_seed, await asked(request, seeds.Seed))
+        return await self._sandbox.run(seeds.create_seed, await parse_body(request, seeds.Seed))
 
     async def reset(self, _request: Request) -> Json:
         """Delete all state but the clock: users, wallets, movements, hooks, tokens, faults and counts."""
@@ -232,7 +232,7 @@ def answering(answer: Callable[[Request], Awaitable[Any]]) -> Callable[[Request]
     return endpoint
 
 
-async def asked(request: Request, shape: type[Asked]) -> Asked:
+async def parse_body(request: Request, shape: type[Asked]) -> Asked:
     """The validated JSON body. Raises HTTPException 400."""
     try:
         return shape.model_validate_json(await request.body() or b"{}")
@@ -241,7 +241,7 @@ async def asked(request: Request, shape: type[Asked]) -> Asked:
         raise HTTPException(400, str(found)) from None
 
 
-def flushed(session: SandboxSession, shuffle: str | None) -> int:
+def flush_deliveries(session: SandboxSession, shuffle: str | None) -> int:
     """Make all pending notifications due, in order or shuffled. Returns their number."""
     order = deliveries.pending(session)
     if shuffle is not None:
@@ -249,7 +249,7 @@ def flushed(session: SandboxSession, shuffle: str | None) -> int:
     return deliveries.flush(session, order)
 
 
-def paid(session: SandboxSession, payin_id: str, payment: Payment) -> Json:
+def pay_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> Json:
     """Take the steps of the hosted page.
 
     Raises ResourceNotFound, CardRefused, and HTTPException 409 for a used page.

@@ -44,12 +44,12 @@ class Sandbox:
     async def run(self, work: Callable[Concatenate[SandboxSession, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in its own transaction, after ending what is due. Then send the notifications it caused."""
 
-        def settled(session: SandboxSession) -> T:
+        def settle_then_work(session: SandboxSession) -> T:
             for settle_due in SETTLED:
                 settle_due(session)
             return work(session, *args, **kwargs)
 
-        result, session = await self._database.run(settled)
+        result, session = await self._database.run(settle_then_work)
         if session.announces == "first":
             await self._send_due()
         elif session.announces == "soon":

@@ -135,7 +135,7 @@ class SandboxDatabase:
         """The committed result of `work`, and its session. An exception rolls back."""
 
         def transact() -> tuple[T, SandboxSession]:
-            connection = self._connected()
+            connection = self._connect()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 session = SandboxSession(connection, self._settings)
@@ -159,7 +159,7 @@ class SandboxDatabase:
         await asyncio.get_running_loop().run_in_executor(self._thread, disconnect)
         self._thread.shutdown(wait=False)
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
             path = self._settings.path
             if path is not None:

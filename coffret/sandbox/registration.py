@@ -32,7 +32,7 @@ def create(session: SandboxSession, person_type: str, name: str, body: UserBody)
     """Create a user. An owner must enrol first, unless its e-mail address is exempt."""
     id = session.mint("user_m_")
     written = {
-        **body.written(),
+        **body.to_wire(),
         "CreationDate": int(session.now),
         "KYCLevel": "LIGHT",
         "UserStatus": users.ACTIVE,
@@ -57,32 +57,32 @@ def await_enrolment(session: SandboxSession, id: str) -> None:
 def update_natural(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /sca/users/natural/{id}"""
     user = users.living(session, call.path["id"], NATURAL)
-    body = NaturalUser.read(merged(user, same_category(user, call.object()), NaturalUser))
+    body = NaturalUser.read(merge_user_fields(user, same_category(user, call.object()), NaturalUser))
     return change(session, user, body.full_name, body, user)
 
 
 def update_legal(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /sca/users/legal/{id}"""
     user = users.living(session, call.path["id"], LEGAL)
-    body = LegalUser.read(merged(user, same_category(user, call.object()), LegalUser))
+    body = LegalUser.read(merge_user_fields(user, same_category(user, call.object()), LegalUser))
     return change(session, user, body.full_name, body, user["LegalRepresentative"])
 
 
 def promote_natural(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /sca/users/natural/{id}/category"""
     user = payer(session, call.path["id"], NATURAL)
-    body = NaturalUser.read(merged(user, to_owner(call.object()), NaturalUser))
+    body = NaturalUser.read(merge_user_fields(user, to_owner(call.object()), NaturalUser))
     return promote(session, user["Id"], body.full_name, body)
 
 
 def promote_legal(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /sca/users/legal/{id}/category"""
     user = payer(session, call.path["id"], LEGAL)
-    body = LegalUser.read(merged(user, to_owner(call.object()), LegalUser))
+    body = LegalUser.read(merge_user_fields(user, to_owner(call.object()), LegalUser))
     return promote(session, user["Id"], body.full_name, body)
 
 
-def merged(user: Json, body: Json, shape: type[UserBody]) -> Json:
+def merge_user_fields(user: Json, body: Json, shape: type[UserBody]) -> Json:
     """The user's fields, overridden by the sent ones. Nested objects are merged too."""
     kept = {str(field.alias): user.get(str(field.alias)) for field in shape.model_fields.values()}
     for name, value in body.items():
@@ -118,14 +118,14 @@ def payer(session: SandboxSession, id: str, person_type: str) -> Json:
 
 def promote(session: SandboxSession, id: str, name: str, body: UserBody) -> Json:
     """Make a payer an owner. It must enrol like a new owner."""
-    users.rewrite(session, id, {**body.written(), "TermsAndConditionsAcceptedDate": int(session.now)}, name)
+    users.rewrite(session, id, {**body.to_wire(), "TermsAndConditionsAcceptedDate": int(session.now)}, name)
     await_enrolment(session, id)
     return users.present(session, id)
 
 
 def change(session: SandboxSession, user: Json, name: str, body: UserBody, person: Json) -> Json:
     """Write changed fields. New contact data require a new enrolment; new identity data require a new proof."""
-    id, written = user["Id"], body.written()
+    id, written = user["Id"], body.to_wire()
     after = written["LegalRepresentative"] if user["PersonType"] == LEGAL else written
     users.rewrite(session, id, written, name)
     if written.get("LegalPersonType") != user.get("LegalPersonType") or differ(person, after, IDENTITY):

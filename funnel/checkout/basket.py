@@ -121,10 +121,10 @@ async def choose(request: CheckoutRequest) -> Response:
 async def _open_form(request: CheckoutRequest, checkout: BasketCheckout, form: Form) -> OpenLineForm | None:
     """The form that is open, with its typed values."""
     query = request.http_request.query_params
-    wanted = basket_form.line_id_of(form) or basket_form.line_id_of(query)
-    line = next((line for line in checkout.basket_lines if line.id == wanted), None)
+    line_id = basket_form.line_id_of(form) or basket_form.line_id_of(query)
+    line = next((line for line in checkout.basket_lines if line.id == line_id), None)
     if request.storefront.kind is ShopKind.GIFT_CARDS:
-        return _gift_card_form(checkout, line, form, wanted, begun="new" in query)
+        return _gift_card_form(checkout, line, form, line_id, begun="new" in query)
     prototype_id = line.choice.prototype_id if line and isinstance(line.choice, VoucherChoice) else None
     if prototype_id is None and "prototype" in query:
         prototype_id = basket_form.parse_id(query["prototype"]) or 0
@@ -132,7 +132,7 @@ async def _open_form(request: CheckoutRequest, checkout: BasketCheckout, form: F
         return None
     prototype = await basket.open_prototype(request.context, prototype_id)
     if "line" in form:
-        return OpenLineForm(wanted or uuid.uuid4(), prototype, *basket_form.read_voucher(form, prototype))
+        return OpenLineForm(line_id or uuid.uuid4(), prototype, *basket_form.read_voucher(form, prototype))
     choice = line.choice if line else basket_form.default_choice(prototype)
     return OpenLineForm(line.id if line else uuid.uuid4(), prototype, choice)
 
@@ -168,21 +168,21 @@ async def _put_line(request: CheckoutRequest, opened: OpenLineForm) -> Problems:
 
 async def _put_reception(request: CheckoutRequest, form: Form) -> tuple[BasketCheckout, Problems]:
     """Store the chosen reception. Returns the basket and the errors."""
-    wanted = reception_of(form)
-    if wanted is None:
+    reception = reception_of(form)
+    if reception is None:
         return await basket.open_basket(request.context, request.key), ()
     try:
-        return await basket.choose_reception(request.context, request.key, *wanted, country_of(form)), ()
+        return await basket.choose_reception(request.context, request.key, *reception, country_of(form)), ()
     except InvalidInput as error:
         return await basket.open_basket(request.context, request.key), problem_fields(error)
 
 
 def problem_fields(error: InvalidInput) -> Problems:
     """The errors of an operation as (field id, code), the first of each field."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for problem in error.problems:
-        found.setdefault(_field_id(problem.path), problem.code)
-    return tuple(found.items())
+        fields.setdefault(_field_id(problem.path), problem.code)
+    return tuple(fields.items())
 
 
 def _field_id(path: Sequence[object]) -> str:
@@ -195,7 +195,7 @@ def _field_id(path: Sequence[object]) -> str:
 
 def _missing(checkout: BasketCheckout, opened: OpenLineForm | None) -> Problems:
     """Why the next step is not available: (field id, code)."""
-    found = [
+    missing = [
         (FIELDS[line.problem], line.problem.name)
         if opened is not None and line.id == opened.line_id and line.problem in FIELDS
         else (f"line-{at}", CHANGE)
@@ -203,10 +203,10 @@ def _missing(checkout: BasketCheckout, opened: OpenLineForm | None) -> Problems:
         if line.problem is not None
     ]
     if not checkout.basket_lines:
-        found.append(("lines", "NOTHING_IN_BAG"))
+        missing.append(("lines", "NOTHING_IN_BAG"))
     elif checkout.reception is None:
-        found.append(("delivery", "DELIVERY_REQUIRED"))
-    return tuple(found)
+        missing.append(("delivery", "DELIVERY_REQUIRED"))
+    return tuple(missing)
 
 
 async def _redirect_to_form(request: CheckoutRequest, flash: Flash, query: Mapping[str, str]) -> Response:

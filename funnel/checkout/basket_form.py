@@ -44,8 +44,8 @@ class Button:
 
 def pressed_button(form: Form) -> Button:
     """The button that submitted the form; `update` if it is unknown."""
-    found = BUTTON.fullmatch(form.get("do", ""))
-    return Button(found[1], found[2] or "") if found else Button("update", "")
+    match = BUTTON.fullmatch(form.get("do", ""))
+    return Button(match[1], match[2] or "") if match else Button("update", "")
 
 
 def apply_quantity_button(form: Form) -> Form:

@@ -21,23 +21,23 @@ LIST_ID = "experiences"
 
 
 @dataclass(frozen=True, slots=True)
-class WindowUrls:
+class CataloguePageUrls:
     """URLs of the catalogue page with changed parameters."""
 
     request: CheckoutRequest
-    window: CataloguePage
+    catalogue_page: CataloguePage
 
     def of(self, **changes: object) -> str:
         """The URL with these changes. It leads to the first page unless `page` is among them."""
-        choice = self.window.query
-        kept = {
-            "universe": choice.universe_id,
-            "environment": choice.environment_id,
-            "price": choice.price_range_id,
-            "sort": None if choice.sort is CatalogueSort.FEATURED else choice.sort.value,
+        query = self.catalogue_page.query
+        current = {
+            "universe": query.universe_id,
+            "environment": query.environment_id,
+            "price": query.price_range_id,
+            "sort": None if query.sort is CatalogueSort.FEATURED else query.sort.value,
         }
-        wanted = {name: value for name, value in (kept | changes).items() if value is not None}
-        return self.request.url(self.request.storefront.start_path, LIST_ID, **wanted)
+        parameters = {name: value for name, value in (current | changes).items() if value is not None}
+        return self.request.url(self.request.storefront.start_path, LIST_ID, **parameters)
 
     def page(self, number: int) -> str:
         return self.of(page=number if number > 1 else None)
@@ -45,31 +45,31 @@ class WindowUrls:
     @property
     def pages(self) -> tuple[int, ...]:
         """The page numbers to link: the first, the last and those around the current one. 0 marks a gap."""
-        last, here = self.window.pages, self.window.query.page
+        last, here = self.catalogue_page.pages, self.catalogue_page.query.page
         shown = sorted({1, last} | {page for page in (here - 1, here, here + 1) if 1 <= page <= last})
-        found: list[int] = []
+        numbers: list[int] = []
         for page in shown:
-            if found and page > found[-1] + 1:
-                found.append(0)
-            found.append(page)
-        return tuple(found)
+            if numbers and page > numbers[-1] + 1:
+                numbers.append(0)
+            numbers.append(page)
+        return tuple(numbers)
 
 
 async def show(request: CheckoutRequest) -> Response:
     """Show the experiences that the query selects, and a link to this browser's basket."""
-    window = await get_catalogue_page(request.context, _window_choice(request))
+    catalogue_page = await get_catalogue_page(request.context, _catalogue_query(request))
     return request.render(
         "catalogue.html",
-        addresses=WindowUrls(request, window),
+        addresses=CataloguePageUrls(request, catalogue_page),
         basket=await current_basket(request),
-        can_be_sifted=window.total > MOST_WITHOUT_FILTERS,
+        can_be_filtered=catalogue_page.total > MOST_WITHOUT_FILTERS,
         list_id=LIST_ID,
         orders=SORT_LABELS,
-        window=window,
+        catalogue_page=catalogue_page,
     )
 
 
-def _window_choice(request: CheckoutRequest) -> CatalogueQuery:
+def _catalogue_query(request: CheckoutRequest) -> CatalogueQuery:
     """The parameters of the query. Invalid ones are ignored."""
     query = request.http_request.query_params
     order, page = query.get("sort", ""), parse_id(query.get("page", ""))
@@ -84,10 +84,10 @@ def _window_choice(request: CheckoutRequest) -> CatalogueQuery:
 
 async def current_basket(request: CheckoutRequest) -> BasketCheckout:
     """The basket of this browser. A new one if the last has become an order or has expired."""
-    kept = request.cart_id or request.last_cart_id
-    if kept is not None:
+    cart_id = request.cart_id or request.last_cart_id
+    if cart_id is not None:
         try:
-            return await basket.open_basket(request.context, request.key_of(kept))
+            return await basket.open_basket(request.context, request.key_of(cart_id))
         except CartNotFound:
             pass
     return await basket.open_basket(request.context, request.key_of(uuid.uuid4()))

@@ -32,7 +32,7 @@ class CustomizationForm:
 
 def read_customization_form(form: Form) -> CustomizationForm:
     """Parse the form. Fields of other forms are ignored."""
-    places = sorted(int(found[1]) for name in form if (found := PRODUCT.fullmatch(name)))
+    places = sorted(int(match[1]) for name in form if (match := PRODUCT.fullmatch(name)))
     items: list[ProductChoice] = []
     mistyped: list[int] = []
     for place in places:
@@ -63,10 +63,10 @@ def _parse_id(text: str) -> int | None:
 
 
 def _attributes(form: Form, prefix: str) -> Mapping[int, str]:
-    given = {
+    values = {
         _parse_id(name.removeprefix(prefix)): value for name, value in form.items() if name.startswith(prefix) and value
     }
-    return {key: value[:200] for key, value in given.items() if key is not None}
+    return {key: value[:200] for key, value in values.items() if key is not None}
 
 
 def apply_button(form: CustomizationForm, checkout: Checkout) -> tuple[tuple[ProductChoice, ...], str]:
@@ -89,12 +89,12 @@ def _add_product(items: list[ProductChoice], product: OfferedProduct | None) -> 
     if product is None:
         return tuple(items), "products"
     there = next((v for v in product.variants if v.available != 0), next(iter(product.variants), None))
-    wanted = ProductChoice(product.id, 1, there.id if there else None)
+    choice = ProductChoice(product.id, 1, there.id if there else None)
     for at, item in enumerate(items):
-        if (item.product_id, item.variant_id) == (wanted.product_id, wanted.variant_id) and not item.attribute_values:
+        if (item.product_id, item.variant_id) == (choice.product_id, choice.variant_id) and not item.attribute_values:
             items[at] = dataclasses.replace(item, quantity=min(item.quantity + 1, LARGEST_QUANTITY))
             return tuple(items), f"line-{at}"
-    return (*items, wanted), f"line-{len(items)}"
+    return (*items, choice), f"line-{len(items)}"
 
 
 def not_in_cart(checkout: Checkout) -> Sequence[OfferedProduct]:

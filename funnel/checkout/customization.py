@@ -28,14 +28,14 @@ async def show(request: CheckoutRequest) -> Response:
 async def preview(request: CheckoutRequest) -> Response:
     """Price the form without storing it. Returns an HTML fragment for the script."""
     form = read_customization_form(request.form)
-    return _page(request, await _price(request, form), Flash(_mistyped(form), request.form), layout="piece.html")
+    return _page(request, await _price(request, form), Flash(_quantity_errors(form), request.form), layout="piece.html")
 
 
 async def choose(request: CheckoutRequest) -> Response:
     """Store the form and perform the action of the pressed button."""
     form = read_customization_form(request.form)
     if form.mistyped and form.button != "remove":
-        return await request.redirect_with_errors(STEP, Flash(_mistyped(form), request.form))
+        return await request.redirect_with_errors(STEP, Flash(_quantity_errors(form), request.form))
     items, place = apply_button(form, await operations.open_checkout(request.context, request.key))
     try:
         checkout = await operations.choose_items(request.context, request.key, items, form.delivery_id, form.country)
@@ -62,7 +62,7 @@ async def _price(request: CheckoutRequest, form: CustomizationForm) -> Checkout:
     return await operations.price_items(request.context, request.key, form.items, form.delivery_id, form.country)
 
 
-def _mistyped(form: CustomizationForm) -> tuple[tuple[str, str], ...]:
+def _quantity_errors(form: CustomizationForm) -> tuple[tuple[str, str], ...]:
     return tuple((f"line-{at}-quantity", "QUANTITY") for at in form.mistyped)
 
 
@@ -73,16 +73,16 @@ def _missing(checkout: Checkout, *, anyway: bool) -> tuple[tuple[str, str], ...]
     """
     choosable = [f"line-{at}" for at, line in enumerate(checkout.lines) if _is_fixable(line)]
     good = any(_is_orderable(line) for line in checkout.lines)
-    found: list[tuple[str, str]] = []
+    missing: list[tuple[str, str]] = []
     if choosable and not (anyway and good):
-        found += [(place, LINE) for place in choosable]
+        missing += [(place, LINE) for place in choosable]
     elif not good:
-        found.append(("products", "NOTHING_TO_ORDER"))
+        missing.append(("products", "NOTHING_TO_ORDER"))
     if checkout.delivery_id is None:
-        found.append(("delivery", "DELIVERY_REQUIRED"))
+        missing.append(("delivery", "DELIVERY_REQUIRED"))
     elif not any(option.id == checkout.delivery_id and option.is_available for option in checkout.deliveries):
-        found.append(("delivery", "DELIVERY_NOT_AVAILABLE"))
-    return tuple(found)
+        missing.append(("delivery", "DELIVERY_NOT_AVAILABLE"))
+    return tuple(missing)
 
 
 def _is_orderable(line: CheckoutLine) -> bool:

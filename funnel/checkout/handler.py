@@ -49,12 +49,12 @@ class CheckoutSite(Site[CheckoutRequest]):
         Without a cart in the query it redirects to the cart that this browser opened last.
         """
 
-        async def resumed(request: CheckoutRequest) -> Response:
+        async def resume_checkout(request: CheckoutRequest) -> Response:
             if "cart" not in request.http_request.query_params and request.last_cart_id is not None:
                 return request.redirect(request.url(request.http_request.url.path, cart=request.last_cart_id))
             return await handler(request)
 
-        return self.page(resumed)
+        return self.page(resume_checkout)
 
     async def handle_error(self, request: CheckoutRequest, error: AppError) -> Response:
         """The response for an error that no step has handled."""

@@ -109,8 +109,8 @@ def _waiting_page(request: CheckoutRequest, outcome: PaymentResult) -> Response:
 async def cancel(request: CheckoutRequest) -> Response:
     """Cancel an open payment, so that the order can be changed."""
     checkout = await payment.cancel_payment(request.context, request.key)
-    wanted = CheckoutStep.CUSTOMIZATION if request.form.get("next") == CheckoutStep.CUSTOMIZATION else STEP
-    return request.redirect_if_unreached(checkout, wanted) or request.redirect_to_step(wanted)
+    next_step = CheckoutStep.CUSTOMIZATION if request.form.get("next") == CheckoutStep.CUSTOMIZATION else STEP
+    return request.redirect_if_unreached(checkout, next_step) or request.redirect_to_step(next_step)
 
 
 async def change_codes(request: CheckoutRequest) -> Response:

@@ -59,8 +59,8 @@ class CheckoutRequest(PageRequest):
     @cached_property
     def cart_id(self) -> UUID | None:
         """The cart id in the URL; None if it is missing or invalid."""
-        given = self.http_request.path_params.get("cart_id") or self.http_request.query_params.get("cart", "")
-        return given if isinstance(given, UUID) else _uuid(given)
+        text = self.http_request.path_params.get("cart_id") or self.http_request.query_params.get("cart", "")
+        return text if isinstance(text, UUID) else _uuid(text)
 
     @property
     def last_cart_id(self) -> UUID | None:

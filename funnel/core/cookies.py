@@ -32,8 +32,8 @@ class Cookies:
 
     def session_id(self, request: Request) -> str:
         """The browser's session id; a new one if it is missing or malformed."""
-        given = self.read(request, "session")
-        return given if SESSION_ID.fullmatch(given) else new_session_id()
+        text = self.read(request, "session")
+        return text if SESSION_ID.fullmatch(text) else new_session_id()
 
     def set_session(self, response: Response, session_id: str) -> None:
         """Set the session id for the lifetime of the session."""

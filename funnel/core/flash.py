@@ -44,11 +44,11 @@ class Flashes:
 
     async def take(self, place: str) -> Flash:
         """Return and delete the message; an empty one if there is none."""
-        found = await self._store.get(self._key(place))
-        if found is None:
+        stored = await self._store.get(self._key(place))
+        if stored is None:
             return Flash()
-        await self._store.delete(self._key(place), version=found.version)
-        problems, fields = orjson.loads(found.value)
+        await self._store.delete(self._key(place), version=stored.version)
+        problems, fields = orjson.loads(stored.value)
         return Flash(tuple((place, code) for place, code in problems), fields)
 
     def _key(self, place: str) -> str:

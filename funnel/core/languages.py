@@ -23,10 +23,10 @@ def choose_language(cookie: str, accept_language: str, otherwise: str = SOURCE_L
     """The first supported language of: the cookie, the Accept-Language header, `otherwise`."""
     if cookie in LANGUAGES:
         return cookie
-    return next((language for language in _preferred(accept_language) if language in LANGUAGES), otherwise)
+    return next((language for language in _preferred_languages(accept_language) if language in LANGUAGES), otherwise)
 
 
-def _preferred(accept_language: str) -> list[str]:
+def _preferred_languages(accept_language: str) -> list[str]:
     """The languages of an Accept-Language header without their countries, best first."""
     ranked: list[tuple[float, str]] = []
     for entry in accept_language[:1000].split(","):

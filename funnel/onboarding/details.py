@@ -35,18 +35,18 @@ async def show(request: OnboardingRequest, onboarding: Onboarding) -> Response:
 
 async def complete(request: OnboardingRequest) -> Response:
     """Store the typed data and redirect. Fields that were not asked for are ignored."""
-    typed = _typed(request.form, request.onboarding)
+    typed = _typed_values(request.form, request.onboarding)
     try:
-        found = await operations.complete_onboarding(request.context, _details(typed, request.onboarding))
+        result = await operations.complete_onboarding(request.context, _details(typed, request.onboarding))
     except InvalidInput as error:
         await request.put_flash(FORM, Flash(_field_problems(error, request.onboarding), typed))
         return request.redirect_to_start()
     except Conflict:  # another tab was faster
         return request.redirect_to_start()
-    return request.redirect(found.path)
+    return request.redirect(result.path)
 
 
-def _typed(form: Mapping[str, str], onboarding: Onboarding) -> dict[str, str]:
+def _typed_values(form: Mapping[str, str], onboarding: Onboarding) -> dict[str, str]:
     names = [name for field in onboarding.asked_fields for name in _names(field)]
     return {name: form.get(name, "").strip()[:LONGEST_TYPED] for name in names}
 

@@ -17,16 +17,16 @@ class OnboardingSite(PublicSite[OnboardingRequest]):
         services: Services = request.app.state.container.services
         caller = await operations.representative_of(services, request.path_params["token"])
         context = self.context(request, caller)
-        found = await operations.onboarding(context)
+        onboarding = await operations.onboarding(context)
         return OnboardingRequest(
             request,
             self.templates,
             self.csrf_tokens,
             self.cookies,
             self.cookies.session_id(request),
-            self.language(request, found.language),
-            build_brand(found.partner_name, found.accent, logo_url=found.logo_url),
-            start=found.path,
+            self.language(request, onboarding.language),
+            build_brand(onboarding.partner_name, onboarding.accent, logo_url=onboarding.logo_url),
+            start=onboarding.path,
             context=context,
-            onboarding=found,
+            onboarding=onboarding,
         )

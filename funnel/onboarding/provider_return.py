@@ -75,31 +75,31 @@ class ProviderReturnSite(PublicSite[ProviderReturnRequest]):
         path = request.path_params["path"]
         caller = await provider_return.representative_at(services, path)
         context = self.context(request, caller)
-        found = await provider_return.returned(context, path)
+        result = await provider_return.get_provider_return(context, path)
         return ProviderReturnRequest(
             request,
             self.templates,
             self.csrf_tokens,
             self.cookies,
             self.cookies.session_id(request),
-            self.language(request, found.language),
-            build_brand(found.partner_name, found.accent, logo_url=found.logo_url),
+            self.language(request, result.language),
+            build_brand(result.partner_name, result.accent, logo_url=result.logo_url),
             start=f"{PREFIX}{path}/",
             context=context,
-            result=found,
+            result=result,
         )
 
 
 async def show(request: ProviderReturnRequest) -> Response:
     """Show the current result and the next step."""
-    found = request.result
-    message = MESSAGES[found.purpose, found.status]
-    again = found.status is ProviderReturnStatus.FAILED or (
-        found.status is ProviderReturnStatus.OPEN and found.action_url is None
+    result = request.result
+    message = MESSAGES[result.purpose, result.status]
+    again = result.status is ProviderReturnStatus.FAILED or (
+        result.status is ProviderReturnStatus.OPEN and result.action_url is None
     )
     overview = await remembered_start_path(request, request.context)
     return request.render(
-        "returning.html", told=message, found=found, again=again, go_on=GO_ON, try_again=TRY_AGAIN, overview=overview
+        "returning.html", told=message, found=result, again=again, go_on=GO_ON, try_again=TRY_AGAIN, overview=overview
     )
 
 

@@ -39,7 +39,7 @@ def routes(settings: Settings, pages: PageTemplates) -> list[BaseRoute]:
 
 async def colours(request: Request) -> Response:
     """The style sheet derived from a colour. An invalid colour gets the default."""
-    given = f"#{request.path_params['accent']}"
-    brand = build_brand("", given if COLOUR.fullmatch(given) else FALLBACK_COLOUR)
+    colour = f"#{request.path_params['accent']}"
+    brand = build_brand("", colour if COLOUR.fullmatch(colour) else FALLBACK_COLOUR)
     headers = {"Cache-Control": CACHE_FOREVER, "X-Content-Type-Options": "nosniff"}
     return Response(brand_sheet(brand), headers=headers, media_type=CONTENT_TYPES[".css"])

@@ -63,11 +63,13 @@ async def _completed_page(request: OnboardingRequest, onboarding: Onboarding) ->
     """The page of a completed onboarding, with the remaining tasks. Blocked inflows come first."""
     blocked = [left for left in onboarding.requirements if left.code is RequirementCode.INFLOWS_BLOCKED]
     needs = [_remaining_task(request, left) for left in onboarding.requirements if left not in blocked]
-    told = REQUIREMENTS[RequirementCode.INFLOWS_BLOCKED] if blocked else ACTIVE_WITH_NEEDS if needs else ACTIVE
+    messages = REQUIREMENTS[RequirementCode.INFLOWS_BLOCKED] if blocked else ACTIVE_WITH_NEEDS if needs else ACTIVE
     flash, notes = await request.take_flash(tasks.FORM), await tasks.failure_messages(request)
     if not any(need.task is OnboardingTask.NAME_BANK_ACCOUNT for need in needs):
         flash = Flash()
-    return request.render("onboarding/done.html", told=told, found=onboarding, needs=needs, notes=notes, flash=flash)
+    return request.render(
+        "onboarding/done.html", told=messages, found=onboarding, needs=needs, notes=notes, flash=flash
+    )
 
 
 def _remaining_task(request: OnboardingRequest, left: Requirement) -> RemainingTask:

@@ -17,8 +17,8 @@ async def remember_start_path(page_request: PublicRequest, context: Context, sta
 
 async def remembered_start_path(page_request: PublicRequest, context: Context) -> str:
     """The path of the onboarding page that this browser left; empty if unknown."""
-    found = await page_request.services.kv.get(_key(page_request, context))
-    return "" if found is None else found.value.decode()
+    stored = await page_request.services.kv.get(_key(page_request, context))
+    return "" if stored is None else stored.value.decode()
 
 
 def _key(page_request: PublicRequest, context: Context) -> str:

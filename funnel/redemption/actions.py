@@ -53,7 +53,7 @@ async def change_voucher_state(request: RedemptionRequest) -> Response:
         remove_rental_ids=bookings.bookings_to_remove(request.form),
     )
     try:
-        await run_once(request, lambda: update_voucher(request.context, moved), to)
+        await run_once(request, lambda once: update_voucher.respond(request.context, once, moved), to)
     except InvalidInput as error:
         if any(problem.path[:1] == ("rental",) for problem in error.problems):
             return await request.redirect_with_flash(Flash((("starts_on", "TOO_MANY_BOOKINGS"),), typed), to=to)
@@ -76,7 +76,7 @@ async def spend(request: RedemptionRequest) -> Response:
         )
     spent = SpendGiftCard(code=request.code, amount=amount, reference=typed["reference"])
     try:
-        hold_id = await run_once(request, lambda: spend_gift_card(request.context, spent))
+        hold_id = await run_once(request, lambda once: spend_gift_card.respond(request.context, once, spent))
     except InsufficientBalance:
         return await request.redirect_with_flash(Flash((("amount", "INSUFFICIENT"),), typed))
     except GiftCardNotSpendable:
@@ -91,10 +91,9 @@ async def reverse_spending(request: RedemptionRequest) -> Response:
     hold = request.form.get("hold", "")
     if not re.fullmatch("[1-9][0-9]{0,8}", hold):
         raise InvalidInput.at("hold", NOT_OURS)
+    reversal = ReverseGiftCardCapture(hold_id=int(hold))
     try:
-        await run_once(
-            request, lambda: reverse_gift_card_capture(request.context, ReverseGiftCardCapture(hold_id=int(hold)))
-        )
+        await run_once(request, lambda once: reverse_gift_card_capture.respond(request.context, once, reversal))
     except (HoldOver, GiftCardNotSpendable):
         return await request.redirect_with_flash(Flash((("card", "TOO_LATE"),)))
     except NotFound:

@@ -45,8 +45,8 @@ def parse_booking(typed: Mapping[str, str]) -> tuple[VoucherRentalInput | None, 
 
 def bookings_to_remove(form: Form) -> list[int]:
     """The ids of the bookings whose checkbox is ticked."""
-    found = [parse_id(match[1]) for name in form if (match := REMOVED_BOOKING.fullmatch(name))]
-    return [id for id in found if id is not None][:MOST_RENTALS]
+    ids = [parse_id(match[1]) for name in form if (match := REMOVED_BOOKING.fullmatch(name))]
+    return [id for id in ids if id is not None][:MOST_RENTALS]
 
 
 def removable_bookings(

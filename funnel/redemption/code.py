@@ -17,20 +17,20 @@ async def show(request: RedemptionRequest) -> Response:
     if not request.code:
         return _code_page(request, *_problem_without_code(request.http_request.query_params.get("code")))
     try:
-        found = await find_redeemable(request.context, request.code)
+        redeemable = await find_redeemable(request.context, request.code)
     except NotFound:
         return _code_page(request, 404, "MISTYPED" if is_mistyped(request.code) else "UNKNOWN")
     flash = await request.take_flash()
-    if isinstance(found, RedeemableVoucher):
-        return _voucher_page(request, found, flash)
+    if isinstance(redeemable, RedeemableVoucher):
+        return _voucher_page(request, redeemable, flash)
     return request.render(
         "redemption/gift_card.html",
-        found=found,
-        card=found.card,
-        verdict=verdict_of_card(found),
+        found=redeemable,
+        card=redeemable.card,
+        verdict=verdict_of_card(redeemable),
         states=CARD_STATES,
         flash=flash,
-        last=next((hold for hold in found.payments if str(hold.id) == flash.fields.get("hold")), None),
+        last=next((hold for hold in redeemable.payments if str(hold.id) == flash.fields.get("hold")), None),
     )
 
 
@@ -48,8 +48,8 @@ def _code_page(request: RedemptionRequest, status: int, code: str) -> Response:
 
 
 def _voucher_page(request: RedemptionRequest, voucher: RedeemableVoucher, flash: Flash) -> Response:
-    wanted = request.http_request.query_params.get("to", "")
-    final = wanted if wanted in voucher.moves and must_confirm(voucher, VoucherState(wanted)) else ""
+    target = request.http_request.query_params.get("to", "")
+    final = target if target in voucher.moves and must_confirm(voucher, VoucherState(target)) else ""
     done = flash.fields.get("to") == voucher.voucher.state.value
     return request.render(
         "redemption/voucher.html",

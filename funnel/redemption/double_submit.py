@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable
 
 from funnel.redemption.request import RedemptionRequest
-from resolvers.core.idempotency import IdempotentRequest, OperationResult, ResponseReady, StoredResponse, fingerprint
+from resolvers.core.idempotency import IdempotentRequest, OperationResult, StoredResponse, fingerprint
 from schema.core.errors import IdempotencyInProgress, InvalidInput
 
 FORM_KEY = re.compile(r"[A-Za-z0-9_-]{22}")
@@ -15,8 +15,10 @@ PAUSE = 0.1
 """Seconds between checks whether a concurrent submission of the same form has finished."""
 
 
-async def run_once(request: RedemptionRequest, run: Callable[[], Awaitable[object]], button: str = "") -> int:
-    """Run a form's operation and return the id of its result. A repeated submission does not run it again; another
+async def run_once(
+    request: RedemptionRequest, respond: Callable[[IdempotentRequest], Awaitable[StoredResponse]], button: str = ""
+) -> int:
+    """Run a form's operation by its `respond` and return the id of its result. A repeated submission does not run it again; another
     button does.
 
     Raises the operation's errors, and InvalidInput for a form without a valid key.
@@ -26,13 +28,9 @@ async def run_once(request: RedemptionRequest, run: Callable[[], Awaitable[objec
         raise InvalidInput.at("once", "This form was not sent from a page.")
     said = {name: value for name, value in request.form.items() if name != "csrf"}
     for left in reversed(range(TRIES)):
-        request.context.idempotency = IdempotentRequest(
-            request.context, f"redeem:{key}{button}", await fingerprint(said), _render_id
-        )
+        once = IdempotentRequest(request.context, f"redeem:{key}{button}", await fingerprint(said), _render_id)
         try:
-            await run()
-        except ResponseReady as answered:
-            return int(answered.response.body)
+            return int((await respond(once)).body)
         except IdempotencyInProgress:
             if not left:
                 raise

@@ -75,10 +75,10 @@ class RedemptionSite(Site[RedemptionRequest]):
 
 
 def _require_login(handler: Handler[RedemptionRequest]) -> Handler[RedemptionRequest]:
-    async def checked(request: RedemptionRequest) -> Response:
+    async def handle_logged_in(request: RedemptionRequest) -> Response:
         return request.redirect_to_login() if request.caller is None else await handler(request)
 
-    return checked
+    return handle_logged_in
 
 
 async def _find_caller(services: Services, secret: str, shop: Shop) -> Caller | None:

@@ -70,8 +70,8 @@ class RedemptionRequest(PageRequest):
     @cached_property
     def code(self) -> str:
         """The normalized code of this request; empty without one."""
-        given = self.form.get("code") or self.http_request.query_params.get("code", "")
-        return parse_code(given)
+        text = self.form.get("code") or self.http_request.query_params.get("code", "")
+        return parse_code(text)
 
     def code_url(self, path: str = ROOT, **more: str) -> str:
         """The URL of a page about this code."""

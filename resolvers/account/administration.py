@@ -96,8 +96,8 @@ async def create_token(
     secret = await issue_token(db, user, label, clock)
     row = (await db.exec(select(TokenRow).where(col(TokenRow.digest) == secret_digest_of(secret)))).one()
     row.expires_on = clock.now() + life if life else None
-    told = {"username": user.username, "label": label, "expires_on": row.expires_on}
-    await audit_command(db, "create_token", told, row, user)
+    result = {"username": user.username, "label": label, "expires_on": row.expires_on}
+    await audit_command(db, "create_token", result, row, user)
     return row, secret
 
 

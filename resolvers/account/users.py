@@ -107,8 +107,8 @@ async def update_user(call: Call, input: UpdateUser) -> User:
             _check_grantable(call, row)
     findings.raise_problems()
     if input.password is not None:
-        kept = await hash_password(input.password.value)
-        await set_password(call.db, row, kept, call.services.clock, except_token_id=call.caller.token_id)
+        password_hash = await hash_password(input.password.value)
+        await set_password(call.db, row, password_hash, call.services.clock, except_token_id=call.caller.token_id)
     call.services.authenticator.invalidate(user_id=row.id)
     await call.db.flush()
     return row
@@ -214,5 +214,5 @@ def _own_permissions(call: Call) -> frozenset[Permission]:
 def _check_grantable(call: Call, row: UserRow) -> None:
     beyond = permissions_of(row) - _own_permissions(call)
     if beyond:
-        told = ", ".join(sorted(beyond))
-        raise InvalidInput.at("permissions", f"You can only grant permissions that you have. You do not have: {told}.")
+        names = ", ".join(sorted(beyond))
+        raise InvalidInput.at("permissions", f"You can only grant permissions that you have. You do not have: {names}.")

@@ -228,7 +228,9 @@ async def _call_provider(services: Services, turn: NextAction) -> ActivationRow:
         async with asyncio.timeout(PROVIDER_TIMEOUT.total_seconds()):
             activation = await sync_activation(services, activation.id, session=True)
     except (ProviderError, TimeoutError) as error:
-        log.warning("an activation cannot go on for now", activation=str(activation.id), error=repr(error))
+        log.warning(
+            "an activation is blocked until the provider is available", activation=str(activation.id), error=repr(error)
+        )
         if not _can_answer_now(turn.partner, activation, services.clock.now()):
             if isinstance(error, UnknownOutcome | TimeoutError):
                 raise ProviderTimedOut from error

@@ -40,10 +40,10 @@ async def _find_by_reference(services: Services, account_id: str) -> ActivationR
         return None
     async with services.db.sessions() as db:
         query = select(ActivationRow).where(col(ActivationRow.account_key) == key)
-        found = (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
-    if found is None or found.account_id:
+        row = (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
+    if row is None or row.account_id:
         return None
-    return await outcomes.ACCOUNT.save(services, found, outcomes.AccountAnswer(account))
+    return await outcomes.ACCOUNT.save(services, row, outcomes.AccountAnswer(account))
 
 
 async def enqueue_partner_update(db: AsyncSession, partner: PartnerRow) -> None:

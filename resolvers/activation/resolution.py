@@ -50,7 +50,7 @@ async def _find_unknown_outcome(db: AsyncSession, partner: PartnerRow) -> Activa
 
 async def _check_account_reference(call: Call, partner: PartnerRow, account_id: str, reference: uuid.UUID) -> None:
     """Raise InvalidInput unless the provider has this account and it was created for this activation."""
-    async with calling_provider("an account that may be of an activation", partner_id=partner.id):
+    async with calling_provider("reading the account of an activation", partner_id=partner.id):
         try:
             account = await call.services.provider.get_account(account_id)
         except UnknownToProvider as error:

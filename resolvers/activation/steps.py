@@ -57,8 +57,8 @@ async def sync_activation(services: Services, activation_id: uuid.UUID, *, sessi
     try:
         return await _run_steps(services, partner, activation, session=session)
     except InvalidRequest as refused:
-        told = "" if missing_fields(partner) else account_digest(partner)
-        return await outcomes.record_refusal(services, activation_id, refused, reported_digest=told)
+        digest = "" if missing_fields(partner) else account_digest(partner)
+        return await outcomes.record_refusal(services, activation_id, refused, reported_digest=digest)
     except UnknownOutcome:
         _, activation = await read_activation(services, activation_id)
         sent_on = activation.wallet_sent_on if activation.account_id else activation.account_sent_on
@@ -138,10 +138,10 @@ async def _create_account(services: Services, partner: PartnerRow, activation: A
     except UnknownOutcome:
         if services.clock.now() - activation.account_sent_on < OUTCOME_LIFE:
             raise
-        found = await _find_lost_account(services, activation)
-        if found is None:
+        account = await _find_lost_account(services, activation)
+        if account is None:
             raise
-        return found
+        return account
 
 
 async def _find_lost_account(services: Services, activation: ActivationRow) -> Account | None:

@@ -38,7 +38,7 @@ async def emit_expired_carts(services: Services) -> int:
             log.warning("expired carts could not be read", error=str(error))
             break
         except Exception:  # a failure for one partner must not block the others
-            log.exception("expired carts could not be told", partner=partner_id)
+            log.exception("cart.expired events could not be emitted", partner=partner_id)
     return count
 
 

@@ -25,21 +25,21 @@ async def lines_of(call: Call, partner_id: int, items: Sequence[CartItemInput]) 
     lines: list[CartItem] = []
     problems: list[Problem] = []
     for at, item in enumerate(items):
-        found = _resolve_item(item, by_name)
-        if isinstance(found, Problem):
-            problems.append(Problem(("items", at, *found.path), found.code, found.message))
+        match = _resolve_item(item, by_name)
+        if isinstance(match, Problem):
+            problems.append(Problem(("items", at, *match.path), match.code, match.message))
         else:
-            lines.append(_line(item, found.product_id, found.variant_id))
+            lines.append(_line(item, match.product_id, match.variant_id))
     if problems:
         raise InvalidInput(*problems)
     return lines
 
 
 def _group_by(name: str, known: Iterable[ProductIdentifiers]) -> Mapping[str, list[ProductIdentifiers]]:
-    found: dict[str, list[ProductIdentifiers]] = {}
+    groups: dict[str, list[ProductIdentifiers]] = {}
     for one in known:
-        found.setdefault(getattr(one, name), []).append(one)
-    return found
+        groups.setdefault(getattr(one, name), []).append(one)
+    return groups
 
 
 def _resolve_item(
@@ -50,10 +50,10 @@ def _resolve_item(
     """
     possible = [ProductIdentifiers(item.product_id or 0, item.variant_id, "", "")]
     for name, what in IDENTIFIER_LABELS.items():
-        sent = getattr(item, name)
-        if not sent:
+        identifier = getattr(item, name)
+        if not identifier:
             continue
-        with_name = by_name[name].get(sent, ())
+        with_name = by_name[name].get(identifier, ())
         if not with_name:
             return Problem((name,), "INVALID", f"No product or variant of yours has this {what}.")
         both = (_merge(one, other) for one in possible for other in with_name)

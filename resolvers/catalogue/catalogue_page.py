@@ -8,7 +8,7 @@ from resolvers.partner.selling import require_selling
 from schema.catalogue.catalogue_page import CataloguePage, CatalogueQuery
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
-from store.catalogue.catalogue_page import load_window
+from store.catalogue.catalogue_page import load_catalogue_page
 from store.partner.partners import MarketplaceRow
 
 
@@ -26,4 +26,4 @@ async def get_catalogue_page(call: Call, query: CatalogueQuery) -> CataloguePage
             raise NotFound(thing="shop")
         await require_selling(call.services, db, partner_id)
         today = call.services.clock.now().astimezone(ZoneInfo(marketplace.time_zone)).date()
-        return await load_window(db, marketplace, partner_id, today, query)
+        return await load_catalogue_page(db, marketplace, partner_id, today, query)

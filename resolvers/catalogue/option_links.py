@@ -81,8 +81,8 @@ async def delete_voucher_option_link(call: Call, input: DeleteVoucherOptionLink)
 
 def _check_keeps_prototype(row: VoucherOptionLinkRow, option: VoucherOptionChangesInput) -> None:
     """Raise InvalidInput if the new prototypes of the option leave out the prototype of this link."""
-    wanted, own = option.voucher_prototype_ids, row.voucher_prototype_id
-    if wanted is not None and own not in wanted.value:
+    requested, own = option.voucher_prototype_ids, row.voucher_prototype_id
+    if requested is not None and own not in requested.value:
         raise InvalidInput.at(("option", "voucher_prototype_ids"), f"Include {own}: it is the prototype of this link.")
 
 

@@ -195,8 +195,8 @@ def _check_text(name: str, text: Text) -> None:
 def _check_capacity(row: VoucherPrototypeRow) -> None:
     """Raise InvalidInput if the maximum capacity is below the minimum; 0 means unlimited."""
     if row.max_capacity and row.max_capacity < row.min_capacity:
-        told = f"Send {row.min_capacity} or more, or 0 for any number."
-        raise InvalidInput.at("max_capacity", told, "OUT_OF_RANGE")
+        message = f"Send {row.min_capacity} or more, or 0 for any number."
+        raise InvalidInput.at("max_capacity", message, "OUT_OF_RANGE")
 
 
 def _check_nights(row: VoucherPrototypeRow) -> None:

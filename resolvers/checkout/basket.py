@@ -160,11 +160,11 @@ async def _validate_choice(
     call: Call, db: AsyncSession, session: BasketCheckoutSession, choice: BasketChoice
 ) -> BasketChoice:
     """The choice with cleaned texts. Raises InvalidInput if it cannot be ordered."""
-    kept, problems = clean_choice(choice, session.partner.hq_country_code)
-    problems += await _problems(call, db, session, kept)
+    cleaned, problems = clean_choice(choice, session.partner.hq_country_code)
+    problems += await _problems(call, db, session, cleaned)
     if problems:
         raise InvalidInput(*problems)
-    return kept
+    return cleaned
 
 
 async def _problems(
@@ -183,6 +183,6 @@ async def _find_sold_prototype(
     if not 0 < prototype_id <= LARGEST_ID:
         return None
     today = call.services.clock.now().astimezone(await zone_of(db, partner_id)).date()
-    found = await load_prototypes(db, partner_id, today, [prototype_id])
-    sold = found.get(prototype_id)
+    prototypes = await load_prototypes(db, partner_id, today, [prototype_id])
+    sold = prototypes.get(prototype_id)
     return sold if sold and sold.is_on_sale else None

@@ -46,9 +46,9 @@ class BasketCheckoutSession(CheckoutSession):
         """The prototypes in the basket, by id; empty in the gift card shop."""
         if self.key.kind is not ShopKind.VOUCHERS:
             return {}
-        wanted = {c.prototype_id for c in self.edits.lines.values() if isinstance(c, VoucherChoice)}
+        ids = {c.prototype_id for c in self.edits.lines.values() if isinstance(c, VoucherChoice)}
         today = call.services.clock.now().astimezone(self.zone).date()
-        return await load_prototypes(db, self.partner.id, today, sorted(wanted))
+        return await load_prototypes(db, self.partner.id, today, sorted(ids))
 
     async def quote(self, call: Call, db: AsyncSession) -> BasketQuote:
         basket = BasketPricingInput(

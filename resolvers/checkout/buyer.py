@@ -46,11 +46,11 @@ def validate_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -
     """
     tidied, problems = clean_person({name: getattr(buyer, name) for name in LENGTHS}, LENGTHS, region)
     result = Buyer(**tidied)
-    told = {problem.path[0] for problem in problems}
+    reported = {problem.path[0] for problem in problems}
     missing = [Problem((name,), "REQUIRED", "Fill this in.") for name in missing_of(result, delivery)]
     problems = [*missing, *problems]
     countries = delivery.countries if delivery and needs_address(delivery) else ()
-    if result.country and countries and result.country not in countries and "country" not in told:
+    if result.country and countries and result.country not in countries and "country" not in reported:
         problems.append(Problem(("country",), "NOT_DELIVERED", "This delivery does not go to this country."))
     if problems:
         raise InvalidInput(*problems)
@@ -73,32 +73,32 @@ def clean_person(
     Empty fields are no problem. `fields` has a value for each key of `lengths`, including `email`, `phone` and
     `country`.
     """
-    kept = {name: clean_field(fields[name], name) for name in lengths}
+    cleaned = {name: clean_field(fields[name], name) for name in lengths}
     problems = [
         Problem((name,), "TOO_LONG", f"Use at most {limit} characters.")
         for name, limit in lengths.items()
-        if len(kept[name]) > limit
+        if len(cleaned[name]) > limit
     ]
-    if kept["country"] and kept["country"] not in COUNTRIES:
+    if cleaned["country"] and cleaned["country"] not in COUNTRIES:
         problems.append(NO_COUNTRY)
-    told = {problem.path[0] for problem in problems}
-    kept["email"], wrong = _email(kept["email"])
-    if wrong and "email" not in told:
+    reported = {problem.path[0] for problem in problems}
+    cleaned["email"], wrong = _email(cleaned["email"])
+    if wrong and "email" not in reported:
         problems.append(wrong)
-    kept["phone"], wrong = _phone(kept["phone"], kept["country"] or region)
-    if wrong and "phone" not in told:
+    cleaned["phone"], wrong = _phone(cleaned["phone"], cleaned["country"] or region)
+    if wrong and "phone" not in reported:
         problems.append(wrong)
-    return kept, problems
+    return cleaned, problems
 
 
 def clean_field(value: str, name: str) -> str:
     """The value without control characters, with every run of white space (tabs, non-breaking spaces) as one space, and
     trimmed. Line breaks stay in `message` only.
     """
-    sent = value.encode(errors="ignore").decode()  # drops lone surrogates
-    lines = [" ".join(line.split()) for line in clean_text(sent).splitlines()]
-    kept = ("\n" if name == "message" else " ").join(lines).strip()
-    return kept.upper() if name == "country" else kept
+    text = value.encode(errors="ignore").decode()  # drops lone surrogates
+    lines = [" ".join(line.split()) for line in clean_text(text).splitlines()]
+    cleaned = ("\n" if name == "message" else " ").join(lines).strip()
+    return cleaned.upper() if name == "country" else cleaned
 
 
 def _email(value: str) -> tuple[str, Problem | None]:

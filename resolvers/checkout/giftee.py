@@ -16,7 +16,7 @@ def clean_choice(choice: BasketChoice, region: str) -> tuple[BasketChoice, list[
 
     `region` is the country code for telephone numbers without a country prefix, if the giftee's country is unknown.
     """
-    kept, problems = clean_person(dataclasses.asdict(choice.giftee), LENGTHS, region)
+    cleaned, problems = clean_person(dataclasses.asdict(choice.giftee), LENGTHS, region)
     problems = [dataclasses.replace(problem, path=("giftee", *problem.path)) for problem in problems]
     names = ["message"] if isinstance(choice, GiftCardChoice) else list(TEXT_LENGTHS)
     written = {name: clean_field(getattr(choice, name), name) for name in names}
@@ -25,7 +25,7 @@ def clean_choice(choice: BasketChoice, region: str) -> tuple[BasketChoice, list[
         for name, text in written.items()
         if len(text) > TEXT_LENGTHS[name]
     ]
-    giftee = Giftee(**kept)
+    giftee = Giftee(**cleaned)
     if isinstance(choice, GiftCardChoice):
         return dataclasses.replace(choice, giftee=giftee, message=written["message"]), problems
     return _voucher(choice, giftee, written), problems

@@ -130,16 +130,16 @@ def furthest_step(session: CheckoutSession, quote: Quote) -> CheckoutStep:
 
 def notices_of(session: CheckoutSession, quote: Quote, *, sells: bool) -> tuple[CheckoutNotice, ...]:
     """The notices to show to the customer."""
-    found = list(session.edits.notices) if sells else [CheckoutNotice.SHOP_CLOSED]
+    notices = list(session.edits.notices) if sells else [CheckoutNotice.SHOP_CLOSED]
     applied = {normalize(code.code) for code in quote.codes}
     if any(normalize(code) not in applied for code in session.edits.codes):
-        found.append(CheckoutNotice.CODE_NO_LONGER_VALID)
+        notices.append(CheckoutNotice.CODE_NO_LONGER_VALID)
     attempt = session.attempt
     if attempt is not None and attempt.state is AttemptState.FAILED and attempt.failure_reason:
-        found.append(FAILURE_NOTICES.get(attempt.failure_reason, CheckoutNotice.PAYMENT_DECLINED))
+        notices.append(FAILURE_NOTICES.get(attempt.failure_reason, CheckoutNotice.PAYMENT_DECLINED))
     if attempt is not None and attempt.state in (AttemptState.REFUNDING, AttemptState.REFUNDED):
-        found.append(CheckoutNotice.PAYMENT_REFUNDED)
-    return tuple(found)
+        notices.append(CheckoutNotice.PAYMENT_REFUNDED)
+    return tuple(notices)
 
 
 def shared_view(call: Call, session: CheckoutSession, quote: Quote) -> dict[str, Any]:

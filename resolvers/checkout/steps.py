@@ -201,25 +201,25 @@ async def apply_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
 
     Raises TooManyRequests after too many failed attempts.
     """
-    wanted = normalize(code)
+    normal_code = normalize(code)
     async with call.services.db.sessions() as db:
         session = await load_session(call, db, key)
-        if not wanted or is_mistyped(wanted):
+        if not normal_code or is_mistyped(normal_code):
             raise InvalidInput(NOT_USABLE)
         known = {normalize(c) for c in session.edits.codes}
-        if len(known) >= MOST_CODES and wanted not in known:
+        if len(known) >= MOST_CODES and normal_code not in known:
             raise InvalidInput.at("code", f"At most {MOST_CODES} codes can be used at once.", "TOO_MANY")
 
         def look() -> Awaitable[Sequence[object]]:
-            return session.find_usable_codes(call, db, [wanted])
+            return session.find_usable_codes(call, db, [normal_code])
 
         if not await throttled_lookup(call.context, "code at the checkout", look):
             raise InvalidInput(NOT_USABLE)
 
         def change(customer: CustomerSession) -> None:
             codes = session.edits_in(customer).codes
-            if wanted not in codes:
-                codes.append(wanted)
+            if normal_code not in codes:
+                codes.append(normal_code)
 
         customer = await change_customer(call, session, change)
         return await (await load_session(call, db, key, customer)).view(call, db)

@@ -38,7 +38,7 @@ class AuditedCall:
     about: object = None
     error: AppError | None = None
 
-    def encoded(self, tenant: Mapping[str, int] | None = None) -> bytes:
+    def to_bytes(self, tenant: Mapping[str, int] | None = None) -> bytes:
         """The audit entry as bytes. `tenant` replaces the tenant that follows from the event."""
         subject = self._subject()
         return encode_entry(
@@ -107,24 +107,24 @@ class AuditRecord:
         actor = AuditActor(context.caller.role) if context.caller else AuditActor.NOBODY
         self._event = partial(AuditedCall, operation, context.services.clock.now(), actor, context, input)
 
-    def refused(self, error: AppError) -> None:
+    def record_refusal(self, error: AppError) -> None:
         """Record a refusal, if errors of this class are audited."""
         if error.audited:
-            self._context.services.audit_buffer.put(self._event(error=error).encoded)
+            self._context.services.audit_buffer.put(self._event(error=error).to_bytes)
 
-    async def succeeded(self, answer: object, about: object, *, later: bool) -> None:
+    async def record_success(self, answer: object, about: object, *, later: bool) -> None:
         """Record a success. With `later` and no transaction, the entry may follow the response within a second."""
         event = self._event(result=answer, rows=self._rows, about=about)
         audit_buffer = self._context.services.audit_buffer
         if self._transaction is not None:
             await self._transaction.flush()
-            await write_entry(self._transaction, event.encoded())
+            await write_entry(self._transaction, event.to_bytes())
         elif later:
             if audit_buffer.is_full:
                 await audit_buffer.wait_for_room()
-            audit_buffer.put(event.encoded)
+            audit_buffer.put(event.to_bytes)
         else:
-            await audit_buffer.write(event.encoded)
+            await audit_buffer.write(event.to_bytes)
 
 
 def tenant_of(owned: object) -> Mapping[str, int]:
@@ -143,9 +143,9 @@ async def audit_command(
     """Record, in the open transaction, a change by the command line to a row that belongs to a user."""
     done = AuditedCall(operation, now(), AuditActor.COMMAND_LINE, input=input, result=subject)
     await db.flush()
-    await write_entry(db, done.encoded(tenant_of(owner)))
+    await write_entry(db, done.to_bytes(tenant_of(owner)))
 
 
 async def audit_program(db: AsyncSession, operation: str, input: Mapping[str, Any]) -> None:
     """Record, in the open transaction, a change by a scheduled job."""
-    await write_entry(db, AuditedCall(operation, now(), AuditActor.PROGRAM, input=input).encoded())
+    await write_entry(db, AuditedCall(operation, now(), AuditActor.PROGRAM, input=input).to_bytes())

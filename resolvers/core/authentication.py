@@ -169,10 +169,10 @@ class Authenticator:
             )
         )
         async with self._db.sessions() as db, db.begin():
-            found = (await db.exec(query)).one_or_none()
-            if found is None:
+            row = (await db.exec(query)).one_or_none()
+            if row is None:
                 return None
-            token, user, partner, time_zone = found
+            token, user, partner, time_zone = row
             if token.last_used_on is None or (now - token.last_used_on).total_seconds() > 60:
                 await db.exec(update(TokenRow).where(col(TokenRow.id) == token.id).values(last_used_on=now))
         caller = Caller(

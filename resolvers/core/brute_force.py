@@ -40,15 +40,15 @@ async def throttled_lookup(context: Context, what: str, look: Callable[[], Await
     budget = _MissBudget(context)
     await budget.reserve()
     try:
-        found = await look()
+        result = await look()
     except NotFound:
         await budget.record_miss(what)
         raise
     except Exception:
         await budget.release()
         raise
-    await (budget.release() if found else budget.record_miss(what))
-    return found
+    await (budget.release() if result else budget.record_miss(what))
+    return result
 
 
 async def throttled_code_lookup(context: Context, what: str, code: str, look: Callable[[], Awaitable[T]]) -> T:
@@ -92,7 +92,9 @@ class _MissBudget:
             await self.release()
             seconds = max(1, math.ceil(max(waits).total_seconds()))
             REFUSALS.labels("guess").inc()
-            log.warning("a client guesses too often", address=self._origin, seconds=seconds, alarm=alarm)
+            log.warning(
+                "a client is blocked after too many wrong codes", address=self._origin, seconds=seconds, alarm=alarm
+            )
             raise TooManyRequests(seconds)
 
     async def release(self) -> None:
@@ -106,7 +108,7 @@ class _MissBudget:
             if count.times == shared.rate.amount + 1:
                 where = "all" if shared.key == GLOBAL_KEY else "shop"
                 ALARMS.labels(where).inc()
-                log.error("many codes are guessed", what=what, where=shared.key, misses=count.times)
+                log.error("many wrong codes were entered", what=what, where=shared.key, misses=count.times)
 
     async def _count(self, allowances: Sequence[_Allowance], by: int) -> list[WindowCount]:
         return await asyncio.gather(*(allowance.count(self._counts, by) for allowance in allowances))

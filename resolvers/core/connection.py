@@ -13,8 +13,8 @@ R = TypeVar("R")
 
 def described_field(description: str) -> Callable[[Callable[[Any], R]], R]:
     """Publish a method as a field with a description."""
-    made: Callable[[Callable[[Any], R]], R] = strawberry.field(description=description)
-    return made
+    decorator: Callable[[Callable[[Any], R]], R] = strawberry.field(description=description)
+    return decorator
 
 
 @strawberry.type(description="The position of a page in its list.")
@@ -31,13 +31,13 @@ class PageInfo:
 
     @described_field("Cursor of the first row of the page, for `before`; null on an empty page.")
     async def start_cursor(self) -> str | None:
-        found = await self.rows.objects()
-        return self.rows.cursor_of(found[0]) if found else None
+        rows = await self.rows.objects()
+        return self.rows.cursor_of(rows[0]) if rows else None
 
     @described_field("Cursor of the last row of the page, for `after`; null on an empty page.")
     async def end_cursor(self) -> str | None:
-        found = await self.rows.objects()
-        return self.rows.cursor_of(found[-1]) if found else None
+        rows = await self.rows.objects()
+        return self.rows.cursor_of(rows[-1]) if rows else None
 
 
 @strawberry.type(description="A row of a list, with its cursor.")

@@ -21,8 +21,8 @@ from store.partner.partners import MarketplaceRow, PartnerRow
 
 def _contains(column: Column[Any], value: str) -> Condition:
     def build(tested: Any, bind: Any) -> ColumnElement[bool]:
-        found: ColumnElement[bool] = normalized_sql(tested).like(normalized_sql(bind), escape="\\")
-        return found
+        condition: ColumnElement[bool] = normalized_sql(tested).like(normalized_sql(bind), escape="\\")
+        return condition
 
     return Condition.on_column(column, "contains", (like_pattern(value),), (String(),), build)
 
@@ -66,8 +66,8 @@ def _is_set(column: Column[Any], value: bool) -> Condition:
 def _of_partner(column: Column[Any], uuid: UUID) -> Condition:
     def build(tested: Any, bind: Any) -> ColumnElement[bool]:
         named = select(col(PartnerRow.id)).where(col(PartnerRow.uuid) == bind)
-        found: ColumnElement[bool] = tested == named.scalar_subquery()
-        return found
+        condition: ColumnElement[bool] = tested == named.scalar_subquery()
+        return condition
 
     return Condition.on_column(column, "partner", (uuid,), (Uuid(),), build)
 

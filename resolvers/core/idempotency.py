@@ -1,14 +1,13 @@
 """Idempotency keys: the first response to a request with an `Idempotency-Key` is stored and replayed byte for byte."""
 
 import contextlib
-import enum
 import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
 import orjson
@@ -17,6 +16,7 @@ from starlette.datastructures import UploadFile
 
 from resolvers.core.caller import Caller
 from resolvers.core.services import Services
+from resolvers.core.transaction import open_transaction
 from schema.core.errors import AppError, InvalidInput, MalformedBody, PaymentDeclined, Unavailable
 from store import idempotency
 from store.idempotency import Claim, RequestIdentity
@@ -46,34 +46,19 @@ class StoredResponse:
     body: bytes
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
+    replayed: bool = False
+    """True if it is the response to an earlier request."""
 
     def to_bytes(self) -> bytes:
         """The response in its stored form."""
         return orjson.dumps([self.status, self.headers]) + b"\n" + self.body
 
     @classmethod
-    def from_bytes(cls, piece: bytes) -> "StoredResponse":
-        """The response from its stored form."""
-        head, _, body = piece.partition(b"\n")
+    def from_bytes(cls, stored: bytes) -> "StoredResponse":
+        """The response to an earlier request, from its stored form."""
+        head, _, body = stored.partition(b"\n")
         status, headers = orjson.loads(head)
-        return cls(body, status, tuple((name, value) for name, value in headers))
-
-
-class ResponseReady(Exception):
-    """A stored response of this request, or (`replayed`) of an earlier one. Transports send it unchanged."""
-
-    def __init__(self, piece: bytes, *, replayed: bool) -> None:
-        super().__init__("A stored response was not sent: catch ResponseReady where `Context.idempotency` is set.")
-        self.response = StoredResponse.from_bytes(piece)
-        self.replayed = replayed
-
-
-class IdempotencyStage(enum.Enum):
-    """The progress of a request with a key."""
-
-    WAITING = enum.auto()
-    RUNNING = enum.auto()
-    RENDERING = enum.auto()
+        return cls(body, status, tuple((name, value) for name, value in headers), replayed=True)
 
 
 OperationResult: TypeAlias = Any
@@ -97,7 +82,7 @@ class Request(Protocol):
 
 
 class IdempotentRequest:
-    """Runs the operation of a request once.
+    """A request with a key: `Operation.respond` runs its operation once, and stores the response with the effect.
 
     `render` builds the response from the outcome. It is called before the commit; what it reads through `Context.db`
     and `Context.loaders` is then what the operation's transaction sees.
@@ -107,12 +92,15 @@ class IdempotentRequest:
         token_id = context.required_caller.token_id
         assert token_id is not None, "keys belong to tokens"
         self.request_key = RequestIdentity(token_id, key, fingerprint)
-        self.stage = IdempotencyStage.WAITING
+        self.response: StoredResponse | None = None
+        """The response, once the operation has ended."""
+        self.is_rendering = False
+        self.outcome: OperationResult = None
+        """The outcome of the operation, while `is_rendering`."""
         self._context = context
         self._render = render
         self._claim: Claim | None = None
-        self._outcome: OperationResult = None
-        self._response: bytes | None = None
+        self._rendered: StoredResponse | None = None  # of several the last
 
     @property
     def request_uuid(self) -> UUID:
@@ -120,37 +108,41 @@ class IdempotentRequest:
         assert self._claim is not None
         return self._claim.request
 
-    def outcome(self) -> OperationResult:
-        """The result of the operation, for the transport that renders it. Raises its error, if it has one."""
-        if isinstance(self._outcome, AppError):
-            raise self._outcome
-        return self._outcome
+    @property
+    def is_replayed(self) -> bool:
+        """True once the response to an earlier request was found."""
+        return self._rendered is not None and self._rendered.replayed
 
-    # ---- how operations run
+    # ---- for `Operation`
 
-    async def in_transaction(self, run: Callable[[], Awaitable[object]]) -> NoReturn:
-        """Run an operation that claims the key and stores the response in its own transaction.
+    def finish(self) -> StoredResponse:
+        """The response of the operation, which has ended without an error."""
+        assert self._rendered is not None, "an operation with `stores_response` must render a response"
+        self.response = self._rendered
+        return self.response
 
-        Raises ResponseReady, or the error that prevents a response.
+    async def in_transaction(self, run: Callable[[AsyncSession], Awaitable[object]]) -> None:
+        """Run an operation that has one transaction, and store the response in it.
+
+        Raises the error of an operation that gets no stored response.
         """
-        self.stage = IdempotencyStage.RUNNING
         try:
-            await run()
+            async with open_transaction(self._context.services.db) as db:
+                if await self._claim_key(db):
+                    await self.store_response(db, await run(db))
         except PaymentDeclined as declined:  # its transaction is rolled back, so the response needs another one
-            await self._store_in_own_transaction(declined, claim=True)
-        self._finish()
+            async with open_transaction(self._context.services.db) as db:
+                if await self._claim_key(db):
+                    await self.store_response(db, declined)
 
-    async def without_transaction(self, run: Callable[[], Awaitable[object]]) -> NoReturn:
+    async def without_transaction(self, run: Callable[[], Awaitable[object]]) -> None:
         """Run an operation that has no transaction, or several. Stores the response after it, unless the operation did
         so.
 
-        Raises ResponseReady, or the error that prevents a response.
+        Raises the error of an operation that gets no stored response.
         """
-        self.stage = IdempotencyStage.RUNNING
-        async with self._context.services.db.sessions() as db, db.begin():
-            await self.claim(db)
-            assert self._claim is not None
-            self._claim = await idempotency.extend_claim(db, self._claim, self._context.services.clock.now())
+        if not await self._claim_beyond_transaction():
+            return
         refused = False
         try:
             try:
@@ -160,58 +152,53 @@ class IdempotentRequest:
             except AppError as error:
                 refused = error.status < SERVER_ERRORS
                 raise
-            if self._response is None:
-                await self._store_in_own_transaction(outcome)
+            if self._rendered is None:
+                async with open_transaction(self._context.services.db) as db:
+                    await self.store_response(db, outcome)
         except BaseException:
             await self._release_claim(refused=refused)
             raise
-        self._finish()
 
-    async def with_own_storage(self, run: Callable[[], Awaitable[object]]) -> NoReturn:
-        """Run an operation that stores its response by `render` elsewhere, together with the data it writes there."""
-        self.stage = IdempotencyStage.RUNNING
-        await run()
-        self._finish()
-
-    # ---- what operations do
-
-    async def claim(self, db: AsyncSession) -> None:
-        """Claim the key until the transaction ends. Raises ResponseReady if a response is already stored."""
-        self._claim = await idempotency.claim_request(db, self.request_key, self._context.services.clock.now())
-        if self._claim.response is not None:
-            self.replay(self._claim.response)
-
-    def replay(self, piece: bytes) -> NoReturn:
-        """End the operation: raise ResponseReady with an earlier response."""
-        raise ResponseReady(piece, replayed=True)
+    # ---- for operations that store their response
 
     async def store_response(self, db: AsyncSession, outcome: OperationResult) -> None:
         """Render an outcome and store the response, in the open transaction."""
         assert self._claim is not None
         await db.flush()
         with self._context.read_in_transaction(db):
-            kept = await self.render(outcome)
-        await idempotency.store_response(db, self._claim, kept, self._context.services.clock.now())
+            rendered = await self.render(outcome)
+        await idempotency.store_response(db, self._claim, rendered, self._context.services.clock.now())
 
     async def render(self, outcome: OperationResult) -> bytes:
-        """Render an outcome. Of several rendered responses the last one is sent."""
-        with self._rendering(outcome):
-            self._response = (await self._render(outcome)).to_bytes()
-        return self._response
-
-    @contextlib.contextmanager
-    def _rendering(self, outcome: OperationResult) -> Iterator[None]:
-        self._outcome, self.stage = outcome, IdempotencyStage.RENDERING
+        """Render an outcome; returns the response in its stored form."""
+        self.outcome, self.is_rendering = outcome, True
         try:
-            yield
+            self._rendered = await self._render(outcome)
         finally:
-            self._outcome, self.stage = None, IdempotencyStage.RUNNING
+            self.outcome, self.is_rendering = None, False
+        return self._rendered.to_bytes()
 
-    async def _store_in_own_transaction(self, outcome: OperationResult, *, claim: bool = False) -> None:
-        async with self._context.services.db.sessions() as db, db.begin():
-            if claim:
-                await self.claim(db)
-            await self.store_response(db, outcome)
+    def replay(self, stored: bytes) -> None:
+        """Answer with the response to an earlier request. The operation has no effect then, and is not audited."""
+        self._rendered = StoredResponse.from_bytes(stored)
+
+    # ---- the key
+
+    async def _claim_key(self, db: AsyncSession) -> bool:
+        """Claim the key until the transaction ends. False if a response is already stored."""
+        self._claim = await idempotency.claim_request(db, self.request_key, self._context.services.clock.now())
+        if self._claim.response is not None:
+            self.replay(self._claim.response)
+        return self._claim.response is None
+
+    async def _claim_beyond_transaction(self) -> bool:
+        """Claim the key for two minutes. False if a response is already stored."""
+        async with open_transaction(self._context.services.db) as db:
+            if not await self._claim_key(db):
+                return False
+            assert self._claim is not None
+            self._claim = await idempotency.extend_claim(db, self._claim, self._context.services.clock.now())
+        return True
 
     async def _release_claim(self, *, refused: bool) -> None:
         """Release the claim after a refusal, which had no effect. After any other error only the same request may
@@ -221,10 +208,6 @@ class IdempotentRequest:
         with contextlib.suppress(Unavailable):  # the claim then expires after two minutes
             async with self._context.services.db.sessions() as db, db.begin():
                 await (idempotency.release_claim if refused else idempotency.abandon_claim)(db, self._claim)
-
-    def _finish(self) -> NoReturn:
-        assert self._response is not None, "an operation with `stores_response` must render a response"
-        raise ResponseReady(self._response, replayed=False)
 
 
 async def prune(services: Services) -> None:

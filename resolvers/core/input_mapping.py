@@ -30,7 +30,7 @@ NOT_COLUMNS = frozenset({"id", "partner_uuid"})
 
 def text_of(texts: TextInput | None) -> Text:
     """A new text with the languages that were sent."""
-    return Text() if texts is None else Text().merged(texts)
+    return Text() if texts is None else Text().merge(texts)
 
 
 def require_name(name: Text) -> None:
@@ -41,9 +41,11 @@ def require_name(name: Text) -> None:
 
 def values_of(input: SchemaModel, skip: Collection[str] = ()) -> dict[str, Any]:
     """The columns of a new row. The fields of the input have the names of its resource's fields."""
-    sent = {name: getattr(input, name) for name in _written_fields(input, skip)}
-    kept = [_columns_of(column_of(input.resource, name), value) for name, value in sent.items() if value is not None]
-    columns = {column: value for each in kept for column, value in each.items()}
+    values = {name: getattr(input, name) for name in _written_fields(input, skip)}
+    column_sets = [
+        _columns_of(column_of(input.resource, name), value) for name, value in values.items() if value is not None
+    ]
+    columns = {column: value for each in column_sets for column, value in each.items()}
     return {column: text_of(v) if isinstance(v, TextInput) else v for column, v in columns.items()}
 
 
@@ -53,13 +55,13 @@ def apply(row: Any, input: SchemaModel, skip: Collection[str] = ()) -> None:
         if (change := change_of(input, name)) is None:
             continue
         for column, value in _columns_of(column_of(input.resource, name), change.value).items():
-            setattr(row, column, getattr(row, column).merged(value) if isinstance(value, TextInput) else value)
+            setattr(row, column, getattr(row, column).merge(value) if isinstance(value, TextInput) else value)
 
 
 def change_of(input: SchemaModel, name: str) -> strawberry.Some[Any] | None:
     """The change of a field; None if it was left out, or already reported as invalid."""
-    found = vars(input).get(name)
-    return found if isinstance(found, strawberry.Some) else None
+    change = vars(input).get(name)
+    return change if isinstance(change, strawberry.Some) else None
 
 
 def depends_on(*_read: object) -> None:
@@ -78,15 +80,15 @@ def _columns_of(place: str | EmbeddedValue, value: Any) -> dict[str, Any]:
         return {place: value}
     if place.kind is Money:
         return _columns_of(place.columns["amount"], value)
-    kept: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for name, field in type(value).model_fields.items():
         part = getattr(value, name)
         if get_origin(field.annotation) is strawberry.Maybe:
             if part is None:
                 continue
             part = part.value
-        kept |= _columns_of(place.columns[name], part)
-    return kept
+        columns |= _columns_of(place.columns[name], part)
+    return columns
 
 
 def check_later_expiry(expires_on: dt.datetime, old: dt.datetime | None, now: dt.datetime) -> None:
@@ -131,18 +133,18 @@ class ForMarketplace(Protocol):
 
 async def collect_owner(findings: ProblemCollector, call: Call, input: ForPartner) -> PartnerRow:
     """The partner as `owner_of` finds it. Its problem is collected with the others."""
-    found = already_reported(PartnerRow)
+    owner = already_reported(PartnerRow)
     with findings.collect():
-        found = await owner_of(call, input.partner_uuid)
-    return found  # noqa: RET504 - the placeholder remains if the check fails
+        owner = await owner_of(call, input.partner_uuid)
+    return owner  # noqa: RET504 - the placeholder remains if the check fails
 
 
 async def collect_marketplace(findings: ProblemCollector, call: Call, input: ForMarketplace) -> MarketplaceRow:
     """The marketplace as `marketplace_of` finds it. Its problem is collected with the others."""
-    found = already_reported(MarketplaceRow)
+    marketplace = already_reported(MarketplaceRow)
     with findings.collect():
-        found = await marketplace_of(call, input.marketplace_uuid)
-    return found  # noqa: RET504 - the placeholder remains if the check fails
+        marketplace = await marketplace_of(call, input.marketplace_uuid)
+    return marketplace  # noqa: RET504 - the placeholder remains if the check fails
 
 
 async def check_same_owner(call: Call, row: Any, partner_uuid: strawberry.Maybe[UUID]) -> None:
@@ -161,10 +163,10 @@ async def marketplace_of(call: Call, marketplace_uuid: UUID | None) -> Marketpla
         query = query.where(col(MarketplaceRow.uuid) == marketplace_uuid)
     elif call.caller.role is Role.MASTER:
         raise InvalidInput.at("marketplace_uuid", "Say for which marketplace.")
-    found = (await call.db.exec(query)).one_or_none()
-    if found is None:
+    row = (await call.db.exec(query)).one_or_none()
+    if row is None:
         raise InvalidInput.at("marketplace_uuid", "No marketplace of yours has this uuid.")
-    return found
+    return row
 
 
 async def currency_of(call: Call, partner: PartnerRow) -> str:
@@ -204,9 +206,9 @@ def id_from_input(input: Any) -> int:
 def uuid_from_input(input: Any, name: str = "partner_uuid") -> UUID | None:
     """The uuid in a rejected input, by its snake-case or camel-case name; None if it is missing or invalid."""
     named = (name, to_camel_case(name))
-    found = next((input[key] for key in named if key in input), None) if isinstance(input, Mapping) else None
+    value = next((input[key] for key in named if key in input), None) if isinstance(input, Mapping) else None
     try:
-        return found if isinstance(found, UUID) else UUID(str(found))
+        return value if isinstance(value, UUID) else UUID(str(value))
     except ValueError:
         return None
 

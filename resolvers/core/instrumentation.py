@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 from prometheus_client import Counter, Histogram
 
 from resolvers.core.context import Context
-from resolvers.core.idempotency import IdempotencyStage, ResponseReady
 from schema.core.errors import AppError
 from store.core import tracing
 
@@ -41,26 +40,28 @@ R = TypeVar("R")
 class OperationTimer:
     """`with OperationTimer(name, context):` counts and times the code within, and makes a span of it."""
 
-    __slots__ = ("_begun", "_context", "_name", "_span")
+    __slots__ = ("_begun", "_context", "_name", "_span", "is_replayed")
 
     def __init__(self, name: str, context: Context) -> None:
+        self.is_replayed = False
+        """Set to True if a stored response was found, and nothing ran."""
         self._name = name
         self._context = context
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         self._span: AbstractContextManager[object] | None = None
         if tracing.current_telemetry() is not None:
             self._span = tracing.span(self._name, **{"coffret.transport": self._context.transport})
             self._span.__enter__()
         self._begun = time.perf_counter()
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        record_run(self._name, self._context, self._begun, error)
+        record_run(self._name, self._context, self._begun, "replayed" if self.is_replayed else outcome_label(error))
         if self._span is not None:
-            kept = isinstance(error, ResponseReady)  # raised, but a response and not an error
-            self._span.__exit__(*((None, None, None) if kept else (kind, error, traceback)))
+            self._span.__exit__(kind, error, traceback)
 
 
 class ReadTimer:
@@ -83,53 +84,34 @@ class ReadTimer:
         return OperationTimer(self._name, self._context)
 
 
-def instrumented(
-    run: Callable[Concatenate[S, Context, P], Coroutine[Any, Any, R]],
-) -> Callable[Concatenate[S, Context, P], Coroutine[Any, Any, R]]:
-    """Instrument each run of an operation. A run that only renders a response (see `resolvers.core.idempotency`) does
-    not count.
-    """
-
-    @functools.wraps(run)
-    async def noted(self: S, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if context.idempotency is not None and context.idempotency.stage is IdempotencyStage.RENDERING:
-            return await run(self, context, *args, **kwargs)
-        with OperationTimer(self.name, context):
-            return await run(self, context, *args, **kwargs)
-
-    return noted
-
-
 def instrumented_plan(
     plan: Callable[Concatenate[S, Context, P], Coroutine[Any, Any, R]],
 ) -> Callable[Concatenate[S, Context, P], Coroutine[Any, Any, R]]:
     """Instrument the planning of a list or a look-up if it fails. Otherwise `ReadTimer` instruments the read."""
 
     @functools.wraps(plan)
-    async def noted(self: S, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def plan_or_record(self: S, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return await plan(self, context, *args, **kwargs)
         except BaseException as error:
-            record_run(self.name, context, time.perf_counter(), error)
+            record_run(self.name, context, time.perf_counter(), outcome_label(error))
             raise
 
-    return noted
+    return plan_or_record
 
 
-def record_run(name: str, context: Context, begun: float, error: BaseException | None = None) -> None:
-    """Record a run that began at a moment of `time.perf_counter`."""
-    _timed(name, context.transport).observe(time.perf_counter() - begun)
-    _counted(name, context.transport, outcome_label(error)).inc()
+def record_run(name: str, context: Context, begun: float, outcome: str = "ok") -> None:
+    """Record a run that began at a moment of `time.perf_counter`, and its outcome: see `outcome_label`, or `replayed`."""
+    _duration_metric(name, context.transport).observe(time.perf_counter() - begun)
+    _run_metric(name, context.transport, outcome).inc()
 
 
 def outcome_label(error: BaseException | None) -> str:
-    """`ok`, `replayed` or `cancelled`; `refused:<code>` for an error of the client, `failed:<code>` for one of the
+    """`ok` or `cancelled`; `refused:<code>` for an error of the client, `failed:<code>` for one of the
     server, `error` for a bug.
     """
     if error is None:
         return "ok"
-    if isinstance(error, ResponseReady):
-        return "replayed" if error.replayed else "ok"
     if isinstance(error, asyncio.CancelledError):
         return "cancelled"
     if not isinstance(error, AppError):
@@ -138,10 +120,10 @@ def outcome_label(error: BaseException | None) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _counted(operation: str, transport: str, outcome: str) -> Counter:
+def _run_metric(operation: str, transport: str, outcome: str) -> Counter:
     return OPERATIONS.labels(operation, transport, outcome)
 
 
 @functools.lru_cache(maxsize=1024)
-def _timed(operation: str, transport: str) -> Histogram:
+def _duration_metric(operation: str, transport: str) -> Histogram:
     return SECONDS.labels(operation, transport)

@@ -102,7 +102,7 @@ class Listing(Generic[T]):
     async def __call__(
         self,
         context: Context,
-        window: PageArguments,
+        page: PageArguments,
         filter: Filter | RejectedInput | None = None,
         order: str | None = None,
         of: Mapping[str, Any] | None = None,
@@ -111,7 +111,7 @@ class Listing(Generic[T]):
         context.require(self.permission)
         if isinstance(filter, RejectedInput):
             raise InvalidInput(*filter.problems)
-        size, chosen = window.size(), self.orders[order or self.default_order]
+        size, chosen = page.size(), self.orders[order or self.default_order]
         tests = [
             *_visible_conditions(context.required_caller, self.table),
             *(filter.where(self.table) if filter else []),
@@ -123,10 +123,10 @@ class Listing(Generic[T]):
             context.db,
             size,
             instrumentation=ReadTimer(self.name, context),
-            reverse=window.last is not None,
-            after=_position(chosen, "after", window.after),
-            before=_position(chosen, "before", window.before),
-            offset=((window.page or 1) - 1) * size,
+            reverse=page.last is not None,
+            after=_position(chosen, "after", page.after),
+            before=_position(chosen, "before", page.before),
+            offset=((page.page or 1) - 1) * size,
         )
         return Connection(rows=rows)
 
@@ -166,11 +166,11 @@ class Lookup(Generic[T]):
     async def __call__(self, context: Context, value: Any) -> LazyRow[T]:
         """Plan the look-up for a caller. Reading it raises NotFound if the caller may see no such row."""
         context.require(self.permission)
-        wanted = normalize(value) if self.by == NORMAL_CODE else value
+        key = normalize(value) if self.by == NORMAL_CODE else value
         tests = (
             *_visible_conditions(context.required_caller, self.table),
-            Condition.equal(column(self.table, self.by), wanted),
+            Condition.equal(column(self.table, self.by), key),
         )
         rows: PageQuery[T] = PageQuery(self.order, tests, context.db, 1, instrumentation=ReadTimer(self.name, context))
-        seek = partial(throttled_code_lookup, context, self.thing, wanted) if self.by == NORMAL_CODE else None
+        seek = partial(throttled_code_lookup, context, self.thing, key) if self.by == NORMAL_CODE else None
         return LazyRow(rows, self.thing, seek)

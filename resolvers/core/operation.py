@@ -4,7 +4,7 @@ import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from uuid import UUID
 
@@ -15,13 +15,13 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.auditing import AuditRecord
 from resolvers.core.caller import Caller
 from resolvers.core.context import Context
-from resolvers.core.idempotency import IdempotencyStage, IdempotentRequest
-from resolvers.core.instrumentation import instrumented
+from resolvers.core.idempotency import IdempotentRequest, StoredResponse
+from resolvers.core.instrumentation import OperationTimer
 from resolvers.core.services import Services
-from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, AppError, InvalidInput, Problem
+from resolvers.core.transaction import constraint_error, open_transaction
+from schema.core.errors import AlreadyTaken, AppError, InvalidInput, Problem
 from schema.core.inputs import RejectedInput
 from schema.core.permission import AccessRule, RequiredAccess
-from store.database.db import violated_constraint
 
 log = structlog.get_logger(__name__)
 
@@ -112,61 +112,61 @@ class Operation(Generic[P, R]):
         """The docstring of the function, which is published."""
         return " ".join((self.function.__doc__ or "").split())
 
-    @instrumented
     async def __call__(self, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the operation for a caller: check the permission, the row and the fields, then run the function, in one
         transaction.
         """
-        context.require(self.permission)
-        for given in (*args, *kwargs.values()):
-            if isinstance(given, RejectedInput):
-                await self.refuse(context, given)
-        once = context.idempotency
-        if (
-            once is None or not self.supports_idempotency or once.stage is IdempotencyStage.RUNNING
-        ):  # called by another operation
-            return await self._run(context, None, *args, **kwargs)
-        if once.stage is IdempotencyStage.RENDERING:
-            result: R = once.outcome()
-            return result
-        run = partial(self._run, context, once, *args, **kwargs)
-        if self.stores_response:
-            return await once.with_own_storage(run)
-        if self.transaction:
-            return await once.in_transaction(run)
-        return await once.without_transaction(run)
+        with OperationTimer(self.name, context):
+            await self._admit(context, *args, **kwargs)
+            if not self.transaction:
+                return await self._run(Call(context, None), *args, **kwargs)
+            async with open_transaction(context.services.db) as db:
+                return await self._run(Call(context, db), *args, **kwargs)
+
+    async def respond(
+        self, context: Context, request: IdempotentRequest, /, *args: P.args, **kwargs: P.kwargs
+    ) -> StoredResponse:
+        """Run the operation once for a request and its repetitions.
+
+        Returns the rendered response, which is stored with the effect, or the one that is stored already. Raises the
+        errors that are not stored, because the same key may try again.
+        """
+        with OperationTimer(self.name, context) as timer:
+            await self._admit(context, *args, **kwargs)
+            if self.stores_response:
+                await self._run(Call(context, None, request), *args, **kwargs)
+            elif self.transaction:
+                await request.in_transaction(lambda db: self._run(Call(context, db), *args, **kwargs))
+            else:
+                await request.without_transaction(lambda: self._run(Call(context, None, request), *args, **kwargs))
+            timer.is_replayed = request.is_replayed
+            return request.finish()
 
     @property
     def supports_idempotency(self) -> bool:
         """Whether responses are stored. Keys belong to tokens, and callers of public operations need none."""
         return self.permission is not AccessRule.PUBLIC
 
-    async def _run(self, context: Context, once: IdempotentRequest | None, *args: P.args, **kwargs: P.kwargs) -> R:
-        if not self.transaction:
-            return await self._audited(Call(context, None, once), *args, **kwargs)
-        try:
-            async with context.services.db.sessions() as db, db.begin():
-                if once is not None:
-                    await once.claim(db)
-                result = await self._audited(Call(context, db), *args, **kwargs)
-                if once is not None:
-                    await once.store_response(db, result)
-        except IntegrityError as error:
-            raise constraint_error(error) from error
-        return result
+    async def _admit(self, context: Context, *args: P.args, **kwargs: P.kwargs) -> None:
+        """Check the permission, and refuse an input that failed validation."""
+        context.require(self.permission)
+        for value in (*args, *kwargs.values()):
+            if isinstance(value, RejectedInput):
+                await self.refuse(context, value)
 
-    async def _audited(self, call: Call, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def _run(self, call: Call, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function. The audit log observes it, if it changes something."""
         if not self.changes:
             return await self.function(call, *args, **kwargs)
-        sent = kwargs.get("input", args[0] if args else None)
-        record = AuditRecord(self.name, call.context, call.transaction, sent)
+        record = AuditRecord(self.name, call.context, call.transaction, kwargs.get("input", args[0] if args else None))
         try:
-            answer = await self.function(call, *args, **kwargs)
+            result = await self.function(call, *args, **kwargs)
         except AppError as error:
-            record.refused(error)
+            record.record_refusal(error)
             raise
-        await record.succeeded(answer, next(iter(call.subjects), None), later=self.audited_later)
-        return answer
+        if call.idempotency is None or not call.idempotency.is_replayed:
+            await record.record_success(result, next(iter(call.subjects), None), later=self.audited_later)
+        return result
 
     async def refuse(self, context: Context, invalid: RejectedInput) -> None:
         """Raise the error of a missing row, else InvalidInput with the problems of the input.
@@ -201,7 +201,7 @@ class Operation(Generic[P, R]):
         except AppError:  # state errors are reported once the fields are valid
             return ()
         except Exception:
-            log.exception("the checks of an operation broke on a part of its input", operation=self.name)
+            log.exception("the checks of an operation failed on a part of its input", operation=self.name)
         return ()
 
     async def _dry_run(self, context: Context, input: Any) -> None:
@@ -226,12 +226,6 @@ class Operation(Generic[P, R]):
         if self.exists is not None:
             async with context.services.db.sessions() as db:
                 await self.exists(Call(context, db), input)
-
-
-def constraint_error(error: IntegrityError) -> BaseException:
-    """The error of a violated constraint. A concurrent request can pass the operation's checks and then violate it."""
-    known: Callable[[], AppError] | None = CONSTRAINT_ERRORS.get(violated_constraint(error))
-    return known() if known else error
 
 
 def operation(

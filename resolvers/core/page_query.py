@@ -65,16 +65,16 @@ class PageQuery(Generic[T]):
 
         def build(*conditions: ColumnElement[bool]) -> Statement:
             own, ranges = conditions[: len(self.tests)], iter(conditions[len(self.tests) :])
-            wanted = [*self.order.columns, *(column(self.table, name) for name in columns)]
+            selected = [*self.order.columns, *(column(self.table, name) for name in columns)]
             limit = bindparam("size", type_=Integer)
-            ordered = select(*wanted).where(*own).order_by(*self.order.clauses(backwards=self.reverse)).limit(limit)
-            found = [ordered.where(*(next(ranges) for _ in branch)) for branch in branches]
+            ordered = select(*selected).where(*own).order_by(*self.order.clauses(backwards=self.reverse)).limit(limit)
+            statements = [ordered.where(*(next(ranges) for _ in branch)) for branch in branches]
             if self.offset:
-                return self._offset_page(wanted, found[0])
-            if len(found) == 1:
-                return found[0]
+                return self._offset_page(selected, statements[0])
+            if len(statements) == 1:
+                return statements[0]
             direction = " DESC" if self.order.descending is not self.reverse else ""
-            return union_all(*found).order_by(*(literal_column(f"{n}{direction}") for n in (1, 2))).limit(limit)
+            return union_all(*statements).order_by(*(literal_column(f"{n}{direction}") for n in (1, 2))).limit(limit)
 
         key = ("page", self.order, self.reverse, tuple(columns), bool(self.offset), tuple(map(len, branches)))
         values = {"size": self.size + 1} | ({"offset": self.offset} if self.offset else {})
@@ -89,8 +89,8 @@ class PageQuery(Generic[T]):
 
     def _slice_of(self, rows: Sequence[Any]) -> PageSlice:
         """The page without the extra row that was read to see whether there are more."""
-        kept = rows[: self.size]
-        return PageSlice(kept[::-1] if self.reverse else kept, len(rows) > self.size)
+        page_rows = rows[: self.size]
+        return PageSlice(page_rows[::-1] if self.reverse else page_rows, len(rows) > self.size)
 
     @property
     def _needs_filtered_page(self) -> bool:
@@ -103,8 +103,8 @@ class PageQuery(Generic[T]):
         If many rows pass, those among the next rows of the list fill the page. Otherwise they are few enough to fetch
         and sort.
         """
-        wanted = [*self.order.columns, *(column(self.table, name) for name in columns)]
-        page = FilteredPage(self.order, wanted, self.reverse, self.size + 1, self.offset)
+        selected = [*self.order.columns, *(column(self.table, name) for name in columns)]
+        page = FilteredPage(self.order, selected, self.reverse, self.size + 1, self.offset)
         near = await self._scan_first(page)
         if len(near) > self.size:
             return self._slice_of(near)
@@ -157,10 +157,10 @@ class PageQuery(Generic[T]):
         cut = await self.fetch_slice(())
         ids = [row[1] for row in cut.rows]
         async with self.db.sessions() as session:
-            found = (
+            objects = (
                 await session.exec(sqlmodel.select(self.table).where(is_any_of(column(self.table, "id"), ids)))
             ).all()
-        by_id = {row.id: row for row in found}
+        by_id = {row.id: row for row in objects}
         return PageSlice([by_id[id] for id in ids if id in by_id], cut.has_more)
 
     async def count(self) -> int:
@@ -223,8 +223,8 @@ class LazyRow(Generic[T]):
 
     async def object(self) -> T:
         """The row as an object. Raises NotFound if the caller may see no such row."""
-        found: T = await self._fetch_one(self.rows.objects)
-        return found
+        row: T = await self._fetch_one(self.rows.objects)
+        return row
 
     async def _fetch_one(self, look: Callable[[], Awaitable[Sequence[Any]]]) -> Any:
         rows = await (look() if self.fetch_guard is None else self.fetch_guard(look))

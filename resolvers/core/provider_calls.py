@@ -28,8 +28,10 @@ async def calling_provider(
         async with asyncio.timeout(time_limit.total_seconds()):
             yield
     except REFUSALS as error:
-        log.exception("the provider refused", what=what, partner_id=partner_id, code=error.code, quote=error.request_id)
+        log.exception(
+            "the provider refused a request", what=what, partner_id=partner_id, code=error.code, quote=error.request_id
+        )
         raise ProviderFailed from error
     except (ProviderError, TimeoutError) as error:
-        log.warning("the provider could not be asked for now", what=what, partner_id=partner_id, error=repr(error))
+        log.warning("a request to the provider failed", what=what, partner_id=partner_id, error=repr(error))
         raise ProviderTimedOut from error

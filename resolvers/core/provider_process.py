@@ -145,6 +145,6 @@ class ProviderChecks(Generic[C]):
         try:
             await self.check(services, id)
         except (ProviderError, TimeoutError) as error:
-            log.warning("the provider could not tell how it stands", job=self.job, id=str(id), error=repr(error))
+            log.warning("a status could not be read from the provider", job=self.job, id=str(id), error=repr(error))
             if self.unanswered is not None:
                 await self.unanswered(services, id)

@@ -54,8 +54,8 @@ def marketplace_condition(table: Table, columns: Any, id: Any) -> ColumnElement[
 
 def _is_owner(owner: Any, id: Any) -> ColumnElement[bool]:
     """Whether a row has this owner. A missing owner matches no row."""
-    found: ColumnElement[bool] = false() if owner is None or id is None else owner == id
-    return found
+    condition: ColumnElement[bool] = false() if owner is None or id is None else owner == id
+    return condition
 
 
 async def find_visible(
@@ -71,7 +71,7 @@ async def find_visible(
     )
     if lock:
         query = query.with_for_update().execution_options(populate_existing=True)
-    found = (await db.exec(query)).one_or_none()
-    if found is None:
+    visible_row = (await db.exec(query)).one_or_none()
+    if visible_row is None:
         raise NotFound(lookup=by, thing=thing)
-    return found
+    return visible_row

@@ -20,8 +20,8 @@ AMOUNT_TOO_SMALL = "Send more than 0.00."
 
 async def find_hold(call: Call, input: Any) -> GiftCardHoldRow:
     """The hold of an input's `hold_id`. Raises NotFound if the caller cannot see it."""
-    sent = input.get("hold_id", input.get("holdId")) if isinstance(input, Mapping) else None
-    id = sent if type(sent) is int and 0 < sent <= LARGEST_ID else 0
+    hold_id = input.get("hold_id", input.get("holdId")) if isinstance(input, Mapping) else None
+    id = hold_id if type(hold_id) is int and 0 < hold_id <= LARGEST_ID else 0
     return await find_visible(call.db, call.caller, GiftCardHoldRow, "hold", id=id)
 
 

@@ -53,8 +53,8 @@ async def lock_card(call: Call, input: GiftCardIdOrCode) -> GiftCardRow:
     """The gift card of an input, locked. Raises InvalidInput unless exactly one of id and code is sent."""
     if (input.id is None) is (input.code is None):
         raise InvalidInput.at("code", "Send its id or its code, and not both.")
-    given = {"id": input.id} if input.code is None else {"code": input.code}
-    return await find_gift_card(call, given, lock=True)
+    identifier = {"id": input.id} if input.code is None else {"code": input.code}
+    return await find_gift_card(call, identifier, lock=True)
 
 
 @operation(Permission.MANAGE_GIFT_CARD)

@@ -30,8 +30,8 @@ async def gift_card_offer(context: Context, ids: Sequence[int]) -> Mapping[int, 
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
     )
     async with context.db.sessions() as db:
-        found = (await db.exec(query.where(is_any_of(col(PartnerRow.id), ids)))).all()
-        return {partner.id: _offer_of(partner, currency) for partner, currency in found}
+        rows = (await db.exec(query.where(is_any_of(col(PartnerRow.id), ids)))).all()
+        return {partner.id: _offer_of(partner, currency) for partner, currency in rows}
 
 
 def _offer_of(partner: PartnerRow, currency: str) -> GiftCardOffer:

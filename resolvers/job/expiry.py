@@ -38,11 +38,11 @@ async def _expire_in_batches(
     services: Services, expire: Callable[[AsyncSession, dt.datetime, int], Awaitable[int]], said: str
 ) -> int:
     """Safe to run at any time and concurrently: locked rows are skipped and handled by the next run."""
-    now, count, found = services.clock.now(), 0, BATCH_SIZE
-    while found == BATCH_SIZE:
+    now, count, batch = services.clock.now(), 0, BATCH_SIZE
+    while batch == BATCH_SIZE:
         async with services.db.sessions() as db, db.begin():
-            found = await expire(db, now, BATCH_SIZE)
-        count += found
+            batch = await expire(db, now, BATCH_SIZE)
+        count += batch
     if count:
         log.info(said, count=count)
     return count

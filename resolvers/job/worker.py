@@ -96,18 +96,18 @@ class JobExecutor(EntrypointExecutor):
         if isinstance(error, PermanentFailure) or failures >= self.retries.max_tries:
             return "failed", PermanentFailure(str(error) if isinstance(error, PermanentFailure) else why)
         pause = self.retries.pause(failures) * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - no secret
-        log.warning("a job failed and is tried again", failures=failures, pause=str(pause), exc_info=error)
+        log.warning("a job failed and will be retried", failures=failures, pause=str(pause), exc_info=error)
         return "retried", RetryRequested(pause, why)
 
 
 def build_queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
     driver = AsyncpgPoolDriver(pool)
-    made = PgQueuer(driver, queries=JobQueue(driver))
+    queue = PgQueuer(driver, queries=JobQueue(driver))
     for job, work in HANDLERS.items():
-        _register_job(made, services, job, work)
+        _register_job(queue, services, job, work)
     for name, task in SCHEDULES.items():
-        _register_schedule(made, services, name, task)
-    return made
+        _register_schedule(queue, services, name, task)
+    return queue
 
 
 def _register_job(queuer: PgQueuer, services: Services, job: JobKind, work: JobHandler) -> None:
@@ -146,10 +146,10 @@ async def run_worker(services: Services, dsn: str) -> None:
         begun = time.monotonic()
         try:
             async with _connections(dsn) as pool:
-                made = build_queue(services, pool)
+                queue = build_queue(services, pool)
                 # After a move of the clock, a restart finds the jobs that are due then.
-                with services.clock.on_move(made.shutdown.set):
-                    await _until_stopped(made)
+                with services.clock.on_move(queue.shutdown.set):
+                    await _until_stopped(queue)
             pause = 1.0
         except Exception as error:
             if time.monotonic() - begun > LONGEST_PAUSE:
@@ -157,7 +157,7 @@ async def run_worker(services: Services, dsn: str) -> None:
             cause = driver_error(error)
             away = isinstance(cause, (OSError, asyncpg.InterfaceError, *CONNECTION_ERRORS))
             why = f"{type(cause).__name__}: {cause}"
-            log.warning("the worker begins anew", because=why, pause=pause, exc_info=not away)
+            log.warning("the worker restarts", because=why, pause=pause, exc_info=not away)
         await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - no secret
         pause = min(2 * pause, LONGEST_PAUSE)
 

@@ -75,13 +75,13 @@ async def _by_partner(
     db: AsyncSession, table: Any, partners: Mapping[int, PartnerRow], order: Any
 ) -> Mapping[int, list[Any]]:
     """The rows of a table by partner id, limited to the partner's current provider account."""
-    found = defaultdict(list)
+    by_partner = defaultdict(list)
     for row in (
         await db.exec(select(table).where(is_any_of(col(table.partner_id), list(partners))).order_by(order))
     ).all():
         if row.account_id == partners[row.partner_id].provider_user_id:
-            found[row.partner_id].append(row)
-    return found
+            by_partner[row.partner_id].append(row)
+    return by_partner
 
 
 @computes(Partner, "payment_capability")
@@ -90,7 +90,7 @@ async def payment_capability(context: Context, ids: Sequence[int]) -> Mapping[in
     page.
     """
     async with context.db.sessions() as db:
-        found = await load_onboarding_rows(db, ids)
+        rows_by_partner = await load_onboarding_rows(db, ids)
     shows_link = context.required_caller.may(Permission.CREATE_PARTNER)
     return {
         id: capability_of(
@@ -98,7 +98,7 @@ async def payment_capability(context: Context, ids: Sequence[int]) -> Mapping[in
             onboarding_url_for(context.services.settings, stands.partner) if shows_link else SEND_LINK,
             sells=may_sell(context.services, stands.partner.status),
         )
-        for id, stands in found.items()
+        for id, stands in rows_by_partner.items()
     }
 
 
@@ -152,8 +152,8 @@ def _data_requirements(stands: OnboardingRows, page: str) -> Iterable[Requiremen
         yield Requirement(code=RequirementCode.MISSING_DATA, field=api_field_name(name), action=page)
     activation = stands.activation
     if activation is not None and is_still_refused(stands.partner, activation):
-        told = api_field_name(activation.failure_field) or None
-        yield Requirement(code=RequirementCode.DATA_REFUSED, field=told, action=UPDATE)
+        field = api_field_name(activation.failure_field) or None
+        yield Requirement(code=RequirementCode.DATA_REFUSED, field=field, action=UPDATE)
 
 
 def _activation_requirements(stands: OnboardingRows, page: str) -> Iterable[Requirement]:

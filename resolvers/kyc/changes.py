@@ -76,12 +76,12 @@ async def save_kyc(db: AsyncSession, rows: KycRows, current: ProviderKyc, now: d
     kyc.account_id, kyc.level = current.account_id, current.level
     if before is not current.level:
         changed.append(_level_change(current.level))
-    found: list[VerificationRow] = [
+    verifications: list[VerificationRow] = [
         *_save_documents(db, rows, current.documents),
         *_save_checks(db, rows, current.checks),
     ]
     await db.flush()
-    changed += map(_check_change, found)
+    changed += map(_check_change, verifications)
     kyc.version += 1
     kyc.checked_on = now
     await db.flush()

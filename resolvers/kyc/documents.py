@@ -57,7 +57,7 @@ async def push_kyc_document(call: Call, input: PushKycDocument) -> KycDocument:
     if requires_sandbox(call.services, partner):
         raise OnlyInSandbox
     row = await _begin_document(call, partner, input, file)
-    async with calling_provider("a document", partner_id=partner.id, time_limit=UPLOAD_TIMEOUT):
+    async with calling_provider("uploading a document", partner_id=partner.id, time_limit=UPLOAD_TIMEOUT):
         await _submit(call.services, row, content_of(input.file))
     async with call.services.db.sessions() as db, db.begin():
         row = await db.get_one(KycDocumentRow, row.id)
@@ -139,10 +139,10 @@ async def _submit(services: Services, row: KycDocumentRow, content: Content) -> 
 
 async def _create(services: Services, row: KycDocumentRow) -> CompletedStep:
     kind, key = DocumentType(row.document_type.value), IdempotencyKey(str(row.create_key))
-    made = await services.provider.create_document(
+    document = await services.provider.create_document(
         row.account_id, kind, reference=str(row.reference), key=key, sent_at=row.created_on
     )
-    return CompletedStep(DocumentStep.CREATED, made.id)
+    return CompletedStep(DocumentStep.CREATED, document.id)
 
 
 async def _add_page(services: Services, row: KycDocumentRow, content: Content) -> CompletedStep:

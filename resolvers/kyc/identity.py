@@ -47,9 +47,9 @@ async def _require_account(call: Call, input: OpenIdentityVerification) -> Partn
 async def find_open_verification(call: Call, input: OpenIdentityVerification) -> IdentityVerification | None:
     """The verification that is open already; None if opening one would first have to create or save it."""
     partner = await _require_account(call, input)
-    async with calling_provider("which identity verification is open", partner_id=partner.id):
-        found = await _find_open_check(call.services, partner, await _known_checks(call.services, partner))
-    return None if found is None or found[1] is None else _verification_of(found[0], found[1])
+    async with calling_provider("finding the open identity verification", partner_id=partner.id):
+        open_check = await _find_open_check(call.services, partner, await _known_checks(call.services, partner))
+    return None if open_check is None or open_check[1] is None else _verification_of(open_check[0], open_check[1])
 
 
 @operation(
@@ -67,7 +67,7 @@ async def open_identity_verification(call: Call, input: OpenIdentityVerification
     """
     partner = await _require_account(call, input)
     call.add_audit_subject(partner)
-    async with calling_provider("an identity verification", partner_id=partner.id):
+    async with calling_provider("opening an identity verification", partner_id=partner.id):
         check, row = await find_or_open_check(call.services, partner)
     answer = _verification_of(check, row)
     async with call.services.db.sessions() as db, db.begin():
@@ -90,10 +90,10 @@ async def find_or_open_check(services: Services, partner: PartnerRow) -> CheckWi
     if requires_sandbox(services, partner):
         raise OnlyInSandbox
     seen = await _known_checks(services, partner)
-    found = await _find_open_check(services, partner, seen)
-    if found is None:
+    open_check = await _find_open_check(services, partner, seen)
+    if open_check is None:
         return await _open_check(services, partner, seen)
-    check, row = found
+    check, row = open_check
     return check, row or await _save_check(services, partner, check)
 
 

@@ -61,9 +61,7 @@ async def kyc_level(call: Call, partner_uuid: UUID) -> Kyc:
     if not partner.provider_user_id or (checked_on is not None and call.services.clock.now() - checked_on < MAX_AGE):
         return kyc_summary(rows)
     try:
-        async with calling_provider(
-            "how far a partner is identified", partner_id=partner.id, time_limit=PROVIDER_TIMEOUT
-        ):
+        async with calling_provider("reading the KYC level", partner_id=partner.id, time_limit=PROVIDER_TIMEOUT):
             await refresh_kyc(call.services, partner.id)
     except (ProviderFailed, ProviderTimedOut):
         if checked_on is None:
@@ -77,8 +75,8 @@ async def kyc_level(call: Call, partner_uuid: UUID) -> Kyc:
 async def kyc_of_partners(context: Context, ids: Sequence[int]) -> Mapping[int, Kyc]:
     """The stored KYC state of partners. The provider is not called."""
     async with context.db.sessions() as db:
-        found = await load_onboarding_rows(db, ids)
-    return {id: kyc_summary(KycRows(s.partner, s.kyc, s.documents, s.checks)) for id, s in found.items()}
+        rows_by_partner = await load_onboarding_rows(db, ids)
+    return {id: kyc_summary(KycRows(s.partner, s.kyc, s.documents, s.checks)) for id, s in rows_by_partner.items()}
 
 
 async def kyc_rows(db: AsyncSession, partner: PartnerRow) -> KycRows:
@@ -108,13 +106,13 @@ async def refresh_kyc(services: Services, partner_id: int) -> None:
         before = await _known_version(services, partner_id)
         if before is None:
             return
-        told = await _fetch_kyc(services, before.account_id)
+        fetched = await _fetch_kyc(services, before.account_id)
         async with services.db.sessions() as db, db.begin():
             kyc = await get_or_create_kyc(db, partner_id, lock=True)
             if kyc.version == before.version:
                 partner = await db.get_one(PartnerRow, partner_id)
                 if partner.provider_user_id == before.account_id:
-                    await save_kyc(db, await kyc_rows(db, partner), told, services.clock.now())
+                    await save_kyc(db, await kyc_rows(db, partner), fetched, services.clock.now())
                 return
 
 
@@ -163,11 +161,11 @@ async def _changed_partner(services: Services, subject: Subject, id: str) -> int
             kyc = await db.get(PartnerKycRow, partner_id)
         known = kyc is not None and kyc.account_id == id and kyc.level is account.kyc_level
         return None if known else partner_id
-    told = await (provider.get_document(id) if subject is Subject.DOCUMENT else provider.get_identity_check(id))
+    current = await (provider.get_document(id) if subject is Subject.DOCUMENT else provider.get_identity_check(id))
     table = KycDocumentRow if subject is Subject.DOCUMENT else IdentityCheckRow
     async with services.db.sessions() as db:
-        kept = (await db.exec(select(col(table.status)).where(col(table.provider_id) == id))).one_or_none()
-    return None if kept is ProviderKyc.status_of(told) else await _partner_of(services, told.account_id)
+        stored_status = (await db.exec(select(col(table.status)).where(col(table.provider_id) == id))).one_or_none()
+    return None if stored_status is ProviderKyc.status_of(current) else await _partner_of(services, current.account_id)
 
 
 async def _partner_of(services: Services, account_id: str) -> int | None:

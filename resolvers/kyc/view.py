@@ -58,9 +58,9 @@ class KycRows:
 
 def kyc_summary(rows: KycRows, note: str = "") -> Kyc:
     """The KYC summary of a partner. `note` is appended to the detail."""
-    found = latest_checks(rows)
-    wrong = [] if rows.validated else [*(c for c in found if _needs_resubmission(c)), *_missing(rows, found)]
-    detail = _detail(rows, found, wrong)
+    checks = latest_checks(rows)
+    wrong = [] if rows.validated else [*(c for c in checks if _needs_resubmission(c)), *_missing(rows, checks)]
+    detail = _detail(rows, checks, wrong)
     return Kyc(
         partner_id=rows.partner.id,
         partner_uuid=rows.partner.uuid,
@@ -68,7 +68,7 @@ def kyc_summary(rows: KycRows, note: str = "") -> Kyc:
         detail=f"{detail} {note}".rstrip(),
         checked_on=None if rows.current is None else rows.current.checked_on,
         errors=wrong,
-        checks=found,
+        checks=checks,
     )
 
 
@@ -139,7 +139,7 @@ def _detail(rows: KycRows, missing: Sequence[KycCheck], wrong: Sequence[KycCheck
         return "The payment provider has validated this partner."
     if not rows.partner.provider_user_id:
         return "The payment provider does not know this partner yet: activate its payments first."
-    told = {
+    texts = {
         "Being examined": [c for c in missing if c.status in {KycCheckStatus.VALIDATION_ASKED, KycCheckStatus.REVIEW}],
         "Opened and not done yet": [c for c in missing if c.status is KycCheckStatus.PENDING],
         "Refused": [c for c in wrong if c.status is KycCheckStatus.REFUSED],
@@ -148,7 +148,7 @@ def _detail(rows: KycRows, missing: Sequence[KycCheck], wrong: Sequence[KycCheck
         "Not handed in completely, send it again": [c for c in wrong if c.status is KycCheckStatus.CREATED],
         "Missing": [c for c in wrong if c.status is None],
     }
-    parts = [f"{what}: {', '.join(map(_label_of, which))}." for what, which in told.items() if which]
+    parts = [f"{what}: {', '.join(map(_label_of, which))}." for what, which in texts.items() if which]
     first = "The payment provider has not validated this partner yet."
     way_out = "Hand in what is named, or open an identity verification." if wrong or not missing else ""
     return " ".join(filter(None, (first, *parts, way_out)))

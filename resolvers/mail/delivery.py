@@ -57,7 +57,7 @@ async def send(services: Services, mail_id: int) -> None:
     except MailError as error:
         await _record_failure(services, mail, error)
     except Exception as error:  # a bug in a template or bad data: logged, and retried until it is fixed
-        log.exception("a message could not be made", mail=mail.id, kind=mail.kind)
+        log.exception("a message could not be rendered", mail=mail.id, kind=mail.kind)
         await _record_failure(
             services, mail, MailDeferred(f"It could not be rendered: {type(error).__name__}: {error}")
         )
@@ -114,9 +114,9 @@ def service_brand(settings: Settings, name: str) -> Brand:
 
 
 async def _record_sent(services: Services, mail: MailRow) -> None:
-    sent = {"state": MailState.SENT, "sent_on": services.clock.now(), "due_on": None, "last_error": ""}
+    values = {"state": MailState.SENT, "sent_on": services.clock.now(), "due_on": None, "last_error": ""}
     async with services.db.sessions() as db, db.begin():
-        await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(sent))
+        await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(values))
     MAILS.labels(mail.kind, "sent").inc()
     log.info("a message was sent", mail=mail.id, kind=mail.kind, tries=mail.tries)
 

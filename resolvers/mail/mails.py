@@ -83,8 +83,8 @@ async def queue_order_mails(db: AsyncSession, order: OrderRow, attempt: AttemptR
     partner, time_zone = await _partner(db, order.partner_id)
     about = order_content(order, attempt, time_zone).model_dump()
     buyer, once = (order.buyer_email, order.language), str(order.uuid)
-    told = ((MailKind.ORDER_CONFIRMATION, *buyer), (MailKind.NEW_ORDER, partner.agency_email, partner.language))
-    for kind, to, language in told:
+    recipients = ((MailKind.ORDER_CONFIRMATION, *buyer), (MailKind.NEW_ORDER, partner.agency_email, partner.language))
+    for kind, to, language in recipients:
         await enqueue_mail(db, kind, to=to, language=language, partner_id=partner.id, about=about, unique_key=once)
 
 

@@ -29,4 +29,4 @@ async def _delete_unclaimed(services: Services, keys: list[str]) -> None:
     lost = [key for key, uuid in owners.items() if uuid not in there]
     if lost:
         await services.files.delete(*lost)
-        log.info("files of uploads that failed are gone", files=len(lost))
+        log.info("files of failed uploads were deleted", files=len(lost))

@@ -124,15 +124,15 @@ async def onboarding_return(call: Call) -> Onboarding:
                 await sync_activation(call.services, stands.activation.id)
         except (ProviderError, TimeoutError) as error:
             # The page shows the last known state, and the worker checks again.
-            log.warning("the provider could not tell how an activation stands", error=repr(error))
+            log.warning("the status of an activation could not be read from the provider", error=repr(error))
     async with call.services.db.sessions() as db:
         return await _view(call, db)
 
 
 async def _load_rows(call: Call, db: AsyncSession) -> OnboardingRows:
     partner_id = call.caller.partner_id
-    found = {} if partner_id is None else await load_onboarding_rows(db, [partner_id])
-    for stands in found.values():
+    rows_by_partner = {} if partner_id is None else await load_onboarding_rows(db, [partner_id])
+    for stands in rows_by_partner.values():
         return stands
     raise NotFound(thing="page")
 
@@ -178,8 +178,8 @@ def _refused_field(stands: OnboardingRows) -> OnboardingField | None:
 
 
 def _asked_fields(stands: OnboardingRows) -> tuple[OnboardingField, ...]:
-    wanted = {*form_fields(stands.partner), _refused_field(stands)}
-    return tuple(field for field in OnboardingField if field in wanted)
+    names = {*form_fields(stands.partner), _refused_field(stands)}
+    return tuple(field for field in OnboardingField if field in names)
 
 
 def _step(stands: OnboardingRows) -> OnboardingStep:
@@ -233,16 +233,16 @@ def _parse_details(
     fields: Iterable[OnboardingField], partner: PartnerRow, details: OnboardingDetails
 ) -> Mapping[str, Any]:
     """The parsed values of the requested fields. Raises InvalidInput for invalid or empty required fields."""
-    given = {field: clean_line(getattr(details, field)) for field in fields}
-    kind = given.get(OnboardingField.COMPANY_TYPE) or partner.company_type
-    country = country_code(given.get(OnboardingField.HQ_COUNTRY, "")) or partner.hq_country_code
+    values = {field: clean_line(getattr(details, field)) for field in fields}
+    kind = values.get(OnboardingField.COMPANY_TYPE) or partner.company_type
+    country = country_code(values.get(OnboardingField.HQ_COUNTRY, "")) or partner.hq_country_code
     required = required_fields(CompanyType(kind) if kind in set(CompanyType) else None, country)
     wrong = [
         Problem((field.value,), "REQUIRED", REQUIRED)
-        for field, value in given.items()
+        for field, value in values.items()
         if not value and (field in required or field is OnboardingField.COMPANY_TYPE)
     ]
-    filled = {field.value: value for field, value in given.items() if value}
+    filled = {field.value: value for field, value in values.items() if value}
     try:
         typed = OnboardingForm.model_validate(filled)
     except ValidationError as error:

@@ -52,7 +52,7 @@ async def begin_task(call: Call, input: BeginTask) -> str:
     async with call.services.db.sessions() as db:
         partner = _require_task(await load_onboarding_rows(db, [call.caller.partner_id or 0]), input.task)
     call.add_audit_subject(partner)
-    async with calling_provider(f"to {input.task}", partner_id=partner.id):
+    async with calling_provider(f"starting the task {input.task}", partner_id=partner.id):
         if input.task is OnboardingTask.PROVE_IDENTITY:
             action = (await find_or_open_check(call.services, partner))[0].action
             url = action.url if action else None

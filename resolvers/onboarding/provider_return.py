@@ -46,14 +46,16 @@ async def representative_at(services: Services, path: str) -> Caller:
 
 
 @operation(AccessRule.REPRESENTATIVE, transaction=False)
-async def returned(call: Call, path: str) -> ProviderReturn:
+async def get_provider_return(call: Call, path: str) -> ProviderReturn:
     """The status of the identity verification or bank account at a return path, read from the provider now."""
     row, partner = await _find_returned(call, path)
     try:
-        async with calling_provider("what a representative comes back from", partner_id=partner.id):
+        async with calling_provider("refreshing the state after a return", partner_id=partner.id):
             await _refresh(call.services, row)
     except (ProviderFailed, ProviderTimedOut):
-        log.warning("somebody who comes back is told what was known before", partner_id=partner.id)
+        log.warning(
+            "a representative sees the last known state after the return from the provider", partner_id=partner.id
+        )
     row, partner = await _find_returned(call, path)
     stage = _stage(row)
     of = ProviderReturnPurpose.IDENTITY if isinstance(row, IdentityCheckRow) else ProviderReturnPurpose.BANK_ACCOUNT
@@ -80,7 +82,7 @@ async def try_again(call: Call, input: ProviderReturnRetry) -> str:
     if _stage(row) in {ProviderReturnStatus.WAITING, ProviderReturnStatus.DONE}:
         return input.path
     call.add_audit_subject(partner)
-    async with calling_provider("trying again", partner_id=partner.id):
+    async with calling_provider("restarting a task", partner_id=partner.id):
         if isinstance(row, IdentityCheckRow):
             return (await find_or_open_check(call.services, partner))[1].path
         return (await ensure_registered(call.services, partner)).path
@@ -103,7 +105,7 @@ async def _action_url(services: Services, row: IdentityCheckRow | BankAccountRow
         good = row.redirect_expires_on is not None and services.clock.now() < row.redirect_expires_on
         return row.redirect_url if good else None
     try:
-        async with calling_provider("an identity verification", partner_id=row.partner_id):
+        async with calling_provider("reading an identity verification", partner_id=row.partner_id):
             action = (await services.provider.get_identity_check(row.provider_id)).action
     except (ProviderFailed, ProviderTimedOut, UnknownToProvider):
         return None
@@ -123,7 +125,7 @@ async def _find_row(db: AsyncSession, path: str) -> IdentityCheckRow | BankAccou
         raise NotFound(thing="page")
     checks = select(IdentityCheckRow).where(col(IdentityCheckRow.path) == path, col(IdentityCheckRow.provider_id) != "")
     accounts = select(BankAccountRow).where(col(BankAccountRow.path) == path, col(BankAccountRow.provider_id) != "")
-    found = (await db.exec(checks)).one_or_none() or (await db.exec(accounts)).one_or_none()
-    if found is None:
+    row = (await db.exec(checks)).one_or_none() or (await db.exec(accounts)).one_or_none()
+    if row is None:
         raise NotFound(thing="page")
-    return found
+    return row

@@ -29,18 +29,18 @@ async def find_named_partner(call: Call, identifiers: Mapping[str, str | None], 
     Raises NotFound if none matches; InvalidInput if several match, if the identifiers match different partners, or if
     none is given.
     """
-    wanted = {name: value.strip() for name, value in identifiers.items() if value and value.strip()}
-    if not wanted:
+    values = {name: value.strip() for name, value in identifiers.items() if value and value.strip()}
+    if not values:
         raise InvalidInput.at(
             (), TemplatedMessage("Send {names}.", names=[FieldName(name) for name in identifiers]), "REQUIRED"
         )
-    tests = [TESTS[name](value) for name, value in wanted.items()]
+    tests = [TESTS[name](value) for name, value in values.items()]
     query: Any = select(PartnerRow.id, *tests).where(*visible_conditions(call.caller, PartnerRow), or_(*tests))
     rows = (await call.db.exec(query)).all()
     if not rows:
-        raise NotFound(lookup=wanted, thing="partner")
+        raise NotFound(lookup=values, thing="partner")
     meant = [id for id, *matches in rows if all(matches)]
     if len(meant) != 1:
-        told = "Several partners match." if meant else "These values match different partners."
-        raise InvalidInput(*(Problem((name,), "INVALID", told) for name in wanted))
+        message = "Several partners match." if meant else "These values match different partners."
+        raise InvalidInput(*(Problem((name,), "INVALID", message) for name in values))
     return await find_visible(call.db, call.caller, PartnerRow, "partner", lock=lock, id=meant[0])

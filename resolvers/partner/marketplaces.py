@@ -106,7 +106,7 @@ async def change_site_domain(call: Call, input: ChangeSiteDomain) -> Partner:
         raise InvalidInput.at(
             "site_domain", "Send a host name without a scheme or a path, such as checkout.shop.example."
         )
-    if _reserved(call, host, row.id):
+    if _is_reserved_host(call, host, row.id):
         raise InvalidInput.at("site_domain", "This host name is reserved. Choose another one.")
     taken = select(PartnerRow.id).where(col(PartnerRow.site_domain) == host, col(PartnerRow.id) != row.id)
     if (await call.db.exec(taken)).first() is not None:
@@ -117,7 +117,7 @@ async def change_site_domain(call: Call, input: ChangeSiteDomain) -> Partner:
     return row
 
 
-def _reserved(call: Call, host: str, partner_id: int) -> bool:
+def _is_reserved_host(call: Call, host: str, partner_id: int) -> bool:
     """True if the host is one of the service itself, or the default host of another partner."""
     settings = call.services.settings
     default = re.fullmatch(rf"[a-z0-9-]*?-([0-9]+)\.{re.escape(settings.funnel_domain)}(:[0-9]+)?", host)

@@ -25,8 +25,8 @@ async def create_network_partner(call: Call, input: CreateNetworkPartner) -> Par
 
 
 async def _find_partner(call: Call, input: Any, *, lock: bool = False) -> PartnerRow:
-    sent = input if isinstance(input, Mapping) else {}
-    values = {key: sent.get(key, sent.get(to_camel_case(key))) for key in KEYS}
+    fields = input if isinstance(input, Mapping) else {}
+    values = {key: fields.get(key, fields.get(to_camel_case(key))) for key in KEYS}
     return await find_named_partner(
         call, {key: str(value) if type(value) in {str, int} else None for key, value in values.items()}, lock=lock
     )

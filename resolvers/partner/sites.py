@@ -32,10 +32,10 @@ async def shop_at(db: Database, host: str) -> Shop | None:
         .where(col(PartnerRow.site_domain) == host.lower())
     )
     async with db.sessions() as session:
-        found = (await session.exec(query)).first()
-    if found is None:
+        row = (await session.exec(query)).first()
+    if row is None:
         return None
-    partner, marketplace = found
+    partner, marketplace = row
     return Shop(
         partner_id=partner.id,
         marketplace_id=marketplace.id,

@@ -96,12 +96,12 @@ async def _payin_of(services: Services, attempt: AttemptRow) -> Transaction | No
     if attempt.payin_id:
         return await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
     try:
-        found = await services.provider.resolve(IdempotencyKey(str(attempt.payin_key)), sent_at=attempt.created_on)
+        payin = await services.provider.resolve(IdempotencyKey(str(attempt.payin_key)), sent_at=attempt.created_on)
     except Declined as declined:
         return declined.transaction
     except InvalidRequest:
         return None
-    return found if isinstance(found, Transaction) else None
+    return payin if isinstance(payin, Transaction) else None
 
 
 async def _record_payin(tx: Recording, attempt: AttemptRow, payin: Transaction | None) -> AttemptRow:
@@ -191,7 +191,7 @@ async def _complete(tx: Recording, attempt: AttemptRow, payin: Transaction | Non
         await enqueue_job(tx.db, JobKind.SETTLE_ATTEMPT, {"id": attempt.id}, unique_key=str(attempt.id))
         if payin is not None:
             await mails.queue_refund_mail(tx.db, attempt, payin.amount)
-    log.info("checkout attempt ended", attempt=str(attempt.id), state=attempt.state)
+    log.info("a payment attempt ended", attempt=str(attempt.id), state=attempt.state)
 
 
 async def _place_order(services: Services, db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
@@ -237,7 +237,9 @@ def _paid_in_full(attempt: AttemptRow, payin: Transaction | None) -> bool:
     expected = MinorAmount.of(attempt.card_amount, attempt.currency)
     good = payin.amount == expected and payin.reference == str(attempt.id)
     if not good:
-        log.error("a pay-in is not what was asked for", attempt=str(attempt.id), payin=payin.id, amount=payin.amount)
+        log.error(
+            "a pay-in has a wrong amount or reference", attempt=str(attempt.id), payin=payin.id, amount=payin.amount
+        )
     return good
 
 
@@ -245,7 +247,7 @@ async def _consume_reservations(db: AsyncSession, attempt: AttemptRow, now: dt.d
     """Consume the reservations, after reserving again if they were released. Returns False, without effect, if
     something is not available.
     """
-    if not attempt.held and await _superseded(db, attempt):
+    if not attempt.held and await _is_superseded(db, attempt):
         return False
     try:
         async with db.begin_nested():
@@ -257,7 +259,7 @@ async def _consume_reservations(db: AsyncSession, attempt: AttemptRow, now: dt.d
     return True
 
 
-async def _superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
+async def _is_superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
     """True if the customer has started or completed a newer payment for the same cart or basket."""
     others = select(AttemptRow.id).where(
         col(AttemptRow.partner_id) == attempt.partner_id,
@@ -291,18 +293,18 @@ async def _refunds(services: Services, attempt: AttemptRow) -> Refunds:
     assert attempt.refund_key is not None
     key = attempt.refund_key
     payin = await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
-    found = await services.provider.list_children(TransactionKind.PAYIN, payin.id)
-    made = [refund for refund in found if refund.status is not TransactionStatus.FAILED]
-    left = sum((-refund.amount.minor for refund in made), payin.amount.minor)
+    refunds = await services.provider.list_children(TransactionKind.PAYIN, payin.id)
+    valid_refunds = [refund for refund in refunds if refund.status is not TransactionStatus.FAILED]
+    left = sum((-refund.amount.minor for refund in valid_refunds), payin.amount.minor)
     if left <= 0:
-        return Refunds(key, made)
+        return Refunds(key, valid_refunds)
     amount, nothing = MinorAmount(payin.amount.currency, left), MinorAmount(payin.amount.currency, 0)
     request = RefundRequest(str(attempt.id), payin.id, payin.payer_id, amount, nothing)
     try:
         refund = await services.provider.refund(request, key=IdempotencyKey(str(key)))
     except Declined as declined:
         refund = declined.transaction
-    return Refunds(key, [*made, refund])
+    return Refunds(key, [*valid_refunds, refund])
 
 
 async def _lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:

@@ -104,9 +104,9 @@ async def issued_items(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -
         return [None for _ in attempt.lines]
     vouchers = await db.exec(select(VoucherRow).where(col(VoucherRow.order_id) == order.id))
     cards = await db.exec(select(GiftCardRow).where(col(GiftCardRow.order_id) == order.id))
-    made: dict[tuple[int | None, int | None], VoucherRow | GiftCardRow] = {(row.id, None): row for row in vouchers}
-    made |= {(None, row.id): row for row in cards}
-    return [_issued_item(made[line.voucher_id, line.gift_card_id], attempt) for line in attempt.lines]
+    rows: dict[tuple[int | None, int | None], VoucherRow | GiftCardRow] = {(row.id, None): row for row in vouchers}
+    rows |= {(None, row.id): row for row in cards}
+    return [_issued_item(rows[line.voucher_id, line.gift_card_id], attempt) for line in attempt.lines]
 
 
 def _issued_item(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> IssuedItem:

@@ -113,7 +113,7 @@ async def _submit_payment(services: Services, attempt: AttemptRow, return_url: s
         log.exception("the provider refused to start a payment", attempt=str(attempt.id), code=error.code)
         raise ProviderFailed from error
     except ProviderError as error:
-        log.warning("a payment could not be started for now", attempt=str(attempt.id), error=repr(error))
+        log.warning("a payment could not be started", attempt=str(attempt.id), error=repr(error))
         raise ProviderTimedOut from error
     if sent.state is AttemptState.ABANDONED:
         raise ProviderTimedOut
@@ -149,7 +149,9 @@ async def settle_payment(call: Call, session_id: str, attempt_id: uuid.UUID) -> 
     try:
         attempt = await sync_attempt(call.services, attempt.id, time_limit=PROVIDER_TIMEOUT)
     except ProviderError as error:  # the page shows the payment as pending, and the worker checks again
-        log.warning("a payment could not be settled for now", attempt=str(attempt_id), error=str(error))
+        log.warning(
+            "the status of a payment could not be read from the provider", attempt=str(attempt_id), error=str(error)
+        )
         attempt = await read_attempt(call.services, attempt_id)
     if attempt.session_digest != session_digest(session_id):
         raise NotFound(thing="payment")
@@ -182,7 +184,9 @@ async def cancel_payment(call: Call, key: CheckoutKey) -> Checkout:
         try:
             await sync_attempt(call.services, live.id, time_limit=PROVIDER_TIMEOUT)
         except ProviderError as error:
-            log.warning("a payment is given up without the provider's word", attempt=str(live.id), error=str(error))
+            log.warning(
+                "a payment was cancelled without its status from the provider", attempt=str(live.id), error=str(error)
+            )
         async with call.services.db.sessions() as db, db.begin():
             locked = await lock_attempt(db, live.id)
             if locked is not None and locked.state in LIVE:

@@ -28,9 +28,9 @@ async def handle_notification(services: Services, kind: TransactionKind, transac
         known = (await db.exec(select(AttemptRow.id).where(col(column) == transaction_id))).first()
     if known is not None and kind is TransactionKind.PAYIN:
         await _reopen_if_paid(services, known, transaction_id)
-    found = known or await _find_by_reference(services, kind, transaction_id)
-    if found is not None:
-        await CHECKS.poll(services, found)
+    attempt_id = known or await _find_by_reference(services, kind, transaction_id)
+    if attempt_id is not None:
+        await CHECKS.poll(services, attempt_id)
 
 
 async def _reopen_if_paid(services: Services, attempt_id: uuid.UUID, payin_id: str) -> None:
@@ -39,7 +39,7 @@ async def _reopen_if_paid(services: Services, attempt_id: uuid.UUID, payin_id: s
         return
     payin = await services.provider.get_transaction(TransactionKind.PAYIN, payin_id)
     if payin.status is TransactionStatus.SUCCEEDED:
-        log.error("a failed payment is paid after all", attempt=str(attempt_id), payin=payin_id)
+        log.error("a failed payment was paid afterwards", attempt=str(attempt_id), payin=payin_id)
         await record_pending(services, attempt_id, payin)
 
 

@@ -135,9 +135,9 @@ async def _prototypes(
     call: Call, partner_id: int, vouchers: Sequence[ImportedVoucher]
 ) -> Mapping[int, VoucherPrototypeRow]:
     table = VoucherPrototypeRow
-    wanted = is_any_of(col(table.id), list({each.voucher_prototype_id for each in vouchers}))
-    found = (await call.db.exec(select(table).where(col(table.partner_id) == partner_id, wanted))).all()
-    return {row.id: row for row in found}
+    is_named = is_any_of(col(table.id), list({each.voucher_prototype_id for each in vouchers}))
+    rows = (await call.db.exec(select(table).where(col(table.partner_id) == partner_id, is_named))).all()
+    return {row.id: row for row in rows}
 
 
 class _ExistingCodes(NamedTuple):
@@ -152,9 +152,9 @@ class _ExistingCodes(NamedTuple):
 async def _find_codes(call: Call, codes: Sequence[str]) -> _ExistingCodes:
     owner = col(PartnerRow.id) == col(VoucherRow.partner_id)
     query = select(VoucherRow.normal_code, PartnerRow.id, PartnerRow.marketplace_id).join(PartnerRow, owner)
-    found = (await call.db.exec(query.where(is_any_of(col(VoucherRow.normal_code), codes)))).all()
-    seen = frozenset(code for code, *owned in found if call.caller.sees(*owned))
-    return _ExistingCodes(seen, len(seen) < len(found))
+    rows = (await call.db.exec(query.where(is_any_of(col(VoucherRow.normal_code), codes)))).all()
+    seen = frozenset(code for code, *owned in rows if call.caller.sees(*owned))
+    return _ExistingCodes(seen, len(seen) < len(rows))
 
 
 async def _check_hidden_codes(call: Call, codes: Sequence[str], under: ProblemPath) -> None:

@@ -129,14 +129,16 @@ def recipient_problems(input: VoucherIssueFields) -> Sequence[Problem]:
 
 
 def gifter_of(input: VoucherIssueFields) -> VoucherGifter:
-    sent = input.gifter_details
-    return VoucherGifter() if sent is None else VoucherGifter(**sent.model_dump())
+    details = input.gifter_details
+    return VoucherGifter() if details is None else VoucherGifter(**details.model_dump())
 
 
 def giftee_of(input: VoucherIssueFields) -> VoucherGiftee:
     """The giftee; empty texts become None."""
-    sent = input.giftee_details
-    return VoucherGiftee() if sent is None else VoucherGiftee(**{k: v or None for k, v in sent.model_dump().items()})
+    details = input.giftee_details
+    return (
+        VoucherGiftee() if details is None else VoucherGiftee(**{k: v or None for k, v in details.model_dump().items()})
+    )
 
 
 def _new_voucher(partner_id: int, sold: ShopPrototype, input: IssueVoucher) -> NewVoucher:

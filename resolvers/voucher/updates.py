@@ -133,9 +133,9 @@ async def _add_booking(call: Call, row: VoucherRow, rental: VoucherRentalInput, 
     there = (await call.db.exec(select(func.count()).select_from(VoucherRentalRow).where(of_voucher))).one()
     if there >= MOST_RENTALS:
         raise InvalidInput.at(at or "code", f"A voucher has at most {MOST_RENTALS} bookings.", "TOO_MANY")
-    told = rental.model_dump(include=set(VoucherRentalInput.model_fields))
+    dates = rental.model_dump(include=set(VoucherRentalInput.model_fields))
     noted_on = row.used_on if at and row.used_on else call.services.clock.now()
-    call.db.add(VoucherRentalRow(partner_id=row.partner_id, voucher_id=row.id, created_on=noted_on, **told))
+    call.db.add(VoucherRentalRow(partner_id=row.partner_id, voucher_id=row.id, created_on=noted_on, **dates))
     await call.db.flush()
 
 

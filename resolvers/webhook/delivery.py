@@ -77,11 +77,11 @@ async def fan_out(services: Services, event_id: int) -> None:
 
 
 async def _fan_out_all(services: Services) -> None:
-    found = 1
-    while found:
+    event_count = 1
+    while event_count:
         async with services.db.sessions() as db, db.begin():
-            found, told = await fan_out_events(db)
-            await enqueue_deliveries(db, told)
+            event_count, endpoint_ids = await fan_out_events(db)
+            await enqueue_deliveries(db, endpoint_ids)
 
 
 async def deliver(services: Services, endpoint_id: int) -> None:
@@ -131,14 +131,14 @@ async def _record_answer(services: Services, taken: ClaimedDelivery, answer: Sen
             await enqueue_deliveries(db, [taken.endpoint.id], after=noted.pause)
         if noted is not None and noted.disabled is not None:
             await _tell_owner(db, taken.endpoint, noted.disabled)
-    told = log.bind(endpoint=taken.endpoint.id, message=taken.delivery.key, outcome=answer.outcome.value)
+    bound_log = log.bind(endpoint=taken.endpoint.id, message=taken.delivery.key, outcome=answer.outcome.value)
     if noted is None:
-        told.warning("a webhook was sent for an endpoint that was not ours any more")
+        bound_log.warning("the result of a webhook was dropped because another worker had taken over its endpoint")
     elif noted.disabled is not None:
         DISABLED.labels(noted.disabled.value).inc()
-        told.warning("a webhook endpoint was disabled", reason=noted.disabled.value)
+        bound_log.warning("a webhook endpoint was disabled", reason=noted.disabled.value)
     else:
-        told.info("a webhook was sent", status=answer.status, again_in=noted.pause and noted.pause.total_seconds())
+        bound_log.info("a webhook was sent", status=answer.status, again_in=noted.pause and noted.pause.total_seconds())
     return noted
 
 
@@ -177,12 +177,12 @@ async def sweep(services: Services) -> int:
     await _fan_out_all(services)
     now = services.clock.now()
     async with services.db.sessions() as db, db.begin():
-        found = await due_endpoints(db, now, SWEEP_BATCH)
-        await enqueue_deliveries(db, found, once="swept")
+        endpoint_ids = await due_endpoints(db, now, SWEEP_BATCH)
+        await enqueue_deliveries(db, endpoint_ids, once="swept")
         waiting, since = await _waiting(db)
     WAITING.set(waiting)
     WAITING_SECONDS.set(max(now - since, dt.timedelta()).total_seconds() if since else 0)
-    return len(found)
+    return len(endpoint_ids)
 
 
 async def _waiting(db: AsyncSession) -> tuple[int, dt.datetime | None]:

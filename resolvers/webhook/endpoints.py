@@ -138,7 +138,7 @@ async def create_webhook_endpoint(call: Call, input: CreateWebhookEndpoint) -> I
     )
     call.db.add(row)
     await call.db.flush()
-    return _issued(call, row)
+    return _issued_endpoint(call, row)
 
 
 @operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
@@ -182,7 +182,7 @@ async def rotate_webhook_secret(call: Call, input: RotateWebhookSecret) -> Issue
     overlap = dt.timedelta(hours=call.services.settings.webhook_secret_hours)
     rotate(row, call.services.clock.now(), overlap, revoke=input.revoke_previous)
     await call.db.flush()
-    return _issued(call, row)
+    return _issued_endpoint(call, row)
 
 
 @operation(Permission.MANAGE_WEBHOOK, exists=_endpoint)
@@ -254,7 +254,7 @@ def _webhook_answer_of(answer: SendResult) -> WebhookAnswer:
     )
 
 
-def _issued(call: Call, row: WebhookEndpointRow) -> IssuedWebhookEndpoint:
+def _issued_endpoint(call: Call, row: WebhookEndpointRow) -> IssuedWebhookEndpoint:
     return IssuedWebhookEndpoint(
         endpoint=row, secret=WEBHOOK_SECRET.secret_of(call.services.settings.secret, row.secret_salt)
     )

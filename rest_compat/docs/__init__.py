@@ -131,10 +131,10 @@ class Documentation:
         base = self.address or str(request.base_url).rstrip("/")
         asked = request.query_params.get("q", "").strip()[:LONGEST_SEARCH]
         if path == OVERVIEW and asked:
-            made = await asyncio.to_thread(self.render, base, path, asked)
+            html = await asyncio.to_thread(self.render, base, path, asked)
         else:
-            made = await asyncio.to_thread(self.render_cached, base, path)
-        return made.response(request, HEADERS)
+            html = await asyncio.to_thread(self.render_cached, base, path)
+        return html.response(request, HEADERS)
 
 
 def documentation(

@@ -83,7 +83,7 @@ def entry_of(document: Json, route: RestRoute, reference: Reference) -> Operatio
     described = [document["paths"][route.path][verb.lower()] for verb in route.verbs]
     operation = described[0]
     body = operation.get("requestBody", {}).get("content", {})
-    responses = {status: _resolved(document, response) for status, response in operation["responses"].items()}
+    responses = {status: _resolve(document, response) for status, response in operation["responses"].items()}
     good = {status: response for status, response in responses.items() if status < "300"}
     answer = next(iter(good.values()))["content"]["application/json"]["schema"]
     parameters = operation["parameters"]
@@ -114,10 +114,10 @@ def _request(document: Json, verbs: Sequence[str], described: Sequence[Json]) ->
     required = [{row.names for row in rows if row.required} for rows in of_verb]
     everywhere, anywhere = set.intersection(*required), set.union(*required)
     by = next((verb for verb, names in zip(verbs, required, strict=True) if names - everywhere), "")
-    told = {**dict.fromkeys(anywhere, f"required by {by}"), **dict.fromkeys(everywhere, "required")}
+    notes = {**dict.fromkeys(anywhere, f"required by {by}"), **dict.fromkeys(everywhere, "required")}
     longest = max(of_verb, key=len)
     return [
-        *_merge_languages([KeyRow(row.names, row.kind, told.get(row.names, ""), row.description) for row in longest])
+        *_merge_languages([KeyRow(row.names, row.kind, notes.get(row.names, ""), row.description) for row in longest])
     ]
 
 
@@ -146,18 +146,18 @@ def _example_path(path: str, parameters: Sequence[Json]) -> str:
 # ---- schemas as tables
 
 
-def _resolved(document: Json, thing: Mapping[str, Any]) -> Json:
+def _resolve(document: Json, thing: Mapping[str, Any]) -> Json:
     """The target of a `$ref`, or the object itself."""
-    found: Any = thing
-    while "$ref" in found:
-        kind, name = found["$ref"].split("/")[-2:]
-        found = document["components"][kind][name]
-    return dict(found)
+    target: Any = thing
+    while "$ref" in target:
+        kind, name = target["$ref"].split("/")[-2:]
+        target = document["components"][kind][name]
+    return dict(target)
 
 
 def _rows(document: Json, schema: Mapping[str, Any], before: str = "") -> Iterator[KeyRow]:
     """The keys of an object and of the objects in it: `items[].product_id`."""
-    schema = _resolved(document, schema)
+    schema = _resolve(document, schema)
     if schema.get("type") == "array":
         yield from _rows(document, schema["items"], f"{before}[]")
         return
@@ -173,9 +173,9 @@ def _merge_languages(rows: Sequence[KeyRow]) -> Iterator[KeyRow]:
     while at < len(rows):
         name = rows[at].names[0].removesuffix(f"_{LANGUAGES[0]}")
         family = [f"{name}_{language}" for language in LANGUAGES]
-        found = rows[at : at + len(family)]
-        if [row.names[0] for row in found] == family:
-            yield KeyRow(tuple(family), found[0].kind, found[0].required, found[0].description)
+        candidates = rows[at : at + len(family)]
+        if [row.names[0] for row in candidates] == family:
+            yield KeyRow(tuple(family), candidates[0].kind, candidates[0].required, candidates[0].description)
             at += len(family)
         else:
             yield rows[at]
@@ -183,29 +183,29 @@ def _merge_languages(rows: Sequence[KeyRow]) -> Iterator[KeyRow]:
 
 
 def _object_in(document: Json, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = _resolved(document, schema)
-    alternatives = [_resolved(document, s) for s in found.get("anyOf", ())]
-    return next((a for a in alternatives if "properties" in a), found)
+    resolved = _resolve(document, schema)
+    alternatives = [_resolve(document, s) for s in resolved.get("anyOf", ())]
+    return next((a for a in alternatives if "properties" in a), resolved)
 
 
 def _row(document: Json, name: str, schema: Mapping[str, Any], about: Mapping[str, Any]) -> KeyRow:
-    found = _resolved(document, schema)
-    description = about.get("description") or schema.get("description") or found.get("description", "")
+    resolved = _resolve(document, schema)
+    description = about.get("description") or schema.get("description") or resolved.get("description", "")
     return KeyRow((name,), _kind(document, schema), "required" if about.get("required") else "", description)
 
 
 def _kind(document: Json, schema: Mapping[str, Any]) -> str:
     """The type of a value as text."""
-    found = _resolved(document, schema)
-    if "anyOf" in found:
-        return " or ".join(dict.fromkeys(_kind(document, inner) for inner in found["anyOf"]))
-    if "const" in found:
-        return f'"{found["const"]}"'
-    if "enum" in found:
-        return " | ".join("null" if value is None else str(value) for value in found["enum"])
-    kinds = found.get("type", "any")
+    resolved = _resolve(document, schema)
+    if "anyOf" in resolved:
+        return " or ".join(dict.fromkeys(_kind(document, inner) for inner in resolved["anyOf"]))
+    if "const" in resolved:
+        return f'"{resolved["const"]}"'
+    if "enum" in resolved:
+        return " | ".join("null" if value is None else str(value) for value in resolved["enum"])
+    kinds = resolved.get("type", "any")
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds == ["array"]:
-        return f"array of {_kind(document, found.get('items', {}))}"
-    known = found.get("format") or found.get("pattern")
+        return f"array of {_kind(document, resolved.get('items', {}))}"
+    known = resolved.get("format") or resolved.get("pattern")
     return " or ".join(f"string ({known})" if kind == "string" and known else kind for kind in kinds)

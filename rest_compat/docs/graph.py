@@ -54,9 +54,9 @@ def sections(sdl: str) -> Sequence[Section]:
     """The definitions of a schema by kind; queries and mutations come first."""
     defined = [node for node in parse(sdl).definitions if isinstance(node, NamedNode)]
     names = frozenset(node.name.value for node in defined)
-    made = [Definition(node.name.value, _section(node), _code(sdl, node, names)) for node in defined]
-    found = [Section(title, [each for each in made if each.section == title]) for title in _titles()]
-    return [section for section in found if section.definitions]
+    definitions = [Definition(node.name.value, _section(node), _code(sdl, node, names)) for node in defined]
+    all_sections = [Section(title, [each for each in definitions if each.section == title]) for title in _titles()]
+    return [section for section in all_sections if section.definitions]
 
 
 def _titles() -> Sequence[str]:

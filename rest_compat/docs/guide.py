@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
-from rest_compat.docs.samples import highlighted
+from rest_compat.docs.samples import highlight_code
 
 PACKAGE = pathlib.Path(__file__).parents[1]
 INSTALLED, SOURCE = PACKAGE / "integrate.md", PACKAGE.parent / "docs" / "integrate.md"
@@ -44,7 +44,7 @@ def guide(base: str) -> Markup:
 def _fence(_renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: EnvType) -> str:
     """A code block, rendered like those of the reference."""
     kind = tokens[at].info.strip() or "text"
-    code = highlighted(tokens[at].content, kind)
+    code = highlight_code(tokens[at].content, kind)
     return str(_SAMPLE.format(kind=kind, name=LANGUAGES[kind], number=at, code=code))
 
 
@@ -55,15 +55,15 @@ def _anchor(heading: str) -> str:
 
 def _without_file_links(children: list[Token]) -> list[Token]:
     """Replace links to other files of the repository, which are not served, by the names of the files."""
-    made: list[Token] = []
+    output: list[Token] = []
     file = ""
     for token in children:
         href = str(token.attrGet("href") or "")
         if token.type == "link_open" and not href.startswith("#"):
             file = href.partition("#")[0]
         elif token.type == "link_close" and file:
-            made.append(Token("text", "", 0, content=f" (docs/{file})"))
+            output.append(Token("text", "", 0, content=f" (docs/{file})"))
             file = ""
         else:
-            made.append(token)
-    return made
+            output.append(token)
+    return output

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from rest_compat.docs.entries import OperationEntry, entry_of
 from rest_compat.docs.graph import sections
 from rest_compat.docs.guide import guide
-from rest_compat.docs.samples import highlighted
+from rest_compat.docs.samples import highlight_code
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import ReferenceOf
 from rest_compat.openapi.schemas import Json
@@ -56,12 +56,12 @@ class DocsPages:
         self.environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
         )
-        self.environment.filters.update(prose=prose, inline=inline, coloured=highlighted, breakable=breakable)
+        self.environment.filters.update(prose=prose, inline=inline, coloured=highlight_code, breakable=breakable)
 
     def overview(self, base: str, asked: str = "") -> str:
         """The first page: the introduction, and all operations or those that match a search."""
-        found = [(group, [entry for entry in group.entries if entry.matches(asked)]) for group in self.groups]
-        return self._render("overview.html", base, asked=asked, found=[pair for pair in found if pair[1]])
+        groups = [(group, [entry for entry in group.entries if entry.matches(asked)]) for group in self.groups]
+        return self._render("overview.html", base, asked=asked, found=[pair for pair in groups if pair[1]])
 
     def group(self, base: str, path: str) -> str:
         return self._render("group.html", base, group=next(group for group in self.groups if group.path == path))

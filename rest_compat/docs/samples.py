@@ -32,8 +32,8 @@ def _form_value(key: str, value: Any) -> str:
     return "@picture.jpg" if key == "file" else str(value)
 
 
-def highlighted(code: str, language: str) -> Markup:
+def highlight_code(code: str, language: str) -> Markup:
     """Code as HTML. Its CSS classes are those of the style sheet."""
     options = {"startinline": True} if language == "php" else {}
-    made: str = highlight(code, get_lexer_by_name(language, **options), HtmlFormatter(nowrap=True))
-    return Markup(made.rstrip())  # noqa: S704 - Pygments escapes
+    html: str = highlight(code, get_lexer_by_name(language, **options), HtmlFormatter(nowrap=True))
+    return Markup(html.rstrip())  # noqa: S704 - Pygments escapes

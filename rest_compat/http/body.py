@@ -81,7 +81,7 @@ async def read_body(request: Request, accepts: Accepts) -> RequestBody:
     if accepts is not Accepts.JSON and kind == "multipart/form-data":
         return RequestBody(*drop_unstorable(await _multipart(request, raw)))
     if accepts is Accepts.FORM and kind == "application/x-www-form-urlencoded":
-        return RequestBody(*drop_unstorable(_urlencoded(raw)))
+        return RequestBody(*drop_unstorable(_parse_urlencoded(raw)))
     raise UnsupportedMediaType(wanted=accepts.value)
 
 
@@ -150,7 +150,7 @@ async def _multipart(request: Request, raw: bytes) -> dict[str, str | UploadFile
         raise MalformedBody(reason=error.message.rstrip(".")) from None
 
 
-def _urlencoded(raw: bytes) -> dict[str, str]:
+def _parse_urlencoded(raw: bytes) -> dict[str, str]:
     try:
         return dict(parse_qsl(raw.decode(), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS))
     except ValueError:

@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from resolvers.core.caller import Transport
 from resolvers.core.context import Context
-from resolvers.core.idempotency import ResponseReady, key_of
+from resolvers.core.idempotency import StoredResponse, key_of
 from rest_compat.http.errors import error_response, internal_error_response, snake_case_path
 from rest_compat.http.path_values import PathValues
 from rest_compat.http.responses import Header, RestResponse, StreamingRestResponse
@@ -60,10 +60,7 @@ class Endpoint(ABC):
         context.transport = Transport.REST
         if context.caller is None and not self.public:
             raise Unauthenticated
-        try:
-            answer = await self.answer(request, context, path_parameters)
-        except ResponseReady as kept:
-            answer = _replayed_response(kept)
+        answer = await self.answer(request, context, path_parameters)
         if self.route.deprecated is not None:
             answer.headers.extend(self.values.deprecation(self.route.deprecated, request, path_parameters))
         return answer
@@ -93,16 +90,15 @@ def query_of(request: Request, known: Iterable[str]) -> tuple[dict[str, str], tu
     """The known query parameters, and a problem for each whose value cannot be stored."""
     if not request.scope["query_string"]:
         return {}, ()
-    sent = request.query_params
-    query, wrong = drop_unstorable({name: sent[name] for name in known if name in sent})
+    parameters = request.query_params
+    query, wrong = drop_unstorable({name: parameters[name] for name in known if name in parameters})
     return {name: text for name, text in query.items() if text is not None}, wrong
 
 
-def _replayed_response(answered: ResponseReady) -> RestResponse:
+def stored_response(stored: StoredResponse) -> RestResponse:
     """The stored response, byte for byte."""
-    found = answered.response
-    headers = [(name.encode(), value.encode()) for name, value in found.headers]
-    return RestResponse(found.body, found.status, [*headers, REPLAYED] if answered.replayed else headers)
+    headers = [(name.encode(), value.encode()) for name, value in stored.headers]
+    return RestResponse(stored.body, stored.status, [*headers, REPLAYED] if stored.replayed else headers)
 
 
 def idempotency_key(request: Request) -> tuple[str | None, tuple[Problem, ...]]:

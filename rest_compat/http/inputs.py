@@ -54,7 +54,7 @@ class InputReader:
         self.nested = {
             name: reader
             for name, kind in _kinds(model)
-            if name not in self.groups and (reader := _nested(kind)) is not None
+            if name not in self.groups and (reader := _nested_reader(kind)) is not None
         }
         self.graphql_only = frozenset(graphql_only)
         if unknown := self.graphql_only - frozenset(model.model_fields):
@@ -81,19 +81,19 @@ class InputReader:
         fields = body if self.same_keys else self.fields(body)
         if path:
             fields = {**fields, **path}
-        told = {p.path: p for p in wrong if not p.path or p.path[0] in self.keys}
+        problems = {p.path: p for p in wrong if not p.path or p.path[0] in self.keys}
         absent = [(key,) for key in self.required_keys if whole and key not in body]
-        told |= {at: Problem(at, "REQUIRED", REQUIRED) for at in absent if at not in told}
-        found: tuple[Problem, ...] = ()
+        problems |= {at: Problem(at, "REQUIRED", REQUIRED) for at in absent if at not in problems}
+        model_problems: tuple[Problem, ...] = ()
         try:
-            made = self.model.model_validate(fields)
+            model = self.model.model_validate(fields)
         except ValidationError as error:
-            found = problems_of(error)
-        if not (told or found):
-            return made
-        named = [Problem(self.key_path_of(p.path), p.code, p.message) for p in found]
-        every = (*told.values(), *(p for p in named if p.path not in told))
-        wrong_at = [*((self._field_of(at[0]), *at[1:]) for at in told if at), *(p.path for p in found)]
+            model_problems = problems_of(error)
+        if not (problems or model_problems):
+            return model
+        named = [Problem(self.key_path_of(p.path), p.code, p.message) for p in model_problems]
+        every = (*problems.values(), *(p for p in named if p.path not in problems))
+        wrong_at = [*((self._field_of(at[0]), *at[1:]) for at in problems if at), *(p.path for p in model_problems)]
         tried = () if any(not p.path for p in wrong) else partial_inputs(self.model, fields, wrong_at)
         return RejectedInput(every, fields, tried)
 
@@ -155,7 +155,7 @@ def _groups(model: type[BaseModel], grouped: Mapping[tuple[str, ...], str]) -> M
     return {group: InputGroup(kinds[group], model.model_fields[group].is_required()) for group, _ in grouped}
 
 
-def _nested(kind: Any) -> InputReader | None:
+def _nested_reader(kind: Any) -> InputReader | None:
     if not (isinstance(kind, type) and issubclass(kind, BaseModel)) or kind is TextInput:
         return None
     reader = InputReader(kind, getattr(kind, "renamed", None))

@@ -65,9 +65,9 @@ class ListEndpoint(Endpoint):
         """Parse the query. Its problems become a `RejectedInput`, which the listing raises."""
         context.require(self.listing.permission)  # parsing a date may read the marketplace's time zone
         page, of_page = read_requested_page(query)
-        zone = await time_zone(context) if self.parameters.zoned(query) else UTC
-        given = self.parameters.read(query, zone)
-        problems = [*wrong, *of_page, *given.problems]
+        zone = await time_zone(context) if self.parameters.needs_time_zone(query) else UTC
+        parsed = self.parameters.read(query, zone)
+        problems = [*wrong, *of_page, *parsed.problems]
         order = None
         if self.route.ordering is not None:
             try:
@@ -76,7 +76,7 @@ class ListEndpoint(Endpoint):
                 problems.append(Problem(("ordering",), "INVALID", str(error)))
         filter: Filter | RejectedInput
         try:
-            filter = self.listing.filter.model_validate(given.fields)
+            filter = self.listing.filter.model_validate(parsed.fields)
         except ValidationError as error:
             problems += [Problem(self.parameters.key_path_of(p.path), p.code, p.message) for p in told(error)]
         if problems:
@@ -86,12 +86,12 @@ class ListEndpoint(Endpoint):
     async def page(self, request: Request, context: Context, asked: ListQuery) -> RestResponse:
         """One numbered page. Raises NotFound beyond the last page."""
         number, size = asked.page.number, asked.page.size
-        found = await self.listing(context, PageArguments(first=size, page=number), asked.filter, asked.order)
-        rows = await _fetch(found, self.route.shape, context)
+        connection = await self.listing(context, PageArguments(first=size, page=number), asked.filter, asked.order)
+        rows = await _fetch(connection, self.route.shape, context)
         if number > 1 and not rows.results:
             raise NotFound(thing="page")
         seen = asked.page.offset + len(rows.results)
-        count = await found.rows.count() if rows.more else seen  # the last page gives the count without a query
+        count = await connection.rows.count() if rows.more else seen  # the last page gives the count without a query
         page = Page(request.url, number, size, count)
         data = page.envelope(rows.results) if self.is_paged else rows.results
         return RestResponse(orjson.dumps(data), 200, [JSON, page.link()])
@@ -104,9 +104,9 @@ class ListEndpoint(Endpoint):
         return StreamingRestResponse(self._chunks(context, asked, first))
 
     async def _fetch_after(self, context: Context, asked: ListQuery, after: str | None) -> "Results":
-        window = PageArguments(first=LARGEST_PAGE_SIZE, after=after)
-        found = await self.listing(context, window, asked.filter, asked.order)
-        return await _fetch(found, self.route.shape, context)
+        page = PageArguments(first=LARGEST_PAGE_SIZE, after=after)
+        connection = await self.listing(context, page, asked.filter, asked.order)
+        return await _fetch(connection, self.route.shape, context)
 
     async def _chunks(self, context: Context, asked: ListQuery, part: "Results") -> AsyncIterator[bytes]:
         yield orjson.dumps(part.results)[:-1]

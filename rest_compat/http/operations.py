@@ -14,7 +14,7 @@ from resolvers.core.idempotency import IdempotentRequest, StoredResponse, finger
 from resolvers.core.listing import Lookup
 from resolvers.core.operation import Operation
 from rest_compat.http.body import RequestBody, read_body
-from rest_compat.http.endpoint import WRITES, ContextOf, Endpoint, idempotency_key, query_of
+from rest_compat.http.endpoint import WRITES, ContextOf, Endpoint, idempotency_key, query_of, stored_response
 from rest_compat.http.errors import error_response, snake_case_path
 from rest_compat.http.inputs import InputReader
 from rest_compat.http.page import PARAMETERS, Page, read_requested_page
@@ -22,7 +22,7 @@ from rest_compat.http.path_values import PathValues
 from rest_compat.http.responses import JSON, RestResponse
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
 from rest_compat.shapes.shape import Nested, ResourceShape
-from schema.core.errors import AppError, InvalidInput, NotFound, Problem, ProblemPath
+from schema.core.errors import AppError, InvalidInput, NotFound, ProblemPath
 from schema.core.inputs import RejectedInput
 
 
@@ -54,26 +54,27 @@ class OperationEndpoint(Endpoint):
             if request.method == "HEAD" and self.takes_input:
                 return await self.preview(context, query, wrong, path_parameters)
             return await self.run(context, query, wrong, path_parameters, whole=False)
-        sent = await read_body(request, self.route.accepts)
+        body = await read_body(request, self.route.accepts)
         try:
-            wrong = sent.problems
-            if self.operation.supports_idempotency:
-                wrong += await self.prepare_idempotency(request, context, sent)
-            return await self.run(context, sent.data, wrong, path_parameters, whole=request.method != "PATCH")
+            key, wrong = idempotency_key(request) if self.operation.supports_idempotency else (None, ())
+            once = None if key is None else await self.idempotent_request(key, request, context, body)
+            wrong = (*body.problems, *wrong)
+            return await self.run(
+                context, body.data, wrong, path_parameters, whole=request.method != "PATCH", once=once
+            )
         finally:
-            await sent.close()
+            await body.close()
 
     def path_fields(self, path: Mapping[str, Any]) -> dict[str, Any]:
         """The path parameters by input field."""
         return {self.route.renamed.get(name, name): path[name] for name in path}
 
-    async def prepare_idempotency(self, request: Request, context: Context, body: RequestBody) -> tuple[Problem, ...]:
-        """Prepare the context to run a request with an `Idempotency-Key` once. Returns the problems of an invalid key."""
-        key, wrong = idempotency_key(request)
-        if key is not None:
-            said = await fingerprint(request.method, request.scope["path"].rstrip("/"), body.data)
-            context.idempotency = IdempotentRequest(context, key, said, partial(self.render_outcome, context))
-        return wrong
+    async def idempotent_request(
+        self, key: str, request: Request, context: Context, body: RequestBody
+    ) -> IdempotentRequest:
+        """The request under its `Idempotency-Key`."""
+        said = await fingerprint(request.method, request.scope["path"].rstrip("/"), body.data)
+        return IdempotentRequest(context, key, said, partial(self.render_outcome, context))
 
     async def render_outcome(self, context: Context, outcome: Any) -> StoredResponse:
         """The response to store for a result or an `AppError` of the operation."""
@@ -83,26 +84,38 @@ class OperationEndpoint(Endpoint):
         return StoredResponse(answer.body, answer.status, headers)
 
     async def run(
-        self, context: Context, body: Any, wrong: Any, path_parameters: Sequence[str], *, whole: bool
+        self,
+        context: Context,
+        body: Any,
+        wrong: Any,
+        path_parameters: Sequence[str],
+        *,
+        whole: bool,
+        once: IdempotentRequest | None = None,
     ) -> RestResponse:
         """Validate what was sent and run the operation."""
-        path = self.path_values(context, path_parameters)
+        arguments = self.arguments(body, wrong, self.path_values(context, path_parameters), whole=whole)
+        if once is not None:
+            return stored_response(await self.operation.respond(context, once, **arguments))
+        return await self.build_response(await self.operation(context, **arguments), context)
+
+    def arguments(self, body: Any, wrong: Any, path: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
+        """The arguments of the operation."""
         if self.takes_input:
-            made = self.reader.read(body, self.path_fields(path), wrong, whole=whole)
-            return await self.build_response(await self.operation(context, input=made), context)
-        made = self.reader.read(body, {}, wrong)
-        if isinstance(made, RejectedInput):
-            invalid = RejectedInput(made.problems, {**path, **(made.raw or {})})
-            return await self.build_response(await self.operation(context, invalid), context)
-        arguments = {name: getattr(made, name) for name in type(made).model_fields}
-        return await self.build_response(await self.operation(context, **path, **arguments), context)
+            return {"input": self.reader.read(body, self.path_fields(path), wrong, whole=whole)}
+        model = self.reader.read(body, {}, wrong)
+        if isinstance(model, RejectedInput):
+            return {"input": RejectedInput(model.problems, {**path, **(model.raw or {})})}
+        return {**path, **{name: getattr(model, name) for name in type(model).model_fields}}
 
     async def preview(self, context: Context, query: Any, wrong: Any, path_parameters: Sequence[str]) -> RestResponse:
         """The response that a GET would have, without its effects."""
-        made = self.reader.read(query, self.path_fields(self.path_values(context, path_parameters)), wrong)
-        found = await self.operation.preview(context, made)
+        model = self.reader.read(query, self.path_fields(self.path_values(context, path_parameters)), wrong)
+        result = await self.operation.preview(context, model)
         return (
-            RestResponse(b"", has_content_length=False) if found is None else await self.build_response(found, context)
+            RestResponse(b"", has_content_length=False)
+            if result is None
+            else await self.build_response(result, context)
         )
 
     async def build_response(self, result: Any, context: Context) -> RestResponse:
@@ -141,8 +154,8 @@ class LookupEndpoint(Endpoint):
 
     async def answer(self, request: Request, context: Context, path_parameters: Sequence[str]) -> RestResponse:
         (value,) = self.path_values(context, path_parameters).values()
-        found, columns = await self.lookup(context, value), self.shape.columns
-        row = await (found.object() if columns is None else found.page(columns))
+        connection, columns = await self.lookup(context, value), self.shape.columns
+        row = await (connection.object() if columns is None else connection.page(columns))
         (written,) = await self.shape.render([row], context.loaders.load, columns=columns is not None)
         return (
             self.list_response(request, written[self.route.through])
@@ -180,8 +193,8 @@ def _model_of(operation: Operation[Any, Any], kinds: Mapping[str, Any], in_path:
         for name, kind in kinds.items()
         if name not in in_path
     }
-    made: type[BaseModel] = create_model(f"{operation.name}_arguments", **fields)
-    return made
+    model: type[BaseModel] = create_model(f"{operation.name}_arguments", **fields)
+    return model
 
 
 def _kind_in_path(

@@ -30,7 +30,7 @@ class Parameter:
     description: str
     schema: Mapping[str, Any] | None = None
     """JSON schema; None: the schema of the filter field."""
-    zoned: bool = False
+    needs_time_zone: bool = False
     """True if a time without an offset is in the marketplace's time zone."""
     narrow: tuple[Narrow, ...] = ()
     """One function per field; empty if no other parameter fills these fields."""
@@ -47,7 +47,7 @@ def since(name: str, field: str, description: str) -> Parameter:
     def read(text: str, zone: ZoneInfo) -> tuple[Any, ...]:
         return (first_moment(text, zone),)
 
-    return Parameter(name, (field,), read, description, WHEN, zoned=True, narrow=(max,))
+    return Parameter(name, (field,), read, description, WHEN, needs_time_zone=True, narrow=(max,))
 
 
 def until(name: str, field: str, description: str) -> Parameter:
@@ -56,7 +56,7 @@ def until(name: str, field: str, description: str) -> Parameter:
     def read(text: str, zone: ZoneInfo) -> tuple[Any, ...]:
         return (last_moment(text, zone),)
 
-    return Parameter(name, (field,), read, description, WHEN, zoned=True, narrow=(min,))
+    return Parameter(name, (field,), read, description, WHEN, needs_time_zone=True, narrow=(min,))
 
 
 def between(name: str, first: str, last: str, description: str) -> Parameter:
@@ -69,7 +69,7 @@ def between(name: str, first: str, last: str, description: str) -> Parameter:
         return first_moment(start, zone), last_moment(end, zone)
 
     schema = {"type": "string", "examples": ["2030-01-01,2030-01-31"]}
-    return Parameter(name, (first, last), read, description, schema, zoned=True, narrow=(max, min))
+    return Parameter(name, (first, last), read, description, schema, needs_time_zone=True, narrow=(max, min))
 
 
 def first_moment(text: str, zone: ZoneInfo) -> dt.datetime:
@@ -115,9 +115,9 @@ class Parameters:
                 if len(sources) > 1 and not parameter.narrow:
                     raise TypeError(f"{' and '.join(sources)} both fill {field}, and nothing says how both can hold.")
 
-    def zoned(self, query: Mapping[str, str]) -> bool:
+    def needs_time_zone(self, query: Mapping[str, str]) -> bool:
         """Whether parsing the query needs the marketplace's time zone."""
-        return any(p.zoned and query.get(p.name) for p in self.all.values())
+        return any(p.needs_time_zone and query.get(p.name) for p in self.all.values())
 
     def read(self, query: Mapping[str, str], zone: ZoneInfo) -> ParsedParameters:
         """Parse a query. Unknown and empty parameters are ignored; of two values for one field the narrower one

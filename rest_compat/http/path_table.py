@@ -69,13 +69,13 @@ def _walk(branch: PathNode[T], segments: list[str], at: int, values: list[str]) 
     segment = segments[at]
     fixed = branch.static.get(segment)
     if fixed is not None:
-        found = _walk(fixed, segments, at + 1, values)
-        if found is not None:
-            return found
+        match = _walk(fixed, segments, at + 1, values)
+        if match is not None:
+            return match
     if branch.parameter is None or not segment:
         return None
     values.append(segment)
-    found = _walk(branch.parameter, segments, at + 1, values)
-    if found is None:
+    match = _walk(branch.parameter, segments, at + 1, values)
+    if match is None:
         values.pop()
-    return found
+    return match

@@ -50,7 +50,7 @@ def openapi_document(groups: Mapping[str, Sequence[tuple[RestRoute, Endpoint]]],
             for verb in route.verbs:
                 described = _Operation(route, target, verb, components, reference_of(route)).describe(group)
                 paths.setdefault(route.path, {})[verb.lower()] = described
-    made = {
+    document = {
         "openapi": "3.1.0",
         "info": {"title": "Coffret REST", "version": VERSION, "description": INTRODUCTION},
         "servers": [{"url": "/"}],
@@ -67,7 +67,7 @@ def openapi_document(groups: Mapping[str, Sequence[tuple[RestRoute, Endpoint]]],
             "headers": {**HEADERS},
         },
     }
-    return _without_unused(made)
+    return _without_unused(document)
 
 
 def permission_text(permission: RequiredAccess) -> str:
@@ -96,7 +96,7 @@ class _Operation:
     def describe(self, group: str) -> Json:
         """The operation object of OpenAPI."""
         reference, permission = self.reference, self.operation.permission
-        made: Json = {
+        operation: Json = {
             "tags": [group],
             "operationId": reference.id_of(self.route, self.verb),
             "summary": reference.title,
@@ -105,12 +105,12 @@ class _Operation:
             "responses": {**self._successes(), **self._errors()},
         }
         if self.verb != "GET" and self.reader is not None and self._has_body():
-            made["requestBody"] = self._body()
+            operation["requestBody"] = self._body()
         if permission is AccessRule.PUBLIC:
-            made["security"] = []
+            operation["security"] = []
         if self.route.deprecated is not None:
-            made["deprecated"] = True
-        return made
+            operation["deprecated"] = True
+        return operation
 
     def _has_body(self) -> bool:
         assert self.reader is not None
@@ -143,14 +143,16 @@ class _Operation:
 
     def _list_parameters(self, listing: Listing[Any]) -> list[Json]:
         fields = listing.filter.model_json_schema()
-        made = []
+        parameters = []
         for parameter in self.route.query:
             schema = parameter.schema or _plain(fields, parameter.fields[0])
-            made.append({"name": parameter.name, "in": "query", "description": parameter.description, "schema": schema})
+            parameters.append(
+                {"name": parameter.name, "in": "query", "description": parameter.description, "schema": schema}
+            )
         if self.route.ordering is not None:
             choices = self.route.ordering.choices({str(order): order for order in listing.order})
-            made.append({"name": "ordering", "in": "query", "schema": {"type": "string", "enum": choices}})
-        return made
+            parameters.append({"name": "ordering", "in": "query", "schema": {"type": "string", "enum": choices}})
+        return parameters
 
     def _page_parameters(self) -> list[Json]:
         page = {"type": "integer", "minimum": 1, "default": 1}
@@ -191,9 +193,11 @@ class _Operation:
         status = self.route.status
         documented = status.documented if isinstance(status, ConditionalStatus) else ((status, "Success."),)
         schema, example = self._answer()
-        told = header_refs(*COMMON_HEADERS, *self._own_headers())
+        headers = header_refs(*COMMON_HEADERS, *self._own_headers())
         content = {"application/json": {"schema": schema, "example": example}}
-        return {str(number): {"description": text, "headers": told, "content": content} for number, text in documented}
+        return {
+            str(number): {"description": text, "headers": headers, "content": content} for number, text in documented
+        }
 
     def _own_headers(self) -> Iterator[str]:
         if self.verb != "GET" and self.route.repeatable:
@@ -277,8 +281,8 @@ def _plain(schemas: Mapping[str, Any], field: str) -> Json:
     schema = schemas["properties"][field]
     one = next((s for s in schema.get("anyOf", ()) if s.get("type") != "null"), schema)
     name = str(one.get("$ref", "")).rpartition("/")[2]
-    found: Json = schemas["$defs"][name] if name else one
-    return {key: value for key, value in found.items() if key not in {"title", "default", "description"}}
+    resolved: Json = schemas["$defs"][name] if name else one
+    return {key: value for key, value in resolved.items() if key not in {"title", "default", "description"}}
 
 
 def _without_unused(document: Json) -> Json:
@@ -286,9 +290,9 @@ def _without_unused(document: Json) -> Json:
     named = document["components"]
     while True:
         referred = set(re.findall(r"#/components/(\w+)/(\w+)", orjson.dumps(document).decode()))
-        kept = {
+        components = {
             kind: {n: s for n, s in named[kind].items() if (kind, n) in referred} for kind in ("schemas", "responses")
         }
-        if all(kept[kind] == named[kind] for kind in kept):
+        if all(components[kind] == named[kind] for kind in components):
             return document
-        named.update(kept)
+        named.update(components)

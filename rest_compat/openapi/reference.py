@@ -44,20 +44,20 @@ ReferenceOf: TypeAlias = Callable[[RestRoute], Reference]
 def _references() -> Mapping[tuple[str, str], Reference]:
     """By method and path. TypeError for a text that no operation has, or that lacks a part."""
     texts = tomllib.loads(TEXTS.read_text())
-    found: dict[tuple[str, str], Reference] = {}
+    references: dict[tuple[str, str], Reference] = {}
     with OPERATIONS.open(newline="") as file:
         for row in csv.DictReader(file):
             if (text := texts.pop(row["id"], None)) is not None:
-                made = Reference(id=row["id"], kind=row["graphql_kind"], field=row["graphql_field"], **text)
-                found[row["rest_method"], row["rest_path"]] = made
+                reference = Reference(id=row["id"], kind=row["graphql_kind"], field=row["graphql_field"], **text)
+                references[row["rest_method"], row["rest_path"]] = reference
     if texts:
         raise TypeError(f"{TEXTS.name} describes operations that {OPERATIONS.name} does not name: {', '.join(texts)}.")
-    return found
+    return references
 
 
 def reference_of(route: RestRoute) -> Reference:
     """The words for a route. TypeError for a route without."""
-    found = _references().get((route.methods, route.path))
-    if found is None:
+    reference = _references().get((route.methods, route.path))
+    if reference is None:
         raise TypeError(f"{route.methods} {route.path} needs a title and a text: add its id to {TEXTS.name}.")
-    return found
+    return reference

@@ -89,23 +89,23 @@ class Components:
         """The schema of a request body without the keys `left_out`, which the path has. A `whole` one requires all
         required keys.
         """
-        made = reader.model.model_json_schema(
+        generated = reader.model.model_json_schema(
             ref_template="#/components/schemas/{model}", schema_generator=_Schemas, mode="validation"
         )
-        for name, schema in made.pop("$defs", {}).items():
-            self.schemas.setdefault(name, _untitled(schema))
-        sent = self._input_schema(reader, _untitled(made), left_out)
-        wanted = [key for key in reader.required_keys if whole and key not in sent["required"]]
-        return {**sent, "required": [*sent["required"], *wanted]}
+        for name, schema in generated.pop("$defs", {}).items():
+            self.schemas.setdefault(name, _without_titles(schema))
+        sent_schema = self._input_schema(reader, _without_titles(generated), left_out)
+        required = [key for key in reader.required_keys if whole and key not in sent_schema["required"]]
+        return {**sent_schema, "required": [*sent_schema["required"], *required]}
 
     def _input_schema(self, reader: InputReader, built: Json, left_out: frozenset[str]) -> Json:
         required, properties = set(built.get("required", ())), Json()
         needed: list[str] = []
         for field, schema in built["properties"].items():
             if field in reader.groups:
-                inner, wanted = self._group(reader, field)
+                inner, group_required = self._group(reader, field)
                 properties |= inner
-                needed += wanted
+                needed += group_required
                 continue
             key = reader.key_of(field)
             if key in left_out or field in reader.graphql_only:
@@ -115,7 +115,7 @@ class Components:
                 properties |= {f"{field}_{at}": text for at in LANGUAGES}
                 continue
             nested = reader.nested.get(field)
-            properties[key] = schema if nested is None else self._nested(nested, schema)
+            properties[key] = schema if nested is None else self._nested_schema(nested, schema)
         spread = {*reader.texts, *reader.groups}
         needed += [reader.key_of(field) for field in built.get("required", ()) if field not in spread]
         return {**built, "properties": properties, "required": [key for key in needed if key not in left_out]}
@@ -123,13 +123,13 @@ class Components:
     def _group(self, reader: InputReader, name: str) -> tuple[Json, list[str]]:
         """The schemas of a group's keys, and the required ones among them."""
         group = reader.groups[name]
-        made = self.input(InputReader(group.model))
+        group_schema = self.input(InputReader(group.model))
         keys = {field: key for (of, field), key in reader.grouped.items() if of == name}
-        properties = {key: made["properties"][field] for field, key in keys.items()}
-        needed = [keys[field] for field in made["required"] if field in keys] if group.required else []
+        properties = {key: group_schema["properties"][field] for field, key in keys.items()}
+        needed = [keys[field] for field in group_schema["required"] if field in keys] if group.required else []
         return properties, needed
 
-    def _nested(self, reader: InputReader, schema: Json) -> Json:
+    def _nested_schema(self, reader: InputReader, schema: Json) -> Json:
         inner = self.input(reader)
         return {**schema, "items": inner} if schema.get("type") == "array" else {"anyOf": [inner, {"type": "null"}]}
 
@@ -169,13 +169,15 @@ def sample(schema: Mapping[str, Any]) -> Any:
     ]
 
 
-def _untitled(schema: Any) -> Any:
+def _without_titles(schema: Any) -> Any:
     """Remove the titles that pydantic generates, and convert descriptions to the names of REST."""
     if isinstance(schema, list):
-        return [_untitled(inner) for inner in schema]
+        return [_without_titles(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {key: _untitled(inner) for key, inner in schema.items() if not (key == "title" and isinstance(inner, str))}
-    if isinstance(made.get("description"), str):
-        made["description"] = rest_words(made["description"])
-    return made
+    cleaned = {
+        key: _without_titles(inner) for key, inner in schema.items() if not (key == "title" and isinstance(inner, str))
+    }
+    if isinstance(cleaned.get("description"), str):
+        cleaned["description"] = rest_words(cleaned["description"])
+    return cleaned

@@ -78,8 +78,8 @@ def field_type(annotation: Any) -> FieldType:
         return field_type(arguments[0])
     if origin in {Union, types.UnionType}:
         inner = [a for a in arguments if a is not type(None)]
-        found = field_type(inner[0]) if len(inner) == 1 else FieldType(annotation)
-        return dataclasses.replace(found, nullable=len(inner) < len(arguments))
+        unwrapped = field_type(inner[0]) if len(inner) == 1 else FieldType(annotation)
+        return dataclasses.replace(unwrapped, nullable=len(inner) < len(arguments))
     if origin in _SEQUENCES:
         return FieldType(field_type(arguments[0]).type, many=True)
     if origin in {dict, collections.abc.Mapping}:

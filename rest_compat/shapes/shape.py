@@ -127,17 +127,17 @@ class ResourceShape:
                 yield ConstantField(key, None)  # written with the first key through this relation
 
     def _link(self, key: str, step: str, keys: Mapping[str, Spec]) -> RelationField:
-        found = self._source(key, step)
-        relation = found.location
+        source = self._source(key, step)
+        relation = source.location
         assert isinstance(relation, Relation)
         if relation.many:
-            raise ShapeError(f"{self._named(key)} reads one value of many: {step!r} is a list. Nest a shape there.")
+            raise ShapeError(f"{self._key_label(key)} reads one value of many: {step!r} is a list. Nest a shape there.")
         related = ResourceShape(self.name, relation.target, keys)
         self._refuse_guarded(related)
         self.inner.extend(related.inner)
         self.texts.extend(texts := [k for k, spec in keys.items() if related.is_text(k, spec)])
         for name, schema in related.properties.items():
-            self.properties[name] = _optional(schema, text=name in texts) if found.field_type.nullable else schema
+            self.properties[name] = _optional(schema, text=name in texts) if source.field_type.nullable else schema
         return RelationField(key, relation, related.projection, merge_keys=True)
 
     def is_text(self, key: str, spec: Spec) -> bool:
@@ -148,17 +148,17 @@ class ResourceShape:
 
     def _read_key(self, key: str, spec: Spec, step: str, rest: str) -> SelectedField:
         if isinstance(spec, ComputedKey):
-            return self._computed(key, spec)
+            return self._computed_field(key, spec)
         if isinstance(spec, Nested) and not spec.path:
             self.inner.append((key, spec.shape))
             self.properties[key] = InnerShape(spec.shape)
             return ObjectField(key, None, spec.shape.selection)
-        found = self._source(key, step)
+        source = self._source(key, step)
         if isinstance(spec, Nested):
-            return self._nested(key, spec, found, rest)
+            return self._nested_field(key, spec, source, rest)
         if isinstance(spec, ScalarList):
-            return self._scalar_list(key, spec, found, rest)
-        return self._read_single(key, FieldKey(spec) if isinstance(spec, str) else spec, found, rest)
+            return self._scalar_list(key, spec, source, rest)
+        return self._read_single(key, FieldKey(spec) if isinstance(spec, str) else spec, source, rest)
 
     def _read_single(self, key: str, spec: FieldKey, source: FieldSource, rest: str) -> ScalarField | ComputedField:
         step = spec.path.partition(".")[0]
@@ -176,7 +176,9 @@ class ResourceShape:
                 key, spec, self._inside(key, source, rest), source.location.by, nullable=source.field_type.nullable
             )
         if not isinstance(source.location, str):
-            raise ShapeError(f"{self._named(key)} reads {step!r}, which is a resource of its own. Nest a shape there.")
+            raise ShapeError(
+                f"{self._key_label(key)} reads {step!r}, which is a resource of its own. Nest a shape there."
+            )
         if not rest:
             return self._leaf(key, spec, source, source.location, nullable=source.field_type.nullable)
         inner = self._inside(key, source, rest)
@@ -200,29 +202,31 @@ class ResourceShape:
             write = _each_with(write)
         return ScalarField(key, path, write)
 
-    def _computed(self, key: str, spec: ComputedKey) -> ComputedField:
+    def _computed_field(self, key: str, spec: ComputedKey) -> ComputedField:
         self.properties[key] = {**spec.schema, "description": spec.description}
         return ComputedField(key, tuple(self._stored_path(key, path) for path in spec.paths), spec.compute)
 
     def _stored_path(self, key: str, path: str) -> str:
         """The stored path of a field, which must be in the resource itself."""
         step, _, rest = path.partition(".")
-        found = self._source(key, step)
-        if isinstance(found.location, EmbeddedValue):
-            if found.location.field_permission is not None:
+        source = self._source(key, step)
+        if isinstance(source.location, EmbeddedValue):
+            if source.location.field_permission is not None:
                 self.guarded.append(key)
-            return self._column(key, step, found.location, rest)
-        if not isinstance(found.location, str):
+            return self._column(key, step, source.location, rest)
+        if not isinstance(source.location, str):
             raise ShapeError(
-                f"{self._named(key)} is computed from {path!r}, which is not stored in {self.kind.__name__}."
+                f"{self._key_label(key)} is computed from {path!r}, which is not stored in {self.kind.__name__}."
             )
         if rest:
-            self._inside(key, found, rest)
+            self._inside(key, source, rest)
         return path
 
-    def _nested(self, key: str, spec: Nested, source: FieldSource, rest: str) -> SelectedField:
+    def _nested_field(self, key: str, spec: Nested, source: FieldSource, rest: str) -> SelectedField:
         if rest:
-            raise ShapeError(f"{self._named(key)} nests a shape under {spec.path!r}: nest it where the resource is.")
+            raise ShapeError(
+                f"{self._key_label(key)} nests a shape under {spec.path!r}: nest it where the resource is."
+            )
         if isinstance(source.location, Relation):
             self._refuse_guarded(spec.shape)
             self.inner.append((key, spec.shape))
@@ -230,7 +234,7 @@ class ResourceShape:
             self.properties[key] = InnerShape(spec.shape, many, source.field_type.nullable and not many)
             return RelationField(key, source.location, spec.shape.projection)
         if not isinstance(source.location, str) or not field_names(source.field_type.type):
-            raise ShapeError(f"{self._named(key)} nests a shape in {spec.path!r}, which is not an object.")
+            raise ShapeError(f"{self._key_label(key)} nests a shape in {spec.path!r}, which is not an object.")
         self.inner.append((key, spec.shape))
         if source.field_type.many:
             self.properties[key] = InnerShape(spec.shape, many=True)
@@ -241,17 +245,19 @@ class ResourceShape:
     def _scalar_list(self, key: str, spec: ScalarList, source: FieldSource, rest: str) -> RelationField:
         relation = source.location
         if not isinstance(relation, Relation) or not relation.many:
-            raise ShapeError(f"{self._named(key)} lists values of {spec.path!r}, which is not a list of resources.")
+            raise ShapeError(f"{self._key_label(key)} lists values of {spec.path!r}, which is not a list of resources.")
         related = ResourceShape(self.name, relation.target, {key: rest})
         self._refuse_guarded(related)
-        (wanted,) = related.selection
-        if not isinstance(wanted, ScalarField) or related.texts:
-            raise ShapeError(f"{self._named(key)} lists values of {spec.path!r}, which is not a single non-null value.")
+        (field,) = related.selection
+        if not isinstance(field, ScalarField) or related.texts:
+            raise ShapeError(
+                f"{self._key_label(key)} lists values of {spec.path!r}, which is not a single non-null value."
+            )
         written = related.properties[key]
         assert isinstance(written, Mapping)  # of a leaf
         items = {name: value for name, value in written.items() if name != "description"}
         self.properties[key] = {"type": "array", "items": items, "description": spec.description or source.description}
-        return RelationField(key, relation, Projection([wanted], bare=True))
+        return RelationField(key, relation, Projection([field], bare=True))
 
     def _refuse_guarded(self, related: "ResourceShape") -> None:
         """Raise ShapeError for a relation to fields with a field-level permission: relations check no permission."""
@@ -261,20 +267,20 @@ class ResourceShape:
             )
 
     def _source(self, key: str, step: str) -> FieldSource:
-        found = field_source(self.kind, step)
-        if found is None:
+        source = field_source(self.kind, step)
+        if source is None:
             raise ShapeError(
-                f"{self._named(key)} reads {step!r}, which {self.kind.__name__} does not publish; "
+                f"{self._key_label(key)} reads {step!r}, which {self.kind.__name__} does not publish; "
                 f"it publishes {_list(field_names(self.kind))}."
             )
-        return found
+        return source
 
     def _column(self, key: str, name: str, value: EmbeddedValue, path: str) -> str:
         """The column, or the path within one, of a part of an embedded value."""
         step, _, rest = path.partition(".")
         at = value.columns.get(step)
         if at is None:
-            raise ShapeError(f"{self._named(key)} reads {step!r} of {name}, which has {_list(value.columns)}.")
+            raise ShapeError(f"{self._key_label(key)} reads {step!r} of {name}, which has {_list(value.columns)}.")
         return (
             self._column(key, step, at, rest) if isinstance(at, EmbeddedValue) else ".".join(filter(None, (at, rest)))
         )
@@ -287,7 +293,7 @@ class ResourceShape:
             if inner is None:
                 offers = _list(field_names(source.field_type.type))
                 raise ShapeError(
-                    f"{self._named(key)} reads {step!r} of {source.field_type.type.__name__}, which has {offers}."
+                    f"{self._key_label(key)} reads {step!r} of {source.field_type.type.__name__}, which has {offers}."
                 )
             source, nullable = inner, nullable or inner.field_type.nullable
         return replace(source, field_type=replace(source.field_type, nullable=nullable))
@@ -297,7 +303,7 @@ class ResourceShape:
         if spec.writer is not None:
             if kind not in spec.writer.reads:
                 raise ShapeError(
-                    f"{self._named(key)} writes {spec.path} as {spec.writer.name}, but {self.kind.__name__}.{spec.path} "
+                    f"{self._key_label(key)} writes {spec.path} as {spec.writer.name}, but {self.kind.__name__}.{spec.path} "
                     f"is {getattr(kind, '__name__', kind)}."
                 )
             return spec.writer
@@ -309,9 +315,9 @@ class ResourceShape:
             return writers.BY_TYPE[kind]
         except (KeyError, TypeError):
             name = getattr(kind, "__name__", kind)
-            raise ShapeError(f"{self._named(key)} reads a {name} and does not say how it is written.") from None
+            raise ShapeError(f"{self._key_label(key)} reads a {name} and does not say how it is written.") from None
 
-    def _named(self, key: str) -> str:
+    def _key_label(self, key: str) -> str:
         return f"The documented key {key!r} of {self.name}"
 
 
@@ -339,8 +345,8 @@ def _or_empty(schema: Schema) -> Schema:
         return {**schema, "enum": list(dict.fromkeys([*schema["enum"], ""]))}
     if "format" in schema:
         alone = {name: value for name, value in schema.items() if name != "description"}
-        told = {"description": schema["description"]} if "description" in schema else {}
-        return {"anyOf": [alone, {"type": "string", "const": ""}], **told}
+        description = {"description": schema["description"]} if "description" in schema else {}
+        return {"anyOf": [alone, {"type": "string", "const": ""}], **description}
     pattern = schema.get("pattern", "^$")
     return schema if pattern.startswith("^$") else {**schema, "pattern": f"^$|{pattern}"}
 
@@ -352,8 +358,8 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def _types(schema: Schema) -> list[str]:
-    given = schema["type"]
-    return [given] if isinstance(given, str) else [t for t in given if t != "null"]
+    types = schema["type"]
+    return [types] if isinstance(types, str) else [t for t in types if t != "null"]
 
 
 def _each_with(write: Callable[[Any], Any]) -> Callable[[Any], Any]:

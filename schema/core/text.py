@@ -29,7 +29,7 @@ class Text(BaseModel):
         """The text in this language; else in English; else in any language; else empty."""
         return getattr(self, language) or self.en or next((t for t in self.model_dump().values() if t), "")
 
-    def merged(self, changes: "TextInput") -> "Text":
+    def merge(self, changes: "TextInput") -> "Text":
         """This text with the changed languages; null and blank remove a language."""
         sent = {k: v.value for k in LANGUAGES if (v := getattr(changes, k)) is not None}
         return self.model_copy(update={k: v if v and v.strip() else None for k, v in sent.items()})

@@ -29,18 +29,18 @@ def text_per_language(longest: int) -> AfterValidator:
 def line_per_language(longest: int) -> AfterValidator:
     """A text in one line, limited in characters per language."""
 
-    def checked(texts: TextInput) -> TextInput:
+    def clean_and_check(texts: TextInput) -> TextInput:
         written = _clean_lines(texts)
         _raise_language_errors(texts, _too_long(_texts_by_language(written), longest))
         return written
 
-    return AfterValidator(checked)
+    return AfterValidator(clean_and_check)
 
 
 def html_per_language(longest: int) -> AfterValidator:
     """Sanitized HTML, limited in characters per language after cleaning, tags included."""
 
-    def cleaned(texts: TextInput) -> TextInput:
+    def sanitize(texts: TextInput) -> TextInput:
         said = _texts_by_language(texts)
         _raise_language_errors(texts, _too_long(said, longest * MARKUP_FACTOR) or _too_much_markup(said))
         kept = _map_texts(texts, clean_html)
@@ -49,15 +49,15 @@ def html_per_language(longest: int) -> AfterValidator:
         _raise_language_errors(texts, _too_long(left, longest) or _too_much_markup(left))
         return kept
 
-    return AfterValidator(cleaned)
+    return AfterValidator(sanitize)
 
 
 def _validator_of(check: Callable[[Mapping[str, str]], LanguageErrors]) -> Callable[[TextInput], TextInput]:
-    def checked(texts: TextInput) -> TextInput:
+    def run_check(texts: TextInput) -> TextInput:
         _raise_language_errors(texts, check(_texts_by_language(texts)))
         return texts
 
-    return checked
+    return run_check
 
 
 def _texts_by_language(texts: TextInput) -> Mapping[str, str]:

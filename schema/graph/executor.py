@@ -78,7 +78,7 @@ class Executor(CoreExecutor[Any]):
         try:
             return plan_page(selection, kind, details) if is_connection(kind) else selection.projection(kind, details)
         except CannotCompile as way_out:
-            log.info("a selection is left to graphql-core", type=kind.name, because=str(way_out))
+            log.info("graphql-core executes a selection that cannot be compiled", type=kind.name, because=str(way_out))
             return None
 
     def _log_failure(self, kind: GraphQLObjectType, error: Exception) -> None:

@@ -137,7 +137,7 @@ def mutation_field(source: Operation[Any, Any], result: str | None = None) -> An
 
     async def run(context: Context, **arguments: Any) -> Any:
         try:
-            answer = await source(context, **arguments)
+            answer = await _run_mutation(source, context, arguments)
         except AppError as error:
             if not error.is_user_error:
                 raise
@@ -147,10 +147,25 @@ def mutation_field(source: Operation[Any, Any], result: str | None = None) -> An
     return _field(run, parameters, payload, source.name, source)
 
 
+async def _run_mutation(source: Operation[Any, Any], context: Context, arguments: Mapping[str, Any]) -> Any:
+    """The result of an operation. For a request with a key it is None: the response, which is stored, is rendered by a
+    second execution of the document, in which this returns the outcome of the first.
+    """
+    once = context.idempotency
+    if once is None or not source.supports_idempotency:
+        return await source(context, **arguments)
+    if not once.is_rendering:
+        await source.respond(context, once, **arguments)
+        return None
+    if isinstance(once.outcome, AppError):
+        raise once.outcome
+    return once.outcome
+
+
 def _connection_field(source: Listing[Any]) -> Any:
     async def run(context: Context, order_by: Any, **arguments: Any) -> Any:
-        window = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
-        return await source(context, filter=window.pop("filter", None), window=PageArguments(**window), order=order_by)
+        page = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
+        return await source(context, filter=page.pop("filter", None), page=PageArguments(**page), order=order_by)
 
     described = {
         "first": (

@@ -150,12 +150,12 @@ class SelectionSource:
 
 
 def _list_serializer(write: Callable[[Any], Any], required: bool) -> Callable[[Any], list[Any]]:
-    def written(values: Any) -> list[Any]:
+    def write_items(values: Any) -> list[Any]:
         if isinstance(values, str) or (required and None in values):
             raise MissingValue("an item")
         return [None if value is None else write(value) for value in values]
 
-    return written
+    return write_items
 
 
 class SelectionCompiler:

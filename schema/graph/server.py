@@ -13,7 +13,7 @@ from prometheus_client import Histogram
 from strawberry.execution import optimized_is_awaitable
 
 from resolvers.core.context import Context
-from resolvers.core.idempotency import IdempotentRequest, ResponseReady, StoredResponse, fingerprint
+from resolvers.core.idempotency import IdempotentRequest, StoredResponse, fingerprint
 from schema.core.errors import Unavailable
 from schema.graph.bounds import LimitExceededError, QueryLimits, check_variables
 from schema.graph.documents import MOST_ERRORS_WITH_HINTS, DocumentCache, DocumentRejected, GraphQLDocument
@@ -45,8 +45,8 @@ class GraphQLResponse:
     was_executed: bool
     unavailable: Unavailable | None = None
     """Set if the response has no data because a dependency cannot be reached."""
-    stored_response: ResponseReady | None = None
-    """Set for a stored response, which is sent unchanged; the body is then empty."""
+    stored_response: StoredResponse | None = None
+    """Set for the response to a request with a key, which is sent unchanged; the body is then empty."""
 
 
 class QueryOnlyError(Exception):
@@ -121,9 +121,9 @@ class GraphQLServer:
         if not isinstance(result, ExecutionResult):
             return _error_response(DocumentRejected(*result, code=BAD_USER_INPUT), context, extensions)
         if not result.errors:
+            if context.idempotency is not None and context.idempotency.response is not None:
+                return GraphQLResponse({}, was_executed=True, stored_response=context.idempotency.response)
             return GraphQLResponse({"data": result.data, "extensions": extensions}, was_executed=True)
-        if context.idempotency is not None and isinstance(kept := cause_of(result.errors[0]), ResponseReady):
-            return GraphQLResponse({}, was_executed=True, stored_response=kept)
         errors = format_errors(result.errors, context.request_id, BAD_USER_INPUT)
         return GraphQLResponse(
             {"data": result.data, "errors": errors, "extensions": extensions}, True, find_outage(result)

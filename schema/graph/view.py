@@ -86,7 +86,7 @@ class GraphQLView:
             await asked.close()
         if answer.stored_response is not None:
             replayed = {"Idempotent-Replayed": "true"} if answer.stored_response.replayed else {}
-            return _response(answer.stored_response.response.body, OK, kind, replayed)
+            return _response(answer.stored_response.body, OK, kind, replayed)
         if answer.unavailable is not None:
             return _response(answer.body, answer.unavailable.status, kind, _headers(answer.unavailable))
         # GraphQL over HTTP: a request refused before it ran is 400 in GraphQL's own media type, and 200 in plain JSON.

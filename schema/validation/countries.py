@@ -25,10 +25,10 @@ def country_code(text: str) -> str | None:
 
     Case, accents, spaces and hyphens are ignored. None if it is not a country.
     """
-    return _codes().get(_folded(text))
+    return _codes().get(_fold(text))
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if c.isalnum())
 
 
@@ -36,7 +36,7 @@ def _folded(text: str) -> str:
 def _codes() -> Mapping[str, str]:
     """Folded name or code -> alpha-2 code. Codes take precedence over names, English over other languages."""
     names = {
-        _folded(name): code
+        _fold(name): code
         for language in reversed(LANGUAGES)
         for code, name in Locale(language).territories.items()
         if code in COUNTRIES

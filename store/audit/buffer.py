@@ -92,13 +92,13 @@ class AuditBuffer:
             async with asyncio.timeout(TIMEOUT):
                 await self.flush()
         except DATABASE_ERRORS as error:
-            log.warning("an audit entry is written later", error=str(error))
+            log.warning("an audit entry could not be written yet", error=str(error))
 
     async def flush(self) -> None:
         """Write all current entries. Raises the errors of the database; unwritten entries then stay in the buffer."""
         async with self._writing:
-            wanted = self._ended + len(self._drafts) + len(self._entries)
-            while self._ended < wanted:
+            target = self._ended + len(self._drafts) + len(self._entries)
+            while self._ended < target:
                 await self._build_entries()
                 if self._entries:
                     await self._write_batch()

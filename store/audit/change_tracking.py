@@ -43,9 +43,9 @@ class ChangedRows:
     @classmethod
     def track(cls, db: AsyncSession) -> "ChangedRows":
         """Start tracking a session."""
-        made = cls()
-        event.listen(db.sync_session, "before_flush", made.record_flush)
-        return made
+        tracker = cls()
+        event.listen(db.sync_session, "before_flush", tracker.record_flush)
+        return tracker
 
     def record_flush(self, session: Session, _context: UOWTransaction, _instances: object) -> None:
         """Record what is about to be written."""
@@ -98,5 +98,5 @@ def _change_as_json(change: RowChange) -> dict[str, Any]:
         fields[name] = {"before": mask(before, name)}
         if change.kind is ChangeKind.UPDATED:
             fields[name]["after"] = mask(getattr(change.row, name), name)
-    told = {"resource": resource_of(change.row), "id": str(change.row.id), "change": change.kind}
-    return {**told, "fields": fields} if fields else told
+    change_json = {"resource": resource_of(change.row), "id": str(change.row.id), "change": change.kind}
+    return {**change_json, "fields": fields} if fields else change_json

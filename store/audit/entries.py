@@ -96,8 +96,8 @@ async def prune_audit_log(db: AsyncSession, before: dt.datetime) -> int:
     await db.exec(
         text("SELECT set_config('coffret.audit_prune_before', :before, true)"), params={"before": before.isoformat()}
     )  # type: ignore[call-overload]
-    found = await db.exec(text("DELETE FROM audit_entry WHERE occurred_on < :before"), params={"before": before})  # type: ignore[call-overload]
-    return int(found.rowcount)
+    result = await db.exec(text("DELETE FROM audit_entry WHERE occurred_on < :before"), params={"before": before})  # type: ignore[call-overload]
+    return int(result.rowcount)
 
 
 def encode_entry(entry: Mapping[str, Any]) -> bytes:

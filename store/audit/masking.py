@@ -81,7 +81,7 @@ def _mapping_reader(fields: Callable[[Any], Mapping[str, Any]]) -> Callable[[Any
 
 
 def _secret(value: object, name: str) -> Any:
-    return _hidden(value, ends_show=_is_partly_shown(name))
+    return _mask(value, ends_show=_is_partly_shown(name))
 
 
 def _is_partly_shown(name: str) -> bool:
@@ -96,8 +96,8 @@ def _sent_fields(kind: type[BaseModel]) -> Callable[[Any], Mapping[str, Any]]:
     optional, names = _optional(kind), tuple(kind.model_fields)
 
     def fields(model: BaseModel) -> Mapping[str, Any]:
-        sent, values = model.model_fields_set, vars(model)
-        return {n: values[n] for n in names if n in sent and not (values[n] is None and n in optional)}
+        set_fields, values = model.model_fields_set, vars(model)
+        return {n: values[n] for n in names if n in set_fields and not (values[n] is None and n in optional)}
 
     return fields
 
@@ -112,16 +112,16 @@ def _parts(annotation: Any) -> set[Any]:
     return {getattr(annotation, "__origin__", annotation)}.union(*map(_parts, inner))
 
 
-def _hidden(value: object, *, ends_show: bool) -> Any:
+def _mask(value: object, *, ends_show: bool) -> Any:
     """The replacement of a secret. Empty values and booleans stay as they are."""
     if value is None or value == "" or isinstance(value, bool):
         return value
     if not ends_show:
         return MASK
     if isinstance(value, Mapping):
-        return {_drop_unstorable(str(key)): _hidden(inner, ends_show=True) for key, inner in value.items()}
+        return {_drop_unstorable(str(key)): _mask(inner, ends_show=True) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_hidden(inner, ends_show=True) for inner in value]
+        return [_mask(inner, ends_show=True) for inner in value]
     return _masked_code(str(value))
 
 
@@ -176,11 +176,11 @@ def _mask_codes(text: str) -> str:
 
 def _matches(text: str, shape: re.Pattern[str], right: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
     """The places where a text has the form `shape`, within whole words, and passes `right`."""
-    for found in shape.finditer(text):
-        ends = (at.start() for at in _WORD_END.finditer(found[1]))
-        length = next((end for end in ends if right(found[1][:end])), 0)
+    for match in shape.finditer(text):
+        ends = (at.start() for at in _WORD_END.finditer(match[1]))
+        length = next((end for end in ends if right(match[1][:end])), 0)
         if length:
-            yield found.start(), found.start() + length
+            yield match.start(), match.start() + length
 
 
 def _is_account(text: str) -> bool:

@@ -110,7 +110,7 @@ class Carts:
 
         They are returned until acknowledged.
         """
-        found = await self._store.expired(_expiry_index(partner_id), limit=limit, skip=skip)
+        records = await self._store.expired(_expiry_index(partner_id), limit=limit, skip=skip)
         return [
             ExpiredCart(
                 UUID(record.key[-_HEX_DIGITS:]),
@@ -118,7 +118,7 @@ class Carts:
                 None if record.value is None else decode_content(record.value),
                 record,
             )
-            for record in found
+            for record in records
         ]
 
     async def acknowledge(self, partner_id: int, carts: Sequence[ExpiredCart]) -> None:
@@ -134,17 +134,17 @@ class Carts:
         when: kv.WriteMode,
         idempotent: IdempotentSave | None,
     ) -> SavedCart | None:
-        def written(id: UUID, version: int) -> Cart:
+        def build_cart(id: UUID, version: int) -> Cart:
             return Cart(id, partner_id, items, return_url, version)
 
         key, content, expiries = _key(partner_id, id), encode_content(items, return_url), _expiry_index(partner_id)
         if idempotent is None:
             result = await self._store.write(key, content, CART_LIFETIME, when=when, expiry_index=expiries)
-            return None if result is None else SavedCart(written(id, result.version))
+            return None if result is None else SavedCart(build_cart(id, result.version))
 
         async def answer(version: int) -> bytes:
             # The id precedes the response: a repeated create draws a new id but must return the first one.
-            return id.bytes + await idempotent.build_response(written(id, version))
+            return id.bytes + await idempotent.build_response(build_cart(id, version))
 
         keep = kv.IdempotentWrite(
             f"coffret:{{p{partner_id}}}:once:{idempotent.token_id}:{idempotent.key}",
@@ -156,7 +156,7 @@ class Carts:
         if result is None:
             return None
         first = UUID(bytes=result.response[:_ID_BYTES])
-        return SavedCart(written(first, result.version), result.response[_ID_BYTES:], result.replayed)
+        return SavedCart(build_cart(first, result.version), result.response[_ID_BYTES:], result.replayed)
 
 
 def _key(partner_id: int, id: UUID) -> str:

@@ -44,7 +44,7 @@ class FacetCount:
         )
 
 
-async def load_window(
+async def load_catalogue_page(
     db: AsyncSession, marketplace: MarketplaceRow, partner_id: int, today: dt.date, query: CatalogueQuery
 ) -> CataloguePage:
     """The page of a partner's prototypes on sale that match the query. Filters with unknown ids are ignored.
@@ -61,15 +61,15 @@ async def load_window(
         environment_id=query.environment_id if query.environment_id in environments else None,
         price_range_id=query.price_range_id if query.price_range_id in ranges else None,
     )
-    found = _total_count(counts, choice)
-    pages = max(-(-found // PAGE_SIZE), 1)
+    match_count = _total_count(counts, choice)
+    pages = max(-(-match_count // PAGE_SIZE), 1)
     choice = dataclasses.replace(choice, page=min(max(choice.page, 1), pages))
     price_range = ranges[choice.price_range_id] if choice.price_range_id is not None else None
     return CataloguePage(
         query=choice,
         currency=marketplace.currency,
         total=_total_count(counts, CatalogueQuery()),
-        match_count=found,
+        match_count=match_count,
         pages=pages,
         universes=_facets(counts, universes, lambda row_id: dataclasses.replace(choice, universe_id=row_id)),
         environments=_facets(counts, environments, lambda row_id: dataclasses.replace(choice, environment_id=row_id)),
@@ -91,8 +91,8 @@ async def _facet_counts(db: AsyncSession, marketplace_id: int, partner_id: int, 
     sorted_in = select(sold.c.universe_id, sold.c.environment_id, _ranges(sold, marketplace_id).label("ranges"))
     counts = sorted_in.subquery("facets")
     same = counts.c.universe_id, counts.c.environment_id, counts.c.ranges
-    found = await db.exec(select(*same, func.count()).group_by(*same))
-    return [FacetCount(universe, environment, tuple(ranges), count) for universe, environment, ranges, count in found]
+    rows = await db.exec(select(*same, func.count()).group_by(*same))
+    return [FacetCount(universe, environment, tuple(ranges), count) for universe, environment, ranges, count in rows]
 
 
 def _ranges(sold: Subquery, marketplace_id: int) -> ColumnElement[Any]:

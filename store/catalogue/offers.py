@@ -123,10 +123,10 @@ async def _pictures(db: AsyncSession, prototypes: Sequence[int]) -> Mapping[int,
         .where(is_any_of(col(image.voucher_prototype_id), prototypes))
         .order_by(col(image.position))
     )
-    found: defaultdict[int, list[tuple[int, ResponsivePicture]]] = defaultdict(list)
+    pictures: defaultdict[int, list[tuple[int, ResponsivePicture]]] = defaultdict(list)
     for prototype_id, position, media in await db.exec(query):
-        found[prototype_id].append((position, ResponsivePicture(media.uuid, media.width, media.height)))
-    return found
+        pictures[prototype_id].append((position, ResponsivePicture(media.uuid, media.width, media.height)))
+    return pictures
 
 
 # ---- options ----------------------------------------------------------------------------------------------------------

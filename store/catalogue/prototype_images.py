@@ -43,8 +43,8 @@ async def check_images(db: AsyncSession, partner_id: int, media_ids: Sequence[in
         .order_by(col(media.id))
         .with_for_update(read=True)  # prevents concurrent archiving and renaming
     )
-    found = (await db.exec(query)).all()
-    usable = {id for id, archived_on in found if archived_on is None or id in there}
+    rows = (await db.exec(query)).all()
+    usable = {id for id, archived_on in rows if archived_on is None or id in there}
     wrong = []
     for at, id in enumerate(media_ids):
         if id in media_ids[:at]:

@@ -93,10 +93,10 @@ def price_basket(pricing_input: BasketPricingInput) -> PricedBasket:
     chosen = _chosen_reception(pricing_input, receptions)
     sold = [PricedLine(line.total, _vat_rate(line, pricing_input)) for line in priced]
     rates = {delivery.mode.id: delivery.mode.vat_rate for delivery in pricing_input.deliveries}
-    carriage = ShippingCost(
+    shipping_cost = ShippingCost(
         chosen.delivery.price if chosen else None, rates.get(chosen.delivery.id, ZERO) if chosen else ZERO
     )
-    totals, codes = compute_totals(sold, reduction, carriage, pricing_input.codes, pricing_input.currency)
+    totals, codes = compute_totals(sold, reduction, shipping_cost, pricing_input.codes, pricing_input.currency)
     added = {line.id: more for line, more in zip(priced, reduction.added, strict=True)}
     valued = tuple(replace(line, value=line.value + added.get(line.id, ZERO)) for line in lines)
     return PricedBasket(valued, receptions, chosen, codes, totals, reduction)
@@ -167,14 +167,14 @@ def _receptions(
     pricing_input: BasketPricingInput, lines: Sequence[BasketLine], worth: Decimal, reduction: Reduction
 ) -> Sequence[ReceptionOption]:
     """The reception options: the e-mail modes, and one for each mode of each delivery mode."""
-    found = [_reception_option(mode, None, _free_delivery(mode)) for mode in EMAIL_MODES]
+    options = [_reception_option(mode, None, _free_delivery(mode)) for mode in EMAIL_MODES]
     for delivery in pricing_input.deliveries:
         for mode in MODES_BY_DELIVERY_KIND[delivery.mode.kind]:
-            parcels = _shipments(mode, pricing_input, lines)
-            offered = delivery_option(delivery, parcels, worth, reduction, physical=False)
+            shipments = _shipments(mode, pricing_input, lines)
+            offered = delivery_option(delivery, shipments, worth, reduction, physical=False)
             to_giftees = mode is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY
-            found.append(_reception_option(mode, delivery.mode.id, replace(offered, to_giftees=to_giftees)))
-    return found
+            options.append(_reception_option(mode, delivery.mode.id, replace(offered, to_giftees=to_giftees)))
+    return options
 
 
 def _shipments(

@@ -79,8 +79,8 @@ class CustomerSessions:
 
     async def load(self, partner_id: int, session_id: str) -> CustomerSession:
         """The stored session; a new one if there is none."""
-        found = await self.sessions.load(partner_id, session_id)
-        return decode_session(found.value) if found else CustomerSession()
+        stored = await self.sessions.load(partner_id, session_id)
+        return decode_session(stored.value) if stored else CustomerSession()
 
     async def change(
         self, partner_id: int, session_id: str, change: Callable[[CustomerSession], None]
@@ -90,9 +90,9 @@ class CustomerSessions:
         `change` may therefore run several times. Raises RuntimeError after MAX_TRIES conflicts.
         """
         for _ in range(MAX_TRIES):
-            found = await self.sessions.load(partner_id, session_id)
+            stored = await self.sessions.load(partner_id, session_id)
             customer, version = (
-                (decode_session(found.value), found.version) if found else (CustomerSession(), NEW_VERSION)
+                (decode_session(stored.value), stored.version) if stored else (CustomerSession(), NEW_VERSION)
             )
             change(customer)
             if await self.sessions.save(partner_id, session_id, encode_session(customer), version) is not None:

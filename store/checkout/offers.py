@@ -85,11 +85,11 @@ async def _attributes(db: AsyncSession, products: Sequence[int]) -> dict[int, tu
     for value in values:
         label = value.label if any(value.label.model_dump().values()) else Text(en=value.value)
         offered[value.attribute_id].append(OfferedValue(value.value, label))
-    found: dict[int, tuple[OfferedAttribute, ...]] = {}
+    attributes: dict[int, tuple[OfferedAttribute, ...]] = {}
     for row in rows:
         attribute = OfferedAttribute(row.id, row.name, row.is_required, tuple(offered[row.id]))
-        found[row.product_id] = (*found.get(row.product_id, ()), attribute)
-    return found
+        attributes[row.product_id] = (*attributes.get(row.product_id, ()), attribute)
+    return attributes
 
 
 def _shop_product(

@@ -109,8 +109,8 @@ async def write_order(db: AsyncSession, attempt: AttemptRow, origin: str, now: d
     db.add(order)
     await db.flush()
     if attempt.kind is not ShopKind.PRODUCTS:
-        made = await issue_purchases(db, order, attempt, origin, now)
-        attempt.lines = tuple(_with_issued(line, row) for line, row in zip(attempt.lines, made, strict=True))
+        issued = await issue_purchases(db, order, attempt, origin, now)
+        attempt.lines = tuple(_with_issued(line, row) for line, row in zip(attempt.lines, issued, strict=True))
     await _write_lines(db, order, attempt.lines)
     _write_parts(db, order, attempt)
     await db.flush()
@@ -158,8 +158,8 @@ def _with_issued(line: AttemptLine, row: VoucherRow | GiftCardRow | None) -> Att
 async def _next_number(db: AsyncSession, partner_id: int) -> int:
     counted = update(PartnerRow).where(col(PartnerRow.id) == partner_id)
     counted = counted.values(last_order_number=col(PartnerRow.last_order_number) + 1)
-    found = await db.exec(counted.returning(col(PartnerRow.last_order_number)))
-    return int(found.scalar_one())
+    result = await db.exec(counted.returning(col(PartnerRow.last_order_number)))
+    return int(result.scalar_one())
 
 
 async def _write_lines(db: AsyncSession, order: OrderRow, lines: Sequence[AttemptLine]) -> None:

@@ -64,18 +64,20 @@ def price_cart(pricing_input: CartPricingInput) -> PricedCart:
     goods = good or [line for line in lines if line.product]
     physical = any(line.product and line.product.is_physical for line in goods)
     options, applied, totals = _price_orderable_lines(pricing_input, good, physical=physical)
-    return PricedCart(lines, options, applied, totals, _expected(pricing_input, lines))
+    return PricedCart(lines, options, applied, totals, _estimate(pricing_input, lines))
 
 
-def _expected(pricing_input: CartPricingInput, lines: Sequence[CheckoutLine]) -> CheckoutEstimate | None:
+def _estimate(pricing_input: CartPricingInput, lines: Sequence[CheckoutLine]) -> CheckoutEstimate | None:
     """The total including the fixable lines; None without such lines, or beyond the largest possible order amount."""
-    wanted = [line for line in lines if _is_orderable(line) or line.is_fixable]
-    as_wanted = [replace(line, total=(line.unit_price or ZERO) * line.choice.quantity) for line in wanted]
-    if not any(line.is_fixable for line in wanted) or not all(lines_within_limit([line.total for line in as_wanted])):
+    expected_lines = [line for line in lines if _is_orderable(line) or line.is_fixable]
+    as_wanted = [replace(line, total=(line.unit_price or ZERO) * line.choice.quantity) for line in expected_lines]
+    if not any(line.is_fixable for line in expected_lines) or not all(
+        lines_within_limit([line.total for line in as_wanted])
+    ):
         return None
-    physical = any(line.product and line.product.is_physical for line in wanted)
+    physical = any(line.product and line.product.is_physical for line in expected_lines)
     options, applied, totals = _price_orderable_lines(pricing_input, as_wanted, physical=physical)
-    return CheckoutEstimate(options, applied, totals, is_minimum=any(line.is_starting_price for line in wanted))
+    return CheckoutEstimate(options, applied, totals, is_minimum=any(line.is_starting_price for line in expected_lines))
 
 
 def _is_orderable(line: CheckoutLine) -> bool:
@@ -230,8 +232,8 @@ def shipping_rate_for(delivery: DeliveryWithRates, country: str, weight: int) ->
     It is the rate with the lowest sufficient weight limit. If the country has rates of its own, only those count; else
     the rates for all other countries do.
     """
-    for wanted in (country, ""):
-        of_country = [rate for rate in delivery.rates if rate.country == wanted]
+    for rate_country in (country, ""):
+        of_country = [rate for rate in delivery.rates if rate.country == rate_country]
         fitting = [r for r in of_country if r.max_weight_grams is None or weight <= r.max_weight_grams]
         if of_country:
             best = min(fitting, key=lambda r: (r.max_weight_grams is None, r.max_weight_grams or 0), default=None)
@@ -262,8 +264,8 @@ def delivery_option(
     price: Decimal | None = ZERO
     problem = DeliveryProblem.GOODS if mode.kind is DeliveryKind.DIGITAL and physical else None
     if mode.kind is not DeliveryKind.DIGITAL and delivery.rates:
-        sent = mode.kind is DeliveryKind.HOME_DELIVERY and bool(countries)
-        known = not sent or all(parcel.country for parcel in shipments)
+        needs_country = mode.kind is DeliveryKind.HOME_DELIVERY and bool(countries)
+        known = not needs_country or all(shipment.country for shipment in shipments)
         price = _shipping_price(delivery, shipments) if known else None
         problem = None if price is not None or not known else _delivery_problem(delivery, shipments)
     if price and mode.free_above_amount is not None and worth >= mode.free_above_amount:
@@ -286,13 +288,13 @@ def delivery_option(
 
 def _delivery_problem(delivery: DeliveryWithRates, shipments: Sequence[Shipment]) -> DeliveryProblem:
     """COUNTRY if even weightless shipments could not be delivered, else WEIGHT."""
-    lighter = [replace(parcel, weight=0) for parcel in shipments]
+    lighter = [replace(shipment, weight=0) for shipment in shipments]
     return DeliveryProblem.COUNTRY if _shipping_price(delivery, lighter) is None else DeliveryProblem.WEIGHT
 
 
 def _shipping_price(delivery: DeliveryWithRates, shipments: Sequence[Shipment]) -> Decimal | None:
     """The total price of the shipments; None if one of them cannot be delivered."""
-    prices = [shipping_rate_for(delivery, parcel.country, parcel.weight) for parcel in shipments]
+    prices = [shipping_rate_for(delivery, shipment.country, shipment.weight) for shipment in shipments]
     known = [price for price in prices if price is not None]
     return sum(known, ZERO) if len(known) == len(prices) else None
 

@@ -47,8 +47,8 @@ class CartQuote(Quote):
 
     @classmethod
     def from_priced(cls, basket: CartPricingInput, priced: PricedCart) -> "CartQuote":
-        wanted = basket.delivery_id
-        delivery = next((o for o in priced.deliveries if o.id == wanted and o.is_available), None)
+        delivery_id = basket.delivery_id
+        delivery = next((o for o in priced.deliveries if o.id == delivery_id and o.is_available), None)
         return cls(priced.totals, priced.codes, basket.codes, delivery, bool(priced.orderable_lines), basket, priced)
 
     def attempt_lines(self) -> tuple[AttemptLine, ...]:
@@ -88,7 +88,7 @@ def _attempt_line(line: CheckoutLine, basket: CartPricingInput) -> AttemptLine:
         variant_id=line.variant.id if line.variant else None,
         name=line.product.name,
         variant=line.variant.name if line.variant else None,
-        choices=_chosen(line),
+        choices=_attribute_texts(line),
         quantity=line.choice.quantity,
         unit_price=line.unit_price,
         total=line.total,
@@ -97,7 +97,7 @@ def _attempt_line(line: CheckoutLine, basket: CartPricingInput) -> AttemptLine:
     )
 
 
-def _chosen(line: CheckoutLine) -> Text | None:
+def _attribute_texts(line: CheckoutLine) -> Text | None:
     """The chosen attribute values as a text in each language: `Colour: sage; Ribbon: gold`."""
     assert line.product is not None
     pairs = [

@@ -96,9 +96,9 @@ class OwnReservations:
         """The products, their stock increased by these reservations."""
         if not self.stock:
             return dict(products)
-        return {i: replace(sold, offered=self._restocked(sold.offered)) for i, sold in products.items()}
+        return {i: replace(sold, offered=self._with_returned_stock(sold.offered)) for i, sold in products.items()}
 
-    def _restocked(self, product: OfferedProduct) -> OfferedProduct:
+    def _with_returned_stock(self, product: OfferedProduct) -> OfferedProduct:
         def more(available: int | None, key: tuple[int, int | None]) -> int | None:
             return None if available is None else available + self.stock.get(key, 0)
 
@@ -131,14 +131,16 @@ async def usable_codes(
 
     Gift cards cannot pay for gift cards: each purchase would restart the validity of the money.
     """
-    wanted = [normalize(code) for code in codes]
-    if not wanted:
+    normal_codes = [normalize(code) for code in codes]
+    if not normal_codes:
         return []
     coupons = await db.exec(
-        select(CouponRow).where(col(CouponRow.partner_id) == partner_id, col(CouponRow.normal_code).in_(wanted))
+        select(CouponRow).where(col(CouponRow.partner_id) == partner_id, col(CouponRow.normal_code).in_(normal_codes))
     )
     cards = await db.exec(
-        select(GiftCardRow).where(col(GiftCardRow.partner_id) == partner_id, col(GiftCardRow.normal_code).in_(wanted))
+        select(GiftCardRow).where(
+            col(GiftCardRow.partner_id) == partner_id, col(GiftCardRow.normal_code).in_(normal_codes)
+        )
     )
     usable: dict[str, CouponRow | UsableCard] = {}
     for card in cards:
@@ -149,7 +151,7 @@ async def usable_codes(
     for coupon in coupons:
         if is_running(coupon, now, own_uses=int(coupon.id in own.coupons), kind=kind):
             usable[coupon.normal_code] = coupon
-    return [usable[code] for code in dict.fromkeys(wanted) if code in usable]
+    return [usable[code] for code in dict.fromkeys(normal_codes) if code in usable]
 
 
 def product_ids_of(choices: Sequence[ProductChoice]) -> list[int]:

@@ -114,24 +114,26 @@ async def consume_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
 
 async def _lock_by_id(db: AsyncSession, table: type[R], ids: Iterable[int | None]) -> dict[int, R]:
     """Rows by id, locked in ascending order."""
-    wanted = {id for id in ids if id is not None}
-    if not wanted:
+    unique_ids = {id for id in ids if id is not None}
+    if not unique_ids:
         return {}
-    query = select(table).where(col(table.id).in_(wanted)).order_by(col(table.id)).with_for_update()
+    query = select(table).where(col(table.id).in_(unique_ids)).order_by(col(table.id)).with_for_update()
     return {row.id: row for row in await db.exec(query.execution_options(populate_existing=True))}
 
 
 async def are_prototypes_on_sale(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> bool:
     """True if all voucher prototypes of the attempt are on sale now."""
-    wanted = {line.voucher.prototype_id for line in attempt.lines if line.voucher}
-    if not wanted:
+    prototype_ids = {line.voucher.prototype_id for line in attempt.lines if line.voucher}
+    if not prototype_ids:
         return True
     today = now.astimezone(await zone_of(db, attempt.partner_id)).date()
     table = VoucherPrototypeRow
     rows = (
-        await db.exec(select(table).where(col(table.partner_id) == attempt.partner_id, col(table.id).in_(wanted)))
+        await db.exec(
+            select(table).where(col(table.partner_id) == attempt.partner_id, col(table.id).in_(prototype_ids))
+        )
     ).all()
-    return len(rows) == len(wanted) and all(is_on_sale(row, today) for row in rows)
+    return len(rows) == len(prototype_ids) and all(is_on_sale(row, today) for row in rows)
 
 
 async def _products_on_sale(db: AsyncSession, attempt: AttemptRow) -> set[int]:

@@ -81,8 +81,8 @@ def parse_duration(written: str) -> dt.timedelta:
 
     ValueError for any other text, for zero, and beyond `MAX_AHEAD`.
     """
-    found = _DURATION.fullmatch("".join(written.lower().split()))
-    parts = {unit: int(number) for unit, number in found.groupdict().items() if number} if found else {}
+    match = _DURATION.fullmatch("".join(written.lower().split()))
+    parts = {unit: int(number) for unit, number in match.groupdict().items() if number} if match else {}
     try:
         length = dt.timedelta(**parts)
     except OverflowError:

@@ -81,8 +81,8 @@ class FileStore:
         """The content of a file; None if the key does not exist."""
         with _translate_errors():
             try:
-                found = await obstore.get_async(self._store, _checked_key(key))
-                return (await found.bytes_async()).to_bytes()
+                result = await obstore.get_async(self._store, _checked_key(key))
+                return (await result.bytes_async()).to_bytes()
             except FileNotFoundError:
                 return None
 

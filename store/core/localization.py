@@ -64,8 +64,8 @@ class Formats:
 
     def countries(self, codes: Iterable[str] = ()) -> list[tuple[str, str]]:
         """Countries as (ISO 3166 code, name), sorted by name; all countries if `codes` is empty."""
-        wanted = frozenset(codes)
-        return [entry for entry in _countries(self.locale) if not wanted or entry[0] in wanted]
+        code_set = frozenset(codes)
+        return [entry for entry in _countries(self.locale) if not code_set or entry[0] in code_set]
 
     def country(self, code: str) -> str:
         """The name of a country; the code itself if it is unknown."""

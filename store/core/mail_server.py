@@ -70,9 +70,9 @@ def parse_sender(text: str) -> tuple[str, str]:
     """
     name, address = parseaddr(text)
     try:
-        found = parse_address(address).ascii_email
+        address_text = parse_address(address).ascii_email
     except EmailNotValidError as error:
         raise ValueError(f"The sender of mail is no address: {error}") from None
-    if found is None:
+    if address_text is None:
         raise ValueError("The sender's local part has letters that not every mail server accepts.")
-    return name, found
+    return name, address_text

@@ -45,11 +45,11 @@ class Telemetry:
     ) -> Iterator[Span]:
         with self._tracer.start_as_current_span(
             name, within, kind, attributes, record_exception=False, set_status_on_exception=False
-        ) as made:
+        ) as new_span:
             try:
-                yield made
+                yield new_span
             except BaseException as error:
-                record_error(made, error)
+                record_error(new_span, error)
                 raise
 
     def span_from_headers(self, name: str, headers: Mapping[str, Any], kind: str, attributes: Mapping[str, Any]) -> Any:
@@ -65,25 +65,27 @@ class Telemetry:
     def instrument_engine(self, engine: Any) -> None:
         """Create a span for each statement of an engine."""
 
-        def begun(_connection: Any, _cursor: Any, statement: str, _parameters: Any, context: Any, _many: bool) -> None:
+        def begin_span(
+            _connection: Any, _cursor: Any, statement: str, _parameters: Any, context: Any, _many: bool
+        ) -> None:
             setattr(
                 context,
                 SPAN_ATTRIBUTE,
                 self._tracer.start_span("sql", None, SpanKind.CLIENT, statement_attributes(statement)),
             )
 
-        def ended(*arguments: Any) -> None:
+        def end_span(*arguments: Any) -> None:
             getattr(arguments[-2], SPAN_ATTRIBUTE).end()
 
-        def gone_wrong(problem: Any) -> None:
+        def fail_span(problem: Any) -> None:
             span = getattr(problem.execution_context, SPAN_ATTRIBUTE, None)
             if span is not None:
                 record_error(span, problem.original_exception)
                 span.end()
 
-        event.listen(engine, "before_cursor_execute", begun)
-        event.listen(engine, "after_cursor_execute", ended)
-        event.listen(engine, "handle_error", gone_wrong)
+        event.listen(engine, "before_cursor_execute", begin_span)
+        event.listen(engine, "after_cursor_execute", end_span)
+        event.listen(engine, "handle_error", fail_span)
 
     def statement_span(self, sql: str) -> Any:
         """A span around a statement that is sent directly to the driver."""
@@ -115,5 +117,5 @@ def record_error(span: Span, error: BaseException) -> None:
 def build_exporter() -> SpanExporter:
     """The OTLP exporter, configured by OpenTelemetry's environment variables."""
     module = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
-    made: SpanExporter = module.OTLPSpanExporter()
-    return made
+    exporter: SpanExporter = module.OTLPSpanExporter()
+    return exporter

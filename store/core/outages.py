@@ -72,4 +72,4 @@ def _log_outage(what: str, error: BaseException) -> None:
     if now - _logged_at.get(what, -LOG_INTERVAL_SECONDS) >= LOG_INTERVAL_SECONDS:
         _logged_at[what] = now
         cause = driver_error(error)
-        log.error("out of reach", what=what, because=f"{type(cause).__name__}: {cause}")
+        log.error("a dependency is unreachable", what=what, because=f"{type(cause).__name__}: {cause}")

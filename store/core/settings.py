@@ -239,7 +239,7 @@ class Settings(BaseSettings):
 
     @field_validator("mangopay_alert_email")
     @classmethod
-    def alerted(cls, value: str) -> str:
+    def check_alert_email(cls, value: str) -> str:
         """An e-mail address without a name."""
         if value:
             validate_email(value, check_deliverability=False)
@@ -247,7 +247,7 @@ class Settings(BaseSettings):
 
     @field_validator("graphql_documents", "mangopay_cert_file", "mangopay_key_file", "smtp_ca_file")
     @classmethod
-    def there(cls, value: pathlib.Path | None) -> pathlib.Path | None:
+    def check_file_exists(cls, value: pathlib.Path | None) -> pathlib.Path | None:
         """The file must exist."""
         if value is not None and not value.is_file():
             raise ValueError(f"{value} is no file.")
@@ -306,7 +306,7 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
-    def certified(self) -> Self:
+    def check_certificate_pair(self) -> Self:
         """A certificate and its key must be set together."""
         if (self.mangopay_cert_file is None) != (self.mangopay_key_file is None):
             raise ValueError("Set both COFFRET_MANGOPAY_CERT_FILE and COFFRET_MANGOPAY_KEY_FILE, or neither.")

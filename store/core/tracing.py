@@ -102,7 +102,7 @@ def start_tracing(service_name: str) -> None:
         return
     if not is_installed():
         log.warning(
-            "there are no traces", because=f"{variable} is set, but the tracing packages are not installed. {REMEDY}"
+            "tracing is off", because=f"{variable} is set, but the tracing packages are not installed. {REMEDY}"
         )
         return
     from store.core.opentelemetry import Telemetry, build_exporter

@@ -210,8 +210,10 @@ def _fits_reception(coupon: CouponRow, context: CouponContext) -> bool:
 
 def _fits_buyer(coupon: CouponRow, email: str) -> bool:
     """True if the coupon's e-mail condition, an address or an `@domain`, matches. An unknown address matches."""
-    wanted, given = coupon.email_condition.lower(), email.lower()
-    return not (wanted and given) or (given.endswith(wanted) if wanted.startswith("@") else given == wanted)
+    condition, buyer_email = coupon.email_condition.lower(), email.lower()
+    return not (condition and buyer_email) or (
+        buyer_email.endswith(condition) if condition.startswith("@") else buyer_email == condition
+    )
 
 
 def _in_scope(coupon: CouponRow, line: DiscountableLine, context: CouponContext) -> bool:

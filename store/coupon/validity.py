@@ -19,8 +19,8 @@ def validity_end(text: str, now: dt.datetime, zone: ZoneInfo) -> dt.datetime | N
     """
     if MONTHS_PATTERN.fullmatch(text) and int(text):
         return end_of_validity(now, int(text), zone)
-    if found := PERIOD_PATTERN.fullmatch(text):
-        years, months, days = (int(part or 0) for part in found.groups())
+    if match := PERIOD_PATTERN.fullmatch(text):
+        years, months, days = (int(part or 0) for part in match.groups())
         end = end_of_validity(now, 12 * years + months, zone)
         return end_of_day(end.astimezone(zone).date() + dt.timedelta(days), zone) if years + months + days else None
     if DAY_PATTERN.fullmatch(text):

@@ -80,11 +80,11 @@ class Database:
 
         async def connect() -> asyncpg.Connection:
             try:
-                made = await asyncpg.connect(address, timeout=CONNECT_TIMEOUT)
-                await made.execute(RAISE_WORK_MEM)
+                connection = await asyncpg.connect(address, timeout=CONNECT_TIMEOUT)
+                await connection.execute(RAISE_WORK_MEM)
             except (OSError, *CONNECTION_ERRORS) as error:
                 raise (Unavailable(what=DATABASE) if quiet else report_unavailable(DATABASE, error)) from error
-            return made
+            return connection
 
         self.engine: AsyncEngine = create_async_engine(
             "postgresql+asyncpg://",
@@ -129,7 +129,7 @@ class Database:
         assert driver is not None
         try:
             with tracing.statement_span(sql):
-                found: Sequence[Any] = await driver.fetch(sql, *arguments)
+                rows: Sequence[Any] = await driver.fetch(sql, *arguments)
         except (asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.PostgresError) as error:
             if (away := database_outage(error)) is not None:
                 raise away from error
@@ -141,7 +141,7 @@ class Database:
                 self._idle_connections.append(connection)
             else:
                 await greenlet_spawn(connection.close)
-        return found
+        return rows
 
     async def _take_connection(self) -> PoolProxiedConnection:
         """A reserved connection, or one from the pool."""

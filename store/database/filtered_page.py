@@ -68,8 +68,8 @@ class FilteredPage:
         ranges = iter(conditions[tests:])
         spans = [sqlalchemy.and_(sqlalchemy.true(), *(next(ranges) for _ in range(length))) for length in branches]
         named = [each.label(f"c{at}") for at, each in enumerate(self.columns)]
-        found = select(*named).where(*conditions[:tests], sqlalchemy.or_(*spans)).cte("found")
-        passing = found.prefix_with("MATERIALIZED")
+        matches = select(*named).where(*conditions[:tests], sqlalchemy.or_(*spans)).cte("found")
+        passing = matches.prefix_with("MATERIALIZED")
         return self._page(select(*passing.c), [passing.c.c0, passing.c.c1])
 
     def _page(self, passing: Any, order: Sequence[Any]) -> Statement:

@@ -104,16 +104,16 @@ class KeysetOrder:
         key, id = self.columns
         up = before is self.descending
         compare = COMPARISONS[up, inclusive]
-        told = (self.table, self.by, up, inclusive)
-        beside = Condition.parametrized(("beside", *told), (at.id,), (id.type,), lambda place: compare(id, place))
+        cache_key = (self.table, self.by, up, inclusive)
+        beside = Condition.parametrized(("beside", *cache_key), (at.id,), (id.type,), lambda place: compare(id, place))
         if self.by == "id":
             return [[beside]]
-        absent = Condition.parametrized(("absent", *told), (), (), lambda: key.is_(None))
+        absent = Condition.parametrized(("absent", *cache_key), (), (), lambda: key.is_(None))
         if at.value is None:
-            present = Condition.parametrized(("present", *told), (), (), lambda: key.is_not(None))
+            present = Condition.parametrized(("present", *cache_key), (), (), lambda: key.is_not(None))
             return [[absent, beside]] if up else [[absent, beside], [present]]
         ranged = Condition.parametrized(
-            ("beyond", *told),
+            ("beyond", *cache_key),
             (at.value, at.id),
             (key.type, id.type),
             lambda value, place: compare(tuple_(key, id), tuple_(value, place)),

@@ -35,8 +35,8 @@ def column(table: Any, name: str) -> Any:
 
 def is_any_of(tested: Any, values: Sequence[Any] | None = None, name: str | None = None) -> ColumnElement[bool]:
     """`column = ANY(values)`: one parameter for any number of values, so that the statement can be cached."""
-    found: ColumnElement[bool] = tested == any_(bindparam(name, values, type_=ARRAY(tested.type), required=False))
-    return found
+    condition: ColumnElement[bool] = tested == any_(bindparam(name, values, type_=ARRAY(tested.type), required=False))
+    return condition
 
 
 class LoaderContext(Protocol):
@@ -69,22 +69,24 @@ class Loaders:
         keyed by the id of their object. For a field permission, the keys are owners, and only those whose rows the
         caller sees are returned. For `CONTEXT`, the value is the context.
         """
-        wanted = list({k for k in keys if k is not None})
-        if not wanted:
+        keys_once = list({k for k in keys if k is not None})
+        if not keys_once:
             return {}
         if link is CONTEXT:
-            return dict.fromkeys(wanted, self.context)
+            return dict.fromkeys(keys_once, self.context)
         if isinstance(link, FieldPermission):
-            return {owner: True for owner in wanted if self.context.is_visible(link, owner)}
+            return {owner: True for owner in keys_once if self.context.is_visible(link, owner)}
         if isinstance(link, Computed):
-            return await self.context.compute(link, sorted(wanted))
+            return await self.context.compute(link, sorted(keys_once))
         if link.scope_column is not None:
-            return await self._load_of_owners(link, link.scope_column, wanted, columns)
-        rows = await (self._objects(link, wanted) if columns is None else self._tuples(link, wanted, tuple(columns)))
+            return await self._load_of_owners(link, link.scope_column, keys_once, columns)
+        rows = await (
+            self._objects(link, keys_once) if columns is None else self._tuples(link, keys_once, tuple(columns))
+        )
         of: Callable[[Any], Any] = operator.itemgetter(0) if columns is not None else operator.attrgetter(_key(link))
         if not link.many:
             return {of(row): row for row in rows}
-        grouped: dict[Any, list[Any]] = {k: [] for k in wanted}
+        grouped: dict[Any, list[Any]] = {k: [] for k in keys_once}
         for row in rows:
             grouped[of(row)].append(row)
         return grouped
@@ -103,16 +105,16 @@ class Loaders:
         table = table_of(link.target)
         statement: Any = select(table).where(is_any_of(column(table, _key(link)), keys)).order_by(*_order(link))
         async with self.db.sessions() as session:
-            found: Sequence[Any] = (await session.exec(statement)).all()
-        return found
+            rows: Sequence[Any] = (await session.exec(statement)).all()
+        return rows
 
     async def _tuples(self, link: Relation, keys: list[Any], columns: tuple[str, ...]) -> Sequence[Any]:
         def build() -> Statement:
             table = table_of(link.target)
             key = column(table, _key(link))
-            wanted = (column(table, name) for name in ("id", *columns))
-            made: Statement = select(key, *wanted).where(is_any_of(key, name="keys")).order_by(*_order(link))
-            return made
+            selected = (column(table, name) for name in ("id", *columns))
+            query: Statement = select(key, *selected).where(is_any_of(key, name="keys")).order_by(*_order(link))
+            return query
 
         return await self.db.statements.rows((link, columns), build, {"keys": keys})
 
@@ -121,9 +123,9 @@ class Loaders:
         if link not in self.loaders:
 
             async def load(keys: list[Any]) -> list[Any]:
-                found = await self.load(link, keys)
+                rows_by_key = await self.load(link, keys)
                 absent: Any = [] if link.many and isinstance(link, Relation) else None
-                return [found.get(k, absent) for k in keys]
+                return [rows_by_key.get(k, absent) for k in keys]
 
             self.loaders[link] = DataLoader(load_fn=load, cache=False)  # a later mutation may change the row
         return self.loaders[link]

@@ -151,8 +151,8 @@ class CompiledSerializer:
     def _list_code(self, w: ListField, var: str) -> str:
         v, item = self._variable(), self._variable()
         absent = f"missing({w.key!r})" if w.item_required else "None"
-        made = f"[{absent} if {item} is None else {self._object_code(w.fields, item, (), None)} for {item} in {v}]"
-        return self._null_check_code(w, v, self._read(var, w.path), made)
+        code = f"[{absent} if {item} is None else {self._object_code(w.fields, item, (), None)} for {item} in {v}]"
+        return self._null_check_code(w, v, self._read(var, w.path), code)
 
     def _nested_list_code(self, w: ListField, at: FieldPath, owner: FieldPath | None) -> str:
         if self.from_rows or owner is None or "()" in w.path:
@@ -204,8 +204,8 @@ class CompiledSerializer:
         """Whether the caller may see each row or object."""
         named = [self._values(name, source, owner) for name in field_permission.owner_columns]
         owners = list(zip(*named, strict=True)) if named else [()] * len(source)
-        found = await load(field_permission, owners, None)
-        return [one in found for one in owners]
+        permitted = await load(field_permission, owners, None)
+        return [one in permitted for one in owners]
 
     def _values(self, name: str, source: Sequence[Any], owner: FieldPath) -> list[Any]:
         if self.from_rows:
@@ -303,9 +303,9 @@ class RelationBatch:
 
     async def load_into(self, keys: list[Any], out: list[Any], load: LoadFunction) -> None:
         """Load the values of the keys, and write them into the objects that hold them."""
-        found = await load(self.relation, keys, self.columns)
+        related = await load(self.relation, keys, self.columns)
         for link in self.relations:
-            written = await self._serialize(link, found, load)
+            written = await self._serialize(link, related, load)
             _assign(link, keys, written, _targets_at(out, link.at))
 
     async def _serialize(

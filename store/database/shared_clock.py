@@ -31,8 +31,8 @@ class DevelopmentClockRow(SQLModel, table=True):
 
 async def stored_offset(db: Database) -> dt.timedelta:
     """The total stored offset."""
-    found = await db.rows(text("SELECT ahead FROM development_clock"))
-    return found[0][0] if found else NOT_MOVED
+    rows = await db.rows(text("SELECT ahead FROM development_clock"))
+    return rows[0][0] if rows else NOT_MOVED
 
 
 async def advance_clock(db: Database, by: dt.timedelta) -> dt.timedelta:
@@ -59,7 +59,7 @@ async def try_to_follow(db: Database, clock: Clock) -> bool:
     try:
         await follow_clock(db, clock)
     except (OSError, SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, Unavailable) as error:
-        log.warning("the time of the other processes is not known", error=str(error))
+        log.warning("the shared clock could not be read", error=str(error))
         return False
     return True
 
@@ -75,8 +75,8 @@ async def _lock_offset(connection: AsyncConnection) -> dt.timedelta:
     """The stored offset, locked until the transaction ends."""
     nothing = text("INSERT INTO development_clock (id, ahead) VALUES (1, :none) ON CONFLICT (id) DO NOTHING")
     await connection.execute(nothing, {"none": NOT_MOVED})
-    found = await connection.execute(text("SELECT ahead FROM development_clock FOR UPDATE"))
-    ahead: dt.timedelta = found.scalar_one()
+    result = await connection.execute(text("SELECT ahead FROM development_clock FOR UPDATE"))
+    ahead: dt.timedelta = result.scalar_one()
     return ahead
 
 

@@ -54,11 +54,11 @@ class Condition:
     @classmethod
     def from_expression(cls, condition: ColumnElement[bool]) -> "Condition":
         """Any condition. SQLAlchemy computes its cache key, which costs more than naming one with `parametrized`."""
-        found = condition._generate_cache_key()  # noqa: SLF001 - there is no public name for it
-        if found is None:
+        cache_key = condition._generate_cache_key()  # noqa: SLF001 - there is no public name for it
+        if cache_key is None:
             raise TypeError(f"This condition cannot be cached: {condition}")
-        binds = found.bindparams
-        return cls(found.key, [bind.effective_value for bind in binds], lambda: (condition, binds))
+        binds = cache_key.bindparams
+        return cls(cache_key.key, [bind.effective_value for bind in binds], lambda: (condition, binds))
 
     @classmethod
     def parametrized(
@@ -93,8 +93,8 @@ class Condition:
             tested = rows.c[column.name]
             return cls.parametrized((test, column, rows), values, kinds, lambda *binds: build(tested, *binds))
 
-        made = cls.parametrized((test, column), values, kinds, lambda *binds: build(column, *binds))
-        return cls(made.key, values, made.build, of_rows if fallback is None else fallback.for_rows, fallback)
+        condition = cls.parametrized((test, column), values, kinds, lambda *binds: build(column, *binds))
+        return cls(condition.key, values, condition.build, of_rows if fallback is None else fallback.for_rows, fallback)
 
     @property
     def is_rebindable(self) -> bool:
@@ -167,9 +167,9 @@ class StatementCache:
 
     def with_fetch(self, fetch: Callable[..., Awaitable[Sequence[Any]]]) -> "StatementCache":
         """The same cache, with another function that runs the statements."""
-        made = StatementCache(self.dialect, fetch)
-        made.cache = self.cache
-        return made
+        statement_cache = StatementCache(self.dialect, fetch)
+        statement_cache.cache = self.cache
+        return statement_cache
 
     async def rows(
         self,
@@ -183,15 +183,17 @@ class StatementCache:
         `key` identifies everything else that the statement depends on; `values` are its named parameters.
         """
         shape = (key, *[test.key for test in tests])
-        kept = self.cache.get(shape)
-        if kept is None:
+        prepared = self.cache.get(shape)
+        if prepared is None:
             conditions = [test.build() for test in tests]
             statement = build(*(condition for condition, _ in conditions))
             tested = [bind for _, binds in conditions for bind in binds]
-            kept = self.cache[shape] = PreparedStatement.compile(statement, values, tested, self.dialect)
+            prepared = self.cache[shape] = PreparedStatement.compile(statement, values, tested, self.dialect)
             if len(self.cache) > CACHE_SIZE:
                 self.cache.popitem(last=False)
         else:
             self.cache.move_to_end(shape)
-        given = [value for test in tests for value in test.values]
-        return kept.convert(await self.fetch(kept.sql, *[source(values, given) for source in kept.sources]))
+        parameters = [value for test in tests for value in test.values]
+        return prepared.convert(
+            await self.fetch(prepared.sql, *[source(values, parameters) for source in prepared.sources])
+        )

@@ -29,8 +29,8 @@ def declare_searchable(table: Table, texts: Mapping[str, tuple[str, str]]) -> No
 
     A revision creates the columns and the index over `trigrams_sql_of` the table. Rows do not have them as attributes.
     """
-    for name, (letter, made) in texts.items():
-        column = Column(name, Text, Computed(made, persisted=True), nullable=False)
+    for name, (letter, expression) in texts.items():
+        column = Column(name, Text, Computed(expression, persisted=True), nullable=False)
         column.info = {**GENERATED_COLUMN, TRIGRAM_LETTER: letter}
         table.append_column(column)
 
@@ -50,8 +50,8 @@ def contains(column: Column[Any], term: str) -> Condition:
     """The condition that a searched column contains a term."""
 
     def exactly(tested: Any, pattern: Any) -> ColumnElement[bool]:
-        found: ColumnElement[bool] = tested.like(normalized_sql(pattern), escape="\\")
-        return found
+        condition: ColumnElement[bool] = tested.like(normalized_sql(pattern), escape="\\")
+        return condition
 
     def along(tested: Any, pattern: Any, searched: Any) -> ColumnElement[bool]:
         letter: ColumnElement[str] = literal_column(f"'{column.info[TRIGRAM_LETTER]}'")
@@ -66,8 +66,8 @@ def contains(column: Column[Any], term: str) -> Condition:
 
 def normalized_sql(text: Any) -> ColumnElement[str]:
     """A text as it is searched: in lower case, without accents, with ss for ß and ae for æ."""
-    found: ColumnElement[str] = func.search_text(text)
-    return found
+    expression: ColumnElement[str] = func.search_text(text)
+    return expression
 
 
 def like_pattern(term: str) -> str:

@@ -53,5 +53,5 @@ class TransactionReader:
         async with self._lock:
             raw = (await (await self._session.connection()).get_raw_connection()).driver_connection
             assert raw is not None
-            found: Sequence[Any] = await raw.fetch(sql, *arguments)
-            return found
+            rows: Sequence[Any] = await raw.fetch(sql, *arguments)
+            return rows

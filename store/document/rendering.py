@@ -76,14 +76,14 @@ def compile_sheet(sheet: Sheet, pictures: dict[str, PrintPicture], **how: Any) -
         places: dict[str, Any] = {"root": folder, "package_path": folder, "package_cache_path": folder}
         try:
             compiler = typst.Compiler(TEMPLATE.read_bytes(), font_paths=_fonts(), ignore_system_fonts=True, **places)
-            made = compiler.compile(**how)
+            pdf = compiler.compile(**how)
         except typst.TypstError as error:
             raise RenderingFailed(error.diagnostic) from error
         except BaseException as error:
             if type(error).__module__ != PANIC_MODULE:
                 raise
             raise RenderingFailed(f"The compiler gave up: {error}") from error
-    return made[0] if isinstance(made, list) else made or b""
+    return pdf[0] if isinstance(pdf, list) else pdf or b""
 
 
 def _write_picture(folder: Path, picture: PrintPicture | None) -> str | None:

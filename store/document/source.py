@@ -64,15 +64,15 @@ async def find_printable(db: AsyncSession, kind: DocumentKind, token: str) -> Pr
     if TOKEN.fullmatch(token) is None:
         return None
     table = TABLES[kind]
-    found: PrintableRow | None = (await db.exec(select(table).where(col(table.document_token) == token))).one_or_none()
-    return found if found is not None and is_printable(found) else None
+    row: PrintableRow | None = (await db.exec(select(table).where(col(table.document_token) == token))).one_or_none()
+    return row if row is not None and is_printable(row) else None
 
 
 async def find_printables(db: AsyncSession, kind: DocumentKind, ids: Sequence[int]) -> list[PrintableRow]:
     """The vouchers or gift cards with these ids that have a document, ordered by id."""
     table = TABLES[kind]
-    found = await db.exec(select(table).where(is_any_of(col(table.id), list(ids))).order_by(col(table.id)))
-    return [row for row in found.all() if is_printable(row)]
+    rows = await db.exec(select(table).where(is_any_of(col(table.id), list(ids))).order_by(col(table.id)))
+    return [row for row in rows.all() if is_printable(row)]
 
 
 def is_printable(row: PrintableRow) -> bool:

@@ -121,10 +121,10 @@ async def expire_holds(db: AsyncSession, now: dt.datetime, most: int) -> int:
         .limit(most)
         .with_for_update(skip_locked=True)
     )
-    found = (await db.exec(due)).all()
-    for row, card in found:
+    rows = (await db.exec(due)).all()
+    for row, card in rows:
         await _close_hold(db, card, row, HOLD_EXPIRED, now)
-    return len(found)
+    return len(rows)
 
 
 async def expire_cards(db: AsyncSession, now: dt.datetime, most: int) -> int:

@@ -63,11 +63,11 @@ async def enqueue_job(
     """
     request_id = structlog.contextvars.get_contextvars().get("request_id")
     headers = ({} if request_id is None else {"request_id": request_id}) | tracing.propagation_headers()
-    queries, given = await _queue_of(db), orjson.dumps(payload, default=str)
+    queries, encoded = await _queue_of(db), orjson.dumps(payload, default=str)
     if unique_key is None:
-        await queries.enqueue(job, given, execute_after=after, headers=headers)
+        await queries.enqueue(job, encoded, execute_after=after, headers=headers)
     else:
-        await queries.enqueue_once(job, given, name=f"{job}:{unique_key}", after=after, headers=headers)
+        await queries.enqueue_once(job, encoded, name=f"{job}:{unique_key}", after=after, headers=headers)
 
 
 async def requeue_job(db: AsyncSession, job_id: int) -> None:

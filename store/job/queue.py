@@ -139,7 +139,7 @@ class JobQueue(Queries):
             row["job_id"] for row in await self.driver.fetch(SELECT_DEADLY, [job.id for job in jobs], MAX_WORKER_DEATHS)
         }
         if deadly:
-            log.error("jobs that killed their workers have failed", jobs=sorted(map(str, deadly)))
+            log.error("jobs failed because their workers died", jobs=sorted(map(str, deadly)))
         await self.log_jobs([(job, "failed", _worker_died(job.id)) for job in jobs if job.id in deadly])
         return [job for job in jobs if job.id not in deadly]
 
@@ -157,12 +157,12 @@ class JobQueue(Queries):
             )
             await wake_workers(self)
         except Exception:
-            log.exception("a job could not be requeued; it runs again once its worker counts as dead")
+            log.exception("a job could not be requeued; it runs again after the worker's timeout")
 
     async def log_jobs(self, job_status: Sequence[tuple[Job, JOB_STATUS, TracebackRecord | None]]) -> None:
         """Record how jobs ended. Of a failure only the text is stored, without secrets; the log has the traceback."""
-        told = [(job, status, record and _without_secrets(record)) for job, status, record in job_status]
-        failed = [(job, record) for job, status, record in told if status == "failed" and record is not None]
+        entries = [(job, status, record and _without_secrets(record)) for job, status, record in job_status]
+        failed = [(job, record) for job, status, record in entries if status == "failed" and record is not None]
         try:
             if failed:
                 await self.driver.execute(
@@ -171,8 +171,8 @@ class JobQueue(Queries):
                     [job.attempts + 1 for job, _ in failed],
                     [record.exception_message for _, record in failed],
                 )
-            if told:
-                await self._record_ends(told)
+            if entries:
+                await self._record_ends(entries)
         except Exception:
             await asyncio.sleep(FLUSH_RETRY_SECONDS)  # the engine tries again at once, and would fill the log
             raise
@@ -192,8 +192,8 @@ class JobQueue(Queries):
         self, entrypoint: str, payload: bytes, *, name: str, after: dt.timedelta | None, headers: Mapping[str, Any]
     ) -> None:
         """Enqueue a job under a name, unless one waits. A running one runs once more after its end."""
-        found = await self.driver.fetch(ENQUEUE_ONCE, entrypoint, payload, after, name, orjson.dumps(headers).decode())
-        if not found[0]["added"]:  # workers skipped it while it was locked
+        rows = await self.driver.fetch(ENQUEUE_ONCE, entrypoint, payload, after, name, orjson.dumps(headers).decode())
+        if not rows[0]["added"]:  # workers skipped it while it was locked
             await wake_workers(self)
 
     async def update_heartbeat(self, job_ids: list[JobId]) -> None:
@@ -221,10 +221,10 @@ class JobQueue(Queries):
 async def wake_workers(queries: Queries) -> None:
     """Make workers check when the next job is due. The engine notifies them of new jobs, not of requeued ones."""
     channel = queries.qbq.settings.channel
-    told = TableChangedEvent(
+    event = TableChangedEvent(
         channel=channel, sent_at=utc_now(), type="table_changed_event", operation="update", table="pgqueuer"
     )
-    await queries.driver.notify(channel, told.model_dump_json())
+    await queries.driver.notify(channel, event.model_dump_json())
 
 
 def _without_secrets(record: TracebackRecord) -> TracebackRecord:

@@ -27,8 +27,8 @@ class MaskedPayload(TypeDecorator[dict[str, Any]]):
     cache_ok = True
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> dict[str, Any]:  # noqa: ARG002
-        found: dict[str, Any] = mask(orjson.loads(value or b"{}"))
-        return found
+        masked: dict[str, Any] = mask(orjson.loads(value or b"{}"))
+        return masked
 
 
 class JobRow(Job, table=True):

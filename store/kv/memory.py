@@ -112,15 +112,17 @@ class MemoryKeyValue:
             return version
         deadline = now + life // MILLISECOND
         value = bytes(memoryview(value))  # orjson's buffer takes 4 KB, whatever its content
-        made = {key: _StoredRecord(deadline, version, value, deadline)}
+        records = {key: _StoredRecord(deadline, version, value, deadline)}
         if expiry_index is not None:
             kept_until = deadline + expiry_index.value_retention // MILLISECOND
-            made[key] = _StoredRecord(deadline, version, value, kept_until, _weight(key, value), carts=1)
+            records[key] = _StoredRecord(deadline, version, value, kept_until, _weight(key, value), carts=1)
         if idempotent is not None:
-            answer_ends, kept = now + idempotent.life // MILLISECOND, idempotent.digest() + answer
-            made[idempotent.key] = _StoredRecord(answer_ends, version, kept, answer_ends, _weight(idempotent.key, kept))
-        self._evict_expired(made, now)
-        for name, held in made.items():
+            answer_ends, response = now + idempotent.life // MILLISECOND, idempotent.digest() + answer
+            records[idempotent.key] = _StoredRecord(
+                answer_ends, version, response, answer_ends, _weight(idempotent.key, response)
+            )
+        self._evict_expired(records, now)
+        for name, held in records.items():
             self._put(name, held, now)
         if expiry_index is not None:
             self._index_expiry(expiry_index, key, version, now)
@@ -130,11 +132,11 @@ class MemoryKeyValue:
         self, key: str, when: WriteCondition, once: IdempotentWrite | None, now: int
     ) -> int | WriteResult | None:
         """The version that a write would get, or the result of its first request, or None if the condition fails."""
-        if once is not None and (kept := self._live(once.key, now)) is not None:
+        if once is not None and (stored := self._live(once.key, now)) is not None:
             digest = once.digest()
-            if not kept.value.startswith(digest):
+            if not stored.value.startswith(digest):
                 raise IdempotencyMismatch
-            return WriteResult(kept.version, kept.value[len(digest) :], replayed=True)
+            return WriteResult(stored.version, stored.value[len(digest) :], replayed=True)
         version = next_version(when, now)
         if when is not WriteMode.ALWAYS:
             held = self._live(key, now)
@@ -158,7 +160,9 @@ class MemoryKeyValue:
         last = now - expiries.after // MILLISECOND
         noted = self._expiry_indexes.get(expiries.key, {})
         ended = sorted((version, key) for key, version in noted.items() if version <= last)
-        return [told for version, key in ended[skip : skip + limit] if (told := self._end_record(key, version, now))]
+        return [
+            record for version, key in ended[skip : skip + limit] if (record := self._end_record(key, version, now))
+        ]
 
     async def acknowledge(self, expiries: ExpiryIndex, records: Sequence[ExpiredRecord]) -> None:
         noted = self._expiry_indexes.get(expiries.key, {})

@@ -88,10 +88,8 @@ class ServerKeyValue:
         on_server, noted_for = milliseconds, _NOT_INDEXED
         if expiry_index is not None:
             keys = key, expiry_index.key
-            on_server, noted_for = (
-                milliseconds + expiry_index.value_retention // MILLISECOND,
-                expiry_index.retention // MILLISECOND,
-            )
+            on_server += expiry_index.value_retention // MILLISECOND
+            noted_for = expiry_index.retention // MILLISECOND
         if idempotent is None and when is WriteMode.ALWAYS:
             record = b"%b%013d%b%b" % (deadline, version, _NO_WRITE_NAME, value)
             if expiry_index is None:
@@ -104,18 +102,20 @@ class ServerKeyValue:
         if idempotent is None:
             return _parse_write_result(await self._run(WRITE, keys, *arguments, _digits(version), noted_for))
         keys, kept_for = (key, idempotent.key, *keys[1:]), idempotent.life // MILLISECOND
-        kept = (idempotent.digest(), _digits(now + kept_for), kept_for)
+        idempotency_arguments = (idempotent.digest(), _digits(now + kept_for), kept_for)
         while True:
             answer = await idempotent.build_response(version)
-            reply = await self._run(WRITE, keys, *arguments, _digits(version), noted_for, answer, *kept)
+            reply = await self._run(
+                WRITE, keys, *arguments, _digits(version), noted_for, answer, *idempotency_arguments
+            )
             if reply[0] != b"stale":
                 return _parse_write_result(reply, answer)
             version = int(reply[1])
 
     async def delete(self, key: str, *, version: int | None = None, expiry_index: ExpiryIndex | None = None) -> bool:
-        wanted = b"" if version is None else _digits(version)
+        expected_version = b"" if version is None else _digits(version)
         keys = (key,) if expiry_index is None else (key, expiry_index.key)
-        deleted: int = await self._run(DELETE, keys, _digits(self._clock.milliseconds()), wanted)
+        deleted: int = await self._run(DELETE, keys, _digits(self._clock.milliseconds()), expected_version)
         return deleted == 1
 
     async def expired(self, expiries: ExpiryIndex, *, limit: int, skip: int = 0) -> list[ExpiredRecord]:
@@ -124,10 +124,10 @@ class ServerKeyValue:
         keys = await self._call("ZRANGEBYSCORE", expiries.key, "-inf", last, "LIMIT", skip, limit)
         if not keys:
             return []
-        told = await self._run(EXPIRE, (expiries.key, *keys), _digits(now), last)
+        records = await self._run(EXPIRE, (expiries.key, *keys), _digits(now), last)
         return [
             ExpiredRecord(key.decode(), int(version), None if record is None else record[_HEADER:])
-            for key, version, record in told
+            for key, version, record in records
         ]
 
     async def acknowledge(self, expiries: ExpiryIndex, records: Sequence[ExpiredRecord]) -> None:
@@ -195,13 +195,13 @@ class ServerKeyValue:
         """
         answers = self._response_count
 
-        def answered() -> bool:
+        def has_answered() -> bool:
             nonlocal answers
             before, answers = answers, self._response_count
             return before != answers
 
         try:
-            with self._timeouts(answered):
+            with self._timeouts(has_answered):
                 await self._free.acquire()
         except TimeoutError as error:
             raise report_unavailable(_WHAT, error) from error

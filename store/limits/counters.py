@@ -42,7 +42,7 @@ class SharedCounters:
                 answer = await do(self._shared)
             except Unavailable:
                 if not self._local_until:
-                    log.warning("limits are counted in each process alone until the store is back")
+                    log.warning("limits are counted per process until the store is available again")
                 self._local_until = time.monotonic() + RETRY_SECONDS
             else:
                 if self._local_until:

@@ -135,7 +135,12 @@ class LogInLimiter:
                 await self._undo_attempt(counted)
                 seconds = math.ceil(wait.total_seconds())
                 REFUSALS.labels("log_in").inc()
-                log.warning("a log-in is held", user=f"{username[:1]}…", address=origin, seconds=seconds)
+                log.warning(
+                    "a log-in is blocked after too many attempts",
+                    user=f"{username[:1]}…",
+                    address=origin,
+                    seconds=seconds,
+                )
                 raise TooManyRequests(seconds)
             counted[key] = backoff
 

@@ -66,10 +66,10 @@ def build_message(envelope: Envelope, rendered: RenderedMail, attachments: Seque
 def _encode_address(address: str) -> tuple[str, bool]:
     """An address as it is sent, and whether it is ASCII: only a local part beyond ASCII needs SMTPUTF8."""
     try:
-        found = parse_address(address)
+        parsed = parse_address(address)
     except EmailNotValidError as error:
         raise MailRefused(f"{address!r} is no address: {error}") from None
-    return (found.ascii_email, True) if found.ascii_email else (found.normalized, False)
+    return (parsed.ascii_email, True) if parsed.ascii_email else (parsed.normalized, False)
 
 
 def _ascii_address(raw: str) -> str:

@@ -70,7 +70,7 @@ def _logo(url: str, public_url: str) -> str:
 @functools.cache
 def _environment(language: str) -> Environment:
     """The templates of a language: HTML with autoescaping, and text."""
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("store.mail"),
         autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
@@ -79,9 +79,9 @@ def _environment(language: str) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     texts = TEXTS.translations(language)
-    made.install_gettext_callables(texts.gettext, texts.ngettext, newstyle=True)  # type: ignore[attr-defined]
+    environment.install_gettext_callables(texts.gettext, texts.ngettext, newstyle=True)  # type: ignore[attr-defined]
     formats = Formats(language)
-    made.filters.update(said=formats.translate)
-    made.globals.update(formats=formats, language=language, less=formats.negative_money, money=formats.money)
-    made.globals.update(goods_named=SHOP_KIND_NAMES, words=GiftTexts(formats, texts))
-    return made
+    environment.filters.update(said=formats.translate)
+    environment.globals.update(formats=formats, language=language, less=formats.negative_money, money=formats.money)
+    environment.globals.update(goods_named=SHOP_KIND_NAMES, words=GiftTexts(formats, texts))
+    return environment

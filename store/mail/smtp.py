@@ -46,7 +46,7 @@ class SmtpMailer:
         self._tls = ssl.create_default_context()
         if ca_file is not None:
             self._tls.load_verify_locations(ca_file)
-        self._patience, self._idle = command_timeout, idle_timeout
+        self._command_timeout, self._idle = command_timeout, idle_timeout
         self._slots = asyncio.Semaphore(connections)
         self._free: list[SMTP] = []
         self._idle_task: asyncio.TimerHandle | None = None
@@ -106,7 +106,7 @@ class SmtpMailer:
             username=server.user or None,
             password=server.password if server.user else None,
             tls_context=self._tls,
-            timeout=self._patience,
+            timeout=self._command_timeout,
         )
         try:
             await smtp.connect()
@@ -152,8 +152,8 @@ def mail_error_of(error: Exception) -> MailError:
         error = error.recipients[0]
     if isinstance(error, SMTPResponseException):
         message = f"{error.code} {error.message}"
-        about_letter = isinstance(error, SMTPRecipientRefused | SMTPDataError) and error.code not in AUTH_ERROR_CODES
-        if about_letter and error.code >= 500:
+        about_message = isinstance(error, SMTPRecipientRefused | SMTPDataError) and error.code not in AUTH_ERROR_CODES
+        if about_message and error.code >= 500:
             return MailRefused(message)
         if isinstance(error, SMTPAuthenticationError):
             return MailDeferred(f"The mail server does not let us in: {message}")

@@ -82,8 +82,8 @@ def process_picture(content: bytes) -> ProcessedPicture:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_many_pixels() from error
     except UnidentifiedImageError as error:
-        found = "a HEIC" if content[8:12] in HEIF_BRANDS else "no picture"
-        raise InvalidPicture(f"This file is {found}: send a PNG, JPEG, WebP, GIF or AVIF.") from error
+        format_name = "a HEIC" if content[8:12] in HEIF_BRANDS else "no picture"
+        raise InvalidPicture(f"This file is {format_name}: send a PNG, JPEG, WebP, GIF or AVIF.") from error
     except InvalidPicture:
         raise
     except DECODER_ERRORS as error:
@@ -112,11 +112,11 @@ def _count_scans(jpeg: bytes) -> int:
 
     The content of its segments, and data after its end such as a video, do not count.
     """
-    found, at = 0, 2
+    count, at = 0, 2
     while (marker := _MARKER.search(jpeg, at)) and marker[1] != _END:
-        found += marker[1] == _SCAN
+        count += marker[1] == _SCAN
         at = marker.end() + int.from_bytes(jpeg[marker.end() : marker.end() + 2], "big")
-    return found
+    return count
 
 
 def _open(content: bytes) -> Image.Image:

@@ -48,9 +48,9 @@ def media_path_of(uuid: UUID, size: MediaSize) -> str:
 
 def parse_media_path(path: str) -> tuple[UUID, MediaSize] | None:
     """The picture and the size that a path names; None for any other path."""
-    found = _FILE.fullmatch(path.removeprefix("/"))
+    match = _FILE.fullmatch(path.removeprefix("/"))
     try:
-        return (UUID(found[1]), MediaSize(found[2])) if found else None
+        return (UUID(match[1]), MediaSize(match[2])) if match else None
     except ValueError:
         return None
 

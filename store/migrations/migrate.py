@@ -20,10 +20,10 @@ LOCK = 0x636F6666  # any fixed number: the process that holds this lock migrates
 
 
 def alembic_config(connection: Connection | None = None, folder: pathlib.Path = FOLDER) -> Config:
-    made = Config(stdout=io.StringIO())
-    made.set_main_option("script_location", str(folder))
-    made.attributes["connection"] = connection
-    return made
+    config = Config(stdout=io.StringIO())
+    config.set_main_option("script_location", str(folder))
+    config.attributes["connection"] = connection
+    return config
 
 
 def head_revision(folder: pathlib.Path = FOLDER) -> str | None:

@@ -31,10 +31,10 @@ async def partner_of_token(db: AsyncSession, settings: Settings, token: str) -> 
     """The partner of a token; None if the token is forged or outdated."""
     try:
         uuid, digest = _serializer(settings).loads(token)
-        wanted = UUID(hex=uuid)
+        partner_uuid = UUID(hex=uuid)
     except (BadData, ValueError, TypeError, AttributeError):
         return None
-    partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.uuid) == wanted))).one_or_none()
+    partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.uuid) == partner_uuid))).one_or_none()
     return partner if partner is not None and hmac.compare_digest(_digest(partner), str(digest)) else None
 
 

@@ -33,8 +33,8 @@ class SecretKind:
 
     def secret_of(self, installation: SecretStr, salt: bytes) -> str:
         """The secret of a salt in this installation: the prefix and 32 bytes in base64."""
-        made = hmac.digest(installation.get_secret_value().encode(), self.purpose + salt, hashlib.sha256)
-        return self.prefix + base64.b64encode(made).decode()
+        digest = hmac.digest(installation.get_secret_value().encode(), self.purpose + salt, hashlib.sha256)
+        return self.prefix + base64.b64encode(digest).decode()
 
     def secrets_of(self, installation: SecretStr, holder: SecretHolder, now: dt.datetime) -> list[str]:
         """The valid secrets: the current one and, during a rotation, the previous one."""

@@ -39,7 +39,7 @@ def check_partner(row: PartnerRow, today: dt.date) -> None:
     Sets the country code of the head office, removes blanks from numbers, and puts the telephone number into its
     international form. Raises InvalidInput with one problem for each invalid field, named as in the inputs.
     """
-    if _changed(row, "hq_country"):
+    if _has_changed(row, "hq_country"):
         row.hq_country_code = country_code(row.hq_country) or ""
     problems = [problem for look in CHECKS if (problem := look(row, today)) is not None]
     if problems:
@@ -51,7 +51,7 @@ def company_number(text: str) -> str:
     return "".join(character for character in text if character not in " .-\u00a0\u202f").upper()
 
 
-def _changed(row: PartnerRow, *names: str) -> bool:
+def _has_changed(row: PartnerRow, *names: str) -> bool:
     """True if any of these columns was set to a new value since the row was loaded; on a new row, to any value."""
     attributes = inspect(row).attrs
     return any(attributes[name].history.added for name in names)
@@ -59,7 +59,7 @@ def _changed(row: PartnerRow, *names: str) -> bool:
 
 def _company_number(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
     """Check a SIRET if the head office is in France or its country is unknown. Test partners skip the check digits."""
-    if not _changed(row, "siret_number", "hq_country_code", "status") or not row.siret_number:
+    if not _has_changed(row, "siret_number", "hq_country_code", "status") or not row.siret_number:
         return None
     at = ("registration", "siret_number")
     row.siret_number = company_number(row.siret_number)
@@ -74,7 +74,7 @@ def _company_number(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa:
 
 def _vat_id(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
     """Check an EU number by its country's rules, and any other by its form only."""
-    if not _changed(row, "vat_id") or not row.vat_id:
+    if not _has_changed(row, "vat_id") or not row.vat_id:
         return None
     row.vat_id = company_number(row.vat_id).replace("/", "")
     wrong = Problem(
@@ -95,7 +95,7 @@ def _vat_id(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
 
 
 def _phone(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
-    if not _changed(row, "agency_phone") or not row.agency_phone:
+    if not _has_changed(row, "agency_phone") or not row.agency_phone:
         return None
     number = phone_number(row.agency_phone, row.hq_country_code)
     if number is None:
@@ -106,7 +106,7 @@ def _phone(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
 
 def _birthday(row: PartnerRow, today: dt.date) -> Problem | None:
     born = row.legal_representative_birthday
-    if not _changed(row, "legal_representative_birthday") or born is None:
+    if not _has_changed(row, "legal_representative_birthday") or born is None:
         return None
     at = ("legal_representative", "birthday")
     if born > today:
@@ -121,7 +121,7 @@ def _birthday(row: PartnerRow, today: dt.date) -> Problem | None:
 
 def _bank(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
     """Check that bank and account are in the same country. A territory counts as its state."""
-    if not _changed(row, "iban", "bic") or not (row.iban and row.bic):
+    if not _has_changed(row, "iban", "bic") or not (row.iban and row.bic):
         return None
     account, bank = IBAN(row.iban).country_code, BIC(row.bic).country_code
     if TERRITORIES.get(account, account) == TERRITORIES.get(bank, bank):
@@ -131,13 +131,13 @@ def _bank(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
 
 def _return_hosts(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
     """Normalize the host names as browsers send them, and drop duplicates."""
-    if not _changed(row, "return_hosts"):
+    if not _has_changed(row, "return_hosts"):
         return None
-    found = [host_of(sent, with_port=True) for sent in row.return_hosts]
-    if None in found:
-        at, told = found.index(None), "Send the name of a host, without a scheme or a path, such as shop.example."
-        return Problem(("return_hosts", at), "INVALID", told)
-    row.return_hosts = [host for host in dict.fromkeys(found) if host]
+    hosts = [host_of(entry, with_port=True) for entry in row.return_hosts]
+    if None in hosts:
+        at, message = hosts.index(None), "Send the name of a host, without a scheme or a path, such as shop.example."
+        return Problem(("return_hosts", at), "INVALID", message)
+    row.return_hosts = [host for host in dict.fromkeys(hosts) if host]
     return None
 
 

@@ -29,8 +29,8 @@ async def find_by_identifiers(
 
     def of(table: Any, product: Any, variant: Any) -> Any:
         names = column(table, "sku"), column(table, "source_id")
-        found = or_(is_any_of(names[0], list(skus)), is_any_of(names[1], list(source_ids)))
-        return select(product, variant, *names).where(column(table, "partner_id") == partner_id, found)
+        condition = or_(is_any_of(names[0], list(skus)), is_any_of(names[1], list(source_ids)))
+        return select(product, variant, *names).where(column(table, "partner_id") == partner_id, condition)
 
     variant = ProductVariantRow
     products = of(ProductRow, column(ProductRow, "id"), cast(null(), Integer))

@@ -41,12 +41,12 @@ class MinorAmount:
         return Decimal(self.minor).scaleb(-exponent(self.currency), _EXACT)
 
     def __add__(self, other: "MinorAmount") -> "MinorAmount":
-        return MinorAmount(self._shared(other), self.minor + other.minor)
+        return MinorAmount(self._common_currency(other), self.minor + other.minor)
 
     def __sub__(self, other: "MinorAmount") -> "MinorAmount":
-        return MinorAmount(self._shared(other), self.minor - other.minor)
+        return MinorAmount(self._common_currency(other), self.minor - other.minor)
 
-    def _shared(self, other: "MinorAmount") -> str:
+    def _common_currency(self, other: "MinorAmount") -> str:
         if self.currency != other.currency:
             raise ValueError(f"{self.currency} and {other.currency} cannot be combined.")
         return self.currency

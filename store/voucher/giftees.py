@@ -16,8 +16,8 @@ async def correct_own_giftee(db: AsyncSession, voucher: VoucherRow, who: Person)
     if voucher.giftee_id is None or not (who.first_name or who.last_name):
         return False
     table, other = CustomerRow, VoucherRow
-    wanted = col(table.id) == voucher.giftee_id, col(table.normal_email).is_(None)
-    own = (await db.exec(select(table).where(*wanted).with_for_update())).one_or_none()
+    conditions = col(table.id) == voucher.giftee_id, col(table.normal_email).is_(None)
+    own = (await db.exec(select(table).where(*conditions).with_for_update())).one_or_none()
     known_by = or_(
         (col(other.giftee_id) == voucher.giftee_id) & (col(other.id) != voucher.id),
         col(other.gifter_id) == voucher.giftee_id,

@@ -125,9 +125,9 @@ async def _prototypes(
     db: AsyncSession, partner_id: int, new: Sequence[NewVoucher]
 ) -> Mapping[int, VoucherPrototypeRow]:
     table = VoucherPrototypeRow
-    wanted = is_any_of(col(table.id), [each.prototype_id for each in new])
-    found = (await db.exec(select(table).where(col(table.partner_id) == partner_id, wanted))).all()
-    return {row.id: row for row in found}
+    is_named = is_any_of(col(table.id), [each.prototype_id for each in new])
+    rows = (await db.exec(select(table).where(col(table.partner_id) == partner_id, is_named))).all()
+    return {row.id: row for row in rows}
 
 
 def _row(
@@ -206,7 +206,7 @@ async def add_included_options(db: AsyncSession, vouchers: Sequence[VoucherRow])
         .where(col(link.included))
         .order_by(col(option.ranking), col(option.id))
     )
-    found = (await db.exec(query)).all()
+    rows = (await db.exec(query)).all()
     for row in vouchers:
         db.add_all(
             VoucherIncludedOptionRow(
@@ -215,8 +215,8 @@ async def add_included_options(db: AsyncSession, vouchers: Sequence[VoucherRow])
                 option_id=included.id,
                 name=included.name,
                 source_id=included.source_id,
-                count=made.count,
+                count=voucher.count,
             )
-            for made, included in found
-            if made.voucher_prototype_id == row.voucher_prototype_id
+            for voucher, included in rows
+            if voucher.voucher_prototype_id == row.voucher_prototype_id
         )

@@ -28,7 +28,7 @@ def deliveries_for(*which: ColumnElement[bool]) -> Select[Any]:
     created.
     """
     own = func.convert_to(func.concat(WebhookEndpointRow.uuid, ".", EventRow.key), "UTF8")
-    made: Select[Any] = (
+    query: Select[Any] = (
         select(  # type: ignore[call-overload]  # more columns than its declarations know
             literal("msg_").concat(func.left(func.encode(func.sha256(own), "hex"), 32)),
             literal(DeliveryState.WAITING.value),
@@ -52,7 +52,7 @@ def deliveries_for(*which: ColumnElement[bool]) -> Select[Any]:
         )
         .where(*which)
     )
-    return made
+    return query
 
 
 def is_subscribed() -> ColumnElement[bool]:
@@ -74,6 +74,6 @@ async def fan_out_events(db: AsyncSession) -> tuple[int, Sequence[int]]:
         return 0, []
     new = deliveries_for(is_any_of(col(EventRow.id), ids), is_subscribed()).order_by(col(EventRow.id))
     in_line = insert(WebhookDeliveryRow).from_select(COLUMNS, new).on_conflict_do_nothing()
-    told = (await db.exec(in_line.returning(col(WebhookDeliveryRow.endpoint_id)))).all()
+    rows = (await db.exec(in_line.returning(col(WebhookDeliveryRow.endpoint_id)))).all()
     await db.exec(update(EventRow).where(is_any_of(col(EventRow.id), ids)).values(is_sorted=True))
-    return len(ids), sorted({row[0] for row in told})
+    return len(ids), sorted({row[0] for row in rows})

@@ -76,10 +76,10 @@ async def claim_next(db: AsyncSession, endpoint_id: int, now: dt.datetime) -> Cl
     asked = select(WebhookEndpointRow, is_held).where(
         col(WebhookEndpointRow.id) == endpoint_id, col(WebhookEndpointRow.is_active)
     )
-    found = (await db.exec(asked.with_for_update(key_share=True))).one_or_none()
-    if found is None or found[1]:
+    row = (await db.exec(asked.with_for_update(key_share=True))).one_or_none()
+    if row is None or row[1]:
         return None
-    endpoint, head = found[0], await _next_delivery(db, endpoint_id)
+    endpoint, head = row[0], await _next_delivery(db, endpoint_id)
     if head is None or (head[0].next_try_on is not None and head[0].next_try_on > now + EARLY_TOLERANCE):
         return None
     if await _active_sends(db, endpoint.host) >= MAX_PER_HOST:
@@ -178,11 +178,11 @@ def _next_update(delivery: WebhookDeliveryRow, answer: SendResult, now: dt.datet
 
 def parse_retry_after(retry_after: str | None, now: dt.datetime) -> dt.timedelta:
     """Parse a `Retry-After` header of seconds or a date; zero for any other text."""
-    told = (retry_after or "").strip()
-    if told.isascii() and told.isdecimal():
-        return dt.timedelta(seconds=min(int(told[:10]), 10**9))
+    header = (retry_after or "").strip()
+    if header.isascii() and header.isdecimal():
+        return dt.timedelta(seconds=min(int(header[:10]), 10**9))
     try:
-        until = parsedate_to_datetime(told)
+        until = parsedate_to_datetime(header)
     except (ValueError, OverflowError):  # a year may exceed the range of int
         return dt.timedelta()
     return max(dt.timedelta(), until.replace(tzinfo=until.tzinfo or dt.UTC) - now)

@@ -67,8 +67,8 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Connect to one of the name's addresses. ForbiddenAddress if one of them is private or reserved."""
         async with asyncio.timeout(timeout):
-            found = check_addresses(await self._resolve(host, port), self._allowed)
-            *others, last = map(str, found[:MAX_ADDRESSES])
+            addresses = check_addresses(await self._resolve(host, port), self._allowed)
+            *others, last = map(str, addresses[:MAX_ADDRESSES])
             share = None if timeout is None else timeout / (len(others) + 1)
             for address in others:
                 with contextlib.suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
@@ -122,11 +122,11 @@ class WebhookSender:
 
     async def _look_up(self, host: str, port: int) -> Sequence[str]:
         loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(
+        addresses = await loop.run_in_executor(
             self._names,
             lambda: socket.getaddrinfo(host.encode(), port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP),
         )
-        return list(dict.fromkeys(str(place[0]) for *_, place in found))
+        return list(dict.fromkeys(str(place[0]) for *_, place in addresses))
 
     def target(self, url: str) -> Target:
         """Parse the URL of an endpoint. InvalidUrl if webhooks cannot be sent there."""
@@ -166,23 +166,23 @@ class WebhookSender:
         duration = dt.timedelta(seconds=time.monotonic() - began)
         if heard.status is not None:
             outcome = _outcome_of_status(heard.status)
-            told = "" if outcome is AttemptOutcome.DELIVERED else f"It answered {heard.status}."
-            return SendResult(outcome, duration, heard.status, told, heard.body_excerpt, heard.retry_after)
+            error_text = "" if outcome is AttemptOutcome.DELIVERED else f"It answered {heard.status}."
+            return SendResult(outcome, duration, heard.status, error_text, heard.body_excerpt, heard.retry_after)
         assert error is not None  # a successful request has a status
-        outcome, told = _outcome_of_error(error)
-        return SendResult(outcome, duration, error=told)
+        outcome, error_text = _outcome_of_error(error)
+        return SendResult(outcome, duration, error=error_text)
 
     async def _post(self, target: Target, headers: Mapping[str, str], body: bytes, heard: _PartialResponse) -> None:
         url = httpcore.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
         limits: Any = {"timeout": {"connect": CONNECT_TIMEOUT.total_seconds()}}
-        given = [("host", _host_header(target)), *headers.items()]
+        header_list = [("host", _host_header(target)), *headers.items()]
         async with (
             httpcore.AsyncConnectionPool(
                 ssl_context=self._tls if target.scheme == "https" else None,
                 network_backend=PinnedBackend(self._resolve, self._allowed),
                 max_connections=1,
             ) as connections,
-            connections.stream("POST", url, headers=given, content=body, extensions=limits) as response,
+            connections.stream("POST", url, headers=header_list, content=body, extensions=limits) as response,
         ):
             await heard.read(response)
 

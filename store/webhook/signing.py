@@ -36,7 +36,7 @@ def webhook_body(
     *, key: str, type: str, occurred_on: dt.datetime, subject: str, data: Mapping[str, Any], partner: tuple[int, UUID]
 ) -> bytes:
     """The request body of an event's messages: the same bytes whenever it is built."""
-    told = {
+    body = {
         "type": type,
         "timestamp": occurred_on.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "id": key,
@@ -44,4 +44,4 @@ def webhook_body(
         "subject": subject,
         "data": data,
     }
-    return orjson.dumps(told)
+    return orjson.dumps(body)

@@ -33,7 +33,7 @@ async def activate(transport: Transport, who: str, uuid: object, key: str | None
         response = await transport.tenants.client.post(path, content=body, headers=transport.headers(who, key))
         if response.is_success:
             assert response.status_code == 200
-        return transport.answered(response)
+        return transport.to_answer(response)
     assert isinstance(transport, OverGraphQL)
     answer = await transport.changed(MUTATION, who, {"partnerUuid": str(uuid)}, key)
     if not answer.done:

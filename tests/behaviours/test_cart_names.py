@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from schema.graph.executor import FALLBACKS
 from tests.fixtures.tenants import Tenants
-from tests.statements import executed, fetched, sent
+from tests.statements import executed, fetched, record_statements
 from tests.transports import Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -17,7 +17,7 @@ NAMES = {"product": ("soap", "erp-1"), "variant": ("soap-xl", "erp-2")}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def named(tenants: Tenants) -> Tenants:
+async def named_tenants(tenants: Tenants) -> Tenants:
     """The same names at two partners; at the first, a product and a variant that share one."""
     for partner in ("a1", "b1"):
         own = tenants.owned[partner]
@@ -46,9 +46,9 @@ async def lines(transport: Transport, *items: dict[str, Any], who: str = "a1") -
     return found
 
 
-async def test_a_line_names_what_it_holds_by_sku_or_by_source_id(transport: Transport, named: Tenants) -> None:
+async def test_a_line_names_what_it_holds_by_sku_or_by_source_id(transport: Transport, named_tenants: Tenants) -> None:
     for who in ("a1", "b1"):
-        own = named.owned[who]
+        own = named_tenants.owned[who]
         product, variant = (own.product, None), (own.product, own.variant)
         by_name: list[tuple[dict[str, Any], tuple[int, int | None]]] = [
             ({"sku": "soap"}, product),
@@ -66,9 +66,9 @@ async def test_a_line_names_what_it_holds_by_sku_or_by_source_id(transport: Tran
 
 
 async def test_what_names_nothing_or_several_things_is_told_at_its_key(
-    transport: Transport, named: Tenants, stored: Stored
+    transport: Transport, named_tenants: Tenants, stored: Stored
 ) -> None:
-    own, before = named.owned["a1"], await stored()
+    own, before = named_tenants.owned["a1"], await stored()
     wrong = await lines(
         transport,
         {"sku": "soap"},
@@ -89,20 +89,20 @@ async def test_what_names_nothing_or_several_things_is_told_at_its_key(
     }  # fmt: skip
     assert await stored() == before
     assert await lines(transport, {"sku": "twice", "product_id": own.product}) == [
-        (own.product, await named.one("SELECT max(id) FROM product_variant"))
+        (own.product, await named_tenants.one("SELECT max(id) FROM product_variant"))
     ]
 
 
-async def test_another_partners_names_are_unknown(transport: Transport, named: Tenants) -> None:
+async def test_another_partners_names_are_unknown(transport: Transport, named_tenants: Tenants) -> None:
     assert set(await lines(transport, {"sku": "soap"}, who="a2")) == {"items.0.sku"}
 
 
 async def test_a_name_that_a_product_shares_with_its_own_variant_is_told_apart_by_the_variant(
-    transport: Transport, named: Tenants
+    transport: Transport, named_tenants: Tenants
 ) -> None:
-    own = named.owned["a2"]
-    await named.execute("UPDATE product SET sku = 'both' WHERE id = :id", id=own.product)
-    await named.execute("UPDATE product_variant SET sku = 'both' WHERE id = :id", id=own.variant)
+    own = named_tenants.owned["a2"]
+    await named_tenants.execute("UPDATE product SET sku = 'both' WHERE id = :id", id=own.product)
+    await named_tenants.execute("UPDATE product_variant SET sku = 'both' WHERE id = :id", id=own.variant)
     wrong = await lines(transport, {"sku": "both"}, {"sku": "both", "product_id": own.product}, who="a2")
     assert set(wrong) == {"items.0.sku", "items.1.sku"}
     assert await lines(
@@ -113,17 +113,17 @@ async def test_a_name_that_a_product_shares_with_its_own_variant_is_told_apart_b
     ]
 
 
-async def test_graphql_tells_of_shared_names_in_its_own_words(named: Tenants) -> None:
+async def test_graphql_tells_of_shared_names_in_its_own_words(named_tenants: Tenants) -> None:
     made = 'mutation { saveEcommerceCart(input: {items: [{sku: "twice", quantity: 1}]}) { userErrors { message } } }'
-    (error,) = (await named.graphql("a1", made))["data"]["saveEcommerceCart"]["userErrors"]
+    (error,) = (await named_tenants.graphql("a1", made))["data"]["saveEcommerceCart"]["userErrors"]
     assert "`variantId`" in error["message"]
     assert "_" not in error["message"]
 
 
-async def test_names_cost_one_statement_and_ids_none(transport: Transport, named: Tenants) -> None:
+async def test_names_cost_one_statement_and_ids_none(transport: Transport, named_tenants: Tenants) -> None:
     async def statements(*items: dict[str, Any]) -> int:
         assert isinstance(await lines(transport, *items), list)
-        with sent(named.services.db) as seen:
+        with record_statements(named_tenants.services.db) as seen:
             await lines(transport, *items)
         return len([one for one in seen if "product" in one])
 
@@ -136,8 +136,8 @@ async def test_names_cost_one_statement_and_ids_none(transport: Transport, named
 LEADS = """items { productId product { id sku sourceId name { en } partner { commercialName } } variant { id sku price { amount } } }"""
 
 
-async def test_a_line_leads_to_its_product_and_its_variant(named: Tenants) -> None:
-    own, other = named.owned["a1"], named.owned["b1"]
+async def test_a_line_leads_to_its_product_and_its_variant(named_tenants: Tenants) -> None:
+    own, other = named_tenants.owned["a1"], named_tenants.owned["b1"]
     items = [
         {"productId": own.product, "variantId": own.variant, "quantity": 1},
         {"productId": own.product, "quantity": 1},
@@ -147,7 +147,9 @@ async def test_a_line_leads_to_its_product_and_its_variant(named: Tenants) -> No
     made = f"mutation ($input: SaveEcommerceCartInput!) {{ saveEcommerceCart(input: $input) {{ ecommerceCart {{ id {LEADS} }} userErrors {{ field message }} }} }}"
     read = f"query ($id: UUID!) {{ ecommerceCart(id: $id) {{ id {LEADS} }} }}"
     before = _fallbacks()
-    cart = (await named.graphql("a1", made, input={"items": items}))["data"]["saveEcommerceCart"]["ecommerceCart"]
+    cart = (await named_tenants.graphql("a1", made, input={"items": items}))["data"]["saveEcommerceCart"][
+        "ecommerceCart"
+    ]
     first, plain, unknown, foreign = cart["items"]
     assert first["product"]["sku"] == "soap"
     assert first["product"]["partner"] == {"commercialName": "Shop a1"}
@@ -156,28 +158,32 @@ async def test_a_line_leads_to_its_product_and_its_variant(named: Tenants) -> No
     assert plain["variant"] is None
     for nothing in (unknown, foreign):
         assert (nothing["product"], nothing["variant"]) == (None, None), "what another tenant owns does not exist"
-    with fetched(named.services.db) as seen:
-        assert (await named.graphql("a1", read, id=cart["id"]))["data"]["ecommerceCart"] == cart
+    with fetched(named_tenants.services.db) as seen:
+        assert (await named_tenants.graphql("a1", read, id=cart["id"]))["data"]["ecommerceCart"] == cart
     assert len(seen) == 3, "products, their partners, variants"
-    many = (await named.graphql("a1", made, input={"items": items * 40}))["data"]["saveEcommerceCart"]["ecommerceCart"]
-    with fetched(named.services.db) as seen:
-        assert (await named.graphql("a1", read, id=many["id"]))["data"]["ecommerceCart"]["items"] == cart["items"] * 40
+    many = (await named_tenants.graphql("a1", made, input={"items": items * 40}))["data"]["saveEcommerceCart"][
+        "ecommerceCart"
+    ]
+    with fetched(named_tenants.services.db) as seen:
+        assert (await named_tenants.graphql("a1", read, id=many["id"]))["data"]["ecommerceCart"]["items"] == cart[
+            "items"
+        ] * 40
     assert len(seen) == 3
     assert _fallbacks() == before
 
 
-async def test_a_cart_that_leads_nowhere_reads_nothing(named: Tenants) -> None:
+async def test_a_cart_that_leads_nowhere_reads_nothing(named_tenants: Tenants) -> None:
     made = "mutation ($input: SaveEcommerceCartInput!) { saveEcommerceCart(input: $input) { ecommerceCart { items { productId } } } }"
     given = {"items": [{"productId": 1, "quantity": 1}]}
-    await named.graphql("a1", made, input=given)
-    with fetched(named.services.db) as seen, executed(named.services.db) as ran:
-        await named.graphql("a1", made, input=given)
+    await named_tenants.graphql("a1", made, input=given)
+    with fetched(named_tenants.services.db) as seen, executed(named_tenants.services.db) as ran:
+        await named_tenants.graphql("a1", made, input=given)
     assert not [sql for sql in (*(sql for sql, _ in seen), *ran) if "product" in sql]
 
 
-async def test_an_empty_cart_and_the_plain_path_answer_alike(named: Tenants) -> None:
+async def test_an_empty_cart_and_the_plain_path_answer_alike(named_tenants: Tenants) -> None:
     made = f"mutation ($input: SaveEcommerceCartInput!) {{ saveEcommerceCart(input: $input) {{ ecommerceCart {{ {LEADS} }} }} }}"
-    answer = await named.graphql("a1", made, input={"items": []})
+    answer = await named_tenants.graphql("a1", made, input={"items": []})
     assert answer["data"]["saveEcommerceCart"]["ecommerceCart"] == {"items": []}
 
 

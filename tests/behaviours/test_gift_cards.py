@@ -56,12 +56,12 @@ async def one(transport: Transport, who: str, **by: Any) -> tuple[int, dict[str,
     """The status of the answer, and one gift card with the documented keys."""
     if isinstance(transport, OverRest):
         path = f"/api/giftcards/{by['id']}/" if "id" in by else f"/api/giftcards_by_code/{by['code']}/"
-        answer = transport.answered(await transport.tenants.client.get(path, headers=transport.headers(who)))
+        answer = transport.to_answer(await transport.tenants.client.get(path, headers=transport.headers(who)))
         return answer.status, answer.result
     assert isinstance(transport, OverGraphQL)
     kind = "$id: Int" if "id" in by else "$code: String"
     given = "id: $id" if "id" in by else "code: $code"
-    answer = await transport.asked(f"query ({kind}) {{ giftCard({given}) {{ {KEYS} }} }}", who, by)
+    answer = await transport.ask_graphql(f"query ({kind}) {{ giftCard({given}) {{ {KEYS} }} }}", who, by)
     if answer.status == 200 and answer.result is None:
         return 404, None
     return answer.status, None if answer.result is None else as_rest(answer.result)
@@ -90,7 +90,7 @@ def moment(text: str | None) -> str:
 
 
 async def test_the_documented_keys(transport: Transport, cards: GiftCards) -> None:
-    some = cards.seen("a1")[:12]
+    some = cards.visible_to("a1")[:12]
     assert some
     for row in some:
         wanted = {
@@ -111,7 +111,7 @@ async def test_the_documented_keys(transport: Transport, cards: GiftCards) -> No
 
 
 async def test_for_whom_it_is_there(transport: Transport, cards: GiftCards) -> None:
-    row = cards.seen("a1")[0]
+    row = cards.visible_to("a1")[0]
     for who, found in {"a1": 200, "market a": 200, "master": 200, "a2": 404, "b1": 404, "market b": 404}.items():
         for by in ({"id": row.id}, {"code": row.code}):
             assert (await one(transport, who, **by))[0] == found, who
@@ -122,7 +122,7 @@ async def test_for_whom_it_is_there(transport: Transport, cards: GiftCards) -> N
 
 
 async def test_unknown_and_foreign_codes_are_the_same(cards: GiftCards) -> None:
-    foreign = cards.seen("b1")[0].code
+    foreign = cards.visible_to("b1")[0].code
     said = [await cards.get(f"/api/giftcards_by_code/{code}/", "a2") for code in (foreign, "NO-SUCH-CODE")]
     assert {(answer.status_code, answer.text) for answer in said} == {(404, said[0].text)}
     assert list(said[0].json()) == ["detail"]
@@ -135,7 +135,9 @@ async def test_unknown_and_foreign_codes_are_the_same(cards: GiftCards) -> None:
 async def test_lists_page_by_page(cards: GiftCards, who: str, order: str) -> None:
     latest = dt.datetime.max.replace(tzinfo=dt.UTC)
     name = order.lstrip("-")
-    rows = sorted(cards.seen(who), key=lambda row: (getattr(row, name) or latest, row.id), reverse=order[0] == "-")
+    rows = sorted(
+        cards.visible_to(who), key=lambda row: (getattr(row, name) or latest, row.id), reverse=order[0] == "-"
+    )
     wanted, found, page = [row.id for row in rows], [], 1
     while True:
         body = (await cards.get("/api/giftcards/", who, ordering=order, page=page, page_size=7)).json()
@@ -161,7 +163,7 @@ async def test_lists_page_by_page(cards: GiftCards, who: str, order: str) -> Non
 
 async def test_periods_include_their_days_in_the_marketplace_s_time(cards: GiftCards) -> None:
     first, last = dt.datetime(2026, 1, 2, 23, tzinfo=dt.UTC), dt.datetime(2026, 1, 5, 23, tzinfo=dt.UTC)
-    wanted = {row.id for row in cards.seen("a1") if first <= row.created_on < last}
+    wanted = {row.id for row in cards.visible_to("a1") if first <= row.created_on < last}
     assert 0 < len(wanted) < 20
     ranges: tuple[dict[str, str], ...] = (
         {"created_on__range": "2026-01-03,2026-01-05"},
@@ -189,7 +191,7 @@ async def test_a_malformed_parameter_is_told_at_its_name(cards: GiftCards, query
 
 
 async def test_what_is_filtered(cards: GiftCards) -> None:
-    rows = cards.seen("a1")
+    rows = cards.visible_to("a1")
     ends = START + dt.timedelta(days=300)
     picked = {
         f'{{code: "{rows[3].code.lower()}"}}': [rows[3]],
@@ -253,7 +255,7 @@ async def test_all_of_one(cards: GiftCards) -> None:
 
 
 async def test_a_cancelled_one_can_neither_be_spent_nor_printed(cards: GiftCards) -> None:
-    cancelled = next(row for row in cards.seen("a1") if row.status is S.CANCELLED)
+    cancelled = next(row for row in cards.visible_to("a1") if row.status is S.CANCELLED)
     gone = await cards.ask("query ($id: Int!) { giftCard(id: $id) { isSpendable documentUrl } }", id=cancelled.id)
     assert gone["giftCard"] == {"isSpendable": False, "documentUrl": None}
 

@@ -25,7 +25,7 @@ def medias(transport: Transport) -> Medias:
 
 
 @pytest.fixture
-def kept(tenants: Tenants, stored: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
+def snapshot_with_files(tenants: Tenants, stored: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
     """All rows, and all files of pictures."""
 
     async def look() -> Any:
@@ -93,8 +93,8 @@ async def test_a_picture_is_uploaded_read_renamed_and_listed(medias: Medias, ten
     assert renamed.result == {**media, "name": "By night"}
     assert (await tenants.row("media", media["id"]))["updated_on"] > row["updated_on"]
     second = (await medias.create("a1", drawn(), "Second")).result
-    assert (await medias.listed("a1")).result[:2] == [second["id"], media["id"]]
-    assert not {second["id"], media["id"]} & set((await medias.listed("a2")).result)
+    assert (await medias.list_ids("a1")).result[:2] == [second["id"], media["id"]]
+    assert not {second["id"], media["id"]} & set((await medias.list_ids("a2")).result)
     assert second["uuid"] != media["uuid"]  # the same file again is another picture: nobody learns who has it
 
 
@@ -111,17 +111,19 @@ async def test_a_marketplace_says_for_whom(medias: Medias, tenants: Tenants) -> 
     ("who", "status"),
     [(NO_TOKEN, 401), (BAD_TOKEN, 401), ("powerless", 403), ("a2", 404), ("b1", 404), ("market b", 404)],
 )
-async def test_others_reach_nothing(medias: Medias, kept: Callable[[], Awaitable[Any]], who: str, status: int) -> None:
+async def test_others_reach_nothing(
+    medias: Medias, snapshot_with_files: Callable[[], Awaitable[Any]], who: str, status: int
+) -> None:
     media = (await medias.create("a1", drawn())).result
-    before = await kept()
+    before = await snapshot_with_files()
     assert (await medias.get(who, media["id"])).status == status
     assert (await medias.update(who, media["id"], "Mine")).status == status
     if status != 404:
         assert (await medias.create(who, drawn())).status == status
-        assert (await medias.listed(who)).status == status
+        assert (await medias.list_ids(who)).status == status
     else:
-        assert media["id"] not in (await medias.listed(who)).result
-    assert await kept() == before
+        assert media["id"] not in (await medias.list_ids(who)).result
+    assert await snapshot_with_files() == before
 
 
 @pytest.mark.parametrize(
@@ -142,13 +144,17 @@ async def test_others_reach_nothing(medias: Medias, kept: Callable[[], Awaitable
     ids=["no name", "empty", "blank", "long", "no file", "nothing", "svg", "page", "half", "bmp", "large"],
 )
 async def test_what_cannot_be_used_is_refused_at_its_field(
-    medias: Medias, kept: Callable[[], Awaitable[Any]], content: bytes | None, name: str | None, wrong: str
+    medias: Medias,
+    snapshot_with_files: Callable[[], Awaitable[Any]],
+    content: bytes | None,
+    name: str | None,
+    wrong: str,
 ) -> None:
-    before = await kept()
+    before = await snapshot_with_files()
     answer = await medias.create("a1", content, name)
     assert (answer.status, answer.fields <= {wrong}) == (400, True)
     assert answer.fields == {wrong} or not answer.wrong  # GraphQL's types have refused it already
-    assert await kept() == before
+    assert await snapshot_with_files() == before
 
 
 async def test_what_the_part_says_of_itself_does_not_matter(medias: Medias, tenants: Tenants) -> None:
@@ -160,29 +166,31 @@ async def test_what_the_part_says_of_itself_does_not_matter(medias: Medias, tena
         assert await files_of(tenants, made.result["uuid"]) == {f"media/{made.result['uuid']}/{s}.webp" for s in SIZES}
 
 
-async def test_more_than_ten_mebibytes_are_refused_unread(medias: Medias, kept: Callable[[], Awaitable[Any]]) -> None:
-    before = await kept()
+async def test_more_than_ten_mebibytes_are_refused_unread(
+    medias: Medias, snapshot_with_files: Callable[[], Awaitable[Any]]
+) -> None:
+    before = await snapshot_with_files()
     assert (await medias.create("a1", bytes(10 * 1024 * 1024))).status == 413
-    assert await kept() == before
+    assert await snapshot_with_files() == before
 
 
 @pytest.mark.parametrize("use", [used_by_a_product, used_by_a_prototype])
 async def test_a_picture_in_use_keeps_its_name(
     medias: Medias,
     tenants: Tenants,
-    kept: Callable[[], Awaitable[Any]],
+    snapshot_with_files: Callable[[], Awaitable[Any]],
     use: Callable[[Tenants, dict[str, Any], str], Awaitable[str]],
 ) -> None:
     media = (await medias.create("a1", drawn())).result
     end = await use(tenants, media, "a1")
-    before = await kept()
+    before = await snapshot_with_files()
     refused = await medias.update("a1", media["id"], "Another")
     assert (refused.status, refused.code) == (409, "MEDIA_IN_USE")
     assert (await medias.update("a1", media["id"], "")).status == 400  # fields before the state of things
     assert (await medias.update("a2", media["id"], "Another")).status == 404
     archived = await tenants.graphql("a1", ARCHIVE, input={"id": media["id"]})
     assert archived["data"]["archiveMedia"]["userErrors"][0]["code"] == "MEDIA_IN_USE"
-    assert await kept() == before
+    assert await snapshot_with_files() == before
     await tenants.execute(end)
     assert (await medias.update("a1", media["id"], "Another")).result["name"] == "Another"
 
@@ -192,11 +200,11 @@ ARCHIVE = """mutation ($input: ArchiveMediaInput!) { archiveMedia(input: $input)
 
 
 async def test_an_upload_sent_again_with_its_key_is_one_picture(
-    medias: Medias, tenants: Tenants, kept: Callable[[], Awaitable[Any]]
+    medias: Medias, tenants: Tenants, snapshot_with_files: Callable[[], Awaitable[Any]]
 ) -> None:
     key, content = str(uuid4()), drawn(colour="red")
     first = await medias.create("a1", content, key=key)
-    after = (await kept())[1], await tenants.one("SELECT count(*) FROM media")
+    after = (await snapshot_with_files())[1], await tenants.one("SELECT count(*) FROM media")
     again = await medias.create("a1", content, key=key)  # in a form whose boundary is another
     assert (again.result, first.replayed, again.replayed) == (first.result, False, True)
     for answer in (
@@ -205,12 +213,14 @@ async def test_an_upload_sent_again_with_its_key_is_one_picture(
         await medias.create("a1", content, key=key, file_name="another.png"),
     ):
         assert (answer.status, answer.code) == (409, "IDEMPOTENCY_MISMATCH")
-    assert ((await kept())[1], await tenants.one("SELECT count(*) FROM media")) == after
+    assert ((await snapshot_with_files())[1], await tenants.one("SELECT count(*) FROM media")) == after
 
 
 @ONLY_REST
-async def test_a_form_has_one_file(transport: Transport, medias: Medias, kept: Callable[[], Awaitable[Any]]) -> None:
-    before = await kept()
+async def test_a_form_has_one_file(
+    transport: Transport, medias: Medias, snapshot_with_files: Callable[[], Awaitable[Any]]
+) -> None:
+    before = await snapshot_with_files()
     two = [("file", ("a.png", drawn(), "image/png")), ("file", ("b.png", drawn(), "image/png"))]
     ask = transport.tenants.client
     answer = await ask.post(PATH, data={"name": "Two"}, files=two, headers=medias.headers("a1"))
@@ -219,4 +229,4 @@ async def test_a_form_has_one_file(transport: Transport, medias: Medias, kept: C
     assert answer.status_code == 415
     answer = await ask.post(PATH, data={"name": "T", "file": "text"}, files={"x": b""}, headers=medias.headers("a1"))
     assert answer.status_code == 400
-    assert await kept() == before
+    assert await snapshot_with_files() == before

@@ -23,9 +23,9 @@ ITEM, PLAIN = {"product_id": 7, "quantity": 2}, {"product_id": 8, "quantity": 0}
 async def partner_that_is(tenants: Tenants, status: PartnerStatus) -> AsyncIterator[None]:
     """The first partner in another status."""
 
-    async def put(wanted: PartnerStatus) -> None:
+    async def put(new_status: PartnerStatus) -> None:
         partner = tenants.partners["a1"].id
-        await tenants.execute("UPDATE partner SET status = :status WHERE id = :id", status=wanted.value, id=partner)
+        await tenants.execute("UPDATE partner SET status = :status WHERE id = :id", status=new_status.value, id=partner)
         tenants.services.authenticator.invalidate(partner_id=partner)
 
     await put(status)

@@ -6,7 +6,18 @@ from uuid import uuid4
 import pytest
 
 from schema.core.permission import Permission
-from tests.fixtures.partner import BAD, LEAST, MAY_NOT, MORE, NETWORK, OF_TYPES, Partners, Stored, kept, made
+from tests.fixtures.partner import (
+    BAD,
+    LEAST,
+    MAY_NOT,
+    MORE,
+    NETWORK,
+    OF_TYPES,
+    Partners,
+    Stored,
+    create_partner,
+    partner_row,
+)
 from tests.fixtures.tenants import Tenants
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -82,8 +93,8 @@ async def test_who_may_not(partners: Partners, tenants: Tenants, stored: Stored,
 
 async def test_a_marketplace_makes_partners_of_its_own_only(partners: Partners, tenants: Tenants) -> None:
     mine, other = tenants.marketplaces["b"], tenants.marketplaces["a"]
-    named = await made(partners, "market b", marketplace_uuid=str(mine.uuid))
-    assert (await kept(tenants, named["id"])).marketplace_id == mine.id
+    named = await create_partner(partners, "market b", marketplace_uuid=str(mine.uuid))
+    assert (await partner_row(tenants, named["id"])).marketplace_id == mine.id
     for uuid in (str(other.uuid), str(uuid4())):
         answer = await partners.create("market b", {**LEAST, "marketplace_uuid": uuid})
         assert (answer.status, answer.fields) == (400, {"marketplace_uuid"})
@@ -94,7 +105,7 @@ async def test_the_master_says_in_which_marketplace(partners: Partners, tenants:
     assert (await partners.create("master", LEAST)).fields == {"marketplace_uuid"}
     assert (await partners.list_in_network("master", NETWORK)).fields == {"marketplace_uuid"}
     assert await stored() == before
-    partner = await made(partners, "master", marketplace_uuid=str(tenants.marketplaces["b"].uuid))
+    partner = await create_partner(partners, "master", marketplace_uuid=str(tenants.marketplaces["b"].uuid))
     assert (await partners.get("market b", partner["uuid"])).done
     assert (await partners.get("market a", partner["uuid"])).status == 404
 
@@ -107,7 +118,7 @@ async def test_a_partners_user_with_the_permission_makes_partners_beside_its_own
         await tenants.user("maker", "partner", rights, partner_id=tenants.partners["a1"].id)
     answer = await partners.create("maker", {**LEAST, "short_name": "Beside"})
     assert answer.done, answer
-    assert (await kept(tenants, answer.result["id"])).marketplace_id == tenants.marketplaces["a"].id
+    assert (await partner_row(tenants, answer.result["id"])).marketplace_id == tenants.marketplaces["a"].id
     made_uuid = answer.result["uuid"]
     assert (await partners.get("maker", made_uuid)).status == 404
     assert (await partners.update("maker", made_uuid, {"referrer": 1})).status == 404

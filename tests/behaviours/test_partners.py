@@ -7,7 +7,19 @@ from uuid import uuid4
 
 import pytest
 
-from tests.fixtures.partner import ANSWERED, BAD, LEAST, MORE, NETWORK, NOTHING, Partners, Stored, kept, listed, made
+from tests.fixtures.partner import (
+    ANSWERED,
+    BAD,
+    LEAST,
+    MORE,
+    NETWORK,
+    NOTHING,
+    Partners,
+    Stored,
+    create_partner,
+    list_partner,
+    partner_row,
+)
 from tests.fixtures.tenants import Tenants
 from tests.transports import ONLY_REST, is_uuid
 
@@ -18,11 +30,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def test_the_least_makes_a_partner(partners: Partners, tenants: Tenants) -> None:
-    partner = await made(partners)
+    partner = await create_partner(partners)
     assert is_uuid(partner["uuid"])
     assert {key: partner[key] for key in LEAST} == LEAST
     assert {key: partner[key] for key in NOTHING} == NOTHING
-    row = await kept(tenants, partner["id"])
+    row = await partner_row(tenants, partner["id"])
     assert not row.payments_active
     assert row.source_id == str(row.id)
     assert row.site_domain.partition(":")[0] == f"tisane-{row.id}.localhost"
@@ -30,7 +42,7 @@ async def test_the_least_makes_a_partner(partners: Partners, tenants: Tenants) -
 
 
 async def test_all_that_is_sent_is_kept(partners: Partners) -> None:
-    partner = await made(partners, **MORE)
+    partner = await create_partner(partners, **MORE)
     expected = {**LEAST, **MORE, **ANSWERED}
     assert {key: partner[key] for key in expected} == expected
     read = (await partners.get("market a", partner["uuid"])).result
@@ -39,7 +51,7 @@ async def test_all_that_is_sent_is_kept(partners: Partners) -> None:
 
 @ONLY_REST  # GraphQL tells it as a requirement of `paymentCapability`
 async def test_over_rest_the_answer_says_how_to_go_on(partners: Partners) -> None:
-    partner = await made(partners)
+    partner = await create_partner(partners)
     uri = f"/api/payment_hub/partner/{partner['uuid']}/activate-payments/"
     assert partner["pending_payment_activation_uri"] == uri
     assert partner["pending_payment_activation_method"] == "POST"
@@ -47,7 +59,7 @@ async def test_over_rest_the_answer_says_how_to_go_on(partners: Partners) -> Non
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("values", "stored"),
     [
         ({"iban": " fr14 2004 1010 0505 0001 3m02 606 "}, {"iban": "FR1420041010050500013M02606"}),
         ({"bic": "psstfrpp"}, {"bic": "PSSTFRPP"}),
@@ -66,14 +78,14 @@ async def test_over_rest_the_answer_says_how_to_go_on(partners: Partners) -> Non
         ({"legal_representative_email": "Ada@TISANE.example"}, {"legal_representative_email": "Ada@tisane.example"}),
     ],
 )
-async def test_what_is_sent_is_tidied(partners: Partners, sent: dict[str, Any], kept: dict[str, Any]) -> None:
-    partner = await made(partners, **sent)
-    assert {key: partner[key] for key in kept} == kept
+async def test_what_is_sent_is_tidied(partners: Partners, values: dict[str, Any], stored: dict[str, Any]) -> None:
+    partner = await create_partner(partners, **values)
+    assert {key: partner[key] for key in stored} == stored
 
 
 async def test_a_network_partner_begins_as_new(partners: Partners) -> None:
     sent = {"link_to_nv_settings": True, "partner_tags": [{"tag": "south"}, {"tag": "spa"}], "company_type": "sol"}
-    partner = await listed(partners, **sent)
+    partner = await list_partner(partners, **sent)
     assert {key: partner[key] for key in NETWORK} == NETWORK
     assert partner["status"] == "n"
     assert partner["source_id"] == str(partner["id"])
@@ -86,7 +98,7 @@ async def test_a_network_partner_begins_as_new(partners: Partners) -> None:
 
 
 async def test_what_is_left_out_stays(partners: Partners) -> None:
-    partner = await made(partners, **MORE)
+    partner = await create_partner(partners, **MORE)
     sent = {
         "block_payout_validation": False,
         "hide_from_stats": False,
@@ -105,7 +117,7 @@ async def test_what_is_left_out_stays(partners: Partners) -> None:
 
 
 async def test_what_activation_and_payout_need_can_be_changed(partners: Partners, tenants: Tenants) -> None:
-    partner = await made(partners)
+    partner = await create_partner(partners)
     sent = {
         **{key: value for key, value in MORE.items() if key not in {"referrer", "legal_representative_birthday"}},
         "legal_representative_nationality": "be",
@@ -117,14 +129,14 @@ async def test_what_activation_and_payout_need_can_be_changed(partners: Partners
     read = (await partners.get("market a", partner["uuid"])).result
     assert {key: read[key] for key in MORE if key in sent} == {key: MORE[key] for key in MORE if key in sent}
     assert read["status"] == "i"
-    row = await kept(tenants, partner["id"])
+    row = await partner_row(tenants, partner["id"])
     assert (row.legal_representative_nationality, row.legal_representative_country_of_residence) == ("BE", "FR")
     assert row.hq_region == "Illinois"
     assert row.hq_country_code == "FR"
 
 
 async def test_what_may_be_empty_can_be_cleared(partners: Partners) -> None:
-    partner = await made(partners, **MORE)
+    partner = await create_partner(partners, **MORE)
     cleared = {key: "" for key, value in MORE.items() if isinstance(value, str)}
     nothing = {"company_type", "payout_frequency", "legal_representative_birthday"}
     sent = {key: None if key in nothing else value for key, value in cleared.items()}
@@ -137,7 +149,7 @@ async def test_what_may_be_empty_can_be_cleared(partners: Partners) -> None:
 @ONLY_REST  # GraphQL answers what it does not take, such as names of types
 async def test_what_rest_answers_can_be_sent_back(partners: Partners, stored: Stored) -> None:
     for sent in ({}, MORE):
-        uuid = (await made(partners, **sent))["uuid"]
+        uuid = (await create_partner(partners, **sent))["uuid"]
         before = await stored()
         assert (await partners.update("market a", uuid, (await partners.get("market a", uuid)).result)).done
         assert await stored() == before
@@ -145,7 +157,7 @@ async def test_what_rest_answers_can_be_sent_back(partners: Partners, stored: St
 
 @pytest.mark.parametrize(("key", "value"), [(key, value) for key, value in BAD if key != "source_id"], ids=str)
 async def test_a_bad_change_changes_nothing(partners: Partners, stored: Stored, key: str, value: Any) -> None:
-    partner = await made(partners)
+    partner = await create_partner(partners)
     before = await stored()
     answer = await partners.update("market a", partner["uuid"], {"referrer": 9, key: value})
     assert (answer.status, answer.fields) == (400, {key})
@@ -153,7 +165,7 @@ async def test_a_bad_change_changes_nothing(partners: Partners, stored: Stored, 
 
 
 async def test_a_number_is_judged_by_the_country_and_the_status_there_are(partners: Partners) -> None:
-    partner = await made(partners, status="t", siret_number="73282932000075")
+    partner = await create_partner(partners, status="t", siret_number="73282932000075")
     answer = await partners.update("market a", partner["uuid"], {"status": "a"})
     assert (answer.status, answer.fields) == (400, {"siret_number"})
     answer = await partners.update("market a", partner["uuid"], {"status": "a", "hq_country": "Belgium"})
@@ -162,7 +174,7 @@ async def test_a_number_is_judged_by_the_country_and_the_status_there_are(partne
 
 
 async def test_a_new_partner_of_a_network_may_be_sent_back_as_it_is(partners: Partners) -> None:
-    partner = await listed(partners)
+    partner = await list_partner(partners)
     assert (await partners.update("market a", partner["uuid"], {"status": "n", "referrer": 4})).done
     assert (await partners.update("market a", partner["uuid"], {"status": "a"})).done
     assert (await partners.update("market a", partner["uuid"], {"status": "n"})).fields == {"status"}
@@ -173,8 +185,8 @@ async def test_a_new_partner_of_a_network_may_be_sent_back_as_it_is(partners: Pa
 
 async def test_a_source_id_is_unique_in_its_marketplace(partners: Partners, tenants: Tenants, stored: Stored) -> None:
     number = str(10**9 + uuid4().int % 10**8)
-    partner = await made(partners, source_id=number)
-    assert (await kept(tenants, partner["id"])).source_id == number
+    partner = await create_partner(partners, source_id=number)
+    assert (await partner_row(tenants, partner["id"])).source_id == number
     before = await stored()
     answer = await partners.create("market a", {**LEAST, "source_id": number})
     assert (answer.status, answer.fields) == (400, {"source_id"})
@@ -191,16 +203,16 @@ async def test_of_partners_made_at_once_with_one_source_id_one_is_made(partners:
 
 async def test_partners_made_at_once_all_have_names_of_their_own(partners: Partners, tenants: Tenants) -> None:
     answers = await asyncio.gather(*(partners.create("market a", LEAST) for _ in range(12)))
-    rows = [await kept(tenants, answer.result["id"]) for answer in answers]
+    rows = [await partner_row(tenants, answer.result["id"]) for answer in answers]
     assert len({row.site_domain for row in rows}) == len({row.source_id for row in rows}) == 12
 
 
 async def test_a_number_that_a_network_gave_away_is_not_given_again(partners: Partners, tenants: Tenants) -> None:
-    first = await made(partners)
+    first = await create_partner(partners)
     coming = [str(first["id"] + n) for n in range(2, 6)]
     for number in coming:
-        await made(partners, source_id=number)
-    source_ids = [(await kept(tenants, (await made(partners))["id"])).source_id for _ in range(3)]
+        await create_partner(partners, source_id=number)
+    source_ids = [(await partner_row(tenants, (await create_partner(partners))["id"])).source_id for _ in range(3)]
     assert len({*source_ids, *coming}) == 7
     assert all(source_id.isdecimal() for source_id in source_ids)
 
@@ -222,7 +234,7 @@ async def test_what_is_repeated_with_a_key_is_done_once(partners: Partners, tena
 async def test_the_checkout_is_served_under_the_short_name(
     partners: Partners, tenants: Tenants, name: str, slug: str
 ) -> None:
-    row = await kept(tenants, (await made(partners, short_name=name))["id"])
+    row = await partner_row(tenants, (await create_partner(partners, short_name=name))["id"])
     label, _, domain = row.site_domain.partition(".")
     assert domain.partition(":")[0] == "localhost"
     assert len(label) <= 63
@@ -233,13 +245,13 @@ async def test_the_checkout_is_served_under_the_short_name(
 
 
 async def test_a_network_changes_what_it_may(partners: Partners, tenants: Tenants) -> None:
-    partner = await listed(partners, siret_number="0403019261", hq_country="BE", vat_id="BE0403019261")
+    partner = await list_partner(partners, siret_number="0403019261", hq_country="BE", vat_id="BE0403019261")
     sent = {"status": "i", "hide_from_stats": True, "third_party_sales_only": True, "referrer": 6}
     links = {"link_to_nv_settings": True, "link_to_ngc_settings": True}
     answer = await partners.update_in_network("market a", {"source_id": partner["source_id"], **sent, **links})
     assert answer.done, answer
     assert {key: answer.result[key] for key in sent} == sent
-    row = await kept(tenants, partner["id"])
+    row = await partner_row(tenants, partner["id"])
     assert row.linked_to_nv_settings
     assert row.linked_to_ngc_settings
     assert row.vat_id == "BE0403019261"
@@ -247,14 +259,14 @@ async def test_a_network_changes_what_it_may(partners: Partners, tenants: Tenant
         "market a", {"source_id": partner["source_id"], "link_to_nv_settings": False}
     )
     assert again.done
-    row = await kept(tenants, partner["id"])
+    row = await partner_row(tenants, partner["id"])
     assert (row.linked_to_nv_settings, row.linked_to_ngc_settings, row.referrer) == (False, True, 6)
 
 
 async def test_a_partner_is_named_by_one_key_or_by_two_that_agree(partners: Partners, stored: Stored) -> None:
     number = f"HRB{uuid4().int % 10**9}"
-    one = await listed(partners, siret_number=number, hq_country="DE", vat_id="DE136695976")
-    two = await listed(partners, siret_number=f"{number}9", hq_country="DE", vat_id="DE136695976")
+    one = await list_partner(partners, siret_number=number, hq_country="DE", vat_id="DE136695976")
+    two = await list_partner(partners, siret_number=f"{number}9", hq_country="DE", vat_id="DE136695976")
     status = {"status": "i"}
     spaced = f"{number[:3].lower()} {number[3:6]}.{number[6:]}"
     for named in ({"source_id": one["source_id"]}, {"siret_number": spaced}):
@@ -275,7 +287,7 @@ async def test_a_partner_is_named_by_one_key_or_by_two_that_agree(partners: Part
 
 async def test_a_partner_is_checked_by_number_and_name(partners: Partners) -> None:
     number, name = f"HRB{uuid4().int % 10**9}", f"Café {uuid4()}"
-    one = await listed(partners, siret_number=number, hq_country="DE", vat_id="DE136695976", commercial_name=name)
+    one = await list_partner(partners, siret_number=number, hq_country="DE", vat_id="DE136695976", commercial_name=name)
     assert (await partners.check("market a", siret_number=number)).result == {"id": one["id"]}
     assert (await partners.check("market a", commercial_name=f" {name.upper()} ")).result == {"id": one["id"]}
     assert (await partners.check("market a", siret_number=number, commercial_name=name)).result == {"id": one["id"]}
@@ -284,6 +296,6 @@ async def test_a_partner_is_checked_by_number_and_name(partners: Partners) -> No
     assert (await partners.check("market b", siret_number=number)).status == 404
     assert (await partners.check("a1", siret_number=number)).status == 404
     assert (await partners.check("market a")).status == 400
-    await listed(partners, siret_number=number, hq_country="DE", vat_id="DE136695976")
+    await list_partner(partners, siret_number=number, hq_country="DE", vat_id="DE136695976")
     assert (await partners.check("market a", siret_number=number)).status == 400
     assert (await partners.check("market a", siret_number=number, commercial_name=name)).result == {"id": one["id"]}

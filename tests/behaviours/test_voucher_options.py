@@ -56,7 +56,7 @@ async def test_what_is_required_makes_an_option_with_the_documented_defaults(opt
         **LEAST_OPTION, **OPTION_DEFAULTS, "id": option["id"], "partner": partner.id, "partner_uuid": str(partner.uuid)
     }  # fmt: skip
     assert (await options.get(OPTION, "a1", option["id"])).result == option
-    assert option in (await options.listed(OPTION, "a1")).result
+    assert option in (await options.list_all(OPTION, "a1")).result
 
 
 async def test_an_option_keeps_all_that_is_sent(options: Options, catalogue: NamedByOptions) -> None:
@@ -128,7 +128,7 @@ async def test_lists_are_by_ranking_then_by_id(options: Options, catalogue: Name
             await create_one(
                 options, kind, {**OPTION_SAID, **({"selling_price": 1} if kind == OPTION else {}), "ranking": ranking}
             )
-        rows = (await options.listed(kind, "a1")).result
+        rows = (await options.list_all(kind, "a1")).result
         places = [(row["ranking"], row["id"]) for row in rows]
         assert places == sorted(places)
         assert len(places) > 3
@@ -282,8 +282,8 @@ async def test_who_may_not_changes_and_sees_nothing(
             await options.update(CATEGORY, who, category["id"], {"ranking": 2}),
             await options.get(OPTION, who, option["id"]),
             await options.get(CATEGORY, who, category["id"]),
-            await options.listed(OPTION, who),
-            await options.listed(CATEGORY, who),
+            await options.list_all(OPTION, who),
+            await options.list_all(CATEGORY, who),
         ):
             assert answer.status == status
     for who in ("a2", "b1", "market b"):
@@ -295,11 +295,11 @@ async def test_who_may_not_changes_and_sees_nothing(
         ):
             assert answer.status == 404
         for kind, id in ((OPTION, option["id"]), (CATEGORY, category["id"])):
-            assert id not in [row["id"] for row in (await options.listed(kind, who)).result]
+            assert id not in [row["id"] for row in (await options.list_all(kind, who)).result]
     assert await stored() == before
 
 
-# ---- REST to the letter
+# ---- REST, in every detail
 
 
 async def test_rest_asks_for_each_documented_key(tenants: Tenants, catalogue: NamedByOptions, stored: Stored) -> None:

@@ -110,9 +110,7 @@ async def test_a_universe_that_was_closed_stays_where_it_is(
     assert refused.fields == {"universe"}
 
 
-async def test_html_is_cleaned_and_text_is_kept_to_the_letter(
-    prototypes: Prototypes, catalogue: NamedByPrototypes
-) -> None:
+async def test_html_is_cleaned_and_text_is_kept_unchanged(prototypes: Prototypes, catalogue: NamedByPrototypes) -> None:
     html = '<p onclick="x()">Call <a href="javascript:x()">us</a><script>x()</script></p>'
     sent = {
         **least_prototype(catalogue),
@@ -130,8 +128,8 @@ async def test_html_is_cleaned_and_text_is_kept_to_the_letter(
 async def test_nights_are_told_or_follow_from_the_type(
     prototypes: Prototypes, catalogue: NamedByPrototypes, tenants: Tenants
 ) -> None:
-    async def nights(**sent: Any) -> Any:
-        result = await create_prototype(prototypes, {**least_prototype(catalogue), **sent})
+    async def nights(**values: Any) -> Any:
+        result = await create_prototype(prototypes, {**least_prototype(catalogue), **values})
         return (await tenants.row("voucher_prototype", result["id"]))["nb_nights"]
 
     assert [await nights(type=kind) for kind in ("stay", "standard", "fixed_stay")] == [1, 0, 1]
@@ -190,15 +188,15 @@ OF_TYPES: list[tuple[str, Any]] = [
 """What GraphQL's types refuse before the operation is asked."""
 
 
-@pytest.mark.parametrize(("sent", "where"), BAD, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("values", "where"), BAD, ids=lambda value: str(value)[:40])
 async def test_what_cannot_be_is_refused_at_its_key_and_changes_nothing(
-    prototypes: Prototypes, catalogue: NamedByPrototypes, stored: Stored, sent: dict[str, Any], where: str
+    prototypes: Prototypes, catalogue: NamedByPrototypes, stored: Stored, values: dict[str, Any], where: str
 ) -> None:
     result = await create_prototype(prototypes, least_prototype(catalogue))
     before = await stored()
     for answer in (
-        await prototypes.create("a1", {**least_prototype(catalogue), **sent}),
-        await prototypes.update("a1", result["id"], sent),
+        await prototypes.create("a1", {**least_prototype(catalogue), **values}),
+        await prototypes.update("a1", result["id"], values),
     ):
         assert (answer.status, answer.fields) == (400, {where}), answer
     assert await stored() == before
@@ -276,7 +274,7 @@ async def test_who_may_not_is_refused(prototypes: Prototypes, catalogue: NamedBy
         assert (await prototypes.update(who, result["id"], {"ranking": 2})).status == status
         assert (await prototypes.get(who, result["id"])).status == status
         assert (await prototypes.options(who, result["id"])).status == status
-        assert (await prototypes.listed(who)).status == status
+        assert (await prototypes.list_ids(who)).status == status
     assert await stored() == before
 
 
@@ -291,13 +289,13 @@ async def test_a_prototype_is_there_for_its_partner_and_those_above_it(
     for who in ("a1", "market a", "master"):
         assert (await prototypes.get(who, result["id"])).result == result
         assert (await prototypes.options(who, result["id"])).result == []
-        assert result["id"] in (await prototypes.listed(who)).result
+        assert result["id"] in (await prototypes.list_ids(who)).result
     for who in ("a2", "b1", "market b"):
         assert (await prototypes.get(who, result["id"])).status == 404
         assert (await prototypes.options(who, result["id"])).status == 404
         assert (await prototypes.update(who, result["id"], {"ranking": "wrong"})).status in {400, 404}
         assert (await prototypes.update(who, result["id"], {"price_scope": 0})).status == 404
-        assert result["id"] not in (await prototypes.listed(who)).result
+        assert result["id"] not in (await prototypes.list_ids(who)).result
     assert (await prototypes.create("market a", least_prototype(catalogue))).fields == {"partner_uuid"}
     assert (await prototypes.create("b1", {**least_prototype(catalogue), "partner_uuid": uuid})).fields == {
         "partner_uuid"

@@ -12,7 +12,7 @@ import pytest_asyncio
 from schema.core.permission import Permission
 from schema.voucher.voucher import VoucherState
 from tests.fixtures.tenants import Tenants
-from tests.fixtures.voucher import Sold, holder, sell, told, voucher_of
+from tests.fixtures.voucher import Sold, holder, sell, voucher_events, voucher_of
 from tests.transports import BAD_TOKEN, NO_TOKEN, Answer, OverGraphQL, OverRest, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -39,7 +39,7 @@ async def update(
         response = await transport.tenants.client.request(
             method, path, content=said, headers=transport.headers(who, key)
         )
-        return transport.answered(response)
+        return transport.to_answer(response)
     assert isinstance(transport, OverGraphQL)
     named = VoucherState(state).name if state in set(VoucherState) else state
     answer = await transport.changed(CHANGE, who, {"code": code, "state": named}, key)
@@ -63,7 +63,7 @@ async def test_the_answer_is_the_voucher(transport: Transport, tenants: Tenants,
         assert (answer.result["id"], answer.result["code"], answer.result["state"]) == (row.id, row.code, state)
         assert moment(answer.result["activation_date"]) == row.activated_on
         assert (moment(answer.result["usage_date"]) is not None) is (state == "used")
-    assert [data["state"] for _, data in await told(tenants, row.id)] == ["using", "used"]
+    assert [data["state"] for _, data in await voucher_events(tenants, row.id)] == ["using", "used"]
     back = await update(transport, "market a", row.code, "paid")
     assert moment(back.result["usage_date"]) is None
 
@@ -139,4 +139,4 @@ async def test_two_at_once_use_it_once(transport: Transport, tenants: Tenants, s
     answers = await asyncio.gather(*(update(transport, "a1", row.code, "used") for _ in range(5)))
     assert all(answer.done for answer in answers)
     assert len({answer.result["usage_date"] for answer in answers}) == 1
-    assert len(await told(tenants, row.id)) == 1
+    assert len(await voucher_events(tenants, row.id)) == 1

@@ -250,17 +250,17 @@ async def test_a_page_takes_the_same_statements_however_many_rows_it_has(
 # ---- one
 
 
-@pytest.mark.parametrize(("who", "found"), [("a1", True), ("a2", False), ("b1", False), ("market a", True), ("market b", False), ("master", True)])  # fmt: skip
-async def test_one_by_its_code_for_whom_it_is_there(vouchers: Vouchers, who: str, *, found: bool) -> None:
-    row = vouchers.seen("a1")[0]
+@pytest.mark.parametrize(("who", "visible"), [("a1", True), ("a2", False), ("b1", False), ("market a", True), ("market b", False), ("master", True)])  # fmt: skip
+async def test_one_by_its_code_for_whom_it_is_there(vouchers: Vouchers, who: str, *, visible: bool) -> None:
+    row = vouchers.visible_to("a1")[0]
     spelled = row.code.lower().replace("-", " ")
     answer = await vouchers.get(f"/api/vouchers/{spelled}/", who)
-    assert answer.status_code == (200 if found else 404)
+    assert answer.status_code == (200 if visible else 404)
     document = "query ($code: String!) { voucher(code: $code) { id isUsable documentUrl prototype { id } } }"
     one = (await vouchers.ask(document, who, code=spelled))["voucher"]
-    assert (one["id"] if one else None) == (row.id if found else None)
+    assert (one["id"] if one else None) == (row.id if visible else None)
     assert (await vouchers.ask("query ($id: Int!) { voucher(id: $id) { code } }", who, id=row.id))["voucher"] == (
-        {"code": row.code} if found else None
+        {"code": row.code} if visible else None
     )
 
 
@@ -283,7 +283,7 @@ async def test_any_page_over_rest_is_what_a_plain_filter_gives(
     vouchers: Vouchers, asked: dict[str, Any], who: str, order: str, *, down: bool, size: int, page: int
 ) -> None:
     sign = "-" if down else ""
-    wanted = ordered(plainly(vouchers.seen(who), asked), f"{sign}{REST_ORDERS[order]}")
+    wanted = ordered(plainly(vouchers.visible_to(who), asked), f"{sign}{REST_ORDERS[order]}")
     query = {name: value.isoformat() if isinstance(value, dt.datetime) else value for name, value in asked.items()}
     answer = await vouchers.get("/api/vouchers/", who, **query, ordering=f"{sign}{order}", page=page, page_size=size)
     part = wanted[(page - 1) * size : page * size]
@@ -308,7 +308,7 @@ async def test_any_walk_over_graphql_is_what_a_plain_filter_gives(
     back: bool,
 ) -> None:
     asked = asked | ({} if state is None else {"state": state})
-    wanted = ordered(plainly(vouchers.seen(who), asked), ORDERS[order])
+    wanted = ordered(plainly(vouchers.visible_to(who), asked), ORDERS[order])
     sent = {
         FIELDS[name]: value.isoformat() if isinstance(value, dt.datetime) else value for name, value in asked.items()
     }

@@ -98,7 +98,7 @@ query Product($id: Int!) {
 """
 
 
-def asked(installation: Installation, query: str, partner: int = 0, **variables: Any) -> Call:
+def graphql_call(installation: Installation, query: str, partner: int = 0, **variables: Any) -> Call:
     """A GraphQL request of the first partner, or of the second."""
     headers = {**installation.headers(partner), "content-type": "application/json"}
     return Call(installation.app, "POST", GRAPHQL, headers, orjson.dumps({"query": query, "variables": variables}))
@@ -107,21 +107,21 @@ def asked(installation: Installation, query: str, partner: int = 0, **variables:
 async def graphql_cart(installation: Installation) -> Case:
     """The cart of `cart read`, by GraphQL."""
     cart = orjson.loads((await (await cart_create(installation)).call.once()).body)
-    call = asked(installation, CART, id=cart["id"])
+    call = graphql_call(installation, CART, id=cart["id"])
     answer = (await call.once()).body
     return Case("GraphQL cart read", call, [Bare(answer), RedisRead(answer), Query(answer)], Aim(Query, 30))
 
 
 async def graphql_product(installation: Installation) -> Case:
     """One row of PostgreSQL, by GraphQL."""
-    call = asked(installation, PRODUCT, id=installation.shop.cart["items"][0]["product_id"])
+    call = graphql_call(installation, PRODUCT, id=installation.shop.cart["items"][0]["product_id"])
     answer = (await call.once()).body
     return Case("GraphQL product read", call, [Bare(answer), Query(answer)], Aim(Query, 30))
 
 
 async def graphql_connection(installation: Installation) -> Case:
     """100 products of 15 values."""
-    call = asked(installation, connection.QUERY, partner=1)
+    call = graphql_call(installation, connection.QUERY, partner=1)
     answer = (await call.once()).body
     return Case("GraphQL 100 × 15", call, [connection.floor(installation.partner_with_many, answer)], Aim(Rows, 30))
 

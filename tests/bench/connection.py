@@ -60,10 +60,10 @@ def _product(partner_id: int, number: int) -> ProductRow:
 def floor(partner_id: int, answer: bytes) -> Rows:
     """The same bytes, by asyncpg and orjson."""
     extensions = orjson.loads(answer)["extensions"]
-    return Rows(answer, statement=STATEMENT, arguments=(partner_id, False), write=partial(written, extensions))
+    return Rows(answer, statement=STATEMENT, arguments=(partner_id, False), write=partial(render_by_hand, extensions))
 
 
-def written(extensions: Any, rows: Sequence[Any]) -> bytes:
+def render_by_hand(extensions: Any, rows: Sequence[Any]) -> bytes:
     """What one would write by hand."""
     edges = [
         {

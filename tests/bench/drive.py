@@ -76,12 +76,12 @@ class Call:
         async def receive() -> Message:
             return message
 
-        async def send(sent: Message) -> None:
+        async def send(part: Message) -> None:
             nonlocal start
-            if sent["type"] == "http.response.start":
-                start = sent
+            if part["type"] == "http.response.start":
+                start = part
             else:
-                parts.append(sent.get("body", b""))
+                parts.append(part.get("body", b""))
 
         await self.app({**self._scope, "state": {}}, receive, send)
         answer = b"".join(parts)

@@ -65,7 +65,7 @@ class _Client(asyncio.Protocol):
     def __init__(self, run: "_Run") -> None:
         self._run = run
         self._received = b""
-        self._wanted = 0
+        self._answer_size = 0
         self._asked_at = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -73,13 +73,13 @@ class _Client(asyncio.Protocol):
 
     def ask(self) -> None:
         """Send the request."""
-        self._received, self._wanted = b"", 0
+        self._received, self._answer_size = b"", 0
         self._asked_at = time.perf_counter()
         self._transport.write(self._run.request)
 
     def data_received(self, data: bytes) -> None:
         received = self._received = self._received + data
-        if not self._wanted:
+        if not self._answer_size:
             head = received.find(END_OF_HEAD)
             if head < 0:
                 return
@@ -88,9 +88,9 @@ class _Client(asyncio.Protocol):
                 self._run.fail(received[:800])
                 return
             at += len(LENGTH)
-            self._wanted = head + len(END_OF_HEAD) + int(received[at : received.find(b"\r", at)])
-        if len(received) >= self._wanted:
-            self._run.answered(self._asked_at)
+            self._answer_size = head + len(END_OF_HEAD) + int(received[at : received.find(b"\r", at)])
+        if len(received) >= self._answer_size:
+            self._run.note_answer(self._asked_at)
             self.ask()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -106,7 +106,7 @@ class _Run:
         self._problem: asyncio.Future[None] | None = None
         self._from = float("inf")
 
-    def answered(self, asked_at: float) -> None:
+    def note_answer(self, asked_at: float) -> None:
         """Note an answer to what was asked at a moment; what was asked before the measuring began is none of it."""
         if asked_at >= self._from:
             self.latencies.append(time.perf_counter() - asked_at)

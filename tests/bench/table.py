@@ -12,7 +12,7 @@ from tests.bench.measure import Measured
 from tests.bench.sockets import Tail, ratio
 
 
-def as_table(title: str, found: Sequence[Measured]) -> Table:
+def as_table(title: str, results: Sequence[Measured]) -> Table:
     """One line for each floor of each case."""
     table = Table(title=title, title_justify="left", header_style="bold")
     table.add_column("case")
@@ -21,7 +21,7 @@ def as_table(title: str, found: Sequence[Measured]) -> Table:
     table.add_column("µs", justify="right")
     table.add_column("of the floor", justify="right")
     table.add_column("aim", justify="right")
-    for measured in found:
+    for measured in results:
         first = [measured.case.name, f"{measured.microseconds:.0f}"]
         for row in _rows(measured):
             aim = row["aim_percent"]
@@ -38,12 +38,12 @@ def as_table(title: str, found: Sequence[Measured]) -> Table:
     return table
 
 
-def as_tails(title: str, found: Sequence[Tail]) -> Table:
+def as_tails(title: str, results: Sequence[Tail]) -> Table:
     """One line for each number of connections, in milliseconds; the rounds' middle ones."""
     table = Table(title=title, title_justify="left", header_style="bold")
     for name in ("case", "at once", "p50, p99", "ratio", "aim", "bare p50, p99", "ratio", "client busy"):
         table.add_column(name, justify="left" if name == "case" else "right")
-    for row in tails_as_json(found):
+    for row in tails_as_json(results):
         good = row["ratio"] <= row["aim"]
         table.add_row(
             row["case"],
@@ -58,7 +58,7 @@ def as_tails(title: str, found: Sequence[Tail]) -> Table:
     return table
 
 
-def tails_as_json(found: Sequence[Tail]) -> list[dict[str, Any]]:
+def tails_as_json(results: Sequence[Tail]) -> list[dict[str, Any]]:
     """The same, as data."""
     return [
         {
@@ -74,7 +74,7 @@ def tails_as_json(found: Sequence[Tail]) -> list[dict[str, Any]]:
             "busy": round(max(load.busy for load in tail.own), 2),
             "bare_busy": round(max(load.busy for load in tail.bare), 2),
         }
-        for tail in found
+        for tail in results
     ]
 
 
@@ -82,7 +82,7 @@ def _middle(loads: Sequence[Load], percent: float) -> float:
     return round(statistics.median(load.percentile(percent) for load in loads), 2)
 
 
-def as_json(found: Sequence[Measured]) -> list[dict[str, Any]]:
+def as_json(results: Sequence[Measured]) -> list[dict[str, Any]]:
     """The same, as data."""
     return [
         {
@@ -91,7 +91,7 @@ def as_json(found: Sequence[Measured]) -> list[dict[str, Any]]:
             "microseconds": round(measured.microseconds, 1),
             "floors": list(_rows(measured)),
         }
-        for measured in found
+        for measured in results
     ]
 
 

@@ -45,7 +45,7 @@ async def server() -> AsyncIterator[Server]:
     listener.close()
 
 
-def asked(server: Server, connections: int = 3) -> Awaitable[Load]:
+def measure_load(server: Server, connections: int = 3) -> Awaitable[Load]:
     """What is measured of a server."""
     call = Call(None, "GET", "/cart/", query="a=1")  # type: ignore[arg-type]
     return asyncio.to_thread(ask, call.as_sent(), server.port, connections=connections, seconds=0.2)
@@ -54,7 +54,7 @@ def asked(server: Server, connections: int = 3) -> Awaitable[Load]:
 async def test_each_connection_asks_again_once_it_is_answered(server: Server) -> None:
     head, body = b"HTTP/1.1 201 Created\r\nContent-Type: a\r\n", b"content-length: 10\r\n\r\n0123456789"
     server.answers = lambda number: [head + body] if number % 2 else [head[:5], head[5:] + body[:25], body[25:]]
-    found = await asked(server)
+    found = await measure_load(server)
     assert server.connections == 3
     assert 0 < found.requests <= server.requests
     assert len(found.milliseconds) == found.requests
@@ -71,7 +71,7 @@ async def test_one_answer_that_is_no_success_ends_it(server: Server, answer: byt
     good = server.answers(1)
     server.answers = lambda number: good if number < 5 else [answer]
     with pytest.raises(WrongAnswerError, match=answer[9:12].decode()):
-        await asked(server)
+        await measure_load(server)
 
 
 def test_percentiles_are_of_all_requests() -> None:

@@ -85,9 +85,9 @@ class Vouchers(Floor):
         links = await fetch(LINKS, [row["id"] for row in chosen])
         included, rentals = await fetch(INCLUDED, ids), await fetch(RENTALS, ids)
         coupons = await fetch(COUPONS, [row["coupon_id"] for row in rows if row["coupon_id"]])
-        return self.written(rows, count, chosen, _by(links, "option_id"), _by(included, "voucher_id"), _by(rentals, "voucher_id"), coupons)  # fmt: skip
+        return self.render_by_hand(rows, count, chosen, _by(links, "option_id"), _by(included, "voucher_id"), _by(rentals, "voucher_id"), coupons)  # fmt: skip
 
-    def written(
+    def render_by_hand(
         self, rows: Any, count: int, chosen: Any, links: Any, included: Any, rentals: Any, coupons: Any
     ) -> bytes:
         """What one would write by hand."""

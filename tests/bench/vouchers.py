@@ -71,10 +71,10 @@ def cursor(created_on: dt.datetime, id: int) -> str:
 def graphql_floor(partner_id: int, answer: bytes) -> Rows:
     """The page of 15 values."""
     extensions = orjson.loads(answer)["extensions"]
-    return Rows(answer, statement=STATEMENT, arguments=(partner_id,), write=partial(written, extensions))
+    return Rows(answer, statement=STATEMENT, arguments=(partner_id,), write=partial(render_by_hand, extensions))
 
 
-def written(extensions: Any, rows: Sequence[Any]) -> bytes:
+def render_by_hand(extensions: Any, rows: Sequence[Any]) -> bytes:
     """What one would write by hand."""
     edges = [
         {

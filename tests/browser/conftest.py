@@ -63,5 +63,5 @@ async def new_customer(shop: RunningShop, browser: Browser) -> AsyncIterator[New
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def customer(new_customer: NewCustomer) -> Customer:
-    """A customer at a desk."""
+    """A customer at a desktop computer."""
     return await new_customer()

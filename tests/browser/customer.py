@@ -73,7 +73,7 @@ class Customer:
         """The title on the page."""
         return (await self.page.locator("h1").inner_text()).strip()
 
-    async def said(self, selector: str = "main") -> str:
+    async def read_text(self, selector: str = "main") -> str:
         """What can be read there, with single blanks."""
         return " ".join((await self.page.locator(selector).inner_text()).split())
 
@@ -120,7 +120,7 @@ class Customer:
             before = await self.page.locator(".applied li").count()
             await self.page.fill("#code", code)
             await self.press(self.page.locator(".add-code button"))
-            assert await self.page.locator(".applied li").count() == before + 1, await self.said()
+            assert await self.page.locator(".applied li").count() == before + 1, await self.read_text()
 
     @property
     def pay_button(self) -> Locator:

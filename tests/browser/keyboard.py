@@ -25,21 +25,21 @@ class Keyboard:
         self.customer = customer
         self.page = customer.page
 
-    async def to(self, wanted: Locator) -> None:
+    async def to(self, target: Locator) -> None:
         """Press Tab until something has the focus; on the way and there, the focus can be seen."""
-        await wanted.first.wait_for()
+        await target.first.wait_for()
         for _ in range(120):
-            if await wanted.evaluate_all("found => found.includes(document.activeElement)"):
+            if await target.evaluate_all("found => found.includes(document.activeElement)"):
                 return
             await self.page.keyboard.press("Tab")
             assert await self.page.evaluate(VISIBLE_FOCUS), await self.page.evaluate(
                 "document.activeElement.outerHTML.slice(0, 200)"
             )
-        pytest.fail(f"the keyboard does not reach {wanted}")
+        pytest.fail(f"the keyboard does not reach {target}")
 
-    async def press(self, wanted: Locator, key: str = "Enter") -> None:
+    async def press(self, target: Locator, key: str = "Enter") -> None:
         """Go to something and press a key."""
-        await self.to(wanted)
+        await self.to(target)
         await self.page.keyboard.press(key)
 
     async def type(self, selector: str, value: str) -> None:

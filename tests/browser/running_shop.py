@@ -147,7 +147,7 @@ async def running(folder: Path) -> AsyncIterator[RunningShop]:
         program = Program(data, free_port(), COFFRET_DEMO="true", COFFRET_LOG_LEVEL="WARNING")
         stack.callback(program.end, SIGTERM)
         program.wait_until_ready(until="-d '")
-        (token,) = re.findall(r"Token (coffret_\S+)'", program.told())
+        (token,) = re.findall(r"Token (coffret_\S+)'", program.read_output())
         origin = f"http://127.0.0.1:{program.port}"
         headers = {"Authorization": f"Token {token}"}
         http = await stack.enter_async_context(httpx.AsyncClient(base_url=origin, headers=headers, timeout=30))

@@ -15,13 +15,13 @@ from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
-PATIENCE = 60_000
+TIMEOUT = 60_000
 
 
 async def test_a_voucher_with_options_for_somebody(shop: RunningShop, customer: Customer) -> None:
     sold = await experiences(shop)
     await _a_long_name(shop, sold)
-    await _sifts_the_window_and_looks_at_pictures(shop, customer)
+    await _filters_the_catalogue_and_looks_at_pictures(shop, customer)
     await _finds_a_long_name_whole(shop, customer, sold)
     await _chooses_a_massage_with_options(customer, sold)
     await _is_told_what_is_missing(customer)
@@ -37,7 +37,7 @@ async def _a_long_name(shop: RunningShop, sold: Experiences) -> None:
     await shop.rows(long, said=json.dumps({"en": f"Table for two {'donaudampfschiff' * 6}"}), id=sold.meal.id)
 
 
-async def _sifts_the_window_and_looks_at_pictures(shop: RunningShop, customer: Customer) -> None:
+async def _filters_the_catalogue_and_looks_at_pictures(shop: RunningShop, customer: Customer) -> None:
     page, keys = customer.page, Keyboard(customer)
     await page.goto(f"{shop.home}vouchers/shop/")
     await sound(page, "shop window")
@@ -47,17 +47,17 @@ async def _sifts_the_window_and_looks_at_pictures(shop: RunningShop, customer: C
     await page.select_option("#sort", "dearest")
     async with page.expect_navigation():
         await keys.press(page.get_by_role("button", name="Show"))
-    await sound(page, "shop window, sifted")
+    await sound(page, "shop window, filtered")
     await keys.press(page.get_by_role("link", name="A night among the lavender"))
     await customer.arrive("customization")
     await sound(page, "pictures")
     await keys.to(page.locator("#picture-1"))
     await page.keyboard.press("ArrowRight")
     await expect(page.get_by_role("img", name="A night among the lavender, picture 2 of 3")).to_be_visible(
-        timeout=PATIENCE
+        timeout=TIMEOUT
     )
     await expect(page.get_by_role("img", name="A night among the lavender, picture 1 of 3")).to_be_hidden(
-        timeout=PATIENCE
+        timeout=TIMEOUT
     )
 
 
@@ -76,12 +76,12 @@ async def _chooses_a_massage_with_options(customer: Customer, sold: Experiences)
     await sound(page, "voucher")
     total = page.locator('.panel [data-live="basket"] .sum dd')
     await keys.press(page.get_by_role("group", name="Adults").get_by_role("button", name="One more"))
-    await expect(total).to_have_text("€170.00", timeout=PATIENCE)
+    await expect(total).to_have_text("€170.00", timeout=TIMEOUT)
     await keys.to(page.locator(f"#option-{sold.lavender.id}"))
     await page.keyboard.press("ArrowDown")
-    await expect(total).to_have_text("€182.00", timeout=PATIENCE)
+    await expect(total).to_have_text("€182.00", timeout=TIMEOUT)
     await keys.press(page.locator(f"#option-{sold.robe.id}"), "Space")
-    await expect(total).to_have_text("€197.00", timeout=PATIENCE)
+    await expect(total).to_have_text("€197.00", timeout=TIMEOUT)
     await keys.type("#giftee-first_name", "Marie")
     await keys.type("#message", "Enjoy!")
 
@@ -89,13 +89,13 @@ async def _chooses_a_massage_with_options(customer: Customer, sold: Experiences)
 async def _is_told_what_is_missing(customer: Customer) -> None:
     page, keys = customer.page, Keyboard(customer)
     await keys.press(customer.button("continue"))
-    await expect(page.locator("#errors")).to_be_focused(timeout=PATIENCE)
+    await expect(page.locator("#errors")).to_be_focused(timeout=TIMEOUT)
     await sound(page, "voucher, wrong")
     await keys.to(page.locator("[name=reception]").first)
     await page.keyboard.press("ArrowDown")
     assert await page.locator("#reception-giftee_email").is_checked()
     await keys.press(customer.button("continue"))
-    await expect(page.locator("#errors a")).to_have_attribute("href", "#giftee-email", timeout=PATIENCE)
+    await expect(page.locator("#errors a")).to_have_attribute("href", "#giftee-email", timeout=TIMEOUT)
     await page.fill("#giftee-email", "marie@example.com")
     await customer.go_on()
 
@@ -107,7 +107,7 @@ async def _pays_with_a_challenge(customer: Customer) -> None:
     await customer.go_on()
     await customer.give_details()
     await sound(page, "payment of a voucher")
-    assert "2 adults · Rose · Robe · for Marie" in await customer.said(".small-lines")
+    assert "2 adults · Rose · Robe · for Marie" in await customer.read_text(".small-lines")
     await customer.leave_to_pay()
     await customer.pay_by(CHALLENGE_CARD)
     await customer.confirm()
@@ -135,7 +135,7 @@ async def test_a_gift_card_without_scripts(shop: RunningShop, new_customer: NewC
     await page.check("#value-other")
     await page.fill("#other", "25,5")
     await customer.press(customer.button("update"))
-    assert "€25.50" in await customer.said(".bar")
+    assert "€25.50" in await customer.read_text(".bar")
     await page.fill("#other", "a lot")
     await customer.press(customer.button("continue"))
     assert await page.locator("#errors:focus").count() == 1
@@ -152,5 +152,5 @@ async def test_a_gift_card_without_scripts(shop: RunningShop, new_customer: NewC
     new = "SELECT code, value_amount::text, status FROM gift_card WHERE id <> ALL(:before)"
     ((code, value, status),) = await shop.rows(new, before=[id for (id,) in before])
     assert (value, status) == ("50.00", "paid")
-    assert code in await customer.said(".issued")
-    assert "Sent to ada@example.com." in await customer.said("main")
+    assert code in await customer.read_text(".issued")
+    assert "Sent to ada@example.com." in await customer.read_text("main")

@@ -22,7 +22,7 @@ async def test_replaced_while_the_customer_is_on_the_way(shop: RunningShop, cust
     await customer.pay_button.click()
     await customer.arrive("customization")
     assert "Your basket has changed" in await customer.notes()
-    assert "Total €66.00" in await customer.said("aside")
+    assert "Total €66.00" in await customer.read_text("aside")
     assert (await shop.state(cart), await shop.orders(cart)) == ("", [])
     await customer.choose_delivery()
     await customer.go_on()
@@ -49,7 +49,7 @@ async def test_replaced_after_leaving_to_pay(shop: RunningShop, customer: Custom
     kept = await shop.http.get(f"/api/v2/ecommerce/cart/{cart['id']}/")
     assert kept.json()["items"][0]["product_id"] == new.id
     await customer.open(cart)
-    assert "Total €66.00" in await customer.said("aside")
+    assert "Total €66.00" in await customer.read_text("aside")
 
 
 async def test_the_cart_of_an_order_is_gone(shop: RunningShop, customer: Customer, new_customer: NewCustomer) -> None:
@@ -83,7 +83,7 @@ async def test_a_shared_link_shows_products_only(
     cart = await shop.hand_over({"product_id": product.id, "quantity": 3})
     await customer.come_to_pay(cart)
     friend = await (await new_customer()).open(cart)
-    assert "Shared candle" in await friend.said()
+    assert "Shared candle" in await friend.read_text()
     await friend.page.goto(customer.page.url)
     assert friend.at == "customization"
     for secret in ("Ada", "Martin", "ada@example.com"):
@@ -131,8 +131,8 @@ async def test_what_cannot_be_sold_is_told_and_left_out(shop: RunningShop, custo
     said = [" ".join(text.split()) for text in await lines.locator(".problem").all_inner_texts()]
     assert said == PROBLEMS
     name = await shop.one("SELECT name->>'en' FROM product WHERE id = :id", id=foreign)
-    assert name not in await customer.said(), "what another shop sells is nobody's business here"
-    assert "Total from €188.00" in await customer.said("aside"), (
+    assert name not in await customer.read_text(), "what another shop sells is nobody's business here"
+    assert "Total from €188.00" in await customer.read_text("aside"), (
         "what can be put right is counted, at the least it costs"
     )
     await customer.choose_delivery()
@@ -143,7 +143,7 @@ async def test_what_cannot_be_sold_is_told_and_left_out(shop: RunningShop, custo
     await customer.page.click("#errors button[value=anyway]")
     await customer.arrive("information")
     await customer.give_details()
-    assert "€20.00" in await customer.said("aside")
+    assert "€20.00" in await customer.read_text("aside")
     await customer.leave_to_pay()
     await customer.pay_by()
     await customer.arrive("summary")
@@ -159,7 +159,7 @@ async def test_what_can_be_put_right_is_ordered(shop: RunningShop, customer: Cus
     chosen = await version.locator("option", has_text="180").get_attribute("value")
     await version.select_option(chosen)
     await customer.page.locator("#line-0 .problem").wait_for(state="hidden")
-    assert "Total €26.00" in await customer.said("aside")
+    assert "Total €26.00" in await customer.read_text("aside")
     await customer.choose_delivery()
     await customer.go_on()
     await customer.give_details()

@@ -46,7 +46,7 @@ async def test_abandoned_at_the_provider(shop: RunningShop, customer: Customer, 
     await customer.leave_to_pay()
     await customer.page.close()
     other = await (await new_customer()).open(cart)
-    assert "It is held for a payment of this basket" in await other.said(), "what is held can't be sold twice"
+    assert "It is held for a payment of this basket" in await other.read_text(), "what is held can't be sold twice"
     await shop.pass_time(minutes=LINK_LIFE, seconds=1)
     await shop.until(lambda: _back_in_stock(shop, product))
     assert (await shop.state(cart), await shop.orders(cart), await shop.charges()) == ("failed", [], charged)
@@ -139,7 +139,7 @@ async def test_paid_after_all_when_given_up_and_gone_is_given_back(
     await customer.pay_by()
     await customer.arrive_at_outcome()
     assert await customer.h1() == "Your payment is being refunded"
-    assert "Amount refunded: €20.00" in await customer.said()
+    assert "Amount refunded: €20.00" in await customer.read_text()
     await shop.until(lambda: _is_refunded(shop, cart))
     assert await shop.orders(cart) == []
     assert len(await shop.orders(theirs)) == 1

@@ -44,7 +44,7 @@ class Walker:
     link: str
 
     @property
-    def said(self) -> Callable[[str], str]:
+    def translate(self) -> Callable[[str], str]:
         """Texts in the language of the browser."""
         return self._texts.gettext
 
@@ -88,7 +88,7 @@ class Walker:
 
     async def arrive(self, title: str) -> None:
         """Wait for a page with this title."""
-        await self.customer.page.locator("h1", has_text=self.said(title) % {"shop": "Chez Ada"}).wait_for()
+        await self.customer.page.locator("h1", has_text=self.translate(title) % {"shop": "Chez Ada"}).wait_for()
 
 
 Partners = Callable[..., Awaitable[str]]

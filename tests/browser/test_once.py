@@ -50,7 +50,7 @@ async def test_two_tabs_press_pay_and_both_pay(shop: RunningShop, customer: Cust
     assert await other.h1() == "This payment is done"
     await other.page.click("main a.main")
     await other.arrive("summary")
-    assert await other.said(".number") == await customer.said(".number")
+    assert await other.read_text(".number") == await customer.read_text(".number")
     await shop.order(cart)
     assert (await attempts(shop, cart), await shop.charges()) == (1, charged + 1)
 
@@ -65,7 +65,7 @@ async def test_two_tabs_with_another_choice_each(shop: RunningShop, customer: Cu
     await customer.pay_button.click()
     await customer.page.locator(".note", has_text="Your order has changed since you saw it").wait_for()
     assert await attempts(shop, cart) == 0
-    assert "€40.00" in await customer.said("aside")
+    assert "€40.00" in await customer.read_text("aside")
     await customer.leave_to_pay()
     await customer.pay_by()
     await customer.arrive("summary")
@@ -79,15 +79,15 @@ async def test_back_and_reload_after_the_order(shop: RunningShop, customer: Cust
     await customer.leave_to_pay()
     await customer.pay_by()
     await customer.arrive("summary")
-    number = await customer.said(".number")
+    number = await customer.read_text(".number")
     await customer.page.reload()
-    assert await customer.said(".number") == number
+    assert await customer.read_text(".number") == number
     await customer.page.go_back()
     assert await customer.h1() == "This payment is done"
     for step in ("payment", "information", "customization"):
         await customer.page.goto(f"http://{shop.domain}/ecommerce/shop/{step}/?cart={cart['id']}")
         assert customer.at == "summary"
-        assert await customer.said(".number") == number
+        assert await customer.read_text(".number") == number
     await shop.order(cart)
     assert (await attempts(shop, cart), await shop.charges()) == (1, charged + 1)
 

@@ -31,12 +31,12 @@ async def test_by_card_with_a_challenge_and_back_to_the_shop(shop: RunningShop, 
     assert await customer.h1() == "Your order"
     await customer.choose_delivery(DeliveryKind.HOME_DELIVERY, "BE")
     await page.locator("[data-live=totals]", has_text="Free").wait_for()
-    assert "Total €177.00" in await customer.said("aside [data-live=totals]")
+    assert "Total €177.00" in await customer.read_text("aside [data-live=totals]")
     await customer.go_on()
     await customer.give_details(**ADDRESS, message="With love")
-    assert "€177.00" in await customer.said("aside")
+    assert "€177.00" in await customer.read_text("aside")
     await customer.leave_to_pay()
-    assert "€177.00" in await customer.said()
+    assert "€177.00" in await customer.read_text()
     await customer.pay_by(CHALLENGE_CARD)
     async with page.expect_response("**/ecommerce/shop/summary/*") as led:
         await customer.confirm()
@@ -44,7 +44,7 @@ async def test_by_card_with_a_challenge_and_back_to_the_shop(shop: RunningShop, 
     order = await shop.order(cart)
     back = await led.value
     assert (back.status, back.headers["location"]) == (303, f"{shop.home}?order={order['number']}")
-    assert f"order number {order['number']}" in await customer.said("[role=status]")
+    assert f"order number {order['number']}" in await customer.read_text("[role=status]")
     check_what_was_ordered(order)
     assert (await shop.stock(bathrobe), await shop.charges()) == (left - 1, charged + 1)
 
@@ -68,13 +68,13 @@ async def test_wholly_by_gift_card_and_thanked(shop: RunningShop, customer: Cust
     charged = await shop.charges()
     await customer.come_to_pay(cart)
     await customer.use(card.code.lower())
-    assert "Left to pay by card €0.00" in await customer.said("aside")
-    assert card.code[:4] not in await customer.said(), "a gift card is told by its end"
+    assert "Left to pay by card €0.00" in await customer.read_text("aside")
+    assert card.code[:4] not in await customer.read_text(), "a gift card is told by its end"
     await customer.pay_button.click()
     await customer.arrive("summary")
     assert await customer.h1() == "Thank you for your order"
     order = await shop.order(cart)
-    said = await customer.said()
+    said = await customer.read_text()
     assert f"Order number {order['number']}" in said
     assert "ada@example.com" in said
     assert "12 chemin des Restanques" in said, "where to collect it"
@@ -90,14 +90,14 @@ async def test_a_coupon_then_a_gift_card_then_the_rest_by_card(shop: RunningShop
     cart = await shop.hand_over({"product_id": product.id, "quantity": 1})
     await customer.come_to_pay(cart)
     await customer.use(card.code, "mixed10")
-    assert "Left to pay by card €60.00" in await customer.said("aside")
+    assert "Left to pay by card €60.00" in await customer.read_text("aside")
     await customer.page.locator(".applied li", has_text=card.code[-4:]).locator("button").click()
     await customer.page.locator(".applied li", has_text=card.code[-4:]).wait_for(state="detached")
-    assert "Total €90.00" in await customer.said("aside")
-    assert "Left to pay" not in await customer.said("aside")
+    assert "Total €90.00" in await customer.read_text("aside")
+    assert "Left to pay" not in await customer.read_text("aside")
     await customer.use(card.code)
     await customer.leave_to_pay()
-    assert "€60.00" in await customer.said()
+    assert "€60.00" in await customer.read_text()
     await customer.pay_by()
     await customer.arrive("summary")
     order = await shop.order(cart)
@@ -121,7 +121,7 @@ async def test_declined_then_paid_with_another_card(shop: RunningShop, customer:
     await customer.pay_by(DECLINED_CARD)
     await customer.arrive_at_outcome()
     assert await customer.h1() == "Your payment was declined"
-    assert "Amount charged: €0.00" in await customer.said()
+    assert "Amount charged: €0.00" in await customer.read_text()
     assert (await shop.orders(cart), await shop.stock(product.id)) == ([], 1)
     await customer.page.click("main a.main")
     await customer.arrive("payment")

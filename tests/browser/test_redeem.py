@@ -15,7 +15,7 @@ from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
-PHONE, DESK = 390, 1280
+PHONE, DESKTOP = 390, 1280
 SCANNER = """
 globalThis.BarcodeDetector = class {
   static async getSupportedFormats() { return ["qr_code"]; }
@@ -51,7 +51,7 @@ class Shift:
         """What is on the screen."""
         return self.staff.page
 
-    def said(self, text: str) -> str:
+    def translate(self, text: str) -> str:
         """A text in the language of the browser."""
         return translations(self.language[:2]).gettext(text)
 
@@ -62,7 +62,7 @@ class Shift:
 
     async def press(self, what: str, text: str) -> None:
         """Press something in the middle of the page by its text."""
-        await self.staff.press(self.page.locator(f"main {what}", has_text=self.said(text)))
+        await self.staff.press(self.page.locator(f"main {what}", has_text=self.translate(text)))
 
     async def is_as_wide_as_the_fields(self, button: str, width: int) -> None:
         """A button fills its form in a window of a width, which is then what it was before."""
@@ -80,7 +80,7 @@ class Shift:
         await self.page.goto(f"{self.origin}{ROOT}?code={code}")
         assert self.page.url == f"{self.origin}{LOG_IN}?code={code}"
         await self.looked_at("redeem log-in")
-        await self.is_as_wide_as_the_fields("main button.main", DESK)
+        await self.is_as_wide_as_the_fields("main button.main", DESKTOP)
         await self.page.fill("#username", MASTER_USER)
         await self.page.fill("#password", PASSWORD)
         await self.staff.press(self.page.locator("main button.main"))
@@ -90,10 +90,10 @@ class Shift:
     async def uses_the_voucher_and_brings_it_back(self) -> None:
         """Mark as used, undo."""
         await self.press("button", "Mark as used")
-        assert await self.staff.notes() == [self.said("It is marked as used.")]
+        assert await self.staff.notes() == [self.translate("It is marked as used.")]
         await self.looked_at("redeem voucher used")
         await self.press("button", "Undo: not used yet")
-        assert await self.staff.notes() == [self.said("It counts as not used again.")]
+        assert await self.staff.notes() == [self.translate("It counts as not used again.")]
 
     async def comes_to_another_code(self, code: str) -> None:
         """Scan it, or type it where there are no scripts."""

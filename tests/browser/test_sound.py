@@ -1,4 +1,4 @@
-"""Every page in every state: accessible on a phone and a desk, nothing beside the window, small, nobody else asked."""
+"""Every page in every state: accessible on a phone and a desktop, nothing beside the window, small, nobody else asked."""
 
 import contextlib
 from urllib.parse import urlsplit

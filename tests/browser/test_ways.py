@@ -47,10 +47,10 @@ async def _changes_the_lines(customer: Customer, tea: int) -> None:
     assert await page.locator("#errors:focus").count() == 1
     await page.select_option("#line-0-variant", label=await _label(page, "180"))
     await customer.press(customer.button("update"))
-    assert "€26.00" in await customer.said("#line-0")
+    assert "€26.00" in await customer.read_text("#line-0")
     await customer.press(customer.button("more-0"))
     assert await page.input_value("#line-0-quantity") == "2"
-    assert "€52.00" in await customer.said("#line-0")
+    assert "€52.00" in await customer.read_text("#line-0")
     await page.click(".more summary")
     await customer.press(customer.button(f"add-{tea}"))
     assert await page.locator(".lines > li").count() == 2
@@ -63,7 +63,7 @@ async def _mistypes_a_quantity(customer: Customer) -> None:
     page = customer.page
     await page.fill("#line-0-quantity", "many")
     await customer.press(customer.button("update"))
-    assert "Enter a quantity from 0 to 9999." in await customer.said("#errors")
+    assert "Enter a quantity from 0 to 9999." in await customer.read_text("#errors")
     assert await page.input_value("#line-0-quantity") == "many", "what was typed stays"
     await page.fill("#line-0-quantity", "1")
 
@@ -72,7 +72,7 @@ async def _forgets_the_details(customer: Customer) -> None:
     page = customer.page
     await customer.press(page.locator("form.column button.main"))
     assert await page.locator("#errors:focus").count() == 1
-    assert "Enter a town or city." in await customer.said("#errors")
+    assert "Enter a town or city." in await customer.read_text("#errors")
     await page.click("#errors li:last-child a")
     assert await page.locator("#city:focus").count() == 1
 
@@ -81,7 +81,7 @@ async def _mistypes_a_code_and_takes_one_off(customer: Customer) -> None:
     page = customer.page
     await page.fill("#code", "WRONG")
     await customer.press(page.locator(".add-code button"))
-    assert "This code cannot be used here." in await customer.said(".codes")
+    assert "This code cannot be used here." in await customer.read_text(".codes")
     await customer.press(page.locator(".applied button").first)
     assert await page.locator(".applied li").count() == 1
 

@@ -41,15 +41,15 @@ class Generated:
 
     client: Any
 
-    async def __call__(self, operation: str, *given: Any, **more: Any) -> tuple[int, Any]:
+    async def __call__(self, operation: str, *arguments: Any, **more: Any) -> tuple[int, Any]:
         """Run an operation (`carts.save_ecommerce_cart`): the status and what was parsed of the answer."""
         asked = importlib.import_module(f"{NAME}.api.{operation}")
-        answer = await asked.asyncio_detailed(*given, client=self.client, **more)
+        answer = await asked.asyncio_detailed(*arguments, client=self.client, **more)
         return int(answer.status_code), answer.parsed
 
-    async def good(self, operation: str, *given: Any, **more: Any) -> Any:
+    async def good(self, operation: str, *arguments: Any, **more: Any) -> Any:
         """What a success answers."""
-        status, parsed = await self(operation, *given, **more)
+        status, parsed = await self(operation, *arguments, **more)
         assert status in {200, 201}, (operation, parsed)
         return parsed
 
@@ -59,7 +59,7 @@ def model(name: str) -> Any:
     return getattr(importlib.import_module(f"{NAME}.models"), name)
 
 
-def opened(transport: httpx.AsyncBaseTransport, token: str | None = None) -> Generated:
+def open_client(transport: httpx.AsyncBaseTransport, token: str | None = None) -> Generated:
     """A client of the application in this process."""
     made, more = importlib.import_module(NAME), {"transport": transport}
     base = "http://127.0.0.1:8000"
@@ -72,9 +72,9 @@ def opened(transport: httpx.AsyncBaseTransport, token: str | None = None) -> Gen
 async def shop(installation: Installation) -> AsyncIterator[Generated]:
     """The first demo partner, logged in by the generated client."""
     transport = installation.transport
-    issued = await opened(transport).good("log_in.obtain_token", body=model("ObtainTokenJsonBody")(**LOG_IN))
+    issued = await open_client(transport).good("log_in.obtain_token", body=model("ObtainTokenJsonBody")(**LOG_IN))
     assert issued.user.username == LOG_IN["username"]
-    yield opened(transport, issued.token)
+    yield open_client(transport, issued.token)
 
 
 async def test_a_cart_is_handed_over_read_and_replaced(shop: Generated) -> None:
@@ -102,7 +102,7 @@ async def test_what_is_wrong_is_parsed(installation: Installation, shop: Generat
         404,
         model("Detail")(detail="Cart not found"),
     )
-    status, refused = await opened(installation.transport)("log_in.list_permissions")
+    status, refused = await open_client(installation.transport)("log_in.list_permissions")
     assert (status, type(refused).__name__) == (401, "Detail")
     status, refused = await shop(
         "vouchers.update_voucher", "NOBODY", body=model("UpdateVoucherBody")(state=model("VoucherState")("paid"))
@@ -130,8 +130,8 @@ async def test_gift_cards_are_listed_and_read(shop: Generated) -> None:
 async def test_partners_are_read_made_and_changed(installation: Installation, shop: Generated) -> None:
     transport = installation.transport
     log_in = model("ObtainTokenJsonBody")(**LOG_IN | {"username": "marketplace@demo.localhost"})
-    issued = await opened(transport).good("log_in.obtain_token", body=log_in)
-    market = opened(transport, issued.token)
+    issued = await open_client(transport).good("log_in.obtain_token", body=log_in)
+    market = open_client(transport, issued.token)
     sent = {
         "status": "a",
         "commercial_name": "La Tisane",

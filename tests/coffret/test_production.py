@@ -104,7 +104,7 @@ def test_the_doctor_tells(production: Settings, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "address", "told"),
+    ("seconds", "address", "policy"),
     [
         (SECONDS, "https://api.localhost", f"max-age={SECONDS}"),
         (SECONDS, "http://api.localhost", None),
@@ -112,14 +112,14 @@ def test_the_doctor_tells(production: Settings, monkeypatch: pytest.MonkeyPatch)
     ],
 )
 async def test_browsers_are_told_to_keep_to_https(
-    production: Settings, seconds: int, address: str, told: str | None
+    production: Settings, seconds: int, address: str, policy: str | None
 ) -> None:
     production.hsts_seconds = seconds
     async with running(production) as (application, _):
         transport = httpx.ASGITransport(application, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url=address) as client:
             for path in ("/healthz", "/nothing/here/", "/api/permissions/", "/ecommerce/shop/customization/"):
-                assert (await client.get(path)).headers.get("strict-transport-security") == told, path
+                assert (await client.get(path)).headers.get("strict-transport-security") == policy, path
 
 
 async def test_a_proxy_says_what_browsers_came_by(production: Settings) -> None:

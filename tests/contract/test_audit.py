@@ -11,7 +11,7 @@ from schema.core.permission import GRANTABLE_PERMISSIONS
 from schema.graph.fields import ORIGINS
 from schema.root import Mutation
 from tests.contract.declarations import declared, published
-from tests.rest_compat.served import services_with
+from tests.rest_compat.clients import services_with
 
 CHANGING = [it for it in declared() if it.changes]
 

@@ -11,7 +11,7 @@ from store.job.jobs import JobKind
 from tests.contract.declarations import ROOT
 
 
-def told() -> dict[str, str]:
+def kind_descriptions() -> dict[str, str]:
     """What is said under each kind of job: its member's name, and the text after it."""
     module = ast.parse((ROOT / "store/job/jobs.py").read_text())
     kinds = next(node for node in module.body if isinstance(node, ast.ClassDef) and node.name == "JobKind")
@@ -26,7 +26,7 @@ def told() -> dict[str, str]:
 
 @pytest.mark.parametrize("job", JobKind)
 def test_a_kind_of_job_says_what_it_is_for_and_what_it_is_given(job: JobKind) -> None:
-    text = told().get(job.name, "")
+    text = kind_descriptions().get(job.name, "")
     assert text.endswith("."), f"Say under JobKind.{job.name} in store/job/jobs.py what it is for."
     assert "Payload: " in text, (
         f"Say under JobKind.{job.name} in store/job/jobs.py what its payload holds: `Payload: `id`.`"

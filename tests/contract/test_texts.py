@@ -13,7 +13,7 @@ from schema.root import Mutation
 AS_SENT = {"code", "currency", "account_id", "password", "current_password", "new_password", "ObtainToken.username"}
 """What is only looked up, or compared with what is there, and a password: no name, and no text. The code of an import is
 checked by its operation."""
-SENT = ("A\x1bB", "\u200b\u3164\u2800\u200b\u3164\u2800\u200b\u3164\u2800\u200b\u3164\u2800")
+INVISIBLE_TEXTS = ("A\x1bB", "\u200b\u3164\u2800\u200b\u3164\u2800\u200b\u3164\u2800\u200b\u3164\u2800")
 
 
 def _inputs() -> Iterator[type[BaseModel]]:
@@ -35,7 +35,7 @@ def _inputs() -> Iterator[type[BaseModel]]:
             yield kind
 
 
-def _kept(field: Any, text: str) -> Iterator[str]:
+def _accepted(field: Any, text: str) -> Iterator[str]:
     """What a field of an input makes of a text; nothing where it refuses it."""
     if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
         return
@@ -56,7 +56,7 @@ def test_no_input_keeps_what_cannot_be_seen() -> None:
         f"{kind.__name__}.{name}"
         for kind in found
         for name, field in kind.model_fields.items()
-        for text in SENT
-        if not AS_SENT & {name, f"{kind.__name__}.{name}"} and text in _kept(field, text)
+        for text in INVISIBLE_TEXTS
+        if not AS_SENT & {name, f"{kind.__name__}.{name}"} and text in _accepted(field, text)
     }
     assert lets_through == set()

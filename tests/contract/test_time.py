@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.contract.test_house_rules import PROGRAM, modules
+from tests.contract.test_code_rules import PROGRAM, modules
 
 CLOCKS = re.compile(
     r"^(dt|datetime|date)(\.datetime|\.date)?\.(now|utcnow|today|fromtimestamp|utcfromtimestamp)$"

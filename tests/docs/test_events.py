@@ -9,10 +9,10 @@ from schema.event import EVENT_DATA_KEYS, EVENT_EXAMPLES, EventType
 from tests.documents import ROOT
 
 PAGE = (ROOT / "docs" / "events.md").read_text()
-TOLD = [kind for kind in EventType if kind is not EventType.WEBHOOK_TEST]
+DOCUMENTED = [kind for kind in EventType if kind is not EventType.WEBHOOK_TEST]
 
 
-@pytest.mark.parametrize("kind", TOLD)
+@pytest.mark.parametrize("kind", DOCUMENTED)
 def test_each_type_has_its_keys_and_an_example(kind: EventType) -> None:
     (part,) = re.findall(rf"^### {re.escape(kind.value)}\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)
     assert dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.MULTILINE)) == EVENT_DATA_KEYS[kind]

@@ -81,7 +81,7 @@ LANGUAGES = {
 
 
 @dataclass
-class Served:
+class ServedDemo:
     """A served demo installation, and the code of the page in a folder."""
 
     shop: Shop
@@ -102,20 +102,20 @@ class Served:
         assert process.returncode == 0, f"{command[:2]}: {printed.decode()} {wrong.decode()}"
         return printed.decode()
 
-    async def shell(self, *parts: str, told: str = ":", **more: str) -> str:
-        """Run blocks of the page for the shell; `told` is run behind them."""
-        script = "\n".join(["set -eu", *parts, told]).replace(WRITTEN_FOR, self.address)
+    async def shell(self, *parts: str, then: str = ":", **more: str) -> str:
+        """Run blocks of the page for the shell; `then` is run behind them."""
+        script = "\n".join(["set -eu", *parts, then]).replace(WRITTEN_FOR, self.address)
         needed(shutil.which("curl"), "curl")
         return await self.run("sh", "-c", script, **more)
 
-    async def call(self, language: str, function: str, *sent: Any) -> Any:
+    async def call(self, language: str, function: str, *arguments: Any) -> Any:
         """What a function of the page answers."""
         of = LANGUAGES[language]
         program = needed(shutil.which(of.program), of.package)
         file = self.folder / f"integrate.{of.ending}"
         code = [block.text for block in blocks(PAGE) if block.language == language]
         file.write_text("\n".join([*code, of.call, ""]))
-        return json.loads(await self.run(program, file.name, of.name(function), json.dumps(sent)))
+        return json.loads(await self.run(program, file.name, of.name(function), json.dumps(arguments)))
 
     async def buy(self, cart: Mapping[str, Any]) -> str:
         """What the customer does in the checkout; answers where the customer is sent afterwards."""
@@ -133,7 +133,7 @@ class Served:
 
 
 @pytest.fixture
-async def served(databases: Databases, tmp_path: pathlib.Path) -> AsyncIterator[Served]:
+async def served_demo(databases: Databases, tmp_path: pathlib.Path) -> AsyncIterator[ServedDemo]:
     """A demo installation as its reader has it, with a token of the demo partner."""
     (tmp_path / "data").mkdir()
     async with databases.one() as url, demo_installation(url, tmp_path / "data") as installation:
@@ -149,14 +149,14 @@ async def served(databases: Databases, tmp_path: pathlib.Path) -> AsyncIterator[
         with socket.create_server(("127.0.0.1", 0)) as listening:
             task = asyncio.create_task(server.serve([listening]))
             address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-            made = Served(shop, address, tmp_path, {"COFFRET_URL": address})
-            made.environment["COFFRET_TOKEN"] = await made.shell(SHELL[0], told='printf %s "$COFFRET_TOKEN"')
+            made = ServedDemo(shop, address, tmp_path, {"COFFRET_URL": address})
+            made.environment["COFFRET_TOKEN"] = await made.shell(SHELL[0], then='printf %s "$COFFRET_TOKEN"')
             yield made
             server.should_exit = True
             await task
 
 
-async def notified(served: Served, endpoint_id: int) -> None:
+async def notified(served: ServedDemo, endpoint_id: int) -> None:
     """Send the endpoint what it is to be told, as the worker does."""
     for (event_id,) in await served.shop.services.db.rows(
         text("SELECT id FROM event WHERE NOT is_sorted ORDER BY id"), {}
@@ -170,7 +170,7 @@ def lowered(received: Received) -> dict[str, str]:
     return {name.lower(): value for name, value in received.headers.items()}
 
 
-async def checked(served: Served, language: str, cart: dict[str, Any], back: str, secret: str) -> int:
+async def checked(served: ServedDemo, language: str, cart: dict[str, Any], back: str, secret: str) -> int:
     """The number of the order that the way back names; nothing is believed that is not signed for this cart and order."""
     assert back.startswith("https://shop.example/thanks?basket=")
     query = dict(parse_qsl(urlsplit(back).query))
@@ -193,20 +193,20 @@ async def checked(served: Served, language: str, cart: dict[str, Any], back: str
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_the_code_goes_all_the_way(served: Served, language: str) -> None:
-    cart = await served.call(language, "create_cart", "4711")
-    assert (await served.call(language, "create_cart", "4711"))["id"] == cart["id"], "the key makes it one cart"
-    secret = (await served.shell(SHELL[2], told='printf %s "$RETURN_SECRET"')).strip()
+async def test_the_code_goes_all_the_way(served_demo: ServedDemo, language: str) -> None:
+    cart = await served_demo.call(language, "create_cart", "4711")
+    assert (await served_demo.call(language, "create_cart", "4711"))["id"] == cart["id"], "the key makes it one cart"
+    secret = (await served_demo.shell(SHELL[2], then='printf %s "$RETURN_SECRET"')).strip()
     async with receiving() as receiver:
         told = 'printf %s "$WEBHOOK_SECRET"'
-        webhook_secret = await served.shell(SHELL[3], told=told, WEBHOOK_URL=receiver.url)
-        assert await served.call(language, "read_order", cart["id"]) is None
-        back = await served.buy(cart)
-        await notified(served, int(await served.shop.one("SELECT max(id) FROM webhook_endpoint")))
-    number = await checked(served, language, cart, back, secret)
+        webhook_secret = await served_demo.shell(SHELL[3], then=told, WEBHOOK_URL=receiver.url)
+        assert await served_demo.call(language, "read_order", cart["id"]) is None
+        back = await served_demo.buy(cart)
+        await notified(served_demo, int(await served_demo.shop.one("SELECT max(id) FROM webhook_endpoint")))
+    number = await checked(served_demo, language, cart, back, secret)
     (received,) = receiver.received
     body, headers = received.body.decode(), lowered(received)
-    event = await served.call(language, "event_of", body, headers, webhook_secret)
+    event = await served_demo.call(language, "event_of", body, headers, webhook_secret)
     assert (event["type"], event["data"]["number"], event["data"]["cart_id"]) == ("order.paid", number, cart["id"])
     for wrong in (
         (body + " ", headers),
@@ -214,8 +214,8 @@ async def test_the_code_goes_all_the_way(served: Served, language: str) -> None:
         (body, {**headers, "webhook-id": "msg_0"}),
         (body, {}),
     ):
-        assert await served.call(language, "event_of", *wrong, webhook_secret) is None
-    order = await served.call(language, "read_order", cart["id"])
+        assert await served_demo.call(language, "event_of", *wrong, webhook_secret) is None
+    order = await served_demo.call(language, "read_order", cart["id"])
     assert (order["number"], order["total"], order["buyer"]) == (
         number,
         event["data"]["total"],
@@ -224,13 +224,13 @@ async def test_the_code_goes_all_the_way(served: Served, language: str) -> None:
     assert [line["quantity"] for line in order["products"]] == [2, 1]
 
 
-async def test_the_commands_go_all_the_way(served: Served) -> None:
-    cart_id, funnel_url = (await served.shell(SHELL[1], told='echo "$CART_ID"')).split()[::-1]
+async def test_the_commands_go_all_the_way(served_demo: ServedDemo) -> None:
+    cart_id, funnel_url = (await served_demo.shell(SHELL[1], then='echo "$CART_ID"')).split()[::-1]
     assert funnel_url.endswith(f"/ecommerce/shop/customization/?cart={cart_id}")
-    back = await served.buy({"id": cart_id})
+    back = await served_demo.buy({"id": cart_id})
     assert back.startswith("https://shop.example/thanks?basket=4711&order="), "unsigned while there is no secret"
     assert "signature" not in back
-    answer = json.loads(await served.shell(SHELL[4], CART_ID=cart_id))
+    answer = json.loads(await served_demo.shell(SHELL[4], CART_ID=cart_id))
     (order,) = answer["data"]["orders"]["nodes"]
     assert order["status"] == "PAID"
     assert f"order={order['number']}" in back

@@ -125,13 +125,13 @@ async def test_what_is_refused_or_changes_nothing_leaves_no_entry(tenants: Tenan
 
 
 async def test_what_is_rolled_back_leaves_no_entry(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
-    written = AuditRecord.succeeded
+    written = AuditRecord.record_success
 
-    async def lost(*given: Any, **named: Any) -> None:
-        await written(*given, **named)
+    async def lost(*arguments: Any, **named: Any) -> None:
+        await written(*arguments, **named)
         raise NotFound(thing="way")
 
-    monkeypatch.setattr(AuditRecord, "succeeded", lost)
+    monkeypatch.setattr(AuditRecord, "record_success", lost)
     given = UpdateProduct.model_validate({"id": tenants.owned["a1"].product, "ranking": 9})
     context = await tenants.context("a1")
     with pytest.raises(NotFound):
@@ -198,18 +198,18 @@ async def test_the_log_is_filtered_and_read_page_by_page(tenants: Tenants) -> No
     await pages(tenants, [entry["id"] for entry in reversed(oldest)])
 
 
-async def pages(tenants: Tenants, wanted: list[str]) -> None:
+async def pages(tenants: Tenants, expected: list[str]) -> None:
     """All pages of two entries hold all entries, each once."""
     found: list[str] = []
     after = None
     while True:
         page = (await tenants.graphql("a1", LOG, first=2, after=after))["data"]["auditEntries"]
-        assert page["totalCount"] == len(wanted)
+        assert page["totalCount"] == len(expected)
         found += [node["id"] for node in page["nodes"]]
         if not page["pageInfo"]["hasNextPage"]:
             break
         after = page["pageInfo"]["endCursor"]
-    assert found == wanted
+    assert found == expected
 
 
 async def test_changes_at_once_leave_an_entry_each(tenants: Tenants) -> None:

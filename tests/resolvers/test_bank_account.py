@@ -144,7 +144,7 @@ async def test_an_iban_that_was_given_up_takes_no_place_when_it_is_confirmed_all
 async def test_what_the_provider_forbids_today_can_be_registered_tomorrow(
     payee: Payee, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def forbidding(*_given: Any, **_more: Any) -> None:
+    async def forbidding(*_arguments: Any, **_more: Any) -> None:
         raise NotAllowed("The feature is not activated.")
 
     monkeypatch.setattr(payee.services.provider, "add_destination", forbidding)
@@ -217,8 +217,8 @@ async def test_a_process_that_dies_before_it_notes_the_answer_registers_no_secon
 ) -> None:
     adding = payee.services.provider.add_destination
 
-    async def dying(*given: Any, **more: Any) -> None:
-        await adding(*given, **more)
+    async def dying(*arguments: Any, **more: Any) -> None:
+        await adding(*arguments, **more)
         raise _KilledError
 
     monkeypatch.setattr(payee.services.provider, "add_destination", dying)
@@ -316,33 +316,35 @@ async def test_whoever_comes_back_from_confirming_is_told_how_it_stands(payee: P
     account = await payee.register()
     path = await payee.one("SELECT path FROM bank_account")
     context = Context(payee.services, await provider_return.representative_at(payee.services, path))
-    seen = await provider_return.returned(context, path)
+    seen = await provider_return.get_provider_return(context, path)
     assert (seen.purpose, seen.status, seen.action_url) == (
         ProviderReturnPurpose.BANK_ACCOUNT,
         ProviderReturnStatus.OPEN,
         account.redirect_url,
     )
     await payee.confirm(account, ScaOutcome.FAILED)
-    assert (await provider_return.returned(context, path)).status is ProviderReturnStatus.FAILED
+    assert (await provider_return.get_provider_return(context, path)).status is ProviderReturnStatus.FAILED
     another = await provider_return.try_again(context, ProviderReturnRetry(path))
-    assert (await provider_return.returned(context, another)).status is ProviderReturnStatus.OPEN
+    assert (await provider_return.get_provider_return(context, another)).status is ProviderReturnStatus.OPEN
 
 
 async def test_who_sees_partners_sees_their_bank_accounts(payee: Payee) -> None:
     account = await payee.register()
 
-    async def seen(caller: Caller) -> list[int]:
+    async def visible_ids(caller: Caller) -> list[int]:
         found = await registered_bank_accounts(Context(payee.services, caller), PageArguments())
         return [row.id for row in await found.rows.objects()]
 
     own, of = payee.partner.id, payee.partner.marketplace_id
-    assert await seen(Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace_id=of)) == [account.id]
-    assert await seen(Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, partner_id=own, marketplace_id=of)) == [account.id]
-    assert await seen(Caller(Role.MASTER, GRANTABLE_PERMISSIONS)) == [account.id]
-    assert await seen(Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace_id=of + 1)) == []
-    assert await seen(Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, partner_id=own + 1, marketplace_id=of)) == []
+    assert await visible_ids(Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace_id=of)) == [account.id]
+    assert await visible_ids(Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, partner_id=own, marketplace_id=of)) == [
+        account.id
+    ]
+    assert await visible_ids(Caller(Role.MASTER, GRANTABLE_PERMISSIONS)) == [account.id]
+    assert await visible_ids(Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace_id=of + 1)) == []
+    assert await visible_ids(Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, partner_id=own + 1, marketplace_id=of)) == []
     with pytest.raises(Forbidden):
-        await seen(Caller(Role.PARTNER, frozenset(), partner_id=own, marketplace_id=of))
+        await visible_ids(Caller(Role.PARTNER, frozenset(), partner_id=own, marketplace_id=of))
 
 
 async def test_what_was_asked_earlier_and_answered_later_changes_nothing(

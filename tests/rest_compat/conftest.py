@@ -31,8 +31,8 @@ from store.kv import open_kv
 from store.partner.partners import MarketplaceRow, PartnerRow
 from tests.fixtures.tenants import kept_of
 from tests.rest_compat import things
+from tests.rest_compat.clients import client_of, made_up, services_with
 from tests.rest_compat.rows import Rows, open_rows
-from tests.rest_compat.served import client_of, made_up, services_with
 from tests.servers.databases import Databases
 
 
@@ -49,7 +49,7 @@ class Marketplace:
     marketplace_token: str
 
 
-async def filled(services: Services) -> dict[str, Any]:
+async def fill_database(services: Services) -> dict[str, Any]:
     """Two partners, a user of each and one of their marketplace."""
     async with services.db.sessions() as db, db.begin():
         market = MarketplaceRow(name="Network")
@@ -96,7 +96,7 @@ async def market(database: Database) -> AsyncIterator[Marketplace]:
     services = services_with(db=database, kv=kv, carts=Carts(kv), authenticator=Authenticator(database, clock))
     app = Starlette(routes=rest_routes(context_of, DocsOptions(sdl=sdl)), middleware=[Middleware(RequestId)])
     app.state.container = Container(services, None)
-    yield Marketplace(app=app, services=services, **await filled(services))
+    yield Marketplace(app=app, services=services, **await fill_database(services))
     await kv.aclose()
 
 
@@ -147,7 +147,7 @@ async def shop(shops: Shops) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the made-up things, who may do everything there."""
-    things.MADE.clear()
+    things.CREATED_THINGS.clear()
     services = services_with(db=database)
     async with client_of(made_up(things.ROUTES, lambda: Context(services, things.CALLER))) as client:
         yield client
@@ -156,7 +156,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 async def stranger() -> AsyncIterator[httpx.AsyncClient]:
     """A client of the made-up things, with a token that may do nothing."""
-    things.MADE.clear()
+    things.CREATED_THINGS.clear()
     nobody = Caller(Role.PARTNER, frozenset(), token_id=2, partner_id=2)
     async with client_of(made_up(things.ROUTES, lambda: Context(things.SERVICES, nobody))) as client:
         yield client

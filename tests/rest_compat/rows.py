@@ -37,11 +37,11 @@ class Rows:
         id = id or self.rows.get(route.path.partition("{")[0])
         return "/".join(str(id) if part.startswith("{") else part for part in route.path.split("/"))
 
-    async def send(self, route: RestRoute, verb: str, **sent: Any) -> httpx.Response:
+    async def send(self, route: RestRoute, verb: str, **options: Any) -> httpx.Response:
         """Ask as somebody who may."""
         who = "a1" if route.operation.permission is AccessRule.PARTNER else "master"
-        headers = {"Authorization": f"Token {self.tenants.tokens[who]}", **sent.pop("headers", {})}
-        return await self.tenants.client.request(verb, self.address(route), headers=headers, **sent)
+        headers = {"Authorization": f"Token {self.tenants.tokens[who]}", **options.pop("headers", {})}
+        return await self.tenants.client.request(verb, self.address(route), headers=headers, **options)
 
 
 @contextlib.asynccontextmanager
@@ -76,7 +76,7 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
         yield Rows(tenants, rows)
 
 
-def written(route: RestRoute, verb: str) -> list[tuple[Where, Mapping[str, Any]]]:
+def body_keys(route: RestRoute, verb: str) -> list[tuple[Where, Mapping[str, Any]]]:
     """The keys of a body, at every depth, each with its schema."""
     body = description()["paths"][route.path][verb.lower()].get("requestBody")
     return [] if body is None else list(keys_of(next(iter(body["content"].values()))["schema"]))

@@ -180,14 +180,14 @@ def table() -> PathTable[RestRoute]:
     return routes
 
 
-def served(operation: Documented) -> RestRoute | None:
+def route_of(operation: Documented) -> RestRoute | None:
     """The route that answers an operation."""
     return next((r for r in ROUTES if r.path == operation.path and set(operation.methods) <= set(r.verbs)), None)
 
 
 @pytest.mark.parametrize("operation", documented(), ids=lambda o: o.id)
 def test_an_operation_is_served_as_documented_or_listed_as_not_yet(operation: Documented) -> None:
-    route = served(operation)
+    route = route_of(operation)
     if operation.id in NOT_YET:
         assert route is None, f"{operation.id} is served: take it out of NOT_YET."
     else:

@@ -29,7 +29,7 @@ from schema.core.errors import (
 from schema.core.permission import Permission
 from schema.core.text import TextInput
 from schema.validation.numbers import MoneyAmount, WholeNumber
-from tests.rest_compat.served import services_with
+from tests.rest_compat.clients import services_with
 
 
 @strawberry.type
@@ -66,7 +66,7 @@ class Picture(pydantic.BaseModel):
     file: UploadFile
 
 
-MADE: list[MakeThing] = []
+CREATED_THINGS: list[MakeThing] = []
 ERRORS: dict[str, Callable[[], BaseException]] = {
     "missing": lambda: NotFound(thing="thing"),
     "declined": PaymentDeclined,
@@ -108,7 +108,7 @@ async def thing_by_id(call: Call, id: int, size: int = 0) -> Thing:
 @operation(Permission.VIEW_ORDER, transaction=False)
 async def make_thing(call: Call, input: MakeThing) -> Thing:
     """Make a thing."""
-    MADE.append(input)
+    CREATED_THINGS.append(input)
     return Thing(id=input.id, name=input.label, price=input.price)
 
 

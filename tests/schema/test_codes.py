@@ -10,7 +10,7 @@ from schema.core.messages import problems_of
 
 
 @pytest.mark.parametrize(
-    ("kind", "sent", "code"),
+    ("kind", "value", "code"),
     [
         (Annotated[str, Field(max_length=2)], "abc", "TOO_LONG"),
         (Annotated[list[int], Field(max_length=2)], [1, 2, 3], "TOO_MANY"),
@@ -22,7 +22,7 @@ from schema.core.messages import problems_of
         (Annotated[str, Field(min_length=2)], "a", "INVALID"),
     ],
 )
-def test_limits_have_codes(kind: Any, sent: Any, code: str) -> None:
+def test_limits_have_codes(kind: Any, value: Any, code: str) -> None:
     with pytest.raises(ValidationError) as raised:
-        TypeAdapter(kind).validate_python(sent)
+        TypeAdapter(kind).validate_python(value)
     assert [problem.code for problem in problems_of(raised.value)] == [code]

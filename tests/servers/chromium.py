@@ -54,7 +54,7 @@ async def reached(page: Page, url: str) -> None:
 
 
 async def sound(page: Page, name: str = "", *, desktop: bool = True) -> None:
-    """No accessibility violation on a phone and a desk, nothing wider than the window. Leaves the page as wide as it was.
+    """No accessibility violation on a phone and a desktop, nothing wider than the window. Leaves the page as wide as it was.
 
     Without `desktop` only the phone is asked about accessibility: for a page that was asked at both in other colours.
     """

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import asyncpg
 
-KEPT = ("alembic_version",)
+NOT_EMPTIED = ("alembic_version",)
 """Tables with rows that a migrated database begins with."""
 SHAPE = """
     SELECT md5(string_agg(part, ',' ORDER BY part)) FROM (
@@ -33,7 +33,7 @@ EMPTY = f"""
     DO $$ DECLARE name regclass; BEGIN
         SET LOCAL session_replication_role = replica;  -- without the triggers and the keys
         FOR name IN SELECT oid FROM pg_class
-            WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('{"', '".join(KEPT)}')
+            WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('{"', '".join(NOT_EMPTIED)}')
             AND pg_relation_size(oid) > 0  -- to open all the others takes as long as all the rest
         LOOP EXECUTE format('DELETE FROM %s', name); END LOOP;
         PERFORM setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
@@ -61,7 +61,7 @@ class Databases:
             await self._run(f"ALTER DATABASE {self._free.pop()} RENAME TO {name}")
         else:
             await self._run(f"CREATE DATABASE {name} TEMPLATE {self._template} STRATEGY FILE_COPY")
-        address = named(self._server, name)
+        address = url_of_database(self._server, name)
         if not self._shape:  # of all of them: a copy has the very numbers of the template
             async with connected(address) as connection:
                 self._shape = await connection.fetchval(SHAPE)
@@ -105,7 +105,7 @@ async def connected(address: str) -> AsyncIterator[asyncpg.Connection]:
         await connection.close()
 
 
-def named(server: str, name: str) -> str:
+def url_of_database(server: str, name: str) -> str:
     """The address of a database of a server."""
     head, _, tail = server.partition("?")
     return head.rsplit("/", 1)[0] + "/" + name + ("?" + tail if tail else "")

@@ -22,7 +22,7 @@ USER, PASSWORD = "mailer@shop.example", "p@ss/word"
 
 @dataclass(frozen=True)
 class Received:
-    """A letter that the server has answered for."""
+    """A message that the server has answered for."""
 
     sender: str
     recipients: tuple[str, ...]
@@ -30,7 +30,7 @@ class Received:
 
     @property
     def message(self) -> EmailMessage:
-        """The letter as a mail program reads it."""
+        """The message as a mail program reads it."""
         return email.message_from_bytes(self.data, _class=EmailMessage, policy=policy.default)
 
 
@@ -40,11 +40,11 @@ class RealMailServer:
 
     options: dict[str, Any] = field(default_factory=dict)
     tls: ssl.SSLContext | None = None
-    letters: list[Received] = field(default_factory=list)
+    messages: list[Received] = field(default_factory=list)
     refusals: dict[str, str] = field(default_factory=dict)
     """Recipient -> what it is answered."""
     data_answers: list[str] = field(default_factory=list)
-    """What the next letters are answered, instead of being taken."""
+    """What the next messages are answered, instead of being taken."""
     delay: float = 0
     connections: int = 0
     at_once: int = 0
@@ -99,7 +99,7 @@ class RealMailServer:
         return "250 OK"
 
     async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's name
-        """Somebody hands a letter over."""
+        """Somebody hands a message over."""
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         await asyncio.sleep(self.delay)
@@ -107,7 +107,7 @@ class RealMailServer:
         if self.data_answers:
             return self.data_answers.pop(0)
         assert isinstance(envelope.content, bytes)
-        self.letters.append(Received(envelope.mail_from or "", tuple(envelope.rcpt_tos), envelope.content))
+        self.messages.append(Received(envelope.mail_from or "", tuple(envelope.rcpt_tos), envelope.content))
         if self.on_taken is not None:
             self.on_taken()
         return "250 OK"

@@ -6,14 +6,14 @@ from collections import Counter
 import pytest
 
 
-def needed(found: str | None, package: str, command: str = "") -> str:
+def needed(path: str | None, package: str, command: str = "") -> str:
     """Where a program was found. Without it the test is skipped, or fails where `CI=true`; `command` installs it."""
-    if found is None:
+    if path is None:
         missing = f"{package} is not installed: {command or f'apt-get install {package}'}"
         if os.environ.get("CI") == "true":
             pytest.fail(missing)
         pytest.skip(missing)
-    return found
+    return path
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

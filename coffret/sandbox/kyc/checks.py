@@ -59,7 +59,7 @@ def data_of(user: Json) -> Mapping[str, tuple[str, ...]]:
     return NATURAL_DATA if user["PersonType"] == users.NATURAL else LEGAL_DATA
 
 
-def verified(user: Json, body: Mapping[str, str]) -> dict[str, str]:
+def verified_data(user: Json, body: Mapping[str, str]) -> dict[str, str]:
     """The verified data: the user's declared values, overridden by those in `found`.
 
     The provider writes names in capitals, as documents do.
@@ -97,15 +97,15 @@ class CheckFindings:
     at: float
     earlier: Sequence[Json] = ()
 
-    def passed(self) -> list[Json]:
+    def passed_checks(self) -> list[Json]:
         """All checks succeed and contain their verified data."""
         return [self._check(type, "VALIDATED") for type in self._types()]
 
-    def undecided(self) -> list[Json]:
+    def checks_under_review(self) -> list[Json]:
         """The register gives no clear answer: a human must review."""
         return [self._check(COMPANY, "REVIEW"), self._check(DOCUMENT, "VALIDATED")]
 
-    def failed(self, reason: CheckRefusalReason, comment: str) -> list[Json]:
+    def failed_checks(self, reason: CheckRefusalReason, comment: str) -> list[Json]:
         """The document is refused; later checks are not made."""
         types = self._types()
         good = [self._check(type, "VALIDATED") for type in types[: types.index(DOCUMENT)]]

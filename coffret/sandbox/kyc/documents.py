@@ -161,7 +161,7 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
 
 def add_page(session: SandboxSession, call: HttpCall) -> Empty:
     """POST /users/{id}/kyc/documents/{document}/pages"""
-    row = unfinished(session, call)
+    row = unsubmitted_document(session, call)
     received = files.receive(call.json(NewPage).file)
     if len(pages(session, row["id"])) >= MOST_PAGES:
         raise ParamError({"File": f"A document has {MOST_PAGES} pages at most."})
@@ -177,7 +177,7 @@ def add_page(session: SandboxSession, call: HttpCall) -> Empty:
 
 def submit(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /users/{id}/kyc/documents/{document}"""
-    row = unfinished(session, call)
+    row = unsubmitted_document(session, call)
     body = call.json(Submission)
     if not pages(session, row["id"]):
         raise ParamError({"Status": "The document has no page yet."})
@@ -195,7 +195,7 @@ def submit(session: SandboxSession, call: HttpCall) -> Json:
     return present(find(session, row["id"]))
 
 
-def unfinished(session: SandboxSession, call: HttpCall) -> sqlite3.Row:
+def unsubmitted_document(session: SandboxSession, call: HttpCall) -> sqlite3.Row:
     """The document in the path, if it belongs to the user in the path and is not submitted.
 
     Raises ResourceNotFound, ParamError.
@@ -247,17 +247,17 @@ def read(session: SandboxSession, call: HttpCall) -> Json:
 
 def list_of_user(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /users/{id}/kyc/documents"""
-    listing = narrowed(call)
+    listing = filtered_documents(call)
     listing.where("user_id = ?", users.find(session, call.path["id"])["id"])
     return listing.page(session, present)
 
 
 def list_all(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /kyc/documents"""
-    return narrowed(call).page(session, present)
+    return filtered_documents(call).page(session, present)
 
 
-def narrowed(call: HttpCall) -> ListBuilder:
+def filtered_documents(call: HttpCall) -> ListBuilder:
     """Documents that match the caller's filters."""
     listing = ListBuilder(call, "kyc_document", "created_at")
     listing.among("status", several(call, "Status", tuple(DocumentStatus)))
@@ -285,9 +285,9 @@ def decide(session: SandboxSession, id: str, decision: DocumentDecision, at: flo
     )
     events.emit(session, f"KYC_{ending}", id, moment)
     if decision.outcome is DocumentOutcome.VALIDATE:
-        levels.gained(session, row["user_id"], moment)
+        levels.upgrade_level(session, row["user_id"], moment)
     elif decision.outcome is DocumentOutcome.OUT_OF_DATE:
-        levels.lost(session, row["user_id"], moment)
+        levels.downgrade_level(session, row["user_id"], moment)
     return describe(session, id)
 
 

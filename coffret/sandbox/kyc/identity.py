@@ -199,7 +199,7 @@ def decide(session: SandboxSession, id: str, decision: VerificationDecision, at:
         move(session, row, VerificationStatus.EXPIRED, moment)
     elif decision.outcome is VerificationOutcome.OUT_OF_DATE:
         move(session, row, VerificationStatus.OUT_OF_DATE, moment)
-        levels.lost(session, user["Id"], moment)
+        levels.downgrade_level(session, user["Id"], moment)
     else:
         conclude(session, row, user, decision, moment)
     return describe(session, id)
@@ -209,7 +209,7 @@ def review(session: SandboxSession, row: sqlite3.Row, user: Json, decision: Veri
     """Start a human review. Raises OutOfTurn for natural users."""
     if user["PersonType"] == users.NATURAL:
         raise OutOfTurn("Only the sessions of legal users are reviewed.")
-    found = CheckFindings(session, user, checks.verified(user, decision.data), at).undecided()
+    found = CheckFindings(session, user, checks.verified_data(user, decision.data), at).checks_under_review()
     then = REVIEWS[decision.outcome]
     plan = decision.model_copy(update={"outcome": then}).model_dump_json() if then else None
     move(session, row, VerificationStatus.REVIEW, at, found, plan=plan, due_at=at + REVIEWED_AFTER if then else None)
@@ -217,14 +217,14 @@ def review(session: SandboxSession, row: sqlite3.Row, user: Json, decision: Veri
 
 def conclude(session: SandboxSession, row: sqlite3.Row, user: Json, decision: VerificationDecision, at: float) -> None:
     """Validate or refuse. Verified data replace the user's, and the user becomes REGULAR."""
-    data = checks.verified(user, decision.data)
+    data = checks.verified_data(user, decision.data)
     findings = CheckFindings(session, user, data, at, json.loads(row["checks"]))
     if decision.outcome is VerificationOutcome.VALIDATE:
-        move(session, row, VerificationStatus.VALIDATED, at, findings.passed())
+        move(session, row, VerificationStatus.VALIDATED, at, findings.passed_checks())
         checks.overwrite(session, user, data)
-        levels.gained(session, user["Id"], at)
+        levels.upgrade_level(session, user["Id"], at)
     elif decision.reason is not None:
-        move(session, row, VerificationStatus.REFUSED, at, findings.failed(decision.reason, decision.comment))
+        move(session, row, VerificationStatus.REFUSED, at, findings.failed_checks(decision.reason, decision.comment))
 
 
 def move(

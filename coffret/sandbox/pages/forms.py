@@ -26,7 +26,7 @@ class Filled:
     @classmethod
     def by(cls, card: Card, expiry: str) -> "Filled":
         """The values for a test card."""
-        return cls(card.spaced, expiry, card.cvc)
+        return cls(card.spaced_number, expiry, card.cvc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class CardForm:
             check_cvc(cvc, security_code_length(brand))
         except CardRefused as refused:
             problems[refused.field] = refused.reason
-        filled = Filled(shown.spaced, expiry[:7], "") if shown else Filled()
+        filled = Filled(shown.spaced_number, expiry[:7], "") if shown else Filled()
         return cls(card, filled, problems)
 
 

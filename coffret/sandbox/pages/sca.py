@@ -49,7 +49,7 @@ def show(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
     if page.outcome is not None:
         name, mood = ENDED[page.outcome]
         return notice(visit, name, mood, 410, back)
-    return step(session, visit, page, back, {}, filled(session, page) if "fill" in visit.query else {})
+    return step(session, visit, page, back, {}, autofill_values(session, page) if "fill" in visit.query else {})
 
 
 def answer(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
@@ -138,7 +138,7 @@ def title(page: ScaSession) -> str:
     return STEPS[page.stage]
 
 
-def filled(session: SandboxSession, page: ScaSession) -> Mapping[str, str]:
+def autofill_values(session: SandboxSession, page: ScaSession) -> Mapping[str, str]:
     """The values that the testers' autofill inserts."""
     return {
         "email": users.email(users.present(session, page.user_id)),

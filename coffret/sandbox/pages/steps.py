@@ -9,7 +9,7 @@ from coffret.sandbox.pages.forms import CardForm, Filled, security_code_length
 from coffret.sandbox.pages.texts import PageTexts
 from coffret.sandbox.pages.visits import HostedPageRequest, NoticeLink, PageRedirect, PageResponse, RenderedPage
 from coffret.sandbox.payments import checkout, results
-from coffret.sandbox.payments.cards import BY_NUMBER, CHALLENGE_CODE, Trouble, offered
+from coffret.sandbox.payments.cards import BY_NUMBER, CHALLENGE_CODE, Trouble, cards_by_group
 from coffret.sandbox.payments.checkout import WRONG_CODES, ChallengeChoice, HostedPayment, HostedPaymentStage
 
 
@@ -30,18 +30,18 @@ def of_payment(
 ) -> Callable[[SandboxSession, HostedPageRequest], PageResponse]:
     """Wrap a step: load the payment of the URL's token. An unknown token gets a 404 page."""
 
-    def taken(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
+    def run_step(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
         page = checkout.of_token(session, visit.token)
         return unknown(visit) if page is None else step(session, visit, page)
 
-    return taken
+    return run_step
 
 
 @of_payment
 def show_card(session: SandboxSession, visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
     """The card form, filled in with the test card in the query."""
     if page.stage is not HostedPaymentStage.CARD:
-        return ended(visit, page)
+        return past_step_response(visit, page)
     card = BY_NUMBER.get(visit.query.get("card", ""))
     filled = Filled.by(card, example(session)) if card and page.brand in card.brands else Filled()
     return card_page(session, visit, page, filled)
@@ -85,7 +85,7 @@ def show_challenge(_session: SandboxSession, visit: HostedPageRequest, page: Hos
         case HostedPaymentStage.SILENT:
             return notice(visit, page, "silent", "wait", [NoticeLink(page.shop, "back")])
         case _:
-            return ended(visit, page)
+            return past_step_response(visit, page)
 
 
 @of_payment
@@ -105,7 +105,7 @@ def answer(session: SandboxSession, visit: HostedPageRequest, page: HostedPaymen
 def show_left(_session: SandboxSession, visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
     """The buyer left the bank's page without an answer. The payment stays open."""
     if page.stage is not HostedPaymentStage.CHALLENGE:
-        return ended(visit, page)
+        return past_step_response(visit, page)
     return notice(
         visit, page, "left", "wait", [NoticeLink(address(visit, "/challenge"), "resume"), NoticeLink(page.shop, "back")]
     )
@@ -126,10 +126,10 @@ def onward(visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
         case HostedPaymentStage.SETTLING:
             return PageRedirect(page.shop)
         case HostedPaymentStage.DONE:
-            return ended(visit, page) if expired(page) else PageRedirect(page.shop)
+            return past_step_response(visit, page) if is_expired(page) else PageRedirect(page.shop)
 
 
-def ended(visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
+def past_step_response(visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
     """The response for a step that is no longer current."""
     if page.stage in {HostedPaymentStage.CARD, HostedPaymentStage.CHALLENGE, HostedPaymentStage.SILENT}:
         return onward(visit, page)
@@ -139,13 +139,13 @@ def ended(visit: HostedPageRequest, page: HostedPayment) -> PageResponse:
         ("paid", "good")
         if page.result_code == results.SUCCESS
         else ("expired", "bad")
-        if expired(page)
+        if is_expired(page)
         else ("failed", "bad")
     )
     return notice(visit, page, name, mood, [NoticeLink(page.shop, "back")], status=410)
 
 
-def expired(page: HostedPayment) -> bool:
+def is_expired(page: HostedPayment) -> bool:
     """True if the payment ended by expiry."""
     return page.result_code in {results.LINK_EXPIRED, results.AUTHENTICATION_EXPIRED}
 
@@ -166,7 +166,7 @@ def card_page(
         "found": found,
         "number": filled.number.replace(" ", ""),
         "kept": f"&card={filled.number.replace(' ', '')}" if filled.number else "",
-        "offered": offered(page.brand),
+        "offered": cards_by_group(page.brand),
         "example": example(session),
         "digits": digits,
         "here": address(visit),

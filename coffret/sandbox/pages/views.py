@@ -53,10 +53,10 @@ def routes(sandbox: Sandbox) -> list[Route | Mount]:
     def endpoint(
         step: Callable[[SandboxSession, HostedPageRequest], PageResponse],
     ) -> Callable[[Request], Awaitable[Response]]:
-        async def visited(request: Request) -> Response:
-            return rendered(templates, base, await sandbox.run(step, await visit(request, base)))
+        async def handle_visit(request: Request) -> Response:
+            return to_response(templates, base, await sandbox.run(step, await visit(request, base)))
 
-        return visited
+        return handle_visit
 
     pages: list[Route | Mount] = [Route(path, endpoint(step), methods=[method]) for method, path, step in STEPS]
     return [*pages, Mount("/static", StaticFiles(directory=HERE / "static"))]
@@ -74,7 +74,7 @@ async def visit(request: Request, base: str) -> HostedPageRequest:
     )
 
 
-def rendered(templates: Environment, base: str, answer: PageResponse) -> Response:
+def to_response(templates: Environment, base: str, answer: PageResponse) -> Response:
     """Turn a page response into an HTTP response."""
     if isinstance(answer, PageRedirect):
         return RedirectResponse(answer.url, 303, headers=HEADERS)

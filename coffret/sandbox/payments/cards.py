@@ -51,7 +51,7 @@ class Card:
     refund_result: str = SUCCESS
 
     @property
-    def spaced(self) -> str:
+    def spaced_number(self) -> str:
         """The number with spaces, as printed on a card."""
         if CardBrand.AMEX in self.brands:
             return f"{self.number[:4]} {self.number[4:10]} {self.number[10:]}"
@@ -148,7 +148,7 @@ def check_cvc(text: str, length: int) -> None:
         raise CardRefused("cvc", "cvc_invalid")
 
 
-def offered(brand: CardBrand) -> list[tuple[str, list[Card]]]:
+def cards_by_group(brand: CardBrand) -> list[tuple[str, list[Card]]]:
     """The cards of a brand, by group."""
     grouped = [(group, [card for card in CARDS if card.group == group and brand in card.brands]) for group in GROUPS]
     return [(group, cards) for group, cards in grouped if cards]

@@ -82,11 +82,11 @@ def open_page(session: SandboxSession, payin_id: str, token: str) -> None:
 
 def of_token(session: SandboxSession, token: str) -> HostedPayment | None:
     """The page with a token."""
-    return loaded(session, "checkout.token = ?", token)
+    return load_page(session, "checkout.token = ?", token)
 
 
 def of_payin(session: SandboxSession, payin_id: str) -> HostedPayment | None:
-    return loaded(session, "checkout.payin_id = ?", payin_id)
+    return load_page(session, "checkout.payin_id = ?", payin_id)
 
 
 def submit(session: SandboxSession, payin_id: str, card: Card) -> Trouble:
@@ -194,7 +194,7 @@ def move(
     )
 
 
-def loaded(session: SandboxSession, condition: str, value: str) -> HostedPayment | None:
+def load_page(session: SandboxSession, condition: str, value: str) -> HostedPayment | None:
     """A page with the data of its pay-in."""
     row: sqlite3.Row | None = session.row(
         f"""SELECT checkout.*, movement.*, user.name AS merchant FROM checkout

@@ -61,7 +61,7 @@ def create_web(session: SandboxSession, call: HttpCall) -> Json:
     """POST /payins/card/web"""
     body = call.json(NewWebPayIn)
     check(session, body)
-    wallet = wallets.named(session, "CreditedWalletId", body.credited_wallet_id, body.debited_funds.currency)
+    wallet = wallets.require_wallet(session, "CreditedWalletId", body.credited_wallet_id, body.debited_funds.currency)
     id, token = session.mint("payin_m_"), session.secret()
     movements.create(
         session,
@@ -87,9 +87,9 @@ def create_web(session: SandboxSession, call: HttpCall) -> Json:
 
 def check(session: SandboxSession, body: NewWebPayIn) -> None:
     """Checks across fields: users exist, and currencies and amounts fit each other. Raises ParamError."""
-    users.known(session, "AuthorId", body.author_id)
+    users.require_user_name(session, "AuthorId", body.author_id)
     for place, beneficiary in enumerate(body.flow_descriptor.beneficiaries if body.flow_descriptor else ()):
-        users.known(session, f"FlowDescriptor.Beneficiaries.{place}.UserId", beneficiary.user_id)
+        users.require_user_name(session, f"FlowDescriptor.Beneficiaries.{place}.UserId", beneficiary.user_id)
     if body.fees.currency != body.debited_funds.currency:
         raise ParamError({"Fees.Currency": "Fees and DebitedFunds must be of the same currency."})
     if body.fees.amount > body.debited_funds.amount:
@@ -114,7 +114,7 @@ def refusal(session: SandboxSession, body: NewWebPayIn, owner_id: str) -> str | 
 
 def web_part(body: NewWebPayIn) -> dict[str, Any]:
     """The fields of a web card pay-in beyond those of every movement."""
-    written = body.written()
+    written = body.to_wire()
     own = (
         "ReturnURL",
         "CardType",

@@ -34,7 +34,7 @@ class ChangedWallet(Body):
 def create(session: SandboxSession, call: HttpCall) -> Json:
     """POST /wallets"""
     body = call.json(NewWallet)
-    users.known(session, "Owners", body.owners[0])
+    users.require_user_name(session, "Owners", body.owners[0])
     id = session.mint("wlt_m_")
     add(session, id, body.owners[0], body.currency, description=body.description, tag=body.tag)
     return present(session, find(session, id))
@@ -58,7 +58,7 @@ def find(session: SandboxSession, id: str) -> sqlite3.Row:
     return session.require_row("SELECT * FROM wallet WHERE id = ?", id)
 
 
-def named(session: SandboxSession, field: str, id: str, currency: str) -> sqlite3.Row:
+def require_wallet(session: SandboxSession, field: str, id: str, currency: str) -> sqlite3.Row:
     """The wallet that a body refers to, in the given currency. Raises ParamError and UserClosed."""
     row = session.row("SELECT * FROM wallet WHERE id = ?", id)
     if row is None:
@@ -79,7 +79,7 @@ def update(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /wallets/{id}"""
     row, body = find(session, call.path["id"]), call.json(ChangedWallet)
     users.living(session, row["owner_id"])
-    kept = json.loads(row["body"]) | {name: value for name, value in body.written().items() if value is not None}
+    kept = json.loads(row["body"]) | {name: value for name, value in body.to_wire().items() if value is not None}
     session.change("UPDATE wallet SET body = ? WHERE id = ?", json.dumps(kept), row["id"])
     return present(session, find(session, row["id"]))
 

@@ -81,21 +81,21 @@ def account(field: str, number: str, country: str) -> IBAN:
 
 def list_methods(_session: SandboxSession, call: HttpCall) -> Json:
     """GET /recipients/payout-methods"""
-    route = PayoutRoute.read(named(call, "Country", "Currency"))
+    route = PayoutRoute.read(query_values(call, "Country", "Currency"))
     return {"AvailablePayoutMethods": methods(route.country, route.currency)}
 
 
 def read_schema(_session: SandboxSession, call: HttpCall) -> Json:
     """GET /recipients/schema"""
-    wanted = PayoutAccount.read(named(call, "PayoutMethodType", "RecipientType", "Currency", "Country"))
+    wanted = PayoutAccount.read(query_values(call, "PayoutMethodType", "RecipientType", "Currency", "Country"))
     check_route(wanted)
     return {
-        "DisplayName": shown("Display Name", most=50, pattern=DISPLAY_NAME),
-        "Currency": fixed("Currency", wanted.currency),
-        "Country": fixed("Destination Country", wanted.country),
-        "RecipientType": fixed("Recipient Type", wanted.recipient_type),
-        "PayoutMethodType": fixed("Payout Method Type", wanted.payout_method_type),
-        "RecipientScope": {**fixed("Recipient Scope", "PAYOUT", "PAYIN"), "Required": False},
+        "DisplayName": holder_field("Display Name", most=50, pattern=DISPLAY_NAME),
+        "Currency": platform_field("Currency", wanted.currency),
+        "Country": platform_field("Destination Country", wanted.country),
+        "RecipientType": platform_field("Recipient Type", wanted.recipient_type),
+        "PayoutMethodType": platform_field("Payout Method Type", wanted.payout_method_type),
+        "RecipientScope": {**platform_field("Recipient Scope", "PAYOUT", "PAYIN"), "Required": False},
         "Tag": {"Required": False, "MaxLength": 255, "Label": "Tag", "EndUserDisplay": "Hide"},
         **holder_schema(wanted.recipient_type),
         **account_schema(wanted),
@@ -105,40 +105,40 @@ def read_schema(_session: SandboxSession, call: HttpCall) -> Json:
 def holder_schema(kind: Kind) -> Json:
     """The required fields of the account's holder."""
     address = {
-        "AddressLine1": shown("Address Line 1"),
-        "AddressLine2": shown("Address Line 2", required=False),
-        "City": shown("City"),
-        "Region": shown("Region", required=False),
-        "PostalCode": shown("Postal Code"),
-        "Country": shown("Country", most=2, pattern="^[A-Z]{2}$"),
+        "AddressLine1": holder_field("Address Line 1"),
+        "AddressLine2": holder_field("Address Line 2", required=False),
+        "City": holder_field("City"),
+        "Region": holder_field("Region", required=False),
+        "PostalCode": holder_field("Postal Code"),
+        "Country": holder_field("Country", most=2, pattern="^[A-Z]{2}$"),
     }
     if kind == "Business":
-        return {"BusinessRecipient": {"BusinessName": shown("Business Name"), "Address": address}}
-    names = {"FirstName": shown("First Name"), "LastName": shown("Last Name")}
+        return {"BusinessRecipient": {"BusinessName": holder_field("Business Name"), "Address": address}}
+    names = {"FirstName": holder_field("First Name"), "LastName": holder_field("Last Name")}
     return {"IndividualRecipient": {**names, "Address": address}}
 
 
 def account_schema(account: PayoutAccount) -> Json:
     """The required fields of the account."""
     pattern = f"^{account.country}[0-9]{{2}}{registry.get_iban_spec(account.country).regex.pattern.removeprefix('^')}"
-    bic = shown("BIC", required=False, most=11)
+    bic = holder_field("BIC", required=False, most=11)
     if account.payout_method_type == LOCAL:
-        return {LOCAL: {account.currency: {"IBAN": shown("IBAN", most=34, pattern=pattern), "BIC": bic}}}
-    return {INTERNATIONAL: {"AccountNumber": shown("IBAN", most=34, pattern=pattern), "BIC": bic}}
+        return {LOCAL: {account.currency: {"IBAN": holder_field("IBAN", most=34, pattern=pattern), "BIC": bic}}}
+    return {INTERNATIONAL: {"AccountNumber": holder_field("IBAN", most=34, pattern=pattern), "BIC": bic}}
 
 
-def shown(label: str, *, required: bool = True, most: int = 255, pattern: str | None = None) -> Json:
+def holder_field(label: str, *, required: bool = True, most: int = 255, pattern: str | None = None) -> Json:
     """A field that the account's holder fills in."""
     rule = {"Pattern": pattern} if pattern else {}
     return {"Required": required, "MaxLength": most, **rule, "Label": label, "EndUserDisplay": "Show"}
 
 
-def fixed(label: str, *values: str) -> Json:
+def platform_field(label: str, *values: str) -> Json:
     """A field that the platform fills in."""
     return {"Required": True, "AllowedValues": list(values), "Label": label, "EndUserDisplay": "Hide"}
 
 
-def named(call: HttpCall, *names: str) -> Json:
+def query_values(call: HttpCall, *names: str) -> Json:
     """Query parameters by the names that bodies use.
 
     SDKs write them in lower case, the provider's documentation does not.

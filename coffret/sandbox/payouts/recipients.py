@@ -85,7 +85,7 @@ class Deactivation(Body):
 
 def create(session: SandboxSession, call: HttpCall) -> Json:
     """POST /users/{id}/recipients: created as PENDING; usable when its event arrives"""
-    user, body, account = checked(session, call)
+    user, body, account = parse_recipient(session, call)
     asked = body.recipient_scope == "PAYOUT" and users.authenticates(user)
     if asked and body.sca_context == "USER_NOT_PRESENT":
         if not enrolment.of_user(session, user["Id"]).consented:
@@ -101,18 +101,18 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
         body.recipient_scope,
         int(session.now),
         None if asked else session.now,
-        json.dumps({**written(session, body, account), "PendingUserAction": action}),
+        json.dumps({**stored_body(session, body, account), "PendingUserAction": action}),
     )
     return present(find(session, id))
 
 
 def validate(session: SandboxSession, call: HttpCall) -> Empty:
     """POST /users/{id}/recipients/validate: validates like creation and stores nothing"""
-    checked(session, call)
+    parse_recipient(session, call)
     return Empty(200)
 
 
-def checked(session: SandboxSession, call: HttpCall) -> tuple[Json, NewRecipient, IBAN]:
+def parse_recipient(session: SandboxSession, call: HttpCall) -> tuple[Json, NewRecipient, IBAN]:
     """The user, body and account of a valid recipient. Raises ParamError."""
     user = users.acting(session, call.path["id"])
     body = call.json(NewRecipient)
@@ -143,9 +143,9 @@ def missing(field: str) -> ParamError:
     return ParamError({field: f"The {field} field is required."})
 
 
-def written(session: SandboxSession, body: NewRecipient, account: IBAN) -> Json:
+def stored_body(session: SandboxSession, body: NewRecipient, account: IBAN) -> Json:
     """The stored body: the fields of its type and payout method, and the BIC derived from the IBAN."""
-    kept = body.written()
+    kept = body.to_wire()
     local = body.payout_method_type == LOCAL
     bic = str(account.bic) if account.bic else None
     names = ("DisplayName", "PayoutMethodType", "RecipientType", "Currency", "Country", "Tag")
@@ -221,7 +221,7 @@ def deactivate(session: SandboxSession, call: HttpCall) -> Json:
 
 
 @sca.concludes("recipient")
-def authenticated(session: SandboxSession, done: ScaSession, at: float) -> None:
+def conclude_authentication(session: SandboxSession, done: ScaSession, at: float) -> None:
     """The result of the owner's authentication: ACTIVE or CANCELED."""
     status = RecipientStatus.ACTIVE if done.outcome is ScaOutcome.SUCCEEDED else RecipientStatus.CANCELED
     move(session, find(session, done.subject_id), status, at)

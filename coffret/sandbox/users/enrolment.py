@@ -38,26 +38,26 @@ def begin(session: SandboxSession, user_id: str) -> Json | None:
     """
     session.change("INSERT INTO enrolment (user_id) VALUES (?) ON CONFLICT DO NOTHING", user_id)
     if not users.authenticates(users.present(session, user_id)):
-        enrolled(session, user_id, session.now)
+        complete_enrolment(session, user_id, session.now)
         return None
     return {"RedirectUrl": sca.open_session(session, user_id, "enrolment")}
 
 
 @sca.concludes("enrolment")
-def ended(session: SandboxSession, done: ScaSession, at: float) -> None:
+def conclude_enrolment(session: SandboxSession, done: ScaSession, at: float) -> None:
     """The result of an enrolment session. Only success changes the user's state."""
     user = users.present(session, done.user_id)
     if user["PendingUserAction"] == {"RedirectUrl": sca.address(session, done.token)}:
         users.rewrite(session, done.user_id, {"PendingUserAction": None})
     if done.outcome is ScaOutcome.SUCCEEDED:
-        enrolled(session, done.user_id, at)
+        complete_enrolment(session, done.user_id, at)
     else:
         events.emit(
             session, f"SCA_ENROLLMENT_{'EXPIRED' if done.outcome is ScaOutcome.EXPIRED else 'FAILED'}", done.user_id, at
         )
 
 
-def enrolled(session: SandboxSession, user_id: str, at: float) -> None:
+def complete_enrolment(session: SandboxSession, user_id: str, at: float) -> None:
     """Enrol the owner, and activate it if it was waiting for that."""
     session.change("UPDATE enrolment SET enrolled_at = ? WHERE user_id = ?", int(at), user_id)
     if users.present(session, user_id)["UserStatus"] == users.PENDING:
@@ -67,14 +67,14 @@ def enrolled(session: SandboxSession, user_id: str, at: float) -> None:
 
 
 @sca.concludes("consent")
-def consented(session: SandboxSession, done: ScaSession, at: float) -> None:
+def conclude_consent(session: SandboxSession, done: ScaSession, at: float) -> None:
     """Store the consent if the session succeeded."""
     if done.outcome is ScaOutcome.SUCCEEDED:
         session.change("UPDATE enrolment SET consented_at = ? WHERE user_id = ?", int(at), done.user_id)
 
 
 @sca.concludes("account_access")
-def accessed(session: SandboxSession, done: ScaSession, at: float) -> None:
+def conclude_account_access(session: SandboxSession, done: ScaSession, at: float) -> None:
     """Grant account access if the session succeeded."""
     if done.outcome is ScaOutcome.SUCCEEDED:
         session.change("UPDATE enrolment SET access_until = ? WHERE user_id = ?", at + ACCESS_LASTS, done.user_id)

@@ -34,13 +34,13 @@ def proven(session: SandboxSession, user_id: str) -> bool:
     return set(REQUIRED[kind(users.present(session, user_id))]) <= {row["type"] for row in rows}
 
 
-def gained(session: SandboxSession, user_id: str, at: float) -> None:
+def upgrade_level(session: SandboxSession, user_id: str, at: float) -> None:
     """After a validation: the user becomes REGULAR if everything required is valid."""
     if proven(session, user_id):
         users.identify(session, user_id, "REGULAR", at)
 
 
-def lost(session: SandboxSession, user_id: str, at: float) -> None:
+def downgrade_level(session: SandboxSession, user_id: str, at: float) -> None:
     """After a validated proof went out of date: the user becomes LIGHT if the remaining ones do not suffice."""
     if not proven(session, user_id):
         users.identify(session, user_id, "LIGHT", at)

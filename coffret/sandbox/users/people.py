@@ -90,7 +90,7 @@ def person(session: SandboxSession, id: str) -> Json:
         "enrolled": state.enrolled,
         "consented": state.consented,
         "access_until": state.access_until or None,
-        "regulatory": regulatory.blocked(session, id),
+        "regulatory": regulatory.current_blocks(session, id),
         "sessions": open_sessions(session, id),
     }
 

@@ -11,7 +11,7 @@ CODE = "008701"
 
 def block(session: SandboxSession, user_id: str, *, inflows: bool, outflows: bool, code: str = CODE) -> None:
     """Block or unblock a user's flows, and emit an event for each change."""
-    before = blocked(session, user_id)["ScopeBlocked"]
+    before = current_blocks(session, user_id)["ScopeBlocked"]
     session.change(
         """INSERT INTO block VALUES (?, ?, ?, ?) ON CONFLICT (user_id)
            DO UPDATE SET code = excluded.code, inflows = excluded.inflows, outflows = excluded.outflows""",
@@ -25,7 +25,7 @@ def block(session: SandboxSession, user_id: str, *, inflows: bool, outflows: boo
             events.emit(session, f"USER_{way.upper()}_{'BLOCKED' if now else 'UNBLOCKED'}", user_id)
 
 
-def blocked(session: SandboxSession, user_id: str) -> Json:
+def current_blocks(session: SandboxSession, user_id: str) -> Json:
     """A user's blocks in the provider's format. `ActionCode` is null without a block."""
     row = session.row("SELECT * FROM block WHERE user_id = ? AND (inflows OR outflows)", user_id)
     return {
@@ -36,7 +36,7 @@ def blocked(session: SandboxSession, user_id: str) -> Json:
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /users/{id}/Regulatory"""
-    return blocked(session, users.find(session, call.path["id"])["id"])
+    return current_blocks(session, users.find(session, call.path["id"])["id"])
 
 
 ENDPOINTS = (WireEndpoint("GET", "/users/{id}/Regulatory", read),)

@@ -96,11 +96,11 @@ ENDINGS: dict[Purpose, Ending] = {}
 def concludes(purpose: Purpose) -> Callable[[Ending], Ending]:
     """Register a function that runs when a session of this purpose ends, in the same transaction."""
 
-    def registered(ending: Ending) -> Ending:
+    def register(ending: Ending) -> Ending:
         ENDINGS[purpose] = ending
         return ending
 
-    return registered
+    return register
 
 
 def open_session(session: SandboxSession, user_id: str, purpose: Purpose, subject_id: str = "") -> str:
@@ -129,13 +129,13 @@ def address(session: SandboxSession, token: str) -> str:
 
 def of_token(session: SandboxSession, token: str) -> ScaSession | None:
     row = session.row("SELECT * FROM authentication WHERE token = ?", token)
-    return loaded(session, row) if row else None
+    return session_from_row(session, row) if row else None
 
 
 def open_ones(session: SandboxSession) -> list[ScaSession]:
     """All open sessions, oldest first."""
     rows = session.rows("SELECT * FROM authentication WHERE outcome IS NULL ORDER BY seq")
-    return [loaded(session, row) for row in rows]
+    return [session_from_row(session, row) for row in rows]
 
 
 def end(session: SandboxSession, token: str, outcome: ScaOutcome, at: float | None = None) -> bool:
@@ -160,7 +160,7 @@ def settle_due(session: SandboxSession) -> None:
         end(session, row["token"], ScaOutcome.EXPIRED, row["due_at"])
 
 
-def loaded(session: SandboxSession, row: sqlite3.Row) -> ScaSession:
+def session_from_row(session: SandboxSession, row: sqlite3.Row) -> ScaSession:
     return ScaSession(
         token=row["token"],
         user_id=row["user_id"],

@@ -54,20 +54,20 @@ def find(session: SandboxSession, id: str, person_type: str | None = None) -> sq
 
 def present(session: SandboxSession, id: str, person_type: str | None = None) -> Json:
     """A user in the provider's format. Raises ResourceNotFound, also for another person type."""
-    return shown(find(session, id, person_type))
+    return present_row(find(session, id, person_type))
 
 
-def shown(row: sqlite3.Row) -> Json:
+def present_row(row: sqlite3.Row) -> Json:
     more = dict.fromkeys(LEGAL_PROOFS) if row["person_type"] == LEGAL else {}
     return {"Id": row["id"], "PersonType": row["person_type"], **more, **json.loads(row["body"])}
 
 
-def known(session: SandboxSession, field: str, id: str) -> str:
+def require_user_name(session: SandboxSession, field: str, id: str) -> str:
     """The name of a user that a body refers to. Raises ParamError if it does not exist, UserClosed if it is closed."""
     row = session.row("SELECT * FROM user WHERE id = ?", id)
     if row is None:
         raise ParamError({field: f"The value {id} is invalid: there is no such user."})
-    if shown(row)["UserStatus"] == CLOSED:
+    if present_row(row)["UserStatus"] == CLOSED:
         raise UserClosed
     return str(row["name"])
 
@@ -130,7 +130,7 @@ def read_legal(session: SandboxSession, call: HttpCall) -> Json:
 
 def list_users(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /users"""
-    return ListBuilder(call, "user", "json_extract(body, '$.CreationDate')").page(session, shown)
+    return ListBuilder(call, "user", "json_extract(body, '$.CreationDate')").page(session, present_row)
 
 
 ENDPOINTS = (

@@ -66,7 +66,7 @@ class Body(BaseModel):
         except ValidationError as error:
             raise ParamError({where(problem): sentence(problem) for problem in error.errors()}) from None
 
-    def written(self) -> dict[str, Any]:
+    def to_wire(self) -> dict[str, Any]:
         """The body with the provider's names, including unset fields."""
         return self.model_dump(by_alias=True)
 

@@ -81,11 +81,11 @@ class Wire:
     def _admit(self, session: SandboxSession, call: HttpCall) -> Admitted | WireResponse:
         limits.count(session)
         try:
-            return self._authorised(session, call)
+            return self._authorise(session, call)
         except WireError as error:
-            return refused(session, error)
+            return error_response(session, error)
 
-    def _authorised(self, session: SandboxSession, call: HttpCall) -> Admitted:
+    def _authorise(self, session: SandboxSession, call: HttpCall) -> Admitted:
         client, _, rest = call.address.lstrip("/").partition("/")
         public = client.lower() in {"oauth", "countries"}
         address = call.address if public else f"/{rest}"
@@ -101,14 +101,14 @@ class Wire:
             return Admitted(call, endpoint, fault, None)
         if fault and fault.kind is FaultKind.FAILED:
             call = replace(call, fail_with=fault.code)
-        return Admitted(call, endpoint, fault, idempotency.reserve(session, call) if endpoint.modelled else None)
+        return Admitted(call, endpoint, fault, idempotency.reserve(session, call) if endpoint.is_modelled else None)
 
     async def _apply_fault(self, fault: Fault, answer: Response | None) -> Response | None:
         if fault.kind is FaultKind.STATUS:
-            return respond(await self._sandbox.run(refused, InjectedFailure(fault.status)))
+            return respond(await self._sandbox.run(error_response, InjectedFailure(fault.status)))
         if fault.kind is FaultKind.RATE_LIMIT:
             error = RateLimitReached("Rate limit exceeded, as asked for at /_sb/faults")
-            return respond(await self._sandbox.run(refused, error, exhausted=True))
+            return respond(await self._sandbox.run(error_response, error, exhausted=True))
         return await faults.spoil(fault, answer)
 
 
@@ -120,14 +120,18 @@ def perform(session: SandboxSession, admitted: Admitted) -> WireResponse:
         with session.savepoint():
             result = admitted.endpoint.handle(session, call)
     except WireError as error:
-        answer = refused(session, error)
+        answer = error_response(session, error)
     else:
-        answer = refused(session, result) if isinstance(result, WireError) else answered(call, result, headers)
+        answer = (
+            error_response(session, result)
+            if isinstance(result, WireError)
+            else success_response(call, result, headers)
+        )
     idempotency.keep(session, admitted.reservation, answer.status, answer.body)
     return answer
 
 
-def answered(call: HttpCall, result: Json | WirePage | Empty, headers: dict[str, str]) -> WireResponse:
+def success_response(call: HttpCall, result: Json | WirePage | Empty, headers: dict[str, str]) -> WireResponse:
     """The response for a handler's result."""
     if isinstance(result, Empty):
         return WireResponse(result.status, "", headers)
@@ -138,7 +142,7 @@ def answered(call: HttpCall, result: Json | WirePage | Empty, headers: dict[str,
     return WireResponse(200, json.dumps(result, ensure_ascii=False), headers)
 
 
-def refused(session: SandboxSession, error: WireError, *, exhausted: bool = False) -> WireResponse:
+def error_response(session: SandboxSession, error: WireError, *, exhausted: bool = False) -> WireResponse:
     """The response for an error."""
     body = json.dumps(error.body(session.mint(""), session.now), ensure_ascii=False)
     return WireResponse(error.status, body, {**limits.headers(session, exhausted=exhausted), **error.headers})

@@ -65,14 +65,14 @@ class HttpCall:
         """The JSON body as a dict. Raises ParamError and WireUnsupportedMediaType."""
         if self.content_type and "json" not in self.content_type:
             raise WireUnsupportedMediaType("Send application/json.")
-        return self._decoded()
+        return self._decode_object()
 
     def form(self) -> dict[str, str]:
         """The form body. JSON labelled as a form is accepted, because the provider's Python SDK sends it."""
         if self.content_type and "application/x-www-form-urlencoded" not in self.content_type:
             raise WireUnsupportedMediaType("Send application/x-www-form-urlencoded.")
         if self.content.startswith(b"{"):
-            return {name: str(value) for name, value in self._decoded().items()}
+            return {name: str(value) for name, value in self._decode_object().items()}
         return {name: values[-1] for name, values in parse_qs(self.content.decode("latin-1")).items()}
 
     def basic(self) -> tuple[str, str] | None:
@@ -91,7 +91,7 @@ class HttpCall:
         values = self.query.get(name)
         return values[-1] if values else None
 
-    def _decoded(self) -> Json:
+    def _decode_object(self) -> Json:
         try:
             value = json.loads(self.content or b"{}")
         except ValueError:
@@ -128,7 +128,7 @@ class WireEndpoint:
         return f"{self.method} {self.path}"
 
     @property
-    def modelled(self) -> bool:
+    def is_modelled(self) -> bool:
         """True if the sandbox implements it."""
         return self.handle is not not_modelled
 

@@ -70,7 +70,7 @@ def add(session: SandboxSession, fault: Fault) -> None:
     )
 
 
-def listed(session: SandboxSession) -> list[Fault]:
+def list_faults(session: SandboxSession) -> list[Fault]:
     """Remaining faults, with the remaining number of times."""
     rows = session.rows("SELECT * FROM fault ORDER BY id")
     return [Fault.model_validate_json(row["spec"]).model_copy(update={"times": row["times"]}) for row in rows]

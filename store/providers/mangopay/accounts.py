@@ -93,10 +93,10 @@ class AccountsMixin(AdapterMixin):
         """See `PaymentProvider`."""
         back, begun = return_parameter(return_url), self._clock.now()
         body = _body(request) | {"UserCategory": "OWNER"}
-        made = await self._client.create(_collection(request), body, MangopayUser, key, sent_at)
-        user = await self._read_again("/sca/users", made)
-        pending = made.object.pending_user_action if user.user_status == "PENDING_USER_ACTION" else None
-        return user.account(optional_authentication(pending, back, sent_at if made.looked_up else begun))
+        result = await self._client.create(_collection(request), body, MangopayUser, key, sent_at)
+        user = await self._read_again("/sca/users", result)
+        pending = result.object.pending_user_action if user.user_status == "PENDING_USER_ACTION" else None
+        return user.account(optional_authentication(pending, back, sent_at if result.looked_up else begun))
 
     async def update_account(self, account_id: str, request: AccountRequest) -> Account:
         """See `PaymentProvider`."""
@@ -113,8 +113,8 @@ class AccountsMixin(AdapterMixin):
         """See `PaymentProvider`."""
         back, begun = return_parameter(return_url), self._clock.now()
         path = f"/sca/users/{segment(account_id)}/enrollment"
-        made = await self._client.create(path, None, EnrolmentSession, key, sent_at)
-        return optional_authentication(made.object.pending_user_action, back, sent_at if made.looked_up else begun)
+        result = await self._client.create(path, None, EnrolmentSession, key, sent_at)
+        return optional_authentication(result.object.pending_user_action, back, sent_at if result.looked_up else begun)
 
     async def get_enrolment(self, account_id: str) -> Enrolment | None:
         """See `PaymentProvider`."""
@@ -134,9 +134,9 @@ class AccountsMixin(AdapterMixin):
 
     async def get_blocks(self, account_id: str) -> Blocks:
         """See `PaymentProvider`."""
-        told = await self._client.get(f"/users/{segment(account_id)}/Regulatory", Regulatory)
-        scope = told.scope_blocked or Scope()
-        return Blocks(told.action_code or "", inflows=bool(scope.inflows), outflows=bool(scope.outflows))
+        regulatory = await self._client.get(f"/users/{segment(account_id)}/Regulatory", Regulatory)
+        scope = regulatory.scope_blocked or Scope()
+        return Blocks(regulatory.action_code or "", inflows=bool(scope.inflows), outflows=bool(scope.outflows))
 
 
 def _collection(request: AccountRequest) -> str:

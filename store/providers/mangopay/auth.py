@@ -76,4 +76,4 @@ class TokenAuth(httpx.Auth):
         self._renew_at = self._clock.now() + dt.timedelta(
             seconds=max(token.expires_in - _RENEWAL_MARGIN, token.expires_in / 2)
         )
-        log.debug("access token renewed", provider="mangopay", seconds=token.expires_in)
+        log.debug("the access token was renewed", provider="mangopay", seconds=token.expires_in)

@@ -161,10 +161,10 @@ class Client:
         inconclusive.
         """
         try:
-            kept = await self._lookup(key, self._repeatedly)
+            stored = await self._lookup(key, self._repeatedly)
         except UncertainOutcome:
             raise UnknownOutcome(key) from None
-        return None if kept is None else self._resource(kept)
+        return None if stored is None else self._resource(stored)
 
     def _key_expired(self, creation: Creation[W]) -> bool:
         """True if the provider may have forgotten the key, and would treat another request as a new call."""
@@ -173,12 +173,12 @@ class Client:
     async def _recall(self, creation: Creation[W]) -> CreationResult[W]:
         """The result of a call whose key is too old to be sent again, if the provider still knows it."""
         try:
-            kept = await self._lookup(creation.key, self._repeatedly, empty=creation.shape is Nothing)
+            stored = await self._lookup(creation.key, self._repeatedly, empty=creation.shape is Nothing)
         except (UncertainOutcome, ProviderError) as error:
             raise UnknownOutcome(creation.key) from error  # even if the look-up fails, the call may have been done
-        if kept is None:
+        if stored is None:
             raise UnknownOutcome(creation.key)
-        return self._result_of(creation, kept)
+        return self._result_of(creation, stored)
 
     async def _resolve(self, creation: Creation[W], pauses: Iterator[float], *, known: bool) -> CreationResult[W]:
         """Find the outcome of a call that may have been done.
@@ -188,13 +188,16 @@ class Client:
         while True:
             denied = False
             try:
-                kept = await self._lookup(creation.key, self._once, empty=creation.shape is Nothing)
-                if kept is not None:
+                stored = await self._lookup(creation.key, self._once, empty=creation.shape is Nothing)
+                if stored is not None:
                     break
                 denied = True
             except (UncertainOutcome, ProviderError) as error:
                 log.debug(
-                    "creating call cannot be looked up", provider="mangopay", path=creation.path, error=str(error)
+                    "the response of a creating call could not be looked up",
+                    provider="mangopay",
+                    path=creation.path,
+                    error=str(error),
                 )
             if not await self._pause(pauses):
                 raise UnknownOutcome(creation.key)
@@ -205,8 +208,8 @@ class Client:
                     known = error.key_was_seen
                 except ProviderError as error:
                     # A refusal of this attempt says nothing about the earlier one. Only its stored response does.
-                    log.debug("creating call refused", provider="mangopay", path=creation.path, error=str(error))
-        return self._result_of(creation, kept)
+                    log.debug("a creating call was refused", provider="mangopay", path=creation.path, error=str(error))
+        return self._result_of(creation, stored)
 
     async def _post(self, creation: Creation[W]) -> W:
         """Send a creating call once.
@@ -236,16 +239,16 @@ class Client:
         """
         path = f"/responses/{segment(key)}"
         try:
-            kept = await attempt("GET", path, lambda response: parse_object(IdempotencyResponse, json_of(response)))
+            stored = await attempt("GET", path, lambda response: parse_object(IdempotencyResponse, json_of(response)))
         except InvalidRequest as error:
             if error.code == KEY_UNKNOWN:
                 return None
             raise
-        if empty and kept.resource is None and httpx.codes.is_success(kept.status_code):
-            return kept.model_copy(update={"resource": {}})
-        if kept.status_code >= httpx.codes.INTERNAL_SERVER_ERROR or kept.resource is None:
-            raise UncertainOutcome(f"The stored response has the status {kept.status_code}.")
-        return kept
+        if empty and stored.resource is None and httpx.codes.is_success(stored.status_code):
+            return stored.model_copy(update={"resource": {}})
+        if stored.status_code >= httpx.codes.INTERNAL_SERVER_ERROR or stored.resource is None:
+            raise UncertainOutcome(f"The stored response has the status {stored.status_code}.")
+        return stored
 
     def _result_of(self, creation: Creation[W], response: IdempotencyResponse) -> CreationResult[W]:
         """The created object of a stored response. Raises the refusal, or `UnknownOutcome` if it cannot be parsed."""

@@ -62,10 +62,10 @@ class DestinationsMixin(AdapterMixin):
     ) -> Destination:
         """See `PaymentProvider`."""
         back, begun = return_parameter(return_url), self._clock.now()
-        made = await self._client.create(_of(request.account_id), _body(request), Recipient, key, sent_at)
-        recipient = await self._read_again("/recipients", made)
-        pending = made.object.pending_user_action if recipient.status == "PENDING" else None
-        return recipient.destination(optional_authentication(pending, back, sent_at if made.looked_up else begun))
+        result = await self._client.create(_of(request.account_id), _body(request), Recipient, key, sent_at)
+        recipient = await self._read_again("/recipients", result)
+        pending = result.object.pending_user_action if recipient.status == "PENDING" else None
+        return recipient.destination(optional_authentication(pending, back, sent_at if result.looked_up else begun))
 
     async def get_destination(self, id: str) -> Destination:
         """See `PaymentProvider`."""
@@ -73,8 +73,8 @@ class DestinationsMixin(AdapterMixin):
 
     async def list_destinations(self, account_id: str) -> Sequence[Destination]:
         """See `PaymentProvider`."""
-        found = self._client.list(_of(account_id), Recipient, {"Sort": "CreationDate:DESC"})
-        return [recipient.destination() async for recipient in found]
+        recipients = self._client.list(_of(account_id), Recipient, {"Sort": "CreationDate:DESC"})
+        return [recipient.destination() async for recipient in recipients]
 
     async def deactivate_destination(self, id: str) -> Destination:
         """See `PaymentProvider`."""

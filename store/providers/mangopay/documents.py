@@ -82,8 +82,8 @@ class DocumentsMixin(AdapterMixin):
     ) -> AccountDocument:
         """See `PaymentProvider`."""
         body: Json = {"Type": type.value, "Tag": tag(reference)}
-        made = await self._client.create(_of(account_id), body, MangopayDocument, key, sent_at)
-        return (await self._read_again("/kyc/documents", made)).document()
+        result = await self._client.create(_of(account_id), body, MangopayDocument, key, sent_at)
+        return (await self._read_again("/kyc/documents", result)).document()
 
     async def add_page(
         self, account_id: str, document_id: str, content: Content, *, key: IdempotencyKey, sent_at: dt.datetime
@@ -110,8 +110,8 @@ class DocumentsMixin(AdapterMixin):
 
     async def list_documents(self, account_id: str) -> Sequence[AccountDocument]:
         """See `PaymentProvider`."""
-        found = self._client.list(_of(account_id), MangopayDocument, {"Sort": "CreationDate:DESC"})
-        documents = [document.document() async for document in found]
+        listing = self._client.list(_of(account_id), MangopayDocument, {"Sort": "CreationDate:DESC"})
+        documents = [document.document() async for document in listing]
         return sorted(documents, key=lambda document: document.created_at, reverse=True)
 
 

@@ -54,8 +54,8 @@ log = structlog.stdlib.get_logger(__name__)
 
 def read_notification(request: InboundWebhook, secret: str) -> Sequence[EventHint]:
     """The events of a notification. Its path must end with the secret, because Mangopay does not sign notifications."""
-    given = unquote(request.path.rstrip("/").rpartition("/")[2])
-    if not hmac.compare_digest(given.encode(), secret.encode()):
+    path_secret = unquote(request.path.rstrip("/").rpartition("/")[2])
+    if not hmac.compare_digest(path_secret.encode(), secret.encode()):
         raise WebhookRejected("The notification does not hold the secret.")
     if request.method != "GET":
         raise WebhookRejected(f"The provider notifies by GET, not {request.method}.")
@@ -80,8 +80,8 @@ async def register(client: Client, base_url: str, secret: str, alert_email: str)
         refused = await _register(client, url, alert_email)
     for type, error in refused.items():
         fields = error.fields if isinstance(error, InvalidRequest) else {}
-        told = {"event_type": type, "error": str(error), "fields": fields}
-        log.error("the provider refuses to notify", provider="mangopay", **told)
+        details = {"event_type": type, "error": str(error), "fields": fields}
+        log.error("the provider refused to register a notification", provider="mangopay", **details)
     if len(refused) == len(EVENT_TYPES):
         raise next(iter(refused.values()))
 
@@ -144,7 +144,9 @@ async def _repair(client: Client, hook: Hook, url: str) -> None:
     if broken and hook.status == "ENABLED":
         await client.put(path, {"Status": "DISABLED"}, Hook)  # only enabling makes an invalid hook valid again
     await client.put(path, enabled, Hook)
-    log.info("provider notification mended", provider="mangopay", event_type=hook.event_type, validity=hook.validity)
+    log.info(
+        "a provider notification was repaired", provider="mangopay", event_type=hook.event_type, validity=hook.validity
+    )
 
 
 def _hint(type: str, resource_id: str, at: dt.datetime) -> EventHint | None:

@@ -77,8 +77,8 @@ class IdentityChecksMixin(AdapterMixin):
     ) -> IdentityCheck:
         """See `PaymentProvider`."""
         path = f"/users/{segment(account_id)}/identity-verifications"
-        made = await self._client.create(path, {"ReturnUrl": return_url}, VerificationSession, key, sent_at)
-        return (await self._read_again("/identity-verifications", made)).identity_check()
+        result = await self._client.create(path, {"ReturnUrl": return_url}, VerificationSession, key, sent_at)
+        return (await self._read_again("/identity-verifications", result)).identity_check()
 
     async def get_identity_check(self, id: str) -> IdentityCheck:
         """See `PaymentProvider`."""

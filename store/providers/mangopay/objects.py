@@ -176,6 +176,6 @@ class ErrorBody(MangopayObject):
 
     @field_validator("errors", mode="before")
     @classmethod
-    def named(cls, value: object) -> dict[str, str]:
+    def parse_field_errors(cls, value: object) -> dict[str, str]:
         """Field names and messages; any value but an object becomes empty."""
         return {str(name): str(text) for name, text in value.items()} if isinstance(value, dict) else {}

@@ -44,8 +44,8 @@ class AdapterMixin:
         try:
             return await self._client.get(f"{collection}/{segment(snapshot.id)}", type(snapshot))
         except ProviderError as error:
-            told = {"provider": self.name, "collection": collection, "id": snapshot.id, "error": str(error)}
-            log.warning("new object could not be read again", **told)
+            details = {"provider": self.name, "collection": collection, "id": snapshot.id, "error": str(error)}
+            log.warning("a new object could not be read again", **details)
             return snapshot
 
 

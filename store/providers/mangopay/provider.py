@@ -113,8 +113,8 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
         }
         if statement := _statement(request.statement):
             body["StatementDescriptor"] = statement
-        made = await self._client.create("/payins/card/web", body, MangopayTransaction, key, sent_at)
-        return await self._transaction_of(TransactionKind.PAYIN, made)
+        result = await self._client.create("/payins/card/web", body, MangopayTransaction, key, sent_at)
+        return await self._transaction_of(TransactionKind.PAYIN, result)
 
     async def refund(self, request: RefundRequest, *, key: IdempotencyKey) -> Transaction:
         """See `PaymentProvider`.
@@ -140,8 +140,8 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
         """See `PaymentProvider`."""
         if kind is TransactionKind.REFUND:
             return []
-        found = self._client.list(f"/payins/{segment(id)}/refunds", MangopayTransaction, {"Sort": "CreationDate:ASC"})
-        return [refund.transaction() async for refund in found]
+        refunds = self._client.list(f"/payins/{segment(id)}/refunds", MangopayTransaction, {"Sort": "CreationDate:ASC"})
+        return [refund.transaction() async for refund in refunds]
 
     async def resolve(self, key: IdempotencyKey, *, sent_at: dt.datetime) -> Transaction | str | None:
         """See `PaymentProvider`. Mangopay stores responses for 24 hours."""
@@ -153,10 +153,10 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
         try:
             if "Nature" not in resource:
                 return parse_object(Created, resource).id
-            made = parse_object(MangopayTransaction, resource).transaction()
+            transaction = parse_object(MangopayTransaction, resource).transaction()
         except Unreadable as error:
             raise UnknownOutcome(key) from error
-        return await self.get_transaction(made.kind, made.id)
+        return await self.get_transaction(transaction.kind, transaction.id)
 
     def read_webhook(self, request: InboundWebhook) -> Sequence[EventHint]:
         """See `PaymentProvider`."""

@@ -61,7 +61,7 @@ async def role_of(url: str, secret: str) -> Role:
         await db.aclose()
 
 
-def refused(result: Result) -> str:
+def refusal_reason(result: Result) -> str:
     """Why a command did not do it."""
     assert result.exit_code == 1
     assert isinstance(result.exception, CommandError)
@@ -132,16 +132,17 @@ def test_a_marketplaces_user_sees_that_marketplace(run: Run, database_url: str) 
 )
 def test_a_user_that_cannot_be_is_not_made(run: Run, database_url: str, options: list[str], said: str) -> None:
     asyncio.run(lay_partner(database_url))
-    assert said in refused(run("user", "create", "somebody", *options, "--generate-password"))
+    assert said in refusal_reason(run("user", "create", "somebody", *options, "--generate-password"))
     assert asyncio.run(ask(database_url, "SELECT count(*) FROM app_user")) == [(0,)]
 
 
 def test_short_passwords_and_taken_names_are_refused(run: Run, database_url: str) -> None:
     short = run("user", "create", "ops", "--role", "master", "--password-stdin", given="too short\n")
-    assert refused(short) == "A password has at least 12 characters."
+    assert refusal_reason(short) == "A password has at least 12 characters."
     assert run("user", "create", "ops", "--role", "master", "--generate-password").exit_code == 0
     assert (
-        refused(run("user", "create", "OPS", "--role", "master", "--generate-password")) == "This user name is taken."
+        refusal_reason(run("user", "create", "OPS", "--role", "master", "--generate-password"))
+        == "This user name is taken."
     )
     assert asyncio.run(ask(database_url, "SELECT username FROM app_user")) == [("ops",)]
 
@@ -149,7 +150,7 @@ def test_short_passwords_and_taken_names_are_refused(run: Run, database_url: str
 def test_names_that_read_like_others_are_refused(run: Run, database_url: str) -> None:
     assert run("user", "create", "paypal", "--role", "master", "--generate-password").exit_code == 0
     for alike in ("paypa1", "p\u0430ypal", "P\u0410YPAL "):
-        said = refused(run("user", "create", alike, "--role", "master", "--generate-password"))
+        said = refusal_reason(run("user", "create", alike, "--role", "master", "--generate-password"))
         assert said == "This user name, or one that reads like it, is taken."
     assert asyncio.run(ask(database_url, "SELECT username FROM app_user")) == [("paypal",)]
     assert asyncio.run(ask(database_url, "SELECT count(*) FROM audit_entry")) == [(1,)]
@@ -173,13 +174,13 @@ async def test_of_commands_at_once_one_makes_its_user(database_url: str) -> None
 
 
 def test_a_password_is_not_asked_where_nobody_can_type(run: Run) -> None:
-    assert "--password-stdin or --generate-password" in refused(run("user", "create", "ops", "--role", "master"))
+    assert "--password-stdin or --generate-password" in refusal_reason(run("user", "create", "ops", "--role", "master"))
 
 
 def test_tokens_are_for_users_there_are(run: Run, database_url: str) -> None:
-    assert refused(run("token", "create", "nobody")) == "No such user nobody."
-    assert refused(run("token", "list", "nobody")) == "No such user nobody."
-    assert refused(run("token", "revoke", "99")) == "No such token."
+    assert refusal_reason(run("token", "create", "nobody")) == "No such user nobody."
+    assert refusal_reason(run("token", "list", "nobody")) == "No such user nobody."
+    assert refusal_reason(run("token", "revoke", "99")) == "No such token."
     assert run("token", "list").output == "There are no tokens.\n"
     assert asyncio.run(ask(database_url, "SELECT count(*) FROM token")) == [(0,)]
 
@@ -194,7 +195,7 @@ def test_who_may_not_log_in_gets_no_token(run: Run, database_url: str) -> None:
         await db.aclose()
 
     asyncio.run(lock())
-    assert refused(run("token", "create", "ops")) == "The user ops is inactive."
+    assert refusal_reason(run("token", "create", "ops")) == "The user ops is inactive."
     assert asyncio.run(ask(database_url, "SELECT count(*) FROM token")) == [(0,)]
 
 
@@ -207,7 +208,7 @@ def test_a_database_behind_this_release_is_told_so(run: Run, database_url: str) 
 
     asyncio.run(forget())
     assert re.fullmatch(
-        r"The database is at revision 0000, not \w+\. Run: coffret migrate", refused(run("token", "list"))
+        r"The database is at revision 0000, not \w+\. Run: coffret migrate", refusal_reason(run("token", "list"))
     )
 
 

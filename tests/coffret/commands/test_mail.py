@@ -42,7 +42,7 @@ async def test_a_message_is_sent_to_whoever_asks(
     monkeypatch.setenv("COFFRET_MAIL_FROM", "The Shops <orders@shops.example>")
     await mail.test("you@example.org", "fr")
     assert f"The mail server at 127.0.0.1:{mail_server.port} accepted the message." in capsys.readouterr().out
-    (received,) = mail_server.letters
+    (received,) = mail_server.messages
     assert received.recipients == ("you@example.org",)
     assert received.message["From"] == "The Shops <orders@shops.example>"
     assert received.message["Subject"] == "L’envoi de courrier fonctionne"
@@ -81,7 +81,7 @@ async def test_mail_goes_where_the_settings_say(mail_server: RealMailServer) -> 
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("values", "message"),
     [
         ({"smtp_url": SecretStr("http://mail.example")}, "smtp://"),
         ({"smtp_url": SecretStr("smtp://mail.example")}, "COFFRET_MAIL_FROM"),
@@ -90,9 +90,9 @@ async def test_mail_goes_where_the_settings_say(mail_server: RealMailServer) -> 
         ({"smtp_ca_file": pathlib.Path("/nowhere/ca.pem")}, "is no file"),
     ],
 )
-def test_settings_that_cannot_work_are_refused(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValidationError, match=told) as refused:
-        Settings(**given)
+def test_settings_that_cannot_work_are_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message) as refused:
+        Settings(**values)
     assert "hushhush" not in str(refused.value)
 
 
@@ -103,7 +103,7 @@ async def test_a_server_that_answers_is_well(mail_server: RealMailServer) -> Non
     found = await doctor.check_mail(settings(mail_server.url))
     assert found.state is CheckState.OK
     assert f"127.0.0.1:{mail_server.port}" in found.message
-    assert mail_server.letters == []
+    assert mail_server.messages == []
 
 
 async def test_a_server_that_does_not_is_wrong(mail_server: RealMailServer) -> None:

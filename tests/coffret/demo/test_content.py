@@ -318,7 +318,7 @@ def broken(folder: Path, file: str, old: str, new: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "told"),
+    ("file", "old", "new", "message"),
     [
         ("products/honey.toml", 'pt = "', '# pt = "', "exactly the languages"),
         ("products/honey.toml", 'de = "Lavendelhonig"', 'de = " "', "is empty in de"),
@@ -337,9 +337,9 @@ def broken(folder: Path, file: str, old: str, new: str) -> Path:
         ("partner.toml", '"#6a4c9c"', '"purple"', "pattern"),
     ],
 )
-def test_a_mistake_is_refused_with_its_file(tmp_path: Path, file: str, old: str, new: str, told: str) -> None:
+def test_a_mistake_is_refused_with_its_file(tmp_path: Path, file: str, old: str, new: str, message: str) -> None:
     folder = broken(tmp_path, file, old, new)
-    with pytest.raises(ValueError, match=re.escape(told)) as refusal:
+    with pytest.raises(ValueError, match=re.escape(message)) as refusal:
         load_partner(folder)
     assert str(folder / file) in str(refusal.value)
 

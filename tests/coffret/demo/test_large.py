@@ -48,7 +48,7 @@ SOMETHING_WRONG = """
 """
 
 
-def told(_done: int, _all: int) -> None:
+def ignore_progress(_done: int, _all: int) -> None:
     """Nobody looks."""
 
 
@@ -72,7 +72,7 @@ async def test_what_is_laid_is_true_to_itself_and_is_written_like_any(
         assert len({row.created_on.year for row in rows}) >= 6
         early = begun - SPAN - dt.timedelta(hours=1)
         assert await installation.means.pool.fetch(SOMETHING_WRONG, partner_id, early, clock.now()) == []
-        await written(installation, token, {row.code for row in rows})
+        await check_rows_over_rest(installation, token, {row.code for row in rows})
 
 
 def check(row: VoucherRow, now: dt.datetime) -> None:
@@ -90,7 +90,7 @@ def check(row: VoucherRow, now: dt.datetime) -> None:
     assert (row.state is VoucherState.EXPIRED) <= (row.expires_on <= now)
 
 
-async def written(installation: Installation, token: str, codes: set[str]) -> None:
+async def check_rows_over_rest(installation: Installation, token: str, codes: set[str]) -> None:
     """Every row comes out over REST, page by page."""
     transport = httpx.ASGITransport(installation.app)
     seen: list[dict[str, Any]] = []
@@ -117,15 +117,19 @@ async def test_a_run_adds_up_to_the_number_and_makes_the_same_rows(
         ) == LargeResult(100, 100, 5)
         assert heard == [(30, 105), (60, 105), (90, 105), (100, 105), (105, 105)]
         codes = await codes_of(installation)
-        assert await add_large_partner(db, installation.settings, clock, 100, told) == LargeResult(100, 0, 5)
-        assert await add_large_partner(db, installation.settings, clock, 10, told) == LargeResult(100, 0, 5)
-        assert await add_large_partner(db, installation.settings, clock, 130, told) == LargeResult(130, 30, 6)
+        assert await add_large_partner(db, installation.settings, clock, 100, ignore_progress) == LargeResult(100, 0, 5)
+        assert await add_large_partner(db, installation.settings, clock, 10, ignore_progress) == LargeResult(100, 0, 5)
+        assert await add_large_partner(db, installation.settings, clock, 130, ignore_progress) == LargeResult(
+            130, 30, 6
+        )
         later = await codes_of(installation)
         assert later[:100] == codes
         assert len(set(later)) == 130
         for table in ("voucher_chosen_option", "voucher_included_option", "voucher_rental", "voucher"):
             await installation.means.pool.execute(f"DELETE FROM {table}")  # noqa: S608 - one of the four
-        assert await add_large_partner(db, installation.settings, clock, 130, told) == LargeResult(130, 130, 6)
+        assert await add_large_partner(db, installation.settings, clock, 130, ignore_progress) == LargeResult(
+            130, 130, 6
+        )
         assert await codes_of(installation) == later
 
 
@@ -140,5 +144,5 @@ async def test_it_is_refused_where_the_demo_data_is(database: Database) -> None:
     production = Settings().model_copy(update={"environment": DeploymentEnvironment.PRODUCTION})
     for settings, why in ((production, "development"), (Settings(), "not in this database")):
         with pytest.raises(DemoDataRefused, match=why):
-            await add_large_partner(database, settings, clock, 10, told)
+            await add_large_partner(database, settings, clock, 10, ignore_progress)
     assert (await database.rows(select(VoucherRow.id))) == []

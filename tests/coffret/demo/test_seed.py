@@ -245,7 +245,7 @@ async def test_a_database_of_ones_own_is_left_alone(database: Database, sandbox:
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         (
             Settings.model_construct(environment=DeploymentEnvironment.PRODUCTION, provider=ProviderName.SANDBOX),
@@ -255,9 +255,9 @@ async def test_a_database_of_ones_own_is_left_alone(database: Database, sandbox:
     ],
 )
 async def test_where_it_does_not_belong_it_is_refused_in_a_sentence(
-    database: Database, sandbox: Starlette, settings: Settings, told: str
+    database: Database, sandbox: Starlette, settings: Settings, message: str
 ) -> None:
-    with pytest.raises(DemoDataRefused, match=told):
+    with pytest.raises(DemoDataRefused, match=message):
         await seed(database, settings, clock, sandbox)
     assert set((await counts(database)).values()) == {0}
 

@@ -32,7 +32,7 @@ async def visitor(application: tuple[Starlette, httpx.AsyncClient], demo: Servic
         yield client
 
 
-async def shown(visitor: httpx.AsyncClient, path: str = "/", language: str = "en", cookie: str = "") -> Element:
+async def open_page(visitor: httpx.AsyncClient, path: str = "/", language: str = "en", cookie: str = "") -> Element:
     """The page, well-formed."""
     answer = await visitor.get(path, headers={"Accept-Language": language, "Cookie": cookie})
     assert answer.status_code == 200, answer.text
@@ -46,7 +46,7 @@ def products(page: Element) -> dict[str, Element]:
 
 
 async def test_it_shows_what_is_on_sale(visitor: httpx.AsyncClient) -> None:
-    page = await shown(visitor)
+    page = await open_page(visitor)
     assert page.one("h1").text == "Maison Valserène"
     assert "This is a demo." in page.one("p", class_="demo").text
     found = products(page)
@@ -59,7 +59,7 @@ async def test_it_shows_what_is_on_sale(visitor: httpx.AsyncClient) -> None:
 
 
 async def test_it_leads_to_experiences_and_gift_cards(visitor: httpx.AsyncClient) -> None:
-    links = (await shown(visitor)).one("nav", class_="besides").all("a")
+    links = (await open_page(visitor)).one("nav", class_="besides").all("a")
     assert [link.text for link in links] == ["Experiences to give", "Gift cards"]
     for link in links:
         answer = await visitor.get(link.attributes["href"], follow_redirects=True)
@@ -68,12 +68,12 @@ async def test_it_leads_to_experiences_and_gift_cards(visitor: httpx.AsyncClient
 
 
 async def test_it_speaks_the_visitors_language_or_english(visitor: httpx.AsyncClient) -> None:
-    french = await shown(visitor, language="fr-CH, en;q=0.5")
+    french = await open_page(visitor, language="fr-CH, en;q=0.5")
     assert french.one("html").attributes["lang"] == "fr"
     assert products(french)["Sels de bain à la lavande"].one("p", class_="price").text == "22,00 €"
-    unknown = await shown(visitor, language="fi")
+    unknown = await open_page(visitor, language="fi")
     assert unknown.one("html").attributes["lang"] == "en"
-    chosen = await shown(visitor, language="fr", cookie="coffret-language=de")
+    chosen = await open_page(visitor, language="fr", cookie="coffret-language=de")
     assert chosen.one("html").attributes["lang"] == "de", "the language chosen in the checkout"
 
 
@@ -95,7 +95,7 @@ async def test_buy_hands_a_cart_over_and_leads_to_the_checkout(visitor: httpx.As
         ("Lavender scented candle", True, 0),
         ("Organic cotton bathrobe", False, 2),
     ):
-        form = products(await shown(visitor))[name].one("form")
+        form = products(await open_page(visitor))[name].one("form")
         button = form.one("button").attributes
         assert (form.attributes["method"], form.attributes["action"]) == ("post", "/")
         answer = await visitor.post("/", data={button["name"]: button["value"]})
@@ -139,10 +139,10 @@ async def test_what_is_no_form_is_refused(visitor: httpx.AsyncClient) -> None:
 
 
 async def test_a_customer_who_comes_back_with_an_order_is_thanked(visitor: httpx.AsyncClient) -> None:
-    said = (await shown(visitor, "/?order=12")).one(role="status").text
+    said = (await open_page(visitor, "/?order=12")).one(role="status").text
     assert said == "Back in the shop. Thank you! The checkout has sent you back with order number 12."
     for path in ("/", "/?order=", "/?order=<b>", "/?order=" + "1" * 40):
-        assert not (await shown(visitor, path)).all(role="status")
+        assert not (await open_page(visitor, path)).all(role="status")
 
 
 async def test_the_page_is_safe_and_small(visitor: httpx.AsyncClient) -> None:

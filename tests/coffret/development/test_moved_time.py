@@ -54,8 +54,8 @@ async def by_the_command_line(both: Pair) -> None:
     settings = both.shop.services.settings
     shared = {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url}
     command = Program(settings.data_dir, 0, "advance", "1h", command="clock", **shared)
-    assert await asyncio.to_thread(command.process.wait, 30) == 0, command.told()
-    assert "4:00:00 ahead of the real time" in command.told()
+    assert await asyncio.to_thread(command.process.wait, 30) == 0, command.read_output()
+    assert "4:00:00 ahead of the real time" in command.read_output()
     for client in both.clients:
         await followed(client, 4 * HOUR)
     third = Program(settings.data_dir, free_port(), **shared)

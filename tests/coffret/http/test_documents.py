@@ -31,7 +31,7 @@ from tests.fixtures.shop import Shop
 class Press:
     """Counts the documents that are made."""
 
-    made: int = 0
+    count: int = 0
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def press(monkeypatch: pytest.MonkeyPatch) -> Press:
     counted, real = Press(), rendering.render_pdf
 
     async def counting(*of: Any) -> bytes:
-        counted.made += 1
+        counted.count += 1
         return await real(*of)
 
     monkeypatch.setattr("store.document.cache.render_pdf", counting)
@@ -211,7 +211,7 @@ async def test_it_is_made_once_and_anew_when_it_changed(
     row = await voucher(app_shop, of)
     first = await client.get(path(row))
     again = await client.get(path(row))
-    assert (press.made, again.content, again.headers["etag"]) == (1, first.content, first.headers["etag"])
+    assert (press.count, again.content, again.headers["etag"]) == (1, first.content, first.headers["etag"])
     unchanged = await client.get(path(row), headers={"If-None-Match": f'"other", W/{first.headers["etag"]}'})
     assert (unchanged.status_code, unchanged.content) == (304, b"")
     assert unchanged.headers["cache-control"] == first.headers["cache-control"]
@@ -228,13 +228,13 @@ async def test_it_is_made_once_and_anew_when_it_changed(
         await app_shop.execute(f"UPDATE {table} SET {what}")  # noqa: S608 - the test's own words
         tags.add((await client.get(path(row))).headers["etag"])
         assert (await client.get(path(row))).status_code == 200
-        assert press.made == number
+        assert press.count == number
     await pictured(app_shop, of, "#00aa00")
     tags.add((await client.get(path(row))).headers["etag"])
-    assert press.made == len(tags) == len(changes) + 2
+    assert press.count == len(tags) == len(changes) + 2
     await app_shop.execute("UPDATE voucher SET updated_on = now()")
     await client.get(path(row))
-    assert press.made == len(tags)
+    assert press.count == len(tags)
     listed = [file.key async for file in app_shop.services.files.list_files("documents")]
     assert listed == [f"documents/vouchers/{row.id}.pdf"]
 
@@ -244,9 +244,9 @@ async def test_many_first_readers_get_the_same(app_shop: Shop, client: httpx.Asy
     answers = await asyncio.gather(*(client.get(path(row)) for _ in range(6)))
     assert len({answer.content for answer in answers}) == 1
     await client.get(path(row))
-    made = press.made
+    made = press.count
     assert (await client.get(path(row))).content == answers[0].content
-    assert press.made == made
+    assert press.count == made
 
 
 async def test_what_was_kept_and_is_spoilt_is_made_anew(
@@ -260,7 +260,7 @@ async def test_what_was_kept_and_is_spoilt_is_made_anew(
     for spoilt in (b"", b"0" * 64 + b"%PDF", b"%PDF-1.7", kept[:-2000], kept[:-2000] + bytes(2000)):
         await files.put(key, spoilt, "application/octet-stream")
         assert (await client.get(path(row))).content == first.content
-    assert press.made == 6
+    assert press.count == 6
 
 
 # ---- guessed by nobody

@@ -46,7 +46,7 @@ def paths(route: BaseRoute) -> Iterator[tuple[str, str]]:
             yield method, path
 
 
-def answered(tables: list[HostRoutes], host: str, method: str, path: str) -> tuple[HostRoutes, Scope] | None:
+def find_table(tables: list[HostRoutes], host: str, method: str, path: str) -> tuple[HostRoutes, Scope] | None:
     """The table that a request is answered by, and what it found."""
     scope = {"type": "http", "method": method, "path": path, "headers": [(b"host", host.encode())], "root_path": ""}
     for table in tables:
@@ -73,7 +73,7 @@ def test_every_route_is_served_at_the_hosts_that_its_table_is_for(settings: Sett
     for table, method, path in asked:
         at_own, elsewhere = WRITTEN_FOR[table.hosts]
         for host, wanted in ((own, at_own), *((foreign, elsewhere) for foreign in FOREIGN)):
-            found = answered(tables, host, method, path)
+            found = find_table(tables, host, method, path)
             if wanted:
                 assert found is not None, (host, path)
                 assert WRITTEN_FOR[found[0].hosts][host != own], (host, path)

@@ -84,12 +84,12 @@ async def test_the_database_is_asked_once_for_many_scrapes(
 ) -> None:
     asked, rows = [], Database.rows
 
-    async def counted(db: Database, statement: Any) -> Any:
+    async def record_statement(db: Database, statement: Any) -> Any:
         asked.append(statement)
         return await rows(db, statement)
 
     monkeypatch.setattr(metrics, "CACHE_SECONDS", 60)
-    monkeypatch.setattr(Database, "rows", counted)
+    monkeypatch.setattr(Database, "rows", record_statement)
     for _ in range(5):
         await scraped(client)
     assert len([statement for statement in asked if "pgqueuer" in str(statement)]) == 1

@@ -26,7 +26,7 @@ DEAD = [
 
 
 @pytest.fixture
-async def served(production: Settings) -> AsyncIterator[tuple[Shop, httpx.AsyncClient]]:
+async def production_shop(production: Settings) -> AsyncIterator[tuple[Shop, httpx.AsyncClient]]:
     """A production installation with a shop."""
     sandbox, provider = sandbox_and_provider()
     async with running(production) as (app, client):
@@ -36,9 +36,9 @@ async def served(production: Settings) -> AsyncIterator[tuple[Shop, httpx.AsyncC
 
 @pytest.mark.parametrize("path", UNKNOWN)
 async def test_an_unknown_path_of_a_shop_is_a_page_in_its_look(
-    served: tuple[Shop, httpx.AsyncClient], path: str
+    production_shop: tuple[Shop, httpx.AsyncClient], path: str
 ) -> None:
-    _, client = served
+    _, client = production_shop
     answer = await client.get(path, headers={"Host": SHOP_HOST, "Accept-Language": "fr"})
     assert (answer.status_code, answer.headers["content-language"]) == (404, "fr")
     page = parsed(answer.text)
@@ -48,15 +48,17 @@ async def test_an_unknown_path_of_a_shop_is_a_page_in_its_look(
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
-async def test_it_leads_to_the_shop_window_where_no_website_is_known(served: tuple[Shop, httpx.AsyncClient]) -> None:
-    shop, client = served
+async def test_it_leads_to_the_shop_window_where_no_website_is_known(
+    production_shop: tuple[Shop, httpx.AsyncClient],
+) -> None:
+    shop, client = production_shop
     await shop.execute("UPDATE partner SET website = '' WHERE id = :id", id=shop.partner.id)
     page = parsed((await client.get("/nowhere", headers={"Host": SHOP_HOST})).text)
     assert [way.attributes["href"] for way in page.one("main").all("a")] == ["/vouchers/shop/"]
 
 
-async def test_its_language_can_be_changed(served: tuple[Shop, httpx.AsyncClient]) -> None:
-    _, client = served
+async def test_its_language_can_be_changed(production_shop: tuple[Shop, httpx.AsyncClient]) -> None:
+    _, client = production_shop
     client.base_url = httpx.URL(SHOP_URL)
     customer = Customer(client)
     await customer.open("/no/where?x=%20y")
@@ -66,8 +68,8 @@ async def test_its_language_can_be_changed(served: tuple[Shop, httpx.AsyncClient
 
 
 @pytest.mark.parametrize("path", UNKNOWN)
-async def test_elsewhere_it_is_a_plain_404(served: tuple[Shop, httpx.AsyncClient], path: str) -> None:
-    _, client = served
+async def test_elsewhere_it_is_a_plain_404(production_shop: tuple[Shop, httpx.AsyncClient], path: str) -> None:
+    _, client = production_shop
     nobodys = await client.get(path, headers={"Host": NOBODYS_HOST})
     assert nobodys.status_code == 404
     assert "The Shop" not in nobodys.text
@@ -77,17 +79,17 @@ async def test_elsewhere_it_is_a_plain_404(served: tuple[Shop, httpx.AsyncClient
         assert own.text == "Not Found"
 
 
-async def test_unknown_paths_of_the_api_stay_json(served: tuple[Shop, httpx.AsyncClient]) -> None:
-    _, client = served
+async def test_unknown_paths_of_the_api_stay_json(production_shop: tuple[Shop, httpx.AsyncClient]) -> None:
+    _, client = production_shop
     answer = await client.get("/api/nowhere/", headers={"Host": SERVICE_HOST, **BROWSER})
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")
 
 
 @pytest.mark.parametrize("path", DEAD)
 async def test_a_lost_document_is_a_page_to_a_browser_and_data_to_others(
-    served: tuple[Shop, httpx.AsyncClient], path: str
+    production_shop: tuple[Shop, httpx.AsyncClient], path: str
 ) -> None:
-    _, client = served
+    _, client = production_shop
     host = {"Host": SERVICE_HOST}
     page = await client.get(path, headers={**host, **BROWSER})
     assert page.status_code == 404
@@ -96,8 +98,8 @@ async def test_a_lost_document_is_a_page_to_a_browser_and_data_to_others(
     assert (data.status_code, data.headers["content-type"]) == (404, "application/json")
 
 
-async def test_it_speaks_every_language(served: tuple[Shop, httpx.AsyncClient]) -> None:
-    _, client = served
+async def test_it_speaks_every_language(production_shop: tuple[Shop, httpx.AsyncClient]) -> None:
+    _, client = production_shop
     titles = set()
     for language in LANGUAGES:
         headers = {"Host": SERVICE_HOST, "Accept-Language": language, **BROWSER}

@@ -42,7 +42,7 @@ def samples(text: str, name: str) -> dict[str, float]:
     return {labels: float(value) for labels, value in re.findall(rf"^{name}{{(.*?)}} (\S+)$", text, re.MULTILINE)}
 
 
-async def counted(client: httpx.AsyncClient) -> dict[str, float]:
+async def operation_counts(client: httpx.AsyncClient) -> dict[str, float]:
     return samples((await client.get("/metrics")).text, "coffret_operations_total")
 
 
@@ -57,7 +57,7 @@ async def test_operations_are_counted_by_transport_and_outcome(client: httpx.Asy
     async def graphql(query: str, **more: str) -> Any:
         return (await client.post("/graphql/", json={"query": query}, headers=headers | more)).json()
 
-    before = await counted(client)
+    before = await operation_counts(client)
     assert (await client.get("/api/permissions/", headers=headers)).status_code == 200
     unknown = "/api/v2/ecommerce/cart/6d5c3bd0-5be6-4a43-8b35-14a9a2f1c5a0/"
     assert (await client.get(unknown, headers=headers)).status_code == 404
@@ -70,7 +70,7 @@ async def test_operations_are_counted_by_transport_and_outcome(client: httpx.Asy
     saving = f'mutation {{ saveEcommerceCart(input: {{items: [{item}], returnUrl: ""}}) {{ ecommerceCart {{ id }} }} }}'
     first = await graphql(saving, **{"Idempotency-Key": "m-1"})
     assert await graphql(saving, **{"Idempotency-Key": "m-1"}) == first
-    after = await counted(client)
+    after = await operation_counts(client)
     assert {name: after[name] - before.get(name, 0) for name in after if after[name] != before.get(name, 0)} == {
         labels("me", "rest", "ok"): 1,
         labels("ecommerce_cart", "rest", "refused:cart_not_found"): 1,
@@ -101,7 +101,7 @@ def test_what_an_outcome_is_called() -> None:
 # ---- who may read
 
 
-async def asked(app: Starlette, address: str = "127.0.0.1", **headers: str) -> httpx.Response:
+async def get_metrics(app: Starlette, address: str = "127.0.0.1", **headers: str) -> httpx.Response:
     transport = httpx.ASGITransport(app, client=(address, 1))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
         return await client.get("/metrics", headers=headers)
@@ -109,20 +109,20 @@ async def asked(app: Starlette, address: str = "127.0.0.1", **headers: str) -> h
 
 async def test_in_development_everybody_reads_them(app_settings: Settings) -> None:
     async with running(app_settings) as (app, _):
-        assert (await asked(app, "203.0.113.9")).status_code == 200
+        assert (await get_metrics(app, "203.0.113.9")).status_code == 200
 
 
 async def test_in_production_this_machine_reads_them(production: Settings) -> None:
     async with running(production) as (app, _):
         for here in ("127.0.0.1", "127.8.8.8", "::1"):
-            assert (await asked(app, here)).status_code == 200
+            assert (await get_metrics(app, here)).status_code == 200
         for elsewhere in ("203.0.113.9", "10.0.0.7", "testclient"):
-            response = await asked(app, elsewhere)
+            response = await get_metrics(app, elsewhere)
             assert response.status_code == 403
             assert "COFFRET_METRICS_TOKEN" in response.text
             assert "coffret_http" not in response.text
         for header in ("X-Forwarded-For", "Forwarded", "Via"):
-            assert (await asked(app, **{header: "127.0.0.1"})).status_code == 403
+            assert (await get_metrics(app, **{header: "127.0.0.1"})).status_code == 403
 
 
 @pytest.mark.parametrize("development", [True, False])
@@ -131,13 +131,15 @@ async def test_with_a_token_who_has_it_reads_them(
 ) -> None:
     settings = app_settings if development else production
     async with running(settings.model_copy(update={"metrics_token": SecretStr("watch-me")})) as (app, _):
-        assert (await asked(app, "203.0.113.9", Authorization="Bearer watch-me")).status_code == 200
+        assert (await get_metrics(app, "203.0.113.9", Authorization="Bearer watch-me")).status_code == 200
         for wrong in ({}, {"Authorization": "Bearer watch-m"}, {"Authorization": "watch-me"}):
-            response = await asked(app, **wrong)
+            response = await get_metrics(app, **wrong)
             assert response.status_code == 401
             assert response.headers["www-authenticate"] == "Bearer"
             assert "coffret_http" not in response.text
-        assert (await asked(app, "203.0.113.9", Authorization="Bearer watch-me", Host="pod-7:9")).status_code == 200
+        assert (
+            await get_metrics(app, "203.0.113.9", Authorization="Bearer watch-me", Host="pod-7:9")
+        ).status_code == 200
 
 
 # ---- several processes
@@ -157,14 +159,14 @@ def count_together(data: pathlib.Path, redis_server: RedisServer) -> None:
     assert not left.exists(), "what a killed server left is removed"
     get = 'method="GET",status="404"'
 
-    def seen() -> float:
+    def request_count() -> float:
         text = httpx.get(f"http://127.0.0.1:{program.port}/metrics").text
         return samples(text, "coffret_http_request_seconds_count").get(get, 0)
 
-    before = seen()
+    before = request_count()
     for _ in range(40):
         assert httpx.get(f"http://127.0.0.1:{program.port}/api/nothing/").status_code == 404
-    assert {seen() for _ in range(8)} == {before + 40}
+    assert {request_count() for _ in range(8)} == {before + 40}
     assert program.end(signal.SIGINT) == 0
     assert list((data / "metrics").iterdir()) == []
 

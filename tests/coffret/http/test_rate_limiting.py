@@ -51,7 +51,7 @@ class Api:
             return int((await connection.exec_driver_sql("SELECT count(*) FROM token")).scalar_one())
 
 
-async def opened(app: Any, client: httpx.AsyncClient) -> Api:
+async def open_api(app: Any, client: httpx.AsyncClient) -> Api:
     """A user in an application's database."""
     container = app.state.container
     shop = await open_shop(container.services, container.sandbox)
@@ -77,7 +77,7 @@ def window_begins() -> None:
 async def api(app_settings: Settings) -> AsyncIterator[Api]:
     """The application with its own limits."""
     async with running(app_settings) as (app, client):
-        yield await opened(app, client)
+        yield await open_api(app, client)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ async def tight(app_settings: Settings) -> AsyncIterator[Api]:
     """One that takes three requests of a token or an address in a minute."""
     app_settings.rate_limit = app_settings.rate_limit_anonymous = "3/minute"
     async with running(app_settings) as (app, client):
-        yield await opened(app, client)
+        yield await open_api(app, client)
 
 
 def standing(answer: httpx.Response) -> tuple[str, int]:
@@ -110,13 +110,13 @@ async def test_each_answer_tells_what_remains(api: Api) -> None:
 
 @pytest.mark.parametrize("ask", ["rest", "graphql"])
 async def test_beyond_the_limit_everything_is_429(tight: Api, ask: str) -> None:
-    async def asked() -> httpx.Response:
+    async def send_request() -> httpx.Response:
         if ask == "graphql":
             return await tight.graphql("{ me { permissions } }", **tight.token)
         return await tight.client.post(CART, json=ITEMS, headers=tight.token)
 
-    assert [(await asked()).status_code // 100 for _ in range(3)] == [2] * 3
-    answer = await asked()
+    assert [(await send_request()).status_code // 100 for _ in range(3)] == [2] * 3
+    answer = await send_request()
     assert (answer.status_code, standing(answer)) == (429, ("token", 0))
     seconds = int(answer.headers["retry-after"])
     if ask == "rest":
@@ -125,7 +125,7 @@ async def test_beyond_the_limit_everything_is_429(tight: Api, ask: str) -> None:
         (error,) = answer.json()["errors"]
         assert error["extensions"] == {"code": "TOO_MANY_REQUESTS", "retryAfter": seconds}
     clock.advance(dt.timedelta(seconds=seconds))
-    assert (await asked()).status_code // 100 == 2
+    assert (await send_request()).status_code // 100 == 2
 
 
 async def test_the_token_comes_first_then_the_rate_then_the_size(tight: Api) -> None:
@@ -184,7 +184,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Passwords are checked in no time; answers which were."""
     checked: list[str] = []
 
-    async def matches(_kept: str | None, password: str) -> bool:
+    async def matches(_password_hash: str | None, password: str) -> bool:
         checked.append(password)
         await asyncio.sleep(0)
         return password == PASSWORD
@@ -202,7 +202,7 @@ async def test_held_log_ins_are_429_before_the_password_is_looked_at(api: Api, q
     assert refused.json() == {"detail": "Too many attempts. Try again in 1 seconds."}
     assert await api.tokens() == before
     assert quick == [WRONG] * 5
-    (line,) = [line for line in logs if line["event"] == "a log-in is held"]
+    (line,) = [line for line in logs if line["event"] == "a log-in is blocked after too many attempts"]
     assert line["user"] == "l…"
     assert NAME not in str(logs)
     clock.advance(dt.timedelta(seconds=1))
@@ -250,7 +250,7 @@ async def test_two_processes_share_all_of_it(
     app_settings.redis_url = redis_server.url
     app_settings.rate_limit = "10/minute"
     async with running(app_settings) as (app, one), running(app_settings) as (_, other):
-        api = await opened(app, one)
+        api = await open_api(app, one)
         statuses = [
             (await client.get("/api/permissions/", headers=api.token)).status_code
             for _ in range(6)
@@ -269,7 +269,7 @@ async def test_without_redis_limits_go_on_and_nothing_breaks(
     app_settings.redis_url = own_server.url
     app_settings.rate_limit = "10/minute"
     async with running(app_settings) as (app, client):
-        api = await opened(app, client)
+        api = await open_api(app, client)
         assert (await client.get("/api/permissions/", headers=api.token)).status_code == 200
         own_server.kill()
         statuses = [(await client.get("/api/permissions/", headers=api.token)).status_code for _ in range(11)]
@@ -280,14 +280,14 @@ async def test_without_redis_limits_go_on_and_nothing_breaks(
 
 
 async def test_refusals_are_counted_by_kind(tight: Api) -> None:
-    def counted(text: str) -> float:
+    def token_refusals(text: str) -> float:
         found = re.search(r'^coffret_refusals_total\{kind="token"\} (\S+)$', text, re.MULTILINE)
         return float(found[1]) if found else 0
 
-    before = counted((await tight.client.get("/metrics")).text)
+    before = token_refusals((await tight.client.get("/metrics")).text)
     for _ in range(5):
         await tight.client.get("/api/permissions/", headers=tight.token)
-    assert counted((await tight.client.get("/metrics")).text) == before + 2
+    assert token_refusals((await tight.client.get("/metrics")).text) == before + 2
 
 
 # ---- pages of other origins
@@ -315,7 +315,7 @@ async def test_pages_of_a_named_origin_may_call_and_read_the_headers(app_setting
     app_settings.cors_origins = [PAGE]
     app_settings.rate_limit = app_settings.rate_limit_anonymous = "3/minute"
     async with running(app_settings) as (app, client):
-        api = await opened(app, client)
+        api = await open_api(app, client)
         for path in (CART, "/graphql/", "/graphql") * 3:
             allowed = await client.options(path, headers=preflight())
             assert (allowed.status_code, allowed.headers["access-control-allow-origin"]) == (200, PAGE)

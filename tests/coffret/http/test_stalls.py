@@ -13,7 +13,7 @@ from coffret.http.middleware import RequestId
 from coffret.http.stalls import BEAT_INTERVAL, REQUEST_TASK_PREFIX, STALL_THRESHOLD, StallDetector, detect_stalls
 
 
-def counted() -> float:
+def count_stalls() -> float:
     return REGISTRY.get_sample_value("coffret_loop_stall_seconds_count") or 0
 
 
@@ -27,7 +27,7 @@ class Time:
 
 
 def test_a_late_beat_is_counted_with_who_was_running() -> None:
-    time, before = Time(), counted()
+    time, before = Time(), count_stalls()
     watching = StallDetector(lambda: f"{REQUEST_TASK_PREFIX}abc", time)
     with structlog.testing.capture_logs() as logs:
         time.now += BEAT_INTERVAL + 1
@@ -35,10 +35,10 @@ def test_a_late_beat_is_counted_with_who_was_running() -> None:
         watching.check()
         time.now += 1
         watching.beat()
-    assert counted() == before + 1
+    assert count_stalls() == before + 1
     held, told = logs  # looked at once
-    assert held["event"] == "the event loop is held"
-    assert told["event"] == "the event loop was held"
+    assert held["event"] == "the event loop is blocked"
+    assert told["event"] == "the event loop was blocked"
     assert held["request_id"] == told["request_id"] == "abc"
     assert told["seconds"] == 2
     assert "coffret/http/stalls.py" in told["where"]
@@ -61,19 +61,19 @@ def test_nobody_is_blamed_for_the_stall_before() -> None:
 
 @pytest.mark.parametrize("late", [0, STALL_THRESHOLD - 0.01])
 def test_what_is_short_is_nothing(late: float) -> None:
-    time, before = Time(), counted()
+    time, before = Time(), count_stalls()
     watching = StallDetector(lambda: None, time)
     with structlog.testing.capture_logs() as logs:
         for _ in range(10):
             time.now += BEAT_INTERVAL + late
             watching.check()
             watching.beat()
-    assert counted() == before
+    assert count_stalls() == before
     assert logs == []
 
 
 async def test_a_request_that_holds_a_real_loop_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen, counted_then = threading.Event(), counted()
+    seen, counted_then = threading.Event(), count_stalls()
     told: list[dict[str, Any]] = []
     done = asyncio.Event()
 
@@ -96,7 +96,7 @@ async def test_a_request_that_holds_a_real_loop_is_named(monkeypatch: pytest.Mon
     assert [line["request_id"] for line in told] == ["the-request", "the-request"]
     assert "test_stalls.py" in told[0]["where"]
     assert "hold" in told[0]["where"]
-    assert counted() == counted_then + 1
+    assert count_stalls() == counted_then + 1
 
 
 async def test_watching_ends() -> None:

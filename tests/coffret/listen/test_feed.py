@@ -34,7 +34,7 @@ BAD_TOKEN = "coffret_thisIsNoToken"
 
 
 @dataclass
-class Served:
+class FeedServer:
     """`coffret serve` with the demo data, and a way into its database."""
 
     program: Program
@@ -63,10 +63,10 @@ async def happen(db: AsyncSession, subject: object, partner_id: int = 1) -> None
 
 
 @contextlib.asynccontextmanager
-async def serving(database_url: str, folder: pathlib.Path) -> AsyncIterator[Served]:
+async def serving(database_url: str, folder: pathlib.Path) -> AsyncIterator[FeedServer]:
     """A server on a migrated database."""
     program = Program(folder / "data", free_port(), DATABASE_URL=database_url, COFFRET_DEMO="true")
-    served = Served(program, Database(database_url))
+    served = FeedServer(program, Database(database_url))
     try:
         program.wait_until_ready()
         yield served
@@ -76,7 +76,7 @@ async def serving(database_url: str, folder: pathlib.Path) -> AsyncIterator[Serv
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def served(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def feed_server(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[FeedServer]:
     """One server for the tests of this module."""
     async with (
         databases.one() as url,
@@ -86,9 +86,9 @@ async def served(databases: Databases, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def api(served: Served) -> AsyncIterator[ApiClient]:
+async def api(feed_server: FeedServer) -> AsyncIterator[ApiClient]:
     """A client of the server, logged in."""
-    async with ApiClient(served.url) as api:
+    async with ApiClient(feed_server.url) as api:
         assert await api.log_in(MARKETPLACE_USER, PASSWORD)
         yield api
 
@@ -106,75 +106,79 @@ async def new(feed: EventFeed) -> list[str]:
     return [event.subject async for event in feed.poll()]
 
 
-async def test_what_happens_is_told_once_and_in_order(served: Served, api: ApiClient) -> None:
-    await served.happen("before")
+async def test_what_happens_is_told_once_and_in_order(feed_server: FeedServer, api: ApiClient) -> None:
+    await feed_server.happen("before")
     feed = EventFeed(api)
     await feed.start()
     assert await new(feed) == []
     for subject in "abc":
-        await served.happen(subject)
+        await feed_server.happen(subject)
     assert await new(feed) == ["a", "b", "c"]
     assert await new(feed) == []
-    await served.happen("d")
+    await feed_server.happen("d")
     assert await new(feed) == ["d"]
 
 
-async def test_an_event_is_told_whole(served: Served, feed: EventFeed) -> None:
-    await served.happen("whole", 2)
+async def test_an_event_is_told_whole(feed_server: FeedServer, feed: EventFeed) -> None:
+    await feed_server.happen("whole", 2)
     (event,) = [event async for event in feed.poll()]
     row = (
-        await served.db.rows(text("SELECT e.*, p.uuid FROM event e JOIN partner p ON p.id = 2 WHERE subject = 'whole'"))
+        await feed_server.db.rows(
+            text("SELECT e.*, p.uuid FROM event e JOIN partner p ON p.id = 2 WHERE subject = 'whole'")
+        )
     )[0]
     assert event == ReceivedEvent(row.key, "cart.expired", row.occurred_on, "whole", row.data, (2, row.uuid))
 
 
-async def test_what_is_committed_late_is_told_late(served: Served, feed: EventFeed) -> None:
-    async with served.db.sessions() as slow, slow.begin():
+async def test_what_is_committed_late_is_told_late(feed_server: FeedServer, feed: EventFeed) -> None:
+    async with feed_server.db.sessions() as slow, slow.begin():
         await happen(slow, "slow")
-        await served.happen("quick")
+        await feed_server.happen("quick")
         assert await new(feed) == ["quick"]
     assert await new(feed) == ["slow"]
     assert await new(feed) == []
 
 
-async def test_what_began_before_the_listening_and_is_committed_after_is_told(served: Served, api: ApiClient) -> None:
+async def test_what_began_before_the_listening_and_is_committed_after_is_told(
+    feed_server: FeedServer, api: ApiClient
+) -> None:
     feed = EventFeed(api)
-    async with served.db.sessions() as slow, slow.begin():
+    async with feed_server.db.sessions() as slow, slow.begin():
         await happen(slow, "slow")
-        await served.happen("before")
+        await feed_server.happen("before")
         await feed.start()
     assert await new(feed) == ["slow"]
 
 
 @pytest.mark.parametrize("page", [1, 2, 3])
-async def test_pages(served: Served, api: ApiClient, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
+async def test_pages(feed_server: FeedServer, api: ApiClient, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
     monkeypatch.setattr(feeding, "PAGE_SIZE", page)
     feed = EventFeed(api)
     await feed.start()
     subjects = [f"{page}:{number}" for number in range(7)]
     for subject in subjects:
-        await served.happen(subject)
+        await feed_server.happen(subject)
     assert await new(feed) == subjects
     assert await new(feed) == []
 
 
-async def test_what_is_old_is_not_read_again(served: Served, api: ApiClient) -> None:
+async def test_what_is_old_is_not_read_again(feed_server: FeedServer, api: ApiClient) -> None:
     seconds = 0.0
     asked: list[Mapping[str, Any]] = []
 
-    class Noted(ApiClient):
+    class RecordingClient(ApiClient):
         async def execute(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
             asked.append(variables)
             return await super().execute(query, variables)
 
-    async with Noted(api.url, api.token) as noted:
+    async with RecordingClient(api.url, api.token) as noted:
         feed = EventFeed(noted, monotonic=lambda: seconds)
         await feed.start()
-        await served.happen("old")
+        await feed_server.happen("old")
         assert await new(feed) == ["old"]
         began_at = asked[-1]["after"]
         seconds = COMMIT_LAG.total_seconds() - 1
-        await served.happen("newer")
+        await feed_server.happen("newer")
         assert await new(feed) == ["newer"]
         assert asked[-1]["after"] == began_at
         seconds = COMMIT_LAG.total_seconds() + 1
@@ -182,23 +186,25 @@ async def test_what_is_old_is_not_read_again(served: Served, api: ApiClient) -> 
         assert await new(feed) == []
         assert asked[-1]["after"] != began_at
         assert list(feed._seen_keys.values()) == [COMMIT_LAG.total_seconds() - 1]
-        await served.happen("newest")
+        await feed_server.happen("newest")
         assert await new(feed) == ["newest"]
 
 
-async def test_since(served: Served, api: ApiClient) -> None:
-    await served.happen("recent")
-    await served.happen("old")
-    await served.execute("UPDATE event SET occurred_on = occurred_on - interval '1 hour' WHERE subject <> 'recent'")
+async def test_since(feed_server: FeedServer, api: ApiClient) -> None:
+    await feed_server.happen("recent")
+    await feed_server.happen("old")
+    await feed_server.execute(
+        "UPDATE event SET occurred_on = occurred_on - interval '1 hour' WHERE subject <> 'recent'"
+    )
     feed = EventFeed(api, clock.now() - dt.timedelta(minutes=10))
     await feed.start()
     assert await new(feed) == ["recent"]
-    await served.happen("now")
+    await feed_server.happen("now")
     assert await new(feed) == ["now"]
 
 
 async def test_after_an_outage_it_goes_on_where_it_stood(
-    served: Served, api: ApiClient, monkeypatch: pytest.MonkeyPatch
+    feed_server: FeedServer, api: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeding, "PAGE_SIZE", 2)
     outages = [False] * 3 + [True]
@@ -214,7 +220,7 @@ async def test_after_an_outage_it_goes_on_where_it_stood(
         await feed.start()
         subjects = [f"outage {number}" for number in range(9)]
         for subject in subjects:
-            await served.happen(subject)
+            await feed_server.happen(subject)
         told: list[str] = []
 
         async def read() -> None:
@@ -227,13 +233,13 @@ async def test_after_an_outage_it_goes_on_where_it_stood(
         assert told + await new(feed) == subjects
 
 
-async def test_a_partner_hears_of_its_own(served: Served) -> None:
-    async with ApiClient(served.url) as api:
+async def test_a_partner_hears_of_its_own(feed_server: FeedServer) -> None:
+    async with ApiClient(feed_server.url) as api:
         assert await api.log_in(PARTNER_USERS[0], PASSWORD)
         feed = EventFeed(api)
         await feed.start()
-        await served.happen("of the other", 2)
-        await served.happen("own", 1)
+        await feed_server.happen("of the other", 2)
+        await feed_server.happen("own", 1)
         assert await new(feed) == ["own"]
 
 
@@ -248,20 +254,20 @@ async def refusal(url: str, token: str = BAD_TOKEN) -> str:
     return str(caught.value)
 
 
-async def test_a_token_that_nobody_knows(served: Served) -> None:
-    told = await refusal(served.url)
-    assert told.startswith(f"{served.url} does not know this token. Create one there with `coffret token create`")
+async def test_a_token_that_nobody_knows(feed_server: FeedServer) -> None:
+    told = await refusal(feed_server.url)
+    assert told.startswith(f"{feed_server.url} does not know this token. Create one there with `coffret token create`")
 
 
-async def test_a_token_that_may_not(served: Served) -> None:
-    await served.execute("UPDATE app_user SET permissions = '{}' WHERE username = :name", name=PARTNER_USERS[1])
-    async with ApiClient(served.url) as api:
+async def test_a_token_that_may_not(feed_server: FeedServer) -> None:
+    await feed_server.execute("UPDATE app_user SET permissions = '{}' WHERE username = :name", name=PARTNER_USERS[1])
+    async with ApiClient(feed_server.url) as api:
         assert await api.log_in(PARTNER_USERS[1], PASSWORD)
-        assert "permissions.manage_webhook" in await refusal(served.url, api.token)
+        assert "permissions.manage_webhook" in await refusal(feed_server.url, api.token)
 
 
-async def test_a_wrong_password(served: Served) -> None:
-    async with ApiClient(served.url) as api:
+async def test_a_wrong_password(feed_server: FeedServer) -> None:
+    async with ApiClient(feed_server.url) as api:
         assert await api.log_in(MARKETPLACE_USER, "wrong") is False
         assert api.token == ""
 
@@ -305,7 +311,7 @@ async def test_nobody_answers() -> None:
         (500, {"retry_after": "Sat, 21 Nov 2026 08:00:00 GMT"}, RETRY_PAUSE),
     ],
 )
-async def test_it_asks_for_patience(status: int, headers: dict[str, str], pause: dt.timedelta) -> None:
+async def test_it_says_how_long_to_wait(status: int, headers: dict[str, str], pause: dt.timedelta) -> None:
     async with receiving() as receiver:
         receiver.otherwise = answers(status, b"", **headers)
         found = await away(f"http://127.0.0.1:{receiver.port}/")

@@ -27,7 +27,7 @@ from store.core.clock import clock
 from store.event.events import EventRow
 from store.partner.partners import PartnerRow
 from store.webhook.queue import event_body
-from tests.coffret.listen.test_feed import Served, serving
+from tests.coffret.listen.test_feed import FeedServer, serving
 from tests.servers.databases import Databases
 from tests.servers.ports import free_port
 from tests.servers.receivers import TAKES, Receiver, answers, closes, hangs, receiving
@@ -54,7 +54,7 @@ class Listener:
                 stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env={**kept, "HOME": str(home), **environment},
             )  # fmt: skip
 
-    def told(self) -> str:
+    def read_output(self) -> str:
         """What it has written so far."""
         return self.output.read_text()
 
@@ -62,13 +62,13 @@ class Listener:
         """Wait until something is so."""
         deadline = time.monotonic() + WITHIN
         while not true():
-            assert self.process.poll() is None, self.told() + self.errors.read_text()
-            assert time.monotonic() < deadline, self.told() + self.errors.read_text()
+            assert self.process.poll() is None, self.read_output() + self.errors.read_text()
+            assert time.monotonic() < deadline, self.read_output() + self.errors.read_text()
             await asyncio.sleep(0.02)
 
     async def listens(self) -> None:
         """Wait until it listens."""
-        await self.until(lambda: "Listening to" in self.told() + self.errors.read_text())
+        await self.until(lambda: "Listening to" in self.read_output() + self.errors.read_text())
 
     def interrupt(self) -> int:
         """The exit code after Ctrl-C."""
@@ -81,7 +81,7 @@ class Listener:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def served(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def feed_server(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[FeedServer]:
     """One server for the tests of this module."""
     async with (
         databases.one() as url,
@@ -98,12 +98,12 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 @pytest.fixture
-def listen(served: Served, tmp_path: pathlib.Path) -> Iterator[Callable[..., Listener]]:
+def listen(feed_server: FeedServer, tmp_path: pathlib.Path) -> Iterator[Callable[..., Listener]]:
     """Starts `coffret listen` against the server."""
     started: list[Listener] = []
 
     def start(*options: str, **environment: str) -> Listener:
-        started.append(Listener(tmp_path, *options, **{"COFFRET_URL": served.url, **environment}))
+        started.append(Listener(tmp_path, *options, **{"COFFRET_URL": feed_server.url, **environment}))
         return started[-1]
 
     yield start
@@ -114,72 +114,72 @@ def listen(served: Served, tmp_path: pathlib.Path) -> Iterator[Callable[..., Lis
 
 
 async def test_events_are_shown_and_forwarded_as_webhooks_are(
-    served: Served, receiver: Receiver, listen: Callable[..., Listener]
+    feed_server: FeedServer, receiver: Receiver, listen: Callable[..., Listener]
 ) -> None:
-    await served.happen("before")
+    await feed_server.happen("before")
     listener = listen("--forward-to", receiver.url, "--events", OWN)
     await listener.listens()
-    await served.happen("first", 1)
-    await served.happen("second", 2)
-    await listener.until(lambda: len(receiver.received) == 2 and listener.told().count("→") == 2)
-    assert f"Listening to {served.url} as marketplace@demo.localhost." in listener.told()
+    await feed_server.happen("first", 1)
+    await feed_server.happen("second", 2)
+    await listener.until(lambda: len(receiver.received) == 2 and listener.read_output().count("→") == 2)
+    assert f"Listening to {feed_server.url} as marketplace@demo.localhost." in listener.read_output()
     printed = listen("--print-secret")
     assert printed.ended() == (0, "")
-    secret = printed.told().strip()
-    assert f"Forwarding to {receiver.url}, signed with {secret}\n" in listener.told()
+    secret = printed.read_output().strip()
+    assert f"Forwarding to {receiver.url}, signed with {secret}\n" in listener.read_output()
     for received, subject in zip(receiver.received, ("first", "second"), strict=True):
         assert received.verified(secret)["subject"] == subject
         assert (received.method, received.path) == ("POST", "/hooks?shop=1")
-        async with served.db.sessions() as db:
+        async with feed_server.db.sessions() as db:
             query = select(EventRow, PartnerRow.uuid).join(PartnerRow, col(PartnerRow.id) == col(EventRow.partner_id))
             event, uuid = (await db.exec(query.where(col(EventRow.subject) == subject))).one()
         assert received.body == event_body(event, uuid), "what is forwarded is what a webhook would have brought"
-        assert event.key in listener.told()
-    assert "before" not in listener.told()
-    assert listener.told().count("204 in ") == 2
+        assert event.key in listener.read_output()
+    assert "before" not in listener.read_output()
+    assert listener.read_output().count("204 in ") == 2
     assert listener.interrupt() == 0
-    assert listener.told().endswith("Stopped.\n")
+    assert listener.read_output().endswith("Stopped.\n")
     assert listener.errors.read_text() == ""
 
 
 async def test_what_the_receiver_refuses_is_told_and_not_sent_again(
-    served: Served, receiver: Receiver, listen: Callable[..., Listener]
+    feed_server: FeedServer, receiver: Receiver, listen: Callable[..., Listener]
 ) -> None:
     listener = listen("--forward-to", receiver.url.partition("://")[2], "--events", OWN)
     await listener.listens()
     receiver.script += [answers(500), answers(302, location="http://127.0.0.1:1/"), closes, TAKES]
     for number in range(4):
-        await served.happen(f"refused {number}")
-    await listener.until(lambda: listener.told().count("→") == 4)
-    told = [line.split("→ ")[1] for line in listener.told().splitlines() if "→" in line]
+        await feed_server.happen(f"refused {number}")
+    await listener.until(lambda: listener.read_output().count("→") == 4)
+    told = [line.split("→ ")[1] for line in listener.read_output().splitlines() if "→" in line]
     assert [line.partition(" in ")[0] for line in told[:2]] == ["500", "302"]
     assert told[2].startswith("not delivered: ")
     assert told[3].startswith("204 in ")
     assert len(receiver.received) == 4
 
 
-async def test_json_and_a_filter(served: Served, listen: Callable[..., Listener]) -> None:
+async def test_json_and_a_filter(feed_server: FeedServer, listen: Callable[..., Listener]) -> None:
     listener = listen("--print-json", "--events", "order.*", "--events", "webhook.test, cart.expired")
     await listener.listens()
-    await served.happen("as json")
-    await listener.until(lambda: listener.told().count("\n") == 1)
-    (event,) = map(orjson.loads, listener.told().splitlines())
+    await feed_server.happen("as json")
+    await listener.until(lambda: listener.read_output().count("\n") == 1)
+    (event,) = map(orjson.loads, listener.read_output().splitlines())
     assert (event["type"], event["subject"]) == ("cart.expired", "as json")
     assert event["data"] == EVENT_EXAMPLES[EventType.CART_EXPIRED]
     assert "as json" in listener.errors.read_text()
     listener.interrupt()
     other = listen("--events", "order.*,cart.completed", "--since", "1h")
     await other.listens()
-    await served.happen("left out")
+    await feed_server.happen("left out")
     await asyncio.sleep(2.5)
-    assert "cart.expired" not in other.told()
+    assert "cart.expired" not in other.read_output()
     assert other.interrupt() == 0
 
 
-async def test_since(served: Served, listen: Callable[..., Listener]) -> None:
-    await served.happen("a while ago")
+async def test_since(feed_server: FeedServer, listen: Callable[..., Listener]) -> None:
+    await feed_server.happen("a while ago")
     listener = listen("--since", "10m")
-    await listener.until(lambda: "a while ago" in listener.told())
+    await listener.until(lambda: "a while ago" in listener.read_output())
 
 
 async def test_what_can_be_put_right_is_told_in_a_sentence(listen: Callable[..., Listener]) -> None:
@@ -190,15 +190,15 @@ async def test_what_can_be_put_right_is_told_in_a_sentence(listen: Callable[...,
     assert errors.endswith("Is it running? `make run` starts one; --url names another.\n")
 
 
-async def test_other_things_that_can_be_put_right(served: Served) -> None:
+async def test_other_things_that_can_be_put_right(feed_server: FeedServer) -> None:
     for wanted, told in [
-        (ListenOptions(served.url, token="coffret_thisIsNoToken"), "does not know this token"),
+        (ListenOptions(feed_server.url, token="coffret_thisIsNoToken"), "does not know this token"),
         (ListenOptions("https://pay.example"), "A token is required. Create one with `coffret token create USERNAME`"),
         (
-            ListenOptions(served.url, events=["oder.*"]),
+            ListenOptions(feed_server.url, events=["oder.*"]),
             r"No event is called oder\.\*\. There are: cart.completed, cart",
         ),
-        (ListenOptions(served.url, since="yesterday"), "Write a length of time such as"),
+        (ListenOptions(feed_server.url, since="yesterday"), "Write a length of time such as"),
     ]:
         with pytest.raises(CommandError, match=told):
             await run(wanted, Display(as_json=False))
@@ -214,26 +214,26 @@ async def test_a_server_that_is_started_again_is_waited_for(databases: Databases
         await listener.listens()
         served.program.end(signal.SIGTERM)
         await served.happen("while it was away")
-        await listener.until(lambda: "Waiting for it." in listener.told())
+        await listener.until(lambda: "Waiting for it." in listener.read_output())
         served.program = type(served.program)(tmp_path / "data", served.program.port, DATABASE_URL=url)
         served.program.wait_until_ready()
-        await listener.until(lambda: "The server answers again." in listener.told())
-        assert listener.told().count("while it was away") == 1
-        assert listener.told().count("Waiting for it.") == 1
+        await listener.until(lambda: "The server answers again." in listener.read_output())
+        assert listener.read_output().count("while it was away") == 1
+        assert listener.read_output().count("Waiting for it.") == 1
 
 
 # ---- forwarding -------------------------------------------------------------------------------------------------------
 
 
-async def happened(served: Served) -> ReceivedEvent:
+async def happened(served: FeedServer) -> ReceivedEvent:
     """An event."""
     (uuid,) = (await served.db.rows(select(PartnerRow.uuid).limit(1)))[0]
     data = EVENT_EXAMPLES[EventType.ORDER_PAID]
     return ReceivedEvent("evt_1", "order.paid", clock.now(), "12", data, (1, uuid))
 
 
-async def test_a_receiver_that_starts_late_is_sent_to(served: Served) -> None:
-    event, port = await happened(served), free_port()
+async def test_a_receiver_that_starts_late_is_sent_to(feed_server: FeedServer) -> None:
+    event, port = await happened(feed_server), free_port()
     secret = "whsec_" + "c2VjcmV0" * 4
     async with Forwarder(f"http://127.0.0.1:{port}/", secret, pauses=NO_PAUSES) as forwarder:
         receipt = await forwarder.send(event)
@@ -254,12 +254,12 @@ async def test_a_receiver_that_starts_late_is_sent_to(served: Served) -> None:
 
 
 async def test_a_receiver_that_hangs_is_given_up(
-    served: Served, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    feed_server: FeedServer, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forwarding, "TIMEOUT", forwarding.RETRY_PAUSES[0] / 2)
     receiver.otherwise = hangs
     async with Forwarder(receiver.url, "whsec_" + "c2VjcmV0" * 4) as forwarder:
-        receipt = await forwarder.send(await happened(served))
+        receipt = await forwarder.send(await happened(feed_server))
     assert receipt.status is None
     assert receipt.error.startswith("no answer within")
     assert len(receiver.received) == 1

@@ -1,4 +1,4 @@
-"""The development mailbox, and the letters in it, in a client and in a browser."""
+"""The development mailbox, and the messages in it, in a client and in a browser."""
 
 import asyncio
 import pathlib
@@ -32,21 +32,21 @@ from tests.store.mail.examples import KINDS, example, order
 UUID = "5697aa3a-92b1-4303-82d8-e5d8baf28ba9"
 
 
-async def kept(
+async def store_message(
     folder: pathlib.Path,
     message: RenderedMail,
     number: int = 1,
     to: str = "ada@example.com",
     files: Sequence[Attachment] = (),
 ) -> str:
-    """A letter in the folder; answers its name."""
+    """A message in the folder; answers its name."""
     message_id = f"<{UUID[:-1]}{number}@coffret.test>"
     envelope = Envelope(message_id, "mail@coffret.test", "Maison Valserène", "b@v.example", to, "fr", clock.now())
     await FolderMailer(folder).send(build_message(envelope, message, files))
-    return found(folder, number)
+    return message_name(folder, number)
 
 
-def found(folder: pathlib.Path, number: int) -> str:
+def message_name(folder: pathlib.Path, number: int) -> str:
     return next(folder.glob(f"*{UUID[:-1]}{number}.eml")).stem
 
 
@@ -78,8 +78,8 @@ async def test_an_order_is_read_in_the_mailbox(app_shop: Shop, client: httpx.Asy
     assert raw.content.startswith(b"Message-ID: <")
 
 
-async def test_what_a_letter_may_do(client: httpx.AsyncClient, app_settings: Settings) -> None:
-    name = await kept(
+async def test_what_a_message_may_do(client: httpx.AsyncClient, app_settings: Settings) -> None:
+    name = await store_message(
         app_settings.data_dir / "mail", RenderedMail("Hi", "<head></head><script>alert(1)</script>", "Hi\n")
     )
     for path in ("/_mail/", f"/_mail/{name}/"):
@@ -93,12 +93,12 @@ async def test_what_a_letter_may_do(client: httpx.AsyncClient, app_settings: Set
     assert "allow-same-origin" not in policy
 
 
-async def test_what_comes_with_a_letter_is_listed_and_saved(client: httpx.AsyncClient, app_settings: Settings) -> None:
+async def test_what_comes_with_a_message_is_listed_and_saved(client: httpx.AsyncClient, app_settings: Settings) -> None:
     files = [
         Attachment("Bon <b> é.pdf", "application/pdf", b"%PDF-1.7 x"),
         Attachment("b.pdf", "application/pdf", b"b"),
     ]
-    name = await kept(app_settings.data_dir / "mail", RenderedMail("Hi", "<p>Hi</p>", "Hi\n"), files=files)
+    name = await store_message(app_settings.data_dir / "mail", RenderedMail("Hi", "<p>Hi</p>", "Hi\n"), files=files)
     page = (await client.get(f"/_mail/{name}/")).text
     assert "Bon &lt;b&gt; é.pdf" in page
     saved = await client.get(f"/_mail/{name}/files/0")
@@ -130,7 +130,7 @@ async def test_there_is_nothing_else(client: httpx.AsyncClient, app_settings: Se
 
 @pytest.mark.parametrize("host", ["shop.localhost", "shop.localhost:8000", "demo.localhost:8000"])
 async def test_a_shops_host_has_no_mailbox(client: httpx.AsyncClient, app_settings: Settings, host: str) -> None:
-    name = await kept(app_settings.data_dir / "mail", RenderedMail("Hi", "<p>Hi</p>", "Hi\n"))
+    name = await store_message(app_settings.data_dir / "mail", RenderedMail("Hi", "<p>Hi</p>", "Hi\n"))
     for path in ("/_mail/", f"/_mail/{name}/", f"/_mail/{name}/html", f"/_mail/{name}/letter.eml"):
         assert (await client.get(path, headers={"Host": host})).status_code == 404
         assert (await client.get(path, headers={"Host": "localhost:8000"})).status_code == 200
@@ -192,22 +192,22 @@ async def test_the_mailbox_is_sound(place: Place, scheme: str) -> None:
     await page.goto(f"{place.origin}/_mail/")
     await sound(page, f"mailbox empty {scheme}", desktop=scheme == "light")
     for number, kind in enumerate(KINDS):
-        await kept(place.folder, example(kind, "fr"), number)
+        await store_message(place.folder, example(kind, "fr"), number)
     await page.reload()
-    assert await page.locator(".letters li").count() == len(KINDS)
+    assert await page.locator(".messages li").count() == len(KINDS)
     await sound(page, f"mailbox list {scheme}", desktop=scheme == "light")
     await page.get_by_text("Votre commande 1042").click()
     inside = page.frame_locator("iframe")
     assert await inside.locator("h1").inner_text() == "Merci pour votre commande"
-    await sound(page, f"mailbox letter {scheme}", desktop=scheme == "light")
+    await sound(page, f"mailbox message {scheme}", desktop=scheme == "light")
     assert [problem for problem in problems if "favicon" not in problem] == []
 
 
 @pytest.mark.browser
 @pytest.mark.usefixtures("chromium")
-async def test_a_letter_leads_elsewhere_in_a_new_tab_and_runs_nothing(place: Place) -> None:
+async def test_a_message_leads_elsewhere_in_a_new_tab_and_runs_nothing(place: Place) -> None:
     html = "<html><head></head><body><a href='/_mail/'>Away</a><script>document.title='run'</script></body></html>"
-    name = await kept(place.folder, RenderedMail("Hi", html, "Hi\n"))
+    name = await store_message(place.folder, RenderedMail("Hi", html, "Hi\n"))
     page = await place.browser.new_page()
     await page.goto(f"{place.origin}/_mail/{name}/")
     async with page.context.expect_page() as opened:
@@ -219,7 +219,7 @@ async def test_a_letter_leads_elsewhere_in_a_new_tab_and_runs_nothing(place: Pla
 @pytest.mark.browser
 @pytest.mark.usefixtures("chromium")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_letters_are_sound_at_any_width(chromium: str, scheme: str) -> None:
+async def test_messages_are_sound_at_any_width(chromium: str, scheme: str) -> None:
     long = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz" * 2
     async with async_playwright() as playwright:
         browser = await launched(playwright)

@@ -75,7 +75,7 @@ class MangopayApi:
         headers = {"Authorization": f"Bearer {self.token}"} | ({"Idempotency-Key": key} if key else {})
         return await self.http.request(method, f"/{version}/sandbox{path}", json=body, headers=headers, **more)
 
-    async def made(self, path: str, body: Any, *, key: str | None = None) -> Json:
+    async def create(self, path: str, body: Any, *, key: str | None = None) -> Json:
         """A POST that works."""
         answer = await self.call("POST", path, body, key=key)
         assert answer.status_code == 200, answer.text
@@ -104,13 +104,13 @@ class MangopayApi:
 
     async def payer(self) -> str:
         """Someone who pays."""
-        id: str = (await self.made("/sca/users/natural", PAYER))["Id"]
+        id: str = (await self.create("/sca/users/natural", PAYER))["Id"]
         return id
 
     async def payin(self, *, key: str | None = None, **changes: Any) -> Json:
         """A web pay-in of 25.00 EUR with a fee of 2.50, to be paid on its page."""
         await self.seed()
-        return await self.made("/payins/card/web", {**payin_body(await self.payer()), **changes}, key=key)
+        return await self.create("/payins/card/web", {**payin_body(await self.payer()), **changes}, key=key)
 
     async def paid(self, card: str = SUCCESS, **changes: Any) -> Json:
         """A pay-in that was paid."""
@@ -126,7 +126,7 @@ class MangopayApi:
     async def hook(self, *event_types: str) -> None:
         """Register hooks."""
         for event_type in event_types:
-            await self.made("/hooks", {"EventType": event_type, "Url": HOOK})
+            await self.create("/hooks", {"EventType": event_type, "Url": HOOK})
 
 
 PAYER: Mapping[str, Any] = {

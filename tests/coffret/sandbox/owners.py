@@ -46,7 +46,7 @@ def owner_body(kind: str, *, email: str = "joana+accept@example.com", **changes:
 async def owner(api: MangopayApi, kind: str = "BUSINESS", **changes: Any) -> str:
     """An owner's id."""
     path, body = owner_body(kind, **changes)
-    id: str = (await api.made(path, body))["Id"]
+    id: str = (await api.create(path, body))["Id"]
     return id
 
 
@@ -56,13 +56,13 @@ async def level(api: MangopayApi, user: str) -> str:
     return known
 
 
-async def told(api: MangopayApi, *event_types: str) -> list[tuple[str, str]]:
+async def list_events(api: MangopayApi, *event_types: str) -> list[tuple[str, str]]:
     """Events of these types that the provider lists: type and resource, type by type."""
     listed = [event for type in event_types for event in await api.read(f"/events?EventType={type}")]
     return [(event["EventType"], event["ResourceId"]) for event in listed]
 
 
-async def refused(api: MangopayApi, answer: Any, status: int, type: str, *fields: str) -> None:
+async def assert_refused(api: MangopayApi, answer: Any, status: int, type: str, *fields: str) -> None:
     """The answer is this refusal and names these fields."""
     assert answer.status_code == status, answer.text
     body = answer.json()

@@ -49,18 +49,18 @@ STEPS: tuple[tuple[str, Mapping[str, str]], ...] = (
 
 async def owner(api: MangopayApi, **changes: Any) -> Json:
     """A company that has to enrol."""
-    return await api.made("/sca/users/legal", {**COMPANY, **changes})
+    return await api.create("/sca/users/legal", {**COMPANY, **changes})
 
 
-def token_of(made: Json) -> str:
+def token_of(created: Json) -> str:
     """The token of the session that an answer leads to."""
-    url: str = made["PendingUserAction"]["RedirectUrl"]
+    url: str = created["PendingUserAction"]["RedirectUrl"]
     return parse_qs(urlsplit(url).query)["token"][0]
 
 
-def page_of(made: Json, **query: str) -> str:
+def page_of(created: Json, **query: str) -> str:
     """Where the session's page is, for the client, with the way back unless `query` says otherwise."""
-    return "/sca?" + urlencode({"token": token_of(made), **(query or {"returnUrl": BACK})})
+    return "/sca?" + urlencode({"token": token_of(created), **(query or {"returnUrl": BACK})})
 
 
 async def step(api: MangopayApi, page: str, stage: str, typed: Mapping[str, str] | None = None) -> httpx.Response:
@@ -86,7 +86,7 @@ async def enrolled(api: MangopayApi, **changes: Any) -> Json:
     return user
 
 
-async def told(api: MangopayApi, *event_types: str) -> list[tuple[str, str]]:
+async def list_events(api: MangopayApi, *event_types: str) -> list[tuple[str, str]]:
     """Type and resource of every event of these types that there was, in order."""
     found = []
     for event_type in event_types:

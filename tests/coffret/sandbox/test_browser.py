@@ -1,4 +1,4 @@
-"""The hosted pages in a real browser: accessible in every state, on a phone and a desk, with and without JavaScript."""
+"""The hosted pages in a real browser: accessible in every state, on a phone and a desktop, with and without JavaScript."""
 
 import asyncio
 import socket

@@ -45,7 +45,7 @@ async def state(api: MangopayApi) -> dict[str, list[Any]]:
     return rows
 
 
-def named(body: Json, field: str) -> bool:
+def names_field(body: Json, field: str) -> bool:
     """Whether a refusal names a field, or what is inside it, in whatever case."""
     told = [name.lower() for name in body["errors"] or ()]
     return any(f".{field.lower()}".endswith(f".{name}") or name.startswith(f"{field.lower()}.") for name in told)
@@ -103,7 +103,7 @@ async def test_refuses_what_the_table_does_not_take(api: MangopayApi, things: Wi
     for field, body in bad_bodies(call):
         answer = await things.send(call, body)
         told = answer.json()
-        if (answer.status_code, told.get("Type")) != (400, "param_error") or not named(told, field):
+        if (answer.status_code, told.get("Type")) != (400, "param_error") or not names_field(told, field):
             wrong.append((field, wire.at(body, field), answer.status_code, told))
         else:
             wrong += wire.problems("error", told)
@@ -117,14 +117,14 @@ async def test_refuses_without_a_parameter(api: MangopayApi, call: WireCall) -> 
         query = {other: value for other, value in call.query.items() if other != name}
         answer = await api.call("GET", call.path, params=query)
         assert (answer.status_code, answer.json()["Type"]) == (400, "param_error")
-        assert named(answer.json(), name)
+        assert names_field(answer.json(), name)
 
 
-@pytest.mark.parametrize("call", [call for call in GOOD if call.named], ids=lambda call: call.name)
+@pytest.mark.parametrize("call", [call for call in GOOD if call.path_names], ids=lambda call: call.name)
 async def test_an_address_that_names_nothing(api: MangopayApi, things: WireObjects, call: WireCall) -> None:
     _, body = await things.prepared(call)
     before = await state(api)
-    for name in call.named:
+    for name in call.path_names:
         path = call.path.replace(f"{{{name}}}", "none-such-thing-0001")
         answer = await things.send(call, body, path)
         assert (answer.status_code, answer.json()["Type"]) == (wire.ERROR_TYPES[call.unknown], call.unknown)
@@ -155,7 +155,7 @@ async def test_addresses_may_be_shouted_and_end_with_a_slash(things: WireObjects
 
 @pytest.mark.parametrize("line", wire.NOT_MODELLED)
 async def test_what_is_not_modelled_says_so(api: MangopayApi, things: WireObjects, line: str) -> None:
-    method, path = (await things.filled(line)).split(" ")
+    method, path = (await things.fill(line)).split(" ")
     before = await state(api)
     answer = await api.call(method, path, {})
     assert answer.status_code == 501
@@ -205,7 +205,7 @@ async def test_the_token(api: MangopayApi) -> None:
 
 @pytest.mark.parametrize("type", [type for types in wire.EVENTS.values() for type in types])
 async def test_every_kind_of_event_can_be_asked_for(api: MangopayApi, type: str) -> None:
-    hook = await api.made("/hooks", {"EventType": type, "Url": HOOK})
+    hook = await api.create("/hooks", {"EventType": type, "Url": HOOK})
     assert (hook["EventType"], hook["Status"]) == (type, "ENABLED")
     answer = await api.call("GET", "/events", params={"EventType": type})
     assert (answer.status_code, answer.json()) == (200, [])

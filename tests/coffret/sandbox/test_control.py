@@ -18,7 +18,7 @@ from store.core.clock import Clock
 from tests.coffret.sandbox.mangopay_api import CHALLENGE, PAYER, SUCCESS, MangopayApi, page_path, payin_body, running
 
 
-async def refused(api: MangopayApi, method: str, path: str, body: Any = None) -> int:
+async def control_status(api: MangopayApi, method: str, path: str, body: Any = None) -> int:
     return (await api.http.request(method, f"/_sb{path}", json=body)).status_code
 
 
@@ -26,7 +26,7 @@ async def test_index_names_everything() -> None:
     async with running() as api:
         named = (await api.control("GET", "/"))["control_plane"]
         assert "POST /_sb/clock" in named
-        assert await refused(api, "GET", "/nothing") == 404
+        assert await control_status(api, "GET", "/nothing") == 404
 
 
 async def test_other_sites_may_not_steer_it() -> None:
@@ -45,7 +45,7 @@ async def test_clock() -> None:
         assert 3600 <= after["timestamp"] - before["timestamp"] <= 3602
         assert api.clock.ahead.total_seconds() == after["ahead"]
         for body in ({}, {"advance": -1}, {"advance": "soon"}):
-            assert await refused(api, "POST", "/clock", body) == 400
+            assert await control_status(api, "POST", "/clock", body) == 400
         assert (await api.control("GET", "/clock"))["ahead"] == after["ahead"]
 
 
@@ -58,7 +58,7 @@ async def test_seed_is_idempotent() -> None:
         assert await api.control("POST", "/seed", {**body, "name": "Other"}) == first
         assert await api.read("/sca/users/legal/partner") == first["user"]
         assert await api.read("/wallets/wallet") == first["wallet"]
-        assert await refused(api, "POST", "/seed", {"user_id": "x"}) == 400
+        assert await control_status(api, "POST", "/seed", {"user_id": "x"}) == 400
 
 
 async def test_pay_without_a_browser() -> None:
@@ -75,18 +75,18 @@ async def test_pay_without_a_browser() -> None:
             answer = await api.control("POST", f"/payins/{payin['Id']}/pay", body)
             assert (answer["Status"], answer["ResultCode"]) == expected
             assert await api.read(f"/payins/{payin['Id']}") == answer
-        assert await refused(api, "POST", f"/payins/{payin['Id']}/pay", {"card": SUCCESS}) == 409
-        assert await refused(api, "POST", "/payins/none/pay", {"card": SUCCESS}) == 404
+        assert await control_status(api, "POST", f"/payins/{payin['Id']}/pay", {"card": SUCCESS}) == 409
+        assert await control_status(api, "POST", "/payins/none/pay", {"card": SUCCESS}) == 404
         open_payin = await api.payin()
-        assert await refused(api, "POST", f"/payins/{open_payin['Id']}/pay", {"card": "4111111111111111"}) == 400
-        assert await refused(api, "POST", f"/payins/{open_payin['Id']}/pay", {"cards": SUCCESS}) == 400
+        assert await control_status(api, "POST", f"/payins/{open_payin['Id']}/pay", {"card": "4111111111111111"}) == 400
+        assert await control_status(api, "POST", f"/payins/{open_payin['Id']}/pay", {"cards": SUCCESS}) == 400
         assert (await api.read(f"/payins/{open_payin['Id']}"))["Status"] == "CREATED"
 
 
 async def test_reset_forgets_all_but_the_time() -> None:
     async with running() as api:
         paid = await api.paid()
-        await api.made(f"/payins/{paid['Id']}/refunds", {"AuthorId": paid["AuthorId"]})
+        await api.create(f"/payins/{paid['Id']}/refunds", {"AuthorId": paid["AuthorId"]})
         await api.control("POST", "/faults", {"kind": "drop"})
         await api.advance(60)
         ahead = (await api.control("GET", "/clock"))["ahead"]
@@ -179,7 +179,7 @@ def make_users(path: pathlib.Path, count: int) -> None:
         await close(app)
         async with running(path, clock=Clock(), seed=1) as api:
             for _ in range(count):
-                await api.made("/sca/users/natural", PAYER)
+                await api.create("/sca/users/natural", PAYER)
 
     asyncio.run(work())
 
@@ -203,7 +203,7 @@ def test_killed_at_any_moment_nothing_is_half_done(tmp_path: pathlib.Path) -> No
             assert stats["charged"] >= 3
             for id, charges in stats["charges"].items():
                 assert (await api.read(f"/payins/{id}"))["Status"] == ("SUCCEEDED" if charges else "CREATED")
-            assert (await api.made("/payins/card/web", payin_body(await api.payer())))["Status"] == "CREATED"
+            assert (await api.create("/payins/card/web", payin_body(await api.payer())))["Status"] == "CREATED"
 
     asyncio.run(look())
 

@@ -85,12 +85,12 @@ async def test_failed_object(api: MangopayApi) -> None:
     await api.seed()
     body = payin_body(await api.payer())
     await api.control("POST", "/faults", {"path": "/payins/card/web", "kind": "failed", "code": "101101"})
-    failed = await api.made("/payins/card/web", body)
+    failed = await api.create("/payins/card/web", body)
     assert (failed["Status"], failed["ResultCode"]) == ("FAILED", "101101")
     assert (await api.http.get(failed["RedirectURL"])).status_code == 410
     paid = await api.paid()
     await api.control("POST", "/faults", {"path": "/payins/*/refunds", "kind": "failed"})
-    refund = await api.made(f"/payins/{paid['Id']}/refunds", {"AuthorId": paid["AuthorId"]})
+    refund = await api.create(f"/payins/{paid['Id']}/refunds", {"AuthorId": paid["AuthorId"]})
     assert (refund["Status"], refund["ResultCode"]) == ("FAILED", "009199")
     assert (await api.read("/wallets/wallet"))["Balance"]["Amount"] == 2250
 

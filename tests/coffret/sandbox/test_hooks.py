@@ -113,7 +113,7 @@ async def test_duplicated(api: MangopayApi) -> None:
 async def test_out_of_order(api: MangopayApi) -> None:
     await policy(api, "out_of_order", seconds=10)
     payin = await api.paid()
-    refund = await api.made(f"/payins/{payin['Id']}/refunds", {"AuthorId": payin["AuthorId"]})
+    refund = await api.create(f"/payins/{payin['Id']}/refunds", {"AuthorId": payin["AuthorId"]})
     await api.advance(10)
     await api.advance(10)
     assert await api.notices() == [(REFUNDED, refund["Id"]), (SUCCEEDED, payin["Id"]), (CREATED, payin["Id"])]
@@ -274,7 +274,7 @@ async def test_sent_over_the_network_by_default() -> None:
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://sandbox.test") as http:
         api = MangopayApi(app, Clock(), http, [])
         for event_type, url in ((CREATED, f"{origin}/hook"), (FAILED, f"{origin}/nothing")):
-            await api.made("/hooks", {"EventType": event_type, "Url": url})
+            await api.create("/hooks", {"EventType": event_type, "Url": url})
         await api.paid("4970109000000106")
         await api.control("POST", "/hooks/flush")
         outcomes = [delivery["outcome"] for delivery in (await api.control("GET", "/hooks/deliveries"))["deliveries"]]

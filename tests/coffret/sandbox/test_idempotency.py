@@ -51,7 +51,7 @@ async def test_refusals_are_kept_too(api: MangopayApi) -> None:
 
 
 async def test_kept_for_a_day(api: MangopayApi) -> None:
-    await api.made("/sca/users/natural", PAYER, key=KEY)
+    await api.create("/sca/users/natural", PAYER, key=KEY)
     await api.advance(86_399)
     await api.log_in()
     assert (await api.read(f"/responses/{KEY}"))["StatusCode"] == "200"
@@ -59,7 +59,7 @@ async def test_kept_for_a_day(api: MangopayApi) -> None:
     await api.advance(2)
     answer = await api.call("GET", f"/responses/{KEY}")
     assert (answer.status_code, answer.json()["Type"]) == (400, "correlationid_not_found")
-    await api.made("/sca/users/natural", PAYER, key=KEY)
+    await api.create("/sca/users/natural", PAYER, key=KEY)
 
 
 @pytest.mark.parametrize("key", ["short", "x" * 15, "x" * 37, "0123456789abcdef_", "0123456789abcdef "])
@@ -69,8 +69,8 @@ async def test_keys_have_a_form(api: MangopayApi, key: str) -> None:
 
 
 async def test_a_uuid_is_a_key_and_none_executes_again(api: MangopayApi) -> None:
-    await api.made("/sca/users/natural", PAYER, key=str(uuid.uuid4()))
-    ids = {(await api.made("/sca/users/natural", PAYER))["Id"] for _ in range(2)}
+    await api.create("/sca/users/natural", PAYER, key=str(uuid.uuid4()))
+    ids = {(await api.create("/sca/users/natural", PAYER))["Id"] for _ in range(2)}
     assert len(ids) == 2
 
 
@@ -99,7 +99,7 @@ async def test_a_call_that_dies_before_it_runs_frees_its_key(api: MangopayApi) -
     await api.control("POST", "/faults", {"path": "/sca/*", "kind": "slow", "seconds": 60})
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(api.call("POST", "/sca/users/natural", PAYER, key=KEY), 0.1)
-    await api.made("/sca/users/natural", PAYER, key=KEY)
+    await api.create("/sca/users/natural", PAYER, key=KEY)
 
 
 async def test_request_lost_and_answer_lost(api: MangopayApi) -> None:

@@ -49,7 +49,7 @@ async def test_lists_refuse_what_they_cannot_do(api: MangopayApi) -> None:
 async def test_lists_filter(api: MangopayApi) -> None:
     paid, open_ = await api.paid(), await api.payin()
     await api.advance(10)
-    refund = await api.made(f"/payins/{paid['Id']}/refunds", {"AuthorId": paid["AuthorId"]})
+    refund = await api.create(f"/payins/{paid['Id']}/refunds", {"AuthorId": paid["AuthorId"]})
     cases = {
         "Status=SUCCEEDED": [paid, refund],
         "Status=SUCCEEDED,CREATED": [paid, open_, refund],

@@ -38,7 +38,7 @@ async def api() -> AsyncIterator[MangopayApi]:
         yield api
 
 
-def refused(answer: httpx.Response, status: int, type: str) -> Any:
+def refusal_errors(answer: httpx.Response, status: int, type: str) -> Any:
     """An error body in the provider's shape; answers its `errors`."""
     assert answer.status_code == status, answer.text
     body = answer.json()
@@ -67,7 +67,7 @@ async def test_token_lives_for_its_time(api: MangopayApi) -> None:
     assert (await api.call("GET", "/hooks")).status_code == 200
     await api.advance(2)
     answer = await api.call("GET", "/hooks")
-    refused(answer, 401, "unauthorized")
+    refusal_errors(answer, 401, "unauthorized")
     assert "PendingUserAction" not in answer.headers["WWW-Authenticate"]
 
 
@@ -78,22 +78,22 @@ async def test_wrong_secret_gets_no_token(api: MangopayApi, authorization: str) 
     answer = await api.http.post(
         "/v2.01/oauth/token", data={"grant_type": "client_credentials"}, headers={"Authorization": authorization}
     )
-    refused(answer, 401, "unauthorized")
+    refusal_errors(answer, 401, "unauthorized")
 
 
 async def test_token_needs_its_form(api: MangopayApi) -> None:
-    assert refused(await token(api, grant_type="password"), 400, "param_error") == {
+    assert refusal_errors(await token(api, grant_type="password"), 400, "param_error") == {
         "grant_type": "The field grant_type must be client_credentials."
     }
     basic = base64.b64encode(b"sandbox:sandbox").decode()
     answer = await api.http.post("/v2.01/oauth/token", json={}, headers={"Authorization": f"Basic {basic}"})
-    refused(answer, 415, "unsupported_media_type")
+    refusal_errors(answer, 415, "unsupported_media_type")
 
 
 async def test_expired_tokens_and_counted_calls(api: MangopayApi) -> None:
     await api.read("/hooks")
     assert await api.control("POST", "/tokens/expire") == {"expired": 1}
-    refused(await api.call("GET", "/hooks"), 401, "unauthorized")
+    refusal_errors(await api.call("GET", "/hooks"), 401, "unauthorized")
     await api.log_in()
     await api.read("/hooks/")
     stats = await api.control("GET", "/stats")
@@ -104,33 +104,35 @@ async def test_expired_tokens_and_counted_calls(api: MangopayApi) -> None:
 async def test_token_of_another_client(api: MangopayApi) -> None:
     await api.log_in()
     answer = await api.http.get("/v2.01/other/hooks", headers={"Authorization": f"Bearer {api.token}"})
-    refused(answer, 403, "forbidden_ressource")
+    refusal_errors(answer, 403, "forbidden_ressource")
 
 
 async def test_unknown_route_wrong_method_and_unmodelled(api: MangopayApi) -> None:
-    refused(await api.call("GET", "/nothing"), 404, "ressource_not_found")
+    refusal_errors(await api.call("GET", "/nothing"), 404, "ressource_not_found")
     answer = await api.call("PUT", "/events")
-    refused(answer, 405, "method_not_allowed")
+    refusal_errors(answer, 405, "method_not_allowed")
     assert answer.headers["Allow"] == "GET"
     answer = await api.call("POST", "/transfers", {}, key="a" * 16)
-    refused(answer, 501, "not_modelled_by_sandbox")
+    refusal_errors(answer, 501, "not_modelled_by_sandbox")
     assert "POST /transfers" in answer.json()["Message"]
-    refused(await api.call("GET", f"/responses/{'a' * 16}"), 400, "correlationid_not_found")
+    refusal_errors(await api.call("GET", f"/responses/{'a' * 16}"), 400, "correlationid_not_found")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_every_unmodelled_route_says_so(api: MangopayApi, version: str) -> None:
-    unmodelled = [endpoint for endpoint in VERSIONS[version].endpoints if not endpoint.modelled and not endpoint.public]
+    unmodelled = [
+        endpoint for endpoint in VERSIONS[version].endpoints if not endpoint.is_modelled and not endpoint.public
+    ]
     assert len(unmodelled) > 20
     for endpoint in unmodelled:
         path = endpoint.path.replace("{", "").replace("}", "")
-        refused(await api.call(endpoint.method, path, {}, version=version), 501, "not_modelled_by_sandbox")
+        refusal_errors(await api.call(endpoint.method, path, {}, version=version), 501, "not_modelled_by_sandbox")
 
 
 async def test_paths_ignore_case_and_final_slash(api: MangopayApi) -> None:
     id = await api.payer()
     assert (await api.read(f"/SCA/Users/NATURAL/{id}/"))["Id"] == id
-    refused(await api.call("GET", f"/sca/users/natural/{id.lower()}"), 404, "ressource_not_found")
+    refusal_errors(await api.call("GET", f"/sca/users/natural/{id.lower()}"), 404, "ressource_not_found")
 
 
 async def test_body_must_be_a_json_object(api: MangopayApi) -> None:
@@ -149,7 +151,7 @@ async def test_body_must_be_a_json_object(api: MangopayApi) -> None:
 
 
 async def test_natural_payer(api: MangopayApi) -> None:
-    made = await api.made("/sca/users/natural", {**PAYER, "Tag": "buyer"})
+    made = await api.create("/sca/users/natural", {**PAYER, "Tag": "buyer"})
     assert made["Id"].startswith("user_m_")
     assert len(made["Id"]) == len("user_m_") + 26
     assert made["CreationDate"] == int(api.clock.timestamp())
@@ -165,16 +167,16 @@ async def test_natural_payer(api: MangopayApi) -> None:
         "PendingUserAction": None,
     }
     assert await api.read(f"/sca/users/{made['Id']}") == made == await api.read(f"/sca/users/natural/{made['Id']}")
-    refused(await api.call("GET", f"/sca/users/legal/{made['Id']}"), 404, "ressource_not_found")
+    refusal_errors(await api.call("GET", f"/sca/users/legal/{made['Id']}"), 404, "ressource_not_found")
 
 
 async def test_owner_waits_for_authentication(api: MangopayApi) -> None:
-    made = await api.made("/sca/users/legal", LEGAL)
+    made = await api.create("/sca/users/legal", LEGAL)
     assert made["UserStatus"] == "PENDING_USER_ACTION"
     page = await api.http.get(made["PendingUserAction"]["RedirectUrl"] + "&returnUrl=https://shop.example/")
     assert page.status_code == 200
     representative = {**LEGAL["LegalRepresentative"], "Email": "ada+accept@example.com"}  # type: ignore[dict-item]
-    active = await api.made("/sca/users/legal", {**LEGAL, "LegalRepresentative": representative})
+    active = await api.create("/sca/users/legal", {**LEGAL, "LegalRepresentative": representative})
     assert active["UserStatus"] == "ACTIVE"
     assert await api.read(f"/sca/users/legal/{active['Id']}") == active
 
@@ -197,25 +199,27 @@ async def test_owner_waits_for_authentication(api: MangopayApi) -> None:
     ],
 )
 async def test_natural_user_refused(api: MangopayApi, change: dict[str, Any], field: str) -> None:
-    errors = refused(await api.call("POST", "/sca/users/natural", {**PAYER, **change}), 400, "param_error")
+    errors = refusal_errors(await api.call("POST", "/sca/users/natural", {**PAYER, **change}), 400, "param_error")
     assert list(errors) == [field]
 
 
 async def test_business_needs_its_number(api: MangopayApi) -> None:
     body = {name: value for name, value in LEGAL.items() if name != "CompanyNumber"}
-    assert list(refused(await api.call("POST", "/sca/users/legal", body), 400, "param_error")) == ["CompanyNumber"]
-    assert (await api.made("/sca/users/legal", {**body, "LegalPersonType": "SOLETRADER"}))["CompanyNumber"] is None
+    assert list(refusal_errors(await api.call("POST", "/sca/users/legal", body), 400, "param_error")) == [
+        "CompanyNumber"
+    ]
+    assert (await api.create("/sca/users/legal", {**body, "LegalPersonType": "SOLETRADER"}))["CompanyNumber"] is None
 
 
 async def test_missing_fields_are_all_named(api: MangopayApi) -> None:
-    errors = refused(await api.call("POST", "/payins/card/web", {}), 400, "param_error")
+    errors = refusal_errors(await api.call("POST", "/payins/card/web", {}), 400, "param_error")
     assert errors["CreditedWalletId"] == "The CreditedWalletId field is required."
     assert set(errors) == {"AuthorId", "CreditedWalletId", "DebitedFunds", "Fees", "ReturnURL", "CardType", "Culture"}
 
 
 async def test_wallet(api: MangopayApi) -> None:
     owner = await api.payer()
-    made = await api.made("/wallets", {"Owners": [owner], "Description": "Purse", "Currency": "EUR", "Tag": "w"})
+    made = await api.create("/wallets", {"Owners": [owner], "Description": "Purse", "Currency": "EUR", "Tag": "w"})
     assert made == {
         "Id": made["Id"],
         "Owners": [owner],
@@ -230,10 +234,10 @@ async def test_wallet(api: MangopayApi) -> None:
     assert await api.read(f"/wallets/{made['Id']}") == made
     assert await api.read(f"/users/{owner}/wallets") == [made]
     assert await api.read(f"/wallets/{made['Id']}/transactions") == []
-    refused(await api.call("GET", "/wallets/none"), 404, "ressource_not_found")
+    refusal_errors(await api.call("GET", "/wallets/none"), 404, "ressource_not_found")
     for owners in ([], [owner, owner], ["none"]):
         body = {"Owners": owners, "Description": "Purse", "Currency": "EUR"}
-        assert list(refused(await api.call("POST", "/wallets", body), 400, "param_error")) == ["Owners"]
+        assert list(refusal_errors(await api.call("POST", "/wallets", body), 400, "param_error")) == ["Owners"]
     assert len(await api.read(f"/users/{owner}/wallets")) == 1
 
 
@@ -270,7 +274,9 @@ async def test_wallet(api: MangopayApi) -> None:
 async def test_web_payin_refused(api: MangopayApi, change: dict[str, Any], field: str) -> None:
     await api.seed()
     author = await api.payer()
-    errors = refused(await api.call("POST", "/payins/card/web", {**payin_body(author), **change}), 400, "param_error")
+    errors = refusal_errors(
+        await api.call("POST", "/payins/card/web", {**payin_body(author), **change}), 400, "param_error"
+    )
     assert list(errors) == [field]
     assert await api.read(f"/users/{author}/transactions") == []
 
@@ -290,7 +296,7 @@ async def test_rate_limit_headers(api: MangopayApi) -> None:
 
 
 async def test_hooks(api: MangopayApi) -> None:
-    made = await api.made(
+    made = await api.create(
         "/hooks", {"EventType": "PAYIN_NORMAL_FAILED", "Url": HOOK, "Tag": "t", "Email": "ops@example.com"}
     )
     assert made == {
@@ -305,18 +311,18 @@ async def test_hooks(api: MangopayApi) -> None:
     }
     assert await api.read(f"/hooks/{made['Id']}") == made
     again = await api.call("POST", "/hooks", {"EventType": "PAYIN_NORMAL_FAILED", "Url": HOOK})
-    assert list(refused(again, 400, "param_error")) == ["EventType"]
+    assert list(refusal_errors(again, 400, "param_error")) == ["EventType"]
     assert await api.read("/hooks") == [made]
     changed = (await api.call("PUT", f"/hooks/{made['Id']}", {"Status": "DISABLED", "Url": HOOK + "2"})).json()
     assert changed == {**made, "Status": "DISABLED", "Url": HOOK + "2"} == await api.read(f"/hooks/{made['Id']}")
-    refused(await api.call("PUT", "/hooks/none", {}), 404, "ressource_not_found")
+    refusal_errors(await api.call("PUT", "/hooks/none", {}), 404, "ressource_not_found")
     for body, field in (
         ({"EventType": "SOMETHING", "Url": HOOK}, "EventType"),
         ({"EventType": "KYC_CREATED", "Url": "ftp://x"}, "Url"),
         ({"EventType": "KYC_CREATED", "Url": "https://x/" + "y" * 255}, "Url"),
         ({"EventType": "KYC_CREATED"}, "Url"),
     ):
-        assert list(refused(await api.call("POST", "/hooks", body), 400, "param_error")) == [field]
+        assert list(refusal_errors(await api.call("POST", "/hooks", body), 400, "param_error")) == [field]
     assert len(await api.read("/hooks")) == 1
 
 
@@ -331,13 +337,13 @@ async def test_events(api: MangopayApi) -> None:
     events = await api.read("/events?EventType=PAYIN_NORMAL_CREATED&Sort=Date:DESC")
     assert [event["ResourceId"] for event in events] == [later["Id"], payin["Id"]]
     assert len(await api.read(f"/events?EventType=PAYIN_NORMAL_CREATED&AfterDate={found[0]['Date'] + 30}")) == 1
-    refused(await api.call("GET", "/events"), 400, "param_error")
-    refused(await api.call("GET", "/events?EventType=NONE"), 400, "param_error")
+    refusal_errors(await api.call("GET", "/events"), 400, "param_error")
+    refusal_errors(await api.call("GET", "/events?EventType=NONE"), 400, "param_error")
     await api.advance(46 * 86400)
     await api.log_in()
     assert await api.read("/events?EventType=PAYIN_NORMAL_CREATED") == []
     too_old = f"/events?EventType=PAYIN_NORMAL_CREATED&AfterDate={found[0]['Date']}"
-    assert list(refused(await api.call("GET", too_old), 400, "param_error")) == ["AfterDate"]
+    assert list(refusal_errors(await api.call("GET", too_old), 400, "param_error")) == ["AfterDate"]
 
 
 async def test_same_seed_same_ids() -> None:

@@ -19,7 +19,7 @@ from coffret.serving.timeouts import ConnectionLimits, ServerConfig, connections
 LONG = 600.0
 """Seconds that no test comes near."""
 SHORT = 0.2
-PATIENT = ConnectionLimits(header_seconds=LONG, progress_seconds=LONG, idle_seconds=LONG, connections=100)
+LONG_TIMEOUTS = ConnectionLimits(header_seconds=LONG, progress_seconds=LONG, idle_seconds=LONG, connections=100)
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 LARGE = 64 * 1024 * 1024
 
@@ -54,15 +54,15 @@ class Application:
         await send({"type": "http.response.body", "body": said})
 
 
-class Served:
+class ThreadedServer:
     """A server in a thread."""
 
-    def __init__(self, **patience: Any) -> None:
+    def __init__(self, **limits: Any) -> None:
         self.application = Application()
         self.clients: list[socket.socket] = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         config = ServerConfig(
-            self.application, dataclasses.replace(PATIENT, **patience), ws="none", lifespan="off", log_config=None
+            self.application, dataclasses.replace(LONG_TIMEOUTS, **limits), ws="none", lifespan="off", log_config=None
         )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
@@ -92,12 +92,12 @@ class Served:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., Served]]:
-    """Starts servers with the patience that a test gives them."""
+def serve() -> Iterator[Callable[..., ThreadedServer]]:
+    """Starts servers with the timeouts that a test sets."""
     with contextlib.ExitStack() as stack:
 
-        def start(**patience: Any) -> Served:
-            served = Served(**patience)
+        def start(**limits: Any) -> ThreadedServer:
+            served = ThreadedServer(**limits)
             served.thread.start()
             stack.callback(served.end)
             return served
@@ -125,7 +125,7 @@ def one_answer(client: socket.socket) -> bytes:
     return said
 
 
-Serve = Callable[..., Served]
+Serve = Callable[..., ThreadedServer]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_body_that_does_not_come_on_is_not_waited_for(serve: Serve) -> None:
 
 
 def test_a_body_that_comes_on_is_waited_for_however_long_it_takes(serve: Serve) -> None:
-    """Four times the patience in all, with progress in each part of it."""
+    """Four times the timeout in all, with progress in each part of it."""
     served, parts = serve(progress_seconds=SHORT * 4), 40
     client = served.connect(
         b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % (MIN_PROGRESS_BYTES * parts)
@@ -202,7 +202,7 @@ def test_a_body_that_comes_on_is_waited_for_however_long_it_takes(serve: Serve) 
 
 
 def test_what_we_have_not_read_is_not_the_clients_delay(serve: Serve) -> None:
-    """The application begins to read long after the patience with clients: more is on its way than is held for it."""
+    """The application begins to read long after the timeout of clients: more is on its way than is held for it."""
     served, size = serve(progress_seconds=SHORT), 3_000_000
     client = served.connect(b"POST /held HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % size)
     sending = threading.Thread(target=client.sendall, args=(b"x" * size,))
@@ -242,7 +242,7 @@ def test_an_answer_that_nobody_reads_is_given_up(serve: Serve) -> None:
 
 
 def test_an_answer_that_is_read_slowly_is_read_to_its_end(serve: Serve) -> None:
-    """Five times the patience in all; what the machine holds for us does not hide that the client comes on."""
+    """Five times the timeout in all; what the machine holds for us does not hide that the client comes on."""
     client = serve(progress_seconds=SHORT * 5).connect(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     pause, length = threading.Event(), 0
     for _ in range(25):

@@ -30,7 +30,7 @@ class Crowd:
         self._lock = threading.Lock()
         self.threads = [threading.Thread(target=self._ask, args=(kept,)) for kept in [True, False] * (CLIENTS // 2)]
 
-    def _ask(self, kept: bool) -> None:
+    def _ask(self, keep_alive: bool) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         while True:
             if connection.sock is None:
@@ -51,7 +51,7 @@ class Crowd:
                 self.answered += 1
                 if self.answered > 20 * CLIENTS:
                     self.busy.set()
-            if not kept:
+            if not keep_alive:
                 connection.close()
 
 
@@ -69,8 +69,8 @@ def test_nobody_is_cut_off(data: pathlib.Path, workers: int, request: pytest.Fix
         for thread in crowd.threads:
             thread.start()
         assert crowd.busy.wait(120)
-        assert program.end(signal.SIGTERM) == 0, program.told()
+        assert program.end(signal.SIGTERM) == 0, program.read_output()
         for thread in crowd.threads:
             thread.join(60)
     assert crowd.cut == []
-    assert "Traceback" not in program.told()
+    assert "Traceback" not in program.read_output()

@@ -43,15 +43,15 @@ class Program:
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**kept, **settings}, start_new_session=True,
             )  # fmt: skip
 
-    def told(self) -> str:
+    def read_output(self) -> str:
         """All it has written so far."""
         return self.output.read_text()
 
     def wait_until_ready(self, until: str = "Coffret is ready") -> None:
         deadline = time.monotonic() + READY_WITHIN
-        while until not in self.told():
-            assert self.process.poll() is None, self.told()
-            assert time.monotonic() < deadline, self.told()
+        while until not in self.read_output():
+            assert self.process.poll() is None, self.read_output()
+            assert time.monotonic() < deadline, self.read_output()
             time.sleep(0.02)
 
     def ask(self, path: str) -> int:
@@ -118,9 +118,9 @@ def test_ends_in_order_with_everything_it_started(data: pathlib.Path, number: si
     assert program.ask("/healthz") == program.ask("/readyz") == 200
     started = processes(data.parent)
     assert len(started) >= 2
-    assert program.end(number) == 0, program.told()
+    assert program.end(number) == 0, program.read_output()
     assert processes(data.parent) == []
-    assert "Traceback" not in program.told()
+    assert "Traceback" not in program.read_output()
     assert not (data / "postgres/postmaster.pid").exists()
 
 
@@ -153,19 +153,19 @@ def test_a_signal_while_it_starts_ends_it_too(data: pathlib.Path) -> None:
     program = Program(data, free_port())
     deadline = time.monotonic() + READY_WITHIN
     while not (data / "postgres/postmaster.pid").exists():
-        assert program.process.poll() is None, program.told()
-        assert time.monotonic() < deadline, program.told()
+        assert program.process.poll() is None, program.read_output()
+        assert time.monotonic() < deadline, program.read_output()
         time.sleep(0.005)
     started = processes(data.parent)
-    assert program.end(signal.SIGTERM) == 0, program.told()
+    assert program.end(signal.SIGTERM) == 0, program.read_output()
     assert gone(*started)
-    assert "Traceback" not in program.told()
+    assert "Traceback" not in program.read_output()
 
 
 def test_takes_a_free_port_and_tells_which(data: pathlib.Path) -> None:
     program = Program(data, 0)
     program.wait_until_ready()
-    match = re.search(r"ready at http://127\.0\.0\.1:(\d+) ", program.told())
+    match = re.search(r"ready at http://127\.0\.0\.1:(\d+) ", program.read_output())
     assert match
     program.port = int(match[1])
     assert program.ask("/healthz") == 200
@@ -178,8 +178,10 @@ def test_a_port_in_use_is_told_before_anything_starts(data: pathlib.Path) -> Non
         other.listen()
         program = Program(data, other.getsockname()[1])
         assert program.process.wait(timeout=60) == 1
-    assert re.search(rf"port {program.port}: Address already in use\. .* PORT={program.port + 1}", program.told())
-    assert "Traceback" not in program.told()
+    assert re.search(
+        rf"port {program.port}: Address already in use\. .* PORT={program.port + 1}", program.read_output()
+    )
+    assert "Traceback" not in program.read_output()
     assert not data.exists()
 
 
@@ -200,7 +202,7 @@ def test_a_second_one_with_the_demo_data_is_refused_and_changes_nothing(data: pa
     for port in (free_port(), first.port):
         second = Program(data, port, COFFRET_DEMO="true")
         assert second.process.wait(timeout=READY_WITHIN) == 1
-        said = " ".join(second.told().split())
+        said = " ".join(second.read_output().split())
         assert f"process {first.process.pid} at http://127.0.0.1:{first.port}" in said
         assert f"kill {first.process.pid}" in said
         assert "COFFRET_DATA_DIR=" in said
@@ -208,9 +210,9 @@ def test_a_second_one_with_the_demo_data_is_refused_and_changes_nothing(data: pa
         assert "Traceback" not in said
     laid = Program(data, free_port(), command="demo")
     assert laid.process.wait(timeout=READY_WITHIN) == 0
-    assert f"demo.localhost:{first.port}/" in laid.told()
+    assert f"demo.localhost:{first.port}/" in laid.read_output()
     assert first.ask("/") == 200
-    assert f"demo.localhost:{first.port}" in first.told()
+    assert f"demo.localhost:{first.port}" in first.read_output()
     assert first.end(signal.SIGKILL) == -signal.SIGKILL
     again = Program(data, free_port(), COFFRET_DEMO="true")
     again.wait_until_ready()
@@ -250,7 +252,7 @@ def test_several_processes_on_one_port(data: pathlib.Path, redis_server: RedisSe
     program = Program(data, free_port(), "--workers", "2", REDIS_URL=redis_server.url)
     program.wait_until_ready()
     assert [program.ask("/readyz") for _ in range(8)] == [200] * 8
-    assert program.end(signal.SIGINT) == 0, program.told()
+    assert program.end(signal.SIGINT) == 0, program.read_output()
     assert processes(data.parent) == []
 
 
@@ -274,8 +276,8 @@ def test_a_worker_beside_it_starts_and_ends_in_order(
     worker = Program(data, free_port(), command="worker", REDIS_URL=redis_server.url)
     server.wait_until_ready()
     worker.wait_until_ready(until="working")
-    assert worker.end(number) == 0, worker.told()
-    assert "Traceback" not in worker.told()
+    assert worker.end(number) == 0, worker.read_output()
+    assert "Traceback" not in worker.read_output()
     assert server.ask("/readyz") == 200
     assert server.end(signal.SIGTERM) == 0
     assert processes(data.parent) == []
@@ -284,13 +286,13 @@ def test_a_worker_beside_it_starts_and_ends_in_order(
 def test_a_worker_that_could_not_delete_the_carts_of_orders_does_not_start(data: pathlib.Path) -> None:
     worker = Program(data, free_port(), command="worker")
     assert worker.process.wait(timeout=60) == 1
-    assert "set REDIS_URL" in worker.told()
-    assert "Traceback" not in worker.told()
+    assert "set REDIS_URL" in worker.read_output()
+    assert "Traceback" not in worker.read_output()
 
 
 def paste(program: Program) -> tuple[int, dict[str, object]]:
     """Run the command that was printed, word by word as a shell takes it; answers status and body."""
-    _, _, command = program.told().partition("\ncurl ")
+    _, _, command = program.read_output().partition("\ncurl ")
     words = shlex.split(command.partition("\n\n")[0].replace("\\\n", ""))
     address = next(word for word in words if word.startswith("http://"))
     headers = dict(words[n + 1].split(": ", 1) for n, word in enumerate(words) if word == "-H")
@@ -305,12 +307,12 @@ def test_the_command_it_prints_creates_a_cart_on_the_port_of_this_start(data: pa
     for port in (free_port(), free_port()):
         program = Program(data, port, COFFRET_DEMO="true")
         program.wait_until_ready(until="-d '")
-        assert "partner@demo.localhost" in program.told()
+        assert "partner@demo.localhost" in program.read_output()
         status, cart = paste(program)
         assert status == 201, cart
         assert cart["items"]
         assert str(cart["funnel_url"]).startswith(f"http://demo.localhost:{port}/ecommerce/shop/customization/?cart=")
-        tokens += re.findall(r"Token (coffret_\S+)'", program.told())
+        tokens += re.findall(r"Token (coffret_\S+)'", program.read_output())
         assert program.end(signal.SIGTERM) == 0
     assert len(set(tokens)) == 2
 
@@ -334,9 +336,9 @@ def test_what_it_cannot_work_with_is_told_in_a_sentence(
 ) -> None:
     program = Program(data, free_port(), **environment)
     assert program.process.wait(timeout=60) == 1
-    assert said in program.told()
-    assert "Traceback" not in program.told()
-    assert "hush" not in program.told()
+    assert said in program.read_output()
+    assert "Traceback" not in program.read_output()
+    assert "hush" not in program.read_output()
     assert not (data / "postgres").exists()
 
 
@@ -349,7 +351,7 @@ def test_a_database_that_is_killed_comes_back_while_it_serves(data: pathlib.Path
     deadline, told = time.monotonic() + 2 * READY_WITHIN, {503}
     while program.ask("/readyz") != 200 or alive(killed) or not (data / "postgres/postmaster.pid").exists():
         told.add(program.ask("/api/permissions/"))
-        assert time.monotonic() < deadline, program.told()
+        assert time.monotonic() < deadline, program.read_output()
         time.sleep(0.05)
     assert told <= {503, 401}
     assert program.ask("/api/permissions/") == 401

@@ -89,13 +89,13 @@ async def same_key_at_both(pair: Pair) -> None:
     assert sum("idempotent-replayed" in a.headers for a in answers) == len(answers) - 1
 
 
-async def replaced_at_both(pair: Pair, made: dict[str, Any]) -> None:
+async def replaced_at_both(pair: Pair, cart: dict[str, Any]) -> None:
     """Of replacements at both servers at once, the last one stands whole."""
-    bodies = [{"id": made["id"], "items": [{"product_id": n, "quantity": n}] * n} for n in range(1, 21)]
+    bodies = [{"id": cart["id"], "items": [{"product_id": n, "quantity": n}] * n} for n in range(1, 21)]
     answers = await asyncio.gather(*(pair.clients[n % 2].post(CART, json=body) for n, body in enumerate(bodies)))
     assert {a.status_code for a in answers} == {200}
     last = max((a.json() for a in answers), key=lambda cart: cart["last_modified"])
-    assert (await pair.clients[0].get(f"{CART}{made['id']}/")).json() == last
+    assert (await pair.clients[0].get(f"{CART}{cart['id']}/")).json() == last
 
 
 async def one_order_from_both(pair: Pair) -> None:

@@ -10,7 +10,7 @@ FORM, CARD_FORM = f"{WINDOW}customization/?", f"{GIFT_CARDS}customization/?"
 CONTINUE, UPDATE, ANOTHER = ("do", "continue"), ("do", "update"), ("do", "another")
 
 
-async def opened(customer: Customer, prototype_id: int) -> Customer:
+async def open_form(customer: Customer, prototype_id: int) -> Customer:
     """The form of an experience."""
     return await customer.open(f"{WINDOW}customization/?prototype={prototype_id}")
 
@@ -38,7 +38,7 @@ def wrong(customer: Customer, place: str) -> str:
 
 async def chosen_massage(customer: Customer, sold: Experiences, **fields: str) -> Customer:
     """A massage in the basket, printed at home; at the second step."""
-    await opened(customer, sold.massage.id)
+    await open_form(customer, sold.massage.id)
     filled = {"reception": "print_at_home", "giftee-first_name": "Marie", "giftee-last_name": "Curie", **fields}
     return await customer.send(FORM, filled, CONTINUE)
 

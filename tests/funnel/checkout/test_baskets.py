@@ -19,7 +19,7 @@ from tests.funnel.checkout.basket_pages import (
     chosen_massage,
     identified,
     line,
-    opened,
+    open_form,
     paid,
     total,
     wrong,
@@ -31,7 +31,7 @@ from tests.funnel.checkout.test_pages import check_controls, check_headers, chec
 
 
 async def test_the_price_follows_what_is_chosen_without_scripts(customer: Customer, sold: Experiences) -> None:
-    await opened(customer, sold.massage.id)
+    await open_form(customer, sold.massage.id)
     assert total(customer) == "€90.00"
     await customer.send(FORM, None, ("do", "more-adults"))
     assert total(customer) == "€170.00"
@@ -51,14 +51,14 @@ def _category(customer: Customer, option_id: int) -> str:
 
 
 async def test_a_preview_answers_prices_and_keeps_nothing(customer: Customer, sold: Experiences) -> None:
-    await opened(customer, sold.stay.id)
+    await open_form(customer, sold.stay.id)
     form = customer.form(FORM)
     preview, place = form.attributes["data-preview"], customer.path
     sent = {"csrf": form.one("input", name="csrf").attributes["value"], "line": str(uuid.uuid4())}
     delivery = next(i for i in customer.page.all("input", name="reception") if "data-home" in i.attributes)
     typed = {"adults": "2", "nights": "3", "reception": delivery.attributes["value"], "country": "FR"}
     await customer.post(preview, sent | typed)
-    assert total(customer) == "€365.00", "three nights, and 5.00 for the letter"
+    assert total(customer) == "€365.00", "three nights, and 5.00 for the post"
     await customer.post(preview, sent | typed | {"adults": "9"})
     assert "at most 3 persons" in wrong(customer, "adults")
     await customer.open(place.split("prototype")[0])
@@ -96,7 +96,7 @@ async def test_what_is_wrong_is_told_at_its_field(
 
 
 async def test_the_rules_of_a_category_are_said_and_held(customer: Customer, sold: Experiences) -> None:
-    await opened(customer, sold.massage.id)
+    await open_form(customer, sold.massage.id)
     oils, extras = customer.page.all("fieldset", class_="category")
     assert (oils.one("strong").text, extras.one("strong").text) == ("Choose one.", "Choose up to 2.")
     assert "checked" in oils.one("input", id=f"option-{sold.lavender.id}").attributes, "what costs least is chosen"
@@ -109,7 +109,7 @@ async def test_the_rules_of_a_category_are_said_and_held(customer: Customer, sol
 
 
 async def test_a_way_to_receive_it_must_be_chosen(customer: Customer, sold: Experiences) -> None:
-    await opened(customer, sold.meal.id)
+    await open_form(customer, sold.meal.id)
     assert not customer.page.all("input", id="adults"), "for two, and nobody else"
     await customer.send(FORM, {"giftee-first_name": "Marie"}, CONTINUE)
     assert customer.errors == ["Choose how you would like to receive your order."]
@@ -126,9 +126,9 @@ async def test_a_way_to_receive_it_must_be_chosen(customer: Customer, sold: Expe
     )
 
 
-async def test_a_bag_is_changed_and_emptied(customer: Customer, sold: Experiences) -> None:
+async def test_a_basket_is_changed_and_emptied(customer: Customer, sold: Experiences) -> None:
     await chosen_massage(customer, sold)
-    await opened(customer, sold.meal.id)
+    await open_form(customer, sold.meal.id)
     assert customer.page.one("input", id="reception-print_at_home").attributes.get("checked") is not None
     await customer.send(FORM, {"for": "self"}, ANOTHER)
     assert customer.path.startswith(WINDOW)
@@ -164,7 +164,7 @@ async def test_what_is_no_longer_sold_stands_in_the_way(shop: Shop, customer: Cu
 
 async def test_a_form_belongs_to_its_session(shop: Shop, sold: Experiences, visitors: Callable[[], Customer]) -> None:
     mine, other = visitors(), visitors()
-    await opened(mine, sold.massage.id)
+    await open_form(mine, sold.massage.id)
     form, path = mine.form(FORM), mine.path
     stolen = {"csrf": form.one("input", name="csrf").attributes["value"], "do": "continue", "line": str(uuid.uuid4())}
     await other.open(WINDOW)
@@ -232,7 +232,7 @@ async def test_a_voucher_is_bought_for_somebody(shop: Shop, customer: Customer, 
     assert code in customer.page.text, "a reload shows it again"
     await customer.open(f"{WINDOW}customization/")
     assert customer.h1 == "Your order is empty", "what was opened last has become an order"
-    await opened(customer, sold.meal.id)
+    await open_form(customer, sold.meal.id)
     assert customer.h1 == "Table for two", "another experience begins anew"
     await customer.send(FORM, {"reception": "print_at_home", "for": "self"}, CONTINUE)
     assert customer.step == "information"
@@ -269,7 +269,7 @@ async def test_a_gift_card_is_sent_by_post_to_the_buyer(shop: Shop, customer: Cu
     assert "It goes to the address that you gave." in customer.page.text
 
 
-async def test_nobody_else_sees_a_bag(shop: Shop, sold: Experiences, visitors: Callable[[], Customer]) -> None:
+async def test_nobody_else_sees_a_basket(shop: Shop, sold: Experiences, visitors: Callable[[], Customer]) -> None:
     mine, other = visitors(), visitors()
     await chosen_massage(mine, sold)
     shared = mine.path.replace("information", "customization")
@@ -337,7 +337,7 @@ async def test_every_page_is_sound(shop: Shop, customer: Customer, sold: Experie
 
 
 @pytest.mark.usefixtures("sold")
-async def test_a_bag_that_is_gone_says_how_long_bags_are_kept(customer: Customer) -> None:
+async def test_a_basket_that_is_gone_says_how_long_baskets_are_kept(customer: Customer) -> None:
     for shop in (WINDOW, GIFT_CARDS):
         await customer.open(f"{shop}payment/")
         assert (customer.response.status_code, customer.h1) == (404, "This basket has expired")

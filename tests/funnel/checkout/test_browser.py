@@ -25,7 +25,7 @@ from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD, Shop, open_shop, 
 from tests.funnel.conftest import checkout_app
 from tests.servers.chromium import needs_chromium, sound, violations
 
-PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 860}
+PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 860}
 CANDLE = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"><rect width="4" height="3" fill="#c9a"/></svg>'
 
 pytestmark = needs_chromium
@@ -259,7 +259,7 @@ async def test_the_last_answer_counts(town: Town, page: Page) -> None:
 
 
 async def test_by_keyboard_alone(town: Town, page: Page) -> None:
-    await page.set_viewport_size(DESK)  # type: ignore[arg-type]
+    await page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
     await page.goto(await town.cart())
     await page.keyboard.press("Tab")
     await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()

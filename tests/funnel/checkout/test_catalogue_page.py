@@ -1,4 +1,4 @@
-"""The shop window of vouchers and gift cards: what is shown, sifted, sorted and leafed through, what is not sold any more, the
+"""The shop window of vouchers and gift cards: what is shown, filtered, sorted and shown in pages, what is not sold any more, the
 pictures of one experience, every page in every language.
 """
 
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from funnel.checkout.catalogue_page import WindowUrls
+from funnel.checkout.catalogue_page import CataloguePageUrls
 from funnel.core.languages import translations
 from schema.catalogue.catalogue_page import CataloguePage, CatalogueQuery
 from schema.core.text import Text
@@ -17,7 +17,7 @@ from store.catalogue.catalogue_page import PAGE_SIZE
 from store.media.media import MediaRow
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import GIFT_CARDS, WINDOW, opened
+from tests.funnel.checkout.basket_pages import GIFT_CARDS, WINDOW, open_form
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
@@ -58,7 +58,7 @@ async def test_what_is_not_sold_is_told_with_a_way_back(
 
 
 async def test_every_page_speaks_every_language(shop: Shop, customer: Customer, sold: Experiences) -> None:
-    massage = (await opened(customer, sold.massage.id)).path
+    massage = (await open_form(customer, sold.massage.id)).path
     card = (await customer.open(GIFT_CARDS)).path
     for language in LANGUAGES:
         said = translations(language).gettext
@@ -73,10 +73,10 @@ async def test_every_page_speaks_every_language(shop: Shop, customer: Customer, 
     assert customer.h1 == translations("de").gettext("Give a gift card"), "the same page, in German"
 
 
-# ---- sifted, sorted, leafed through -----------------------------------------------------------------------------------
+# ---- filtered, sorted, in pages -----------------------------------------------------------------------------------------
 
 
-def shown(customer: Customer) -> list[str]:
+def experience_names(customer: Customer) -> list[str]:
     """The names of the experiences on the page."""
     return [card.one("h2").text for card in customer.page.one("ul", class_="experiences").all("li")]
 
@@ -86,7 +86,7 @@ def chips(customer: Customer) -> dict[str, str]:
     return {link.text: link.attributes["href"] for link in customer.page.one("nav", class_="universes").all("a")}
 
 
-async def sifted(customer: Customer, **changes: str) -> Customer:
+async def filter_page(customer: Customer, **changes: str) -> Customer:
     """Send the form, as a browser does."""
     form = customer.page.one("form", class_="facets")
     assert form.attributes["method"] == "get"
@@ -107,13 +107,13 @@ async def a_picnic_by_the_lake(shop: Shop, sold: Experiences) -> tuple[Environme
     return lake, hill
 
 
-async def test_the_window_offers_what_there_is_to_sift_by(shop: Shop, customer: Customer, sold: Experiences) -> None:
+async def test_the_window_offers_what_there_is_to_filter_by(shop: Shop, customer: Customer, sold: Experiences) -> None:
     await customer.open(WINDOW)
     assert not customer.page.all("form", class_="facets"), "three are seen at a glance"
     assert customer.page.one("section", id="experiences").attributes["aria-label"] == "Experiences"
     await a_picnic_by_the_lake(shop, sold)
     await customer.open(WINDOW)
-    assert shown(customer) == ["Massage by the fire", "Nights above the lake", "Table for two", "Picnic"]
+    assert experience_names(customer) == ["Massage by the fire", "Nights above the lake", "Table for two", "Picnic"]
     assert customer.page.one("p", class_="found").text == "4 experiences"
     assert list(chips(customer)) == ["All", "Spa 3", "Table 1"]
     assert not customer.page.all("select", id="price"), "there is no price range"
@@ -127,42 +127,44 @@ async def test_the_window_offers_what_there_is_to_sift_by(shop: Shop, customer: 
     check_headers(customer)
 
 
-async def test_what_was_sifted_stays_sifted_by_more_in_another_order_and_language(
+async def test_what_was_filtered_stays_filtered_by_more_in_another_order_and_language(
     shop: Shop, customer: Customer, sold: Experiences
 ) -> None:
     lake, hill = await a_picnic_by_the_lake(shop, sold)
     await customer.open(WINDOW)
-    await sifted(customer, sort="cheapest")
-    assert shown(customer)[0] == "Picnic"
+    await filter_page(customer, sort="cheapest")
+    assert experience_names(customer)[0] == "Picnic"
     assert "noindex" in customer.response.text, "one address of it is found, not each order"
     await customer.open(chips(customer)["Spa 3"])
-    assert shown(customer) == ["Massage by the fire", "Table for two", "Nights above the lake"], "still by price"
+    assert experience_names(customer) == ["Massage by the fire", "Table for two", "Nights above the lake"], (
+        "still by price"
+    )
     assert customer.page.one("nav", class_="universes").one("a", aria_current="true").text == "Spa 3"
-    await sifted(customer, environment=str(hill.id))
-    assert (shown(customer), customer.page.one("p", class_="found").text) == (
+    await filter_page(customer, environment=str(hill.id))
+    assert (experience_names(customer), customer.page.one("p", class_="found").text) == (
         ["Nights above the lake"],
         "1 experience See all experiences",
     )
-    await sifted(customer, environment=str(lake.id))
+    await filter_page(customer, environment=str(lake.id))
     assert customer.page.one("p", class_="found").text == "0 experiences"
     assert not customer.page.all("ul", class_="experiences")
     await customer.send(f"{WINDOW}language/", None, ("language", "de"))
     assert customer.page.one("p", class_="found").text == "0 Erlebnisse", "what was asked for outlives the language"
     assert "Tafel 1" in chips(customer)
     await customer.open(customer.page.one("div", class_="nothing").one("a").attributes["href"])
-    assert len(shown(customer)) == 4
+    assert len(experience_names(customer)) == 4
     for odd in ("universe=x", "universe=99999999999&price=-1", "sort=nothing&page=0", "page=two", "environment="):
-        assert len(shown(await customer.open(f"{WINDOW}?{odd}"))) == 4
+        assert len(experience_names(await customer.open(f"{WINDOW}?{odd}"))) == 4
 
 
 async def test_hundreds_are_leafed_through(shop: Shop, customer: Customer, sold: Experiences) -> None:
     await copies(shop, sold.meal, 4 * PAGE_SIZE)
     await customer.open(WINDOW)
-    seen, numbers = shown(customer), []
+    seen, numbers = experience_names(customer), []
     while following := customer.page.all("a", rel="next"):
         numbers.append([item.text for item in customer.page.one("nav", class_="pages").all("li")])
         await customer.open(following[0].attributes["href"])
-        seen += shown(customer)
+        seen += experience_names(customer)
     assert len(seen) == 3 + 4 * PAGE_SIZE
     assert numbers[0] == ["Page 1", "Page 2", "…", "Page 5", "Next page"]
     assert numbers[2] == ["Previous page", "Page 1", "Page 2", "Page 3", "Page 4", "Page 5", "Next page"]
@@ -179,7 +181,7 @@ async def test_hundreds_are_leafed_through(shop: Shop, customer: Customer, sold:
 )
 def test_the_pages_near_this_one_are_linked_to(last: int, here: int, numbers: tuple[int, ...]) -> None:
     window = CataloguePage(CatalogueQuery(page=here), "EUR", 1, 1, last, (), (), (), ())
-    assert WindowUrls(None, window).pages == numbers  # type: ignore[arg-type]
+    assert CataloguePageUrls(None, window).pages == numbers  # type: ignore[arg-type]
 
 
 async def pictures_of(shop: Shop, prototype: VoucherPrototypeRow, many: int) -> list[MediaRow]:

@@ -37,9 +37,7 @@ async def is_closed(customer: Customer, path: str) -> None:
 
 
 @pytest.mark.parametrize("status", ["i", "n"])
-async def test_every_counter_is_closed_at_every_step(
-    shop: Shop, visitors: Visitors, sold: Experiences, status: str
-) -> None:
+async def test_nothing_is_sold_at_any_step(shop: Shop, visitors: Visitors, sold: Experiences, status: str) -> None:
     goods, vouchers, cards = visitors(), visitors(), visitors()
     await at_payment(shop, goods)
     await chosen_massage(vouchers, sold, **{f"option-{sold.rose.id}": "1"})

@@ -15,9 +15,9 @@ from tests.funnel.checkout.test_pages import check_controls, check_headers, chec
 CLOSED = "There are no gift cards on sale at the moment"
 
 
-async def change(shop: Shop, **sent: Any) -> None:
+async def change(shop: Shop, **values: Any) -> None:
     """Change the offer of the shop."""
-    await update_gift_card_offer(shop.manager, UpdateGiftCardOffer.model_validate(sent))
+    await update_gift_card_offer(shop.manager, UpdateGiftCardOffer.model_validate(values))
 
 
 def links(customer: Customer) -> set[str]:

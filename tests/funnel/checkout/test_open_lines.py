@@ -16,7 +16,7 @@ from tests.funnel.checkout.basket_pages import CARD_FORM, GIFT_CARDS
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.checkout.test_payment import at_payment
-from tests.funnel.checkout.test_steps import CUSTOMIZATION, opened, sized
+from tests.funnel.checkout.test_steps import CUSTOMIZATION, open_first_step, sized
 
 HOME, COLLECT, DIGITAL = DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT, DeliveryKind.DIGITAL
 CONTINUE, UPDATE = ("do", "continue"), ("do", "update")
@@ -52,7 +52,7 @@ async def test_what_is_known_is_priced_and_nothing_leads_on_over_it(shop: Shop, 
         for price in ("89.00", "99.00"):
             await shop.variant(product, price)
         line, total = "from €178.00 €89.00 each", "from €178.00"
-    await opened(shop, customer, CartItem(product.id, 2))
+    await open_first_step(shop, customer, CartItem(product.id, 2))
     assert amounts(customer) == (line, total)
     assert customer.amounts["Total"] == customer.amounts["Products"] == total
     assert onward(customer) == ["Check your choice"] * 2
@@ -77,7 +77,7 @@ async def test_what_is_known_is_priced_and_nothing_leads_on_over_it(shop: Shop, 
 
 async def test_once_it_is_chosen_it_leads_on(shop: Shop, customer: Customer) -> None:
     robe, size = await sized(shop)
-    await opened(shop, customer, CartItem(robe.id, 1))
+    await open_first_step(shop, customer, CartItem(robe.id, 1))
     chosen = {f"line-0-attribute-{size.id}": "m", "delivery": str(shop.modes[COLLECT])}
     await customer.send(CUSTOMIZATION, chosen, UPDATE)
     assert (amounts(customer), onward(customer)) == (("€89.00", "€89.00"), ["Continue"] * 2)
@@ -89,14 +89,14 @@ async def test_versions_of_one_price_have_that_price(shop: Shop, customer: Custo
     candle = await shop.product("1.00")
     for _ in range(2):
         await shop.variant(candle, "15.00")
-    await opened(shop, customer, CartItem(candle.id, 1))
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
     assert amounts(customer) == ("€15.00", "€15.00")
 
 
 async def test_what_can_be_ordered_without_it_comes_to_what_it_is(shop: Shop, customer: Customer) -> None:
     """The sum with all that is wanted stands on the first step; an order has what can be ordered."""
     candle, (robe, _) = await shop.product("20.00"), await sized(shop)
-    await opened(shop, customer, CartItem(candle.id, 1), CartItem(robe.id, 1))
+    await open_first_step(shop, customer, CartItem(candle.id, 1), CartItem(robe.id, 1))
     assert customer.page.one(data_live="total").text == "€109.00"
     collect = {"delivery": str(shop.modes[COLLECT])}
     await customer.send(CUSTOMIZATION, collect, CONTINUE)
@@ -106,7 +106,7 @@ async def test_what_can_be_ordered_without_it_comes_to_what_it_is(shop: Shop, cu
 
 async def test_nothing_that_is_sold_leads_nowhere(shop: Shop, customer: Customer) -> None:
     sold_out = await shop.product("20.00", stock=0)
-    await opened(shop, customer, CartItem(sold_out.id, 1))
+    await open_first_step(shop, customer, CartItem(sold_out.id, 1))
     assert onward(customer) == ["Check your choice"] * 2
     assert "disabled" in radio(customer, f"delivery-{shop.modes[DIGITAL]}"), (
         "goods do not go by e-mail, sold out or not"
@@ -120,7 +120,7 @@ async def test_a_delivery_that_cannot_be_had_is_disabled_and_says_why(shop: Shop
     heavy = await shop.product("20.00", weight_grams=10)
     await shop.execute("DELETE FROM delivery_rate WHERE max_weight_grams IS NULL AND country = 'FR'")
     await shop.execute("UPDATE product SET weight_grams = 600")
-    await opened(shop, customer, CartItem(heavy.id, 1))
+    await open_first_step(shop, customer, CartItem(heavy.id, 1))
     home = f"delivery-{shop.modes[HOME]}"
     assert "disabled" not in radio(customer, home), "it is not known where it goes"
     await customer.send(CUSTOMIZATION, {"delivery": str(shop.modes[HOME]), "country": "FR"}, UPDATE)
@@ -139,7 +139,7 @@ async def test_another_country_can_be_chosen_for_a_delivery_that_does_not_go_the
 ) -> None:
     """The country stands beside the delivery, so that one that is chosen stays; without scripts too."""
     candle = await shop.product("20.00")
-    await opened(shop, customer, CartItem(candle.id, 1))
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
     home = str(shop.modes[HOME])
     await customer.send(CUSTOMIZATION, {"delivery": home, "country": "JP"}, CONTINUE)
     assert customer.errors == ["This delivery is not available for your order. Choose another one."]
@@ -170,7 +170,7 @@ async def test_the_second_step_shows_pictures_and_options(shop: Shop, customer: 
     robe, size = await sized(shop)
     await shop.execute("UPDATE product SET picture_url = '/media/robe.webp'")
     large = await shop.variant(robe, "95.00")
-    await opened(shop, customer, CartItem(robe.id, 2, large.id, {size.id: "m"}))
+    await open_first_step(shop, customer, CartItem(robe.id, 2, large.id, {size.id: "m"}))
     await customer.send(CUSTOMIZATION, {"delivery": str(shop.modes[COLLECT])}, CONTINUE)
     assert customer.step == "information"
     for lines in customer.page.all("ul", class_="small-lines"):
@@ -198,7 +198,7 @@ async def test_what_another_device_of_the_same_cart_holds_is_not_sold_out(
     assert told.startswith("It is held for a payment of this basket that was begun on another device, until ")
     assert "sold out" not in told
     other = visitors()
-    await opened(shop, other, CartItem(await shop.one("SELECT id FROM product"), 1))
+    await open_first_step(shop, other, CartItem(await shop.one("SELECT id FROM product"), 1))
     assert other.page.one(id="line-0-problem").text == "This product is sold out. It is left out of your order."
 
 
@@ -219,6 +219,6 @@ async def test_what_is_left_beside_what_is_held_can_be_chosen(
 async def test_a_book_to_download_goes_by_mail_whatever_was_sold_out(shop: Shop, customer: Customer) -> None:
     book = await shop.product("9.00", name=Text(en="Book"), is_physical=False)
     gone = await shop.product("20.00", stock=0)
-    await opened(shop, customer, CartItem(book.id, 1), CartItem(gone.id, 1))
+    await open_first_step(shop, customer, CartItem(book.id, 1), CartItem(gone.id, 1))
     assert "disabled" not in radio(customer, f"delivery-{shop.modes[DIGITAL]}")
     assert Decimal(customer.page.one(data_live="total").text.removeprefix("€")) == Decimal("9.00")

@@ -229,7 +229,7 @@ async def test_the_cart_may_expire_while_its_customer_pays(shop: Shop, customer:
 # ---- what stands in the way of paying ----------------------------------------------------------------------------------
 
 
-async def refused(customer: Customer) -> str:
+async def refusal_title(customer: Customer) -> str:
     """The title of the reason why a payment did not begin."""
     assert customer.step == "payment"
     told = customer.page.one(role="alert").one("h2").text
@@ -243,7 +243,7 @@ async def test_a_changed_price_is_shown_before_it_is_paid(shop: Shop, customer: 
     async with shop.services.db.sessions() as db, db.begin():
         await (await db.connection()).execute(text("UPDATE product SET price_amount = 25"))
     await customer.press_pay()
-    assert await refused(customer) == "Your order has changed since you saw it"
+    assert await refusal_title(customer) == "Your order has changed since you saw it"
     assert customer.amounts["Total"] == "€50.00"
     assert await shop.count("checkout_attempt") == 0
     await customer.press_pay()
@@ -254,7 +254,7 @@ async def test_a_changed_price_is_shown_before_it_is_paid(shop: Shop, customer: 
 async def test_an_amount_that_is_none_pays_nothing(shop: Shop, customer: Customer, total: str) -> None:
     await at_payment(shop, customer)
     await customer.send(f"{PAYMENT}?", {"total": total})
-    assert await refused(customer) == "Your order has changed since you saw it"
+    assert await refusal_title(customer) == "Your order has changed since you saw it"
     assert await shop.count("checkout_attempt") == 0
 
 
@@ -273,7 +273,7 @@ async def test_a_shop_that_cannot_be_paid_says_so(shop: Shop, customer: Customer
     async with shop.services.db.sessions() as db, db.begin():
         await (await db.connection()).execute(text("UPDATE partner SET payments_active = false"))
     await customer.press_pay()
-    assert await refused(customer) == "This shop cannot take cards at the moment"
+    assert await refusal_title(customer) == "This shop cannot take cards at the moment"
 
 
 async def test_a_silent_provider_is_told_and_tried_again(shop: Shop, customer: Customer) -> None:
@@ -281,7 +281,7 @@ async def test_a_silent_provider_is_told_and_tried_again(shop: Shop, customer: C
     fault = {"method": "POST", "path": "/payins/card/web", "kind": "status", "status": 503, "times": 50}
     assert (await shop.control("POST", "/faults", fault)).status_code == 200
     await customer.press_pay()
-    assert await refused(customer) == "The payment service is slow to respond"
+    assert await refusal_title(customer) == "The payment service is slow to respond"
     await shop.control("DELETE", "/faults")
     await customer.open(f"{PAYMENT}?cart={cart.id}")
     await customer.press_pay()

@@ -22,7 +22,7 @@ CUSTOMIZATION = "/ecommerce/shop/customization/"
 Visitors = Callable[[], Customer]
 
 
-async def opened(shop: Shop, customer: Customer, quantity: int = 1) -> dict[str, str]:
+async def open_first_step(shop: Shop, customer: Customer, quantity: int = 1) -> dict[str, str]:
     """A customer at the first step; answers what its form would send."""
     candle = await shop.product("20.00")
     cart = await shop.cart(CartItem(candle.id, quantity))
@@ -34,10 +34,10 @@ async def opened(shop: Shop, customer: Customer, quantity: int = 1) -> dict[str,
 
 
 async def test_one_session_for_all_carts_of_a_shop(shop: Shop, customer: Customer) -> None:
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     session = customer.http.cookies["__Host-coffret-session"]
     first = customer.path
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     assert customer.http.cookies["__Host-coffret-session"] == session
     assert customer.path != first
     for cookie in customer.response.headers.get_list("set-cookie"):
@@ -47,7 +47,7 @@ async def test_one_session_for_all_carts_of_a_shop(shop: Shop, customer: Custome
 
 
 async def test_cookies_over_https_belong_to_one_host(shop: Shop, customer: Customer) -> None:
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     cookies = customer.response.headers.get_list("set-cookie")
     assert cookies
     for cookie in cookies:
@@ -60,7 +60,7 @@ async def test_cookies_over_http_are_plain_ones(shop: Shop) -> None:
     app = checkout_app(shop, Settings(funnel_scheme="http"))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=f"http://{SHOP_HOST}") as http:
         customer = Customer(http)
-        await opened(shop, customer)
+        await open_first_step(shop, customer)
         cookies = customer.response.headers.get_list("set-cookie")
         assert cookies
         for cookie in cookies:
@@ -79,7 +79,7 @@ async def test_a_session_id_that_is_not_ours_is_replaced(shop: Shop, customer: C
 
 
 async def test_a_shared_link_shows_products_only(shop: Shop, customer: Customer, visitors: Visitors) -> None:
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     collect = {"delivery": str(shop.modes[DeliveryKind.CLICK_AND_COLLECT])}
     await customer.send(CUSTOMIZATION, {**collect, "line-0-quantity": "3"}, ("do", "continue"))
     await customer.identify()
@@ -91,7 +91,7 @@ async def test_a_shared_link_shows_products_only(shop: Shop, customer: Customer,
 
 
 async def test_a_step_without_a_cart_goes_on_with_the_last(shop: Shop, customer: Customer) -> None:
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     here = customer.path
     await customer.open(CUSTOMIZATION)
     assert customer.path == here
@@ -117,7 +117,7 @@ async def test_a_step_without_a_cart_goes_on_with_the_last(shop: Shop, customer:
 async def test_a_foreign_form_changes_nothing(
     shop: Shop, customer: Customer, change: dict[str, str], headers: dict[str, str]
 ) -> None:
-    fields = await opened(shop, customer) | {"line-0-quantity": "7"}
+    fields = await open_first_step(shop, customer) | {"line-0-quantity": "7"}
     path = customer.path
     await customer.post(path, fields | change, **headers)
     assert customer.response.status_code == 403
@@ -128,15 +128,15 @@ async def test_a_foreign_form_changes_nothing(
 
 
 async def test_the_token_of_another_session_is_foreign(shop: Shop, customer: Customer, visitors: Visitors) -> None:
-    fields = await opened(shop, customer)
+    fields = await open_first_step(shop, customer)
     stranger = visitors()
-    await opened(shop, stranger)
+    await open_first_step(shop, stranger)
     await stranger.post(customer.path, fields)
     assert stranger.response.status_code == 403
 
 
 async def test_every_form_of_every_address_is_checked(shop: Shop, customer: Customer) -> None:
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     query = customer.path.partition("?")[2]
     for path in ("customization", "customization/preview", "information", "payment", "payment/codes", "payment/cancel"):
         await customer.post(f"/ecommerce/shop/{path}/?{query}", {"csrf": "x.y"})
@@ -152,7 +152,7 @@ def test_tokens_differ_and_belong_to_a_session() -> None:
 
 
 async def test_a_body_that_is_no_form_is_told_so(shop: Shop, customer: Customer) -> None:
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     url = str(customer.response.url)
     for content, kind, status in (
         (b"{}", "application/json", 415),
@@ -169,7 +169,7 @@ async def test_a_body_that_is_no_form_is_told_so(shop: Shop, customer: Customer)
 
 
 async def test_an_unknown_host_has_no_shop(shop: Shop, customer: Customer) -> None:
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     query = customer.path.partition("?")[2]
     await customer.open(f"{NOBODYS_URL}/ecommerce/shop/customization/?{query}")
     assert customer.response.status_code == 404
@@ -178,7 +178,7 @@ async def test_an_unknown_host_has_no_shop(shop: Shop, customer: Customer) -> No
 
 
 async def test_a_host_is_known_in_any_case_but_not_by_forwarding(shop: Shop, customer: Customer) -> None:
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     path = customer.path
     await customer.open(path, Host=SHOP_HOST.upper())
     assert customer.response.status_code == 200
@@ -196,7 +196,7 @@ async def test_a_foreign_cart_is_as_gone_as_an_unknown_one(shop: Shop, customer:
         website="https://other.example",
     )
     await shop.add(other)
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     path = customer.path
     pages = []
     for address in (path, f"{CUSTOMIZATION}?cart=3f2504e0-4f89-41d3-9a0c-0305e82c3301", CUSTOMIZATION + "?cart="):
@@ -218,7 +218,7 @@ async def test_an_unknown_page_is_a_page(shop: Shop, customer: Customer) -> None
 
 
 async def test_a_bug_of_ours_is_told_kindly(shop: Shop, customer: Customer, monkeypatch: pytest.MonkeyPatch) -> None:
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     path = customer.path
 
     async def broken(*_: object) -> None:
@@ -232,7 +232,7 @@ async def test_a_bug_of_ours_is_told_kindly(shop: Shop, customer: Customer, monk
 
 
 async def test_a_store_out_of_reach_is_a_pause(shop: Shop, customer: Customer, monkeypatch: pytest.MonkeyPatch) -> None:
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     path = customer.path
 
     async def away(*_: object) -> None:

@@ -19,7 +19,7 @@ CUSTOMIZATION = "/ecommerce/shop/customization/"
 HOME, COLLECT = DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT
 
 
-async def opened(shop: Shop, customer: Customer, *items: CartItem) -> str:
+async def open_first_step(shop: Shop, customer: Customer, *items: CartItem) -> str:
     """A customer at the first step of a cart; answers its id."""
     cart = await shop.cart(*items)
     await customer.open(f"{CUSTOMIZATION}?cart={cart.id}")
@@ -27,7 +27,7 @@ async def opened(shop: Shop, customer: Customer, *items: CartItem) -> str:
     return str(cart.id)
 
 
-def sent(customer: Customer) -> dict[str, str]:
+def form_fields(customer: Customer) -> dict[str, str]:
     """What the form of the first step would send."""
     return fields_of(customer.form(CUSTOMIZATION), customer.page)
 
@@ -48,50 +48,50 @@ async def test_the_cart_is_there_and_can_be_changed(shop: Shop, customer: Custom
     cart = await shop.cart(CartItem(candle.id, 2, large.id))
     await customer.open(f"/ecommerce/shop/customization{slash}?cart={cart.id}")
     assert customer.h1 == "Your order"
-    assert sent(customer)["line-0-quantity"] == "2"
-    assert sent(customer)["line-0-variant"] == str(large.id)
+    assert form_fields(customer)["line-0-quantity"] == "2"
+    assert form_fields(customer)["line-0-variant"] == str(large.id)
     assert customer.page.one(data_live="total").text == "€60.00"
     await customer.send(CUSTOMIZATION, {"line-0-quantity": "3"}, ("do", "update"))
     assert customer.page.one(data_live="total").text == "€90.00"
     await customer.open(f"{CUSTOMIZATION}?cart={cart.id}")
-    assert sent(customer)["line-0-quantity"] == "3"
+    assert form_fields(customer)["line-0-quantity"] == "3"
 
 
 async def test_buttons_change_one_line(shop: Shop, customer: Customer) -> None:
     candle, soap = await shop.product("20.00"), await shop.product("5.00", name=Text(en="Soap"))
-    await opened(shop, customer, CartItem(candle.id, 1), CartItem(soap.id, 1))
+    await open_first_step(shop, customer, CartItem(candle.id, 1), CartItem(soap.id, 1))
     await customer.send(CUSTOMIZATION, None, ("do", "more-1"))
-    assert [sent(customer)[f"line-{i}-quantity"] for i in (0, 1)] == ["1", "2"]
+    assert [form_fields(customer)[f"line-{i}-quantity"] for i in (0, 1)] == ["1", "2"]
     await customer.send(CUSTOMIZATION, None, ("do", "less-0"))
     await customer.send(CUSTOMIZATION, None, ("do", "less-0"))
-    assert [sent(customer)[f"line-{i}-quantity"] for i in (0, 1)] == ["0", "2"]
+    assert [form_fields(customer)[f"line-{i}-quantity"] for i in (0, 1)] == ["0", "2"]
     await customer.send(CUSTOMIZATION, None, ("do", "remove-0"))
-    assert sent(customer)["line-0-product"] == str(soap.id)
-    assert "line-1-product" not in sent(customer)
+    assert form_fields(customer)["line-0-product"] == str(soap.id)
+    assert "line-1-product" not in form_fields(customer)
 
 
 async def test_something_else_can_be_added(shop: Shop, customer: Customer) -> None:
     candle, soap = await shop.product("20.00"), await shop.product("5.00", name=Text(en="Soap"))
     gone = await shop.variant(soap, "5.00", stock=0)
     there = await shop.variant(soap, "7.00", stock=4)
-    cart_id = await opened(shop, customer, CartItem(candle.id, 1))
+    cart_id = await open_first_step(shop, customer, CartItem(candle.id, 1))
     await customer.send(CUSTOMIZATION, None, ("do", f"add-{soap.id}"))
     assert customer.path == f"{CUSTOMIZATION}?cart={cart_id}"
-    assert sent(customer)["line-1-variant"] == str(there.id) != str(gone.id)
+    assert form_fields(customer)["line-1-variant"] == str(there.id) != str(gone.id)
     assert customer.page.one(data_live="total").text == "€27.00"
-    fields = sent(customer) | {"do": f"add-{soap.id}"}
+    fields = form_fields(customer) | {"do": f"add-{soap.id}"}
     await customer.post(customer.path, fields)
-    assert sent(customer)["line-1-quantity"] == "2"
+    assert form_fields(customer)["line-1-quantity"] == "2"
 
 
 async def test_an_empty_cart_offers_the_shop(shop: Shop, customer: Customer) -> None:
     candle = await shop.product("20.00")
-    await opened(shop, customer)
+    await open_first_step(shop, customer)
     assert customer.h1 == "Your basket is empty"
     assert not customer.page.all("button", value="continue")
     await customer.send(CUSTOMIZATION, None, ("do", f"add-{candle.id}"))
     assert customer.h1 == "Your order"
-    assert sent(customer)["line-0-quantity"] == "1"
+    assert form_fields(customer)["line-0-quantity"] == "1"
 
 
 async def test_each_line_that_cannot_be_ordered_says_why(shop: Shop, customer: Customer) -> None:
@@ -99,7 +99,7 @@ async def test_each_line_that_cannot_be_ordered_says_why(shop: Shop, customer: C
     inactive, with_variant = await shop.product("1.00", is_active=False), await shop.product("1.00")
     await shop.variant(with_variant, "2.00")
     robe, size = await sized(shop)
-    await opened(
+    await open_first_step(
         shop,
         customer,
         CartItem(999999, 1),
@@ -136,7 +136,7 @@ async def test_a_replaced_cart_leads_back_with_a_notice(shop: Shop, customer: Cu
     await customer.open(f"/ecommerce/shop/payment/?cart={cart.id}")
     assert customer.step == "customization"
     assert "Your basket has changed" in [h2.text for h2 in customer.page.all("h2")]
-    assert sent(customer)["line-0-quantity"] == "4"
+    assert form_fields(customer)["line-0-quantity"] == "4"
     await customer.choose(cart.id, shop.modes[COLLECT])
     assert customer.step == "information"
     assert "Your basket has changed" not in customer.page.text
@@ -159,7 +159,7 @@ async def test_a_step_is_not_opened_before_its_time(shop: Shop, customer: Custom
 
 async def test_nothing_to_order_goes_nowhere(shop: Shop, customer: Customer) -> None:
     candle = await shop.product("20.00")
-    cart_id = await opened(shop, customer, CartItem(candle.id, 0))
+    cart_id = await open_first_step(shop, customer, CartItem(candle.id, 0))
     await customer.send(CUSTOMIZATION, {"delivery": str(shop.modes[COLLECT])}, ("do", "continue"))
     assert customer.errors == ["Choose at least one product to continue."]
     assert customer.page.one("title").text.startswith("Error:")
@@ -170,7 +170,7 @@ async def test_nothing_to_order_goes_nowhere(shop: Shop, customer: Customer) -> 
 
 async def test_a_delivery_must_be_chosen_and_available(shop: Shop, customer: Customer) -> None:
     candle = await shop.product("20.00", is_physical=True)
-    await opened(shop, customer, CartItem(candle.id, 1))
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
     await customer.send(CUSTOMIZATION, None, ("do", "continue"))
     assert customer.errors == ["Choose how you would like to receive your order."]
     digital = shop.modes[DeliveryKind.DIGITAL]
@@ -186,25 +186,25 @@ async def test_the_only_delivery_is_chosen_already(shop: Shop, customer: Custome
             assert mode is not None
             mode.is_active = False
     candle = await shop.product("20.00")
-    await opened(shop, customer, CartItem(candle.id, 1))
-    assert sent(customer)["delivery"] == str(shop.modes[COLLECT])
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
+    assert form_fields(customer)["delivery"] == str(shop.modes[COLLECT])
 
 
 async def test_home_delivery_is_priced_by_country(shop: Shop, customer: Customer) -> None:
     candle = await shop.product("20.00")
     home = str(shop.modes[HOME])
-    await opened(shop, customer, CartItem(candle.id, 1))
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
     assert customer.page.one(id=f"delivery-{home}-price").text == "Depends on the country"
     assert [o.attributes["value"] for o in customer.page.one(id="country").all("option")] == ["", "BE", "FR"]
     await customer.send(CUSTOMIZATION, {"delivery": home, "country": "BE"}, ("do", "update"))
     assert customer.page.one(id=f"delivery-{home}-price").text == "€12.00"
-    assert sent(customer)["country"] == "BE"
+    assert form_fields(customer)["country"] == "BE"
     assert customer.page.one(data_live="total").text == "€32.00"
 
 
 async def test_what_can_be_put_right_is_asked_for_before_it_is_left_out(shop: Shop, customer: Customer) -> None:
     candle, (robe, size) = await shop.product("20.00"), await sized(shop)
-    cart_id = await opened(shop, customer, CartItem(candle.id, 1), CartItem(robe.id, 1))
+    cart_id = await open_first_step(shop, customer, CartItem(candle.id, 1), CartItem(robe.id, 1))
     collect = {"delivery": str(shop.modes[COLLECT])}
     await customer.send(CUSTOMIZATION, collect, ("do", "continue"))
     assert customer.errors == ["Robe: Choose among the options of this product."]
@@ -220,21 +220,21 @@ async def test_what_can_be_put_right_is_asked_for_before_it_is_left_out(shop: Sh
 @pytest.mark.parametrize("typed", ["", "-1", "2.5", "many", "99999", "1e3", "٣"])
 async def test_a_quantity_that_is_none_is_shown_again(shop: Shop, customer: Customer, typed: str) -> None:
     candle, soap = await shop.product("20.00"), await shop.product("5.00", name=Text(en="Soap"))
-    cart_id = await opened(shop, customer, CartItem(candle.id, 1), CartItem(soap.id, 1))
+    cart_id = await open_first_step(shop, customer, CartItem(candle.id, 1), CartItem(soap.id, 1))
     await customer.send(CUSTOMIZATION, {"line-0-quantity": typed, "line-1-quantity": "5"}, ("do", "continue"))
     assert customer.errors == ["Enter a quantity from 0 to 9999."]
-    assert sent(customer)["line-0-quantity"] == typed
-    assert sent(customer)["line-1-quantity"] == "5"
+    assert form_fields(customer)["line-0-quantity"] == typed
+    assert form_fields(customer)["line-1-quantity"] == "5"
     assert customer.page.one("input", id="line-0-quantity").attributes["aria-invalid"] == "true"
     await customer.open(f"{CUSTOMIZATION}?cart={cart_id}")
-    assert [sent(customer)[f"line-{i}-quantity"] for i in (0, 1)] == ["1", "1"], "nothing of it was kept"
+    assert [form_fields(customer)[f"line-{i}-quantity"] for i in (0, 1)] == ["1", "1"], "nothing of it was kept"
 
 
 async def test_a_preview_tells_the_price_and_keeps_nothing(shop: Shop, customer: Customer) -> None:
     candle = await shop.product("20.00", stock=5)
-    cart_id = await opened(shop, customer, CartItem(candle.id, 1))
+    cart_id = await open_first_step(shop, customer, CartItem(candle.id, 1))
     form = customer.form(CUSTOMIZATION)
-    fields = sent(customer) | {"line-0-quantity": "4", "delivery": str(shop.modes[COLLECT])}
+    fields = form_fields(customer) | {"line-0-quantity": "4", "delivery": str(shop.modes[COLLECT])}
     await customer.post(form.attributes["data-preview"], fields)
     assert customer.response.status_code == 200
     assert customer.page.one(data_live="total").text == "€80.00"
@@ -248,8 +248,8 @@ async def test_a_preview_tells_the_price_and_keeps_nothing(shop: Shop, customer:
 
 async def test_a_form_of_nonsense_is_no_error(shop: Shop, customer: Customer) -> None:
     candle = await shop.product("20.00")
-    await opened(shop, customer, CartItem(candle.id, 1))
-    token = sent(customer)["csrf"]
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
+    token = form_fields(customer)["csrf"]
     nonsense = {
         "csrf": token,
         "line-0-product": "1; DROP TABLE",
@@ -265,26 +265,26 @@ async def test_a_form_of_nonsense_is_no_error(shop: Shop, customer: Customer) ->
     }
     await customer.post(customer.path, nonsense)
     assert customer.response.status_code == 200
-    assert sent(customer)["line-0-product"] == str(candle.id)
-    assert "line-1-product" not in sent(customer)
+    assert form_fields(customer)["line-0-product"] == str(candle.id)
+    assert "line-1-product" not in form_fields(customer)
 
 
 async def test_more_than_a_cart_holds_is_refused(shop: Shop, customer: Customer) -> None:
     candle = await shop.product("20.00")
-    cart_id = await opened(shop, customer, CartItem(candle.id, 1))
+    cart_id = await open_first_step(shop, customer, CartItem(candle.id, 1))
     many = {f"line-{n}-product": str(candle.id) for n in range(201)} | {f"line-{n}-quantity": "1" for n in range(201)}
     await customer.send(CUSTOMIZATION, many, ("do", "continue"))
     assert customer.errors == ["There is no room for more. Remove something first."]
     await customer.open(f"{CUSTOMIZATION}?cart={cart_id}")
-    assert "line-1-product" not in sent(customer)
+    assert "line-1-product" not in form_fields(customer)
 
 
 async def test_too_much_typed_is_told_but_not_kept(shop: Shop, customer: Customer) -> None:
     candle = await shop.product("20.00")
-    await opened(shop, customer, CartItem(candle.id, 1))
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
     await customer.send(CUSTOMIZATION, {"line-0-quantity": "x", "padding": "y" * 100_000}, ("do", "continue"))
     assert customer.errors == ["Enter a quantity from 0 to 9999."]
-    assert sent(customer)["line-0-quantity"] == "1"
+    assert form_fields(customer)["line-0-quantity"] == "1"
 
 
 # ---- who buys ----------------------------------------------------------------------------------------------------------

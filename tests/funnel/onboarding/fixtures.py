@@ -31,7 +31,7 @@ async def link(newcomer: Newcomer) -> str:
     return onboarding_url_for(newcomer.services.settings, await newcomer.now())
 
 
-def asked(representative: Customer) -> set[str]:
+def field_names(representative: Customer) -> set[str]:
     """The names of the fields on the page."""
     form = representative.page.one("form", class_="column")
     return {field.attributes["name"] for tag in ("input", "select") for field in form.all(tag)} - {"csrf"}
@@ -39,7 +39,7 @@ def asked(representative: Customer) -> set[str]:
 
 async def fill(representative: Customer, **changes: str) -> Customer:
     """Fill in whatever the page asks for, and continue."""
-    wanted = asked(representative)
+    wanted = field_names(representative)
     typed = {name: value for name, value in (dict(TYPED) | changes).items() if name in wanted}
     return await representative.send("/onboarding/", typed)
 

@@ -7,7 +7,7 @@ from schema.onboarding import OnboardingField
 from store.onboarding.links import onboarding_path_for
 from tests.fixtures.activation import COMPLETE, Newcomer
 from tests.funnel.checkout.customer import Customer
-from tests.funnel.onboarding.fixtures import BIRTHDAY, FORGOTTEN, TYPED, Visitors, asked, fill, link
+from tests.funnel.onboarding.fixtures import BIRTHDAY, FORGOTTEN, TYPED, Visitors, field_names, fill, link
 
 
 async def test_only_what_is_missing_is_asked_for_and_nothing_known_is_shown(
@@ -17,7 +17,7 @@ async def test_only_what_is_missing_is_asked_for_and_nothing_known_is_shown(
     await representative.open(await link(newcomer))
     assert representative.response.status_code == 200
     assert representative.h1 == "Activate payments for Chez Ada"
-    assert asked(representative) == {
+    assert field_names(representative) == {
         f"{BIRTHDAY}_day",
         f"{BIRTHDAY}_month",
         f"{BIRTHDAY}_year",
@@ -41,10 +41,10 @@ async def test_of_somebody_unknown_everything_is_asked(newcomer: Newcomer, repre
     await newcomer.change(**FORGOTTEN)
     await representative.open(await link(newcomer))
     parts = {f"{BIRTHDAY}_{part}" for part in ("day", "month", "year")}
-    assert asked(representative) == {*OnboardingField} - {BIRTHDAY} | parts
+    assert field_names(representative) == {*OnboardingField} - {BIRTHDAY} | parts
     kinds = representative.page.one("fieldset", id="company_type")
     assert [radio.attributes["value"] for radio in kinds.all("input")] == ["bus", "sol", "org", "ind"]
-    for name in asked(representative) - {"company_type"}:
+    for name in field_names(representative) - {"company_type"}:
         assert representative.page.all("input", name=name) or representative.page.all("select", name=name), name
     labelled = {label.attributes["for"] for label in representative.page.all("label")}
     fields = [

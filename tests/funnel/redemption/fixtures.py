@@ -62,7 +62,7 @@ class Venue:
         """Where a voucher stands."""
         return str(await self.shop.one("SELECT state FROM voucher WHERE id = :id", id=row.id))
 
-    async def left(self, card_id: int) -> Decimal:
+    async def remaining_amount(self, card_id: int) -> Decimal:
         """What is left on a gift card, which is the sum of its movements."""
         left = Decimal(await self.shop.one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card_id))
         moved = "SELECT sum(amount) FROM gift_card_entry WHERE gift_card_id = :id"

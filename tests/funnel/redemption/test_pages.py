@@ -164,7 +164,7 @@ async def test_what_no_page_of_ours_sends_is_refused_and_changes_nothing(venue: 
         fields = {i.attributes["name"]: i.attributes.get("value", "") for i in form.all("input")} | changes
         await staff.post(action, fields)
         assert staff.response.status_code == 400, (action, changes)
-        assert (await venue.left(card.id), await venue.state(row)) == (Decimal("50.00"), "paid")
+        assert (await venue.remaining_amount(card.id), await venue.state(row)) == (Decimal("50.00"), "paid")
     for pasted in ("http://[::1?code=x", "https://[bad/?code=", "code=", "?code=%ff"):
         await staff.open(f"{ROOT}?code={quote(pasted)}")
         assert staff.response.status_code in {400, 404}, pasted
@@ -182,10 +182,16 @@ async def test_an_amount_is_taken_once_and_put_back(venue: Venue) -> None:
     check_controls(staff.page)
     assert await _sent_at_once(staff, 4, amount="12,50 €", reference="Table 7") == {303}
     await staff.open(f"{ROOT}?code={card.normal_code}")
-    assert (note(staff), await venue.left(card.id)) == ("€12.50 taken Left on the card: €37.50.", Decimal("37.50"))
+    assert (note(staff), await venue.remaining_amount(card.id)) == (
+        "€12.50 taken Left on the card: €37.50.",
+        Decimal("37.50"),
+    )
     assert "Table 7" in staff.page.one("ul", class_="taken").text
     await press(staff, "Put back")
-    assert (note(staff), await venue.left(card.id)) == ("€12.50 put back Left on the card: €50.00.", Decimal("50.00"))
+    assert (note(staff), await venue.remaining_amount(card.id)) == (
+        "€12.50 put back Left on the card: €50.00.",
+        Decimal("50.00"),
+    )
     assert "put back" in staff.page.one("ul", class_="taken").text
 
 
@@ -212,7 +218,7 @@ async def test_what_is_no_amount_is_told_at_the_field_and_takes_nothing(venue: V
         await press(staff, "Take it off", amount=amount)
         assert staff.errors == [why], amount
         assert staff.page.one("input", id="amount").attributes["value"] == amount
-        assert await venue.left(card.id) == Decimal("37.50")
+        assert await venue.remaining_amount(card.id) == Decimal("37.50")
 
 
 async def test_what_was_taken_can_be_put_back_for_a_while_only(venue: Venue) -> None:
@@ -229,7 +235,7 @@ async def test_what_was_taken_can_be_put_back_for_a_while_only(venue: Venue) -> 
     staff.page = seen
     await press(staff, "Put back")
     assert "cannot be put back any more" in note(staff)
-    assert await venue.left(card.id) == Decimal("0.00")
+    assert await venue.remaining_amount(card.id) == Decimal("0.00")
 
 
 async def test_what_gift_cards_cannot_be_spent_say_why(venue: Venue) -> None:

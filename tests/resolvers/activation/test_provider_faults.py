@@ -147,8 +147,8 @@ async def test_killed_in_the_middle_of_completing(shop: Shop, monkeypatch: pytes
     started = await shop.start(key, seen)
     await shop.pay(started)
 
-    async def dying(*given: Any) -> Any:
-        await write_order(*given)
+    async def dying(*arguments: Any) -> Any:
+        await write_order(*arguments)
         raise asyncio.CancelledError
 
     monkeypatch.setattr("resolvers.payment.completion.write_order", dying)

@@ -129,7 +129,7 @@ async def storm(request: pytest.FixtureRequest, database_url: str, kv_url: str) 
     await close(sandbox)
 
 
-async def told(shop: Shop) -> dict[str, list[dict[str, Any]]]:
+async def events_by_type(shop: Shop) -> dict[str, list[dict[str, Any]]]:
     """The data of all events, by type."""
     found = defaultdict(list)
     for kind, data in await shop.services.db.rows(text("SELECT type, data FROM event ORDER BY id")):
@@ -142,7 +142,7 @@ async def test_every_cart_ends_in_one_event(storm: Storm) -> None:
     for _ in range(8):
         await storm.gust()
     await storm.calm()
-    events = await told(storm.shop)
+    events = await events_by_type(storm.shop)
     completed = {(data["id"], data["last_modified"]) for data in events["cart.completed"]}
     expired = Counter((data["id"], data["last_modified"]) for data in events["cart.expired"])
     last = {(str(id), last_modified) for id, last_modified in storm.written.items()}

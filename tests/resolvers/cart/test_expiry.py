@@ -32,7 +32,7 @@ DUE = dt.timedelta(hours=2, minutes=1, seconds=1)
 URL = "https://shop.example/thanks"
 
 
-async def told(shop: Shop, kind: str = "cart.expired") -> list[dict[str, Any]]:
+async def event_data(shop: Shop, kind: str = "cart.expired") -> list[dict[str, Any]]:
     """The data of the events of a kind."""
     rows = await shop.services.db.rows(text("SELECT data FROM event WHERE type = :kind ORDER BY id"), {"kind": kind})
     return [row[0] for row in rows]
@@ -46,7 +46,7 @@ async def started(shop: Shop, cart: Cart, product_id: int) -> StartedPayment:
     return await shop.start(key, await steps.identify_buyer(shop.context, key, BUYER))
 
 
-async def left(shop: Shop) -> list[UUID]:
+async def expired_carts(shop: Shop) -> list[UUID]:
     """The carts that are still to be told of."""
     return [cart.id for cart in await shop.services.carts.expired(shop.partner.id, limit=1000)]
 
@@ -59,7 +59,7 @@ async def test_a_cart_that_expires_is_told_once(shop: Shop) -> None:
     clock.advance(DUE - LIFE)
     assert await emit_expired_carts(shop.services) == 1
     assert await emit_expired_carts(shop.services) == 0
-    (data,) = await told(shop)
+    (data,) = await event_data(shop)
     ended = dt.datetime.fromtimestamp(cart.last_modified / 1000, dt.UTC) + LIFE
     assert dt.datetime.fromisoformat(data.pop("expired_on")) == ended
     assert data == {
@@ -79,7 +79,7 @@ async def test_a_cart_told_late_is_told_without_its_content(shop: Shop) -> None:
     await shop.cart(CartItem(7, 2), return_url=URL)
     clock.advance(dt.timedelta(days=2))
     assert await emit_expired_carts(shop.services) == 1
-    (data,) = await told(shop)
+    (data,) = await event_data(shop)
     assert (data["items"], data["return_url"]) == (None, None)
     assert set(data) == set(EVENT_DATA_KEYS[EventType.CART_EXPIRED])
 
@@ -90,7 +90,7 @@ async def test_many_carts_of_several_partners(shop: Shop) -> None:
     await other.cart()
     clock.advance(DUE)
     await asyncio.gather(*(emit_expired_carts(shop.services) for _ in range(3)))
-    data = await told(shop)
+    data = await event_data(shop)
     assert len(data) == len({event["id"] for event in data}) == 121
     assert {str(cart.id) for cart in carts} <= {event["id"] for event in data}
     assert await shop.one("SELECT count(*) FROM event WHERE partner_id = :id", id=shop.partner.id) == 60
@@ -109,9 +109,9 @@ async def test_who_dies_between_commit_and_crossing_off_is_repeated_without_effe
         broken.setattr(Carts, "acknowledge", dies)
         with pytest.raises(asyncio.CancelledError):
             await emit_expired_carts(shop.services)
-    assert (len(await told(shop)), len(await left(shop))) == (1, 1)
+    assert (len(await event_data(shop)), len(await expired_carts(shop))) == (1, 1)
     await emit_expired_carts(shop.services)
-    assert (len(await told(shop)), len(await left(shop))) == (1, 0)
+    assert (len(await event_data(shop)), len(await expired_carts(shop))) == (1, 0)
 
 
 async def test_what_cannot_be_written_is_told_later(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,10 +129,10 @@ async def test_what_cannot_be_written_is_told_later(shop: Shop, monkeypatch: pyt
     with monkeypatch.context() as broken, capture_logs() as logs:
         broken.setattr(expiry, "emit_cart_expired", fails)
         await emit_expired_carts(shop.services)
-    assert [entry["event"] for entry in logs] == ["expired carts could not be told"]
+    assert [entry["event"] for entry in logs] == ["cart.expired events could not be emitted"]
     assert [row[0] for row in await shop.services.db.rows(text("SELECT partner_id FROM event"))] == [other.partner.id]
     await emit_expired_carts(shop.services)
-    assert len(await told(shop)) == 2
+    assert len(await event_data(shop)) == 2
 
 
 # ---- carts that are paid for ------------------------------------------------------------------------------------------
@@ -145,11 +145,11 @@ async def test_a_cart_whose_payment_is_undecided_is_not_told(shop: Shop) -> None
     await shop.pay(payment_of_it)
     clock.advance(DUE)
     assert await emit_expired_carts(shop.services) == 0
-    assert await left(shop) == [cart.id]
+    assert await expired_carts(shop) == [cart.id]
     assert (await sync_attempt(shop.services, payment_of_it.attempt_id)).state == "completed"
     await emit_expired_carts(shop.services)
-    assert (await told(shop), await left(shop)) == ([], [])
-    assert [event["id"] for event in await told(shop, "cart.completed")] == [str(cart.id)]
+    assert (await event_data(shop), await expired_carts(shop)) == ([], [])
+    assert [event["id"] for event in await event_data(shop, "cart.completed")] == [str(cart.id)]
 
 
 @pytest.mark.parametrize("given_up", [False, True])
@@ -161,10 +161,10 @@ async def test_a_cart_whose_payment_fails_is_told_then(shop: Shop, given_up: boo
         await payment.cancel_payment(shop.context, CheckoutKey(cart.id, f"browser of {cart.id}"))
     clock.advance(DUE)
     await emit_expired_carts(shop.services)
-    assert await told(shop) == []
+    assert await event_data(shop) == []
     assert (await sync_attempt(shop.services, payment_of_it.attempt_id)).state == "failed"
     await emit_expired_carts(shop.services)
-    assert [event["last_modified"] for event in await told(shop)] == [cart.last_modified]
+    assert [event["last_modified"] for event in await event_data(shop)] == [cart.last_modified]
 
 
 async def test_a_cart_whose_money_went_back_expires(shop: Shop) -> None:
@@ -177,8 +177,8 @@ async def test_a_cart_whose_money_went_back_expires(shop: Shop) -> None:
     assert (await sync_attempt(shop.services, payment_of_it.attempt_id)).state == "refunding"
     clock.advance(DUE)
     await emit_expired_carts(shop.services)
-    assert [event["id"] for event in await told(shop)] == [str(cart.id)]
-    assert await told(shop, "cart.completed") == []
+    assert [event["id"] for event in await event_data(shop)] == [str(cart.id)]
+    assert await event_data(shop, "cart.completed") == []
 
 
 async def test_an_ordered_cart_that_could_not_be_deleted_does_not_expire(
@@ -196,9 +196,9 @@ async def test_an_ordered_cart_that_could_not_be_deleted_does_not_expire(
         broken.setattr(Carts, "delete_if_unchanged", away)
         await sync_attempt(shop.services, payment_of_it.attempt_id)
     clock.advance(DUE)
-    assert await left(shop) == [cart.id]
+    assert await expired_carts(shop) == [cart.id]
     await emit_expired_carts(shop.services)
-    assert (await told(shop), await left(shop)) == ([], [])
+    assert (await event_data(shop), await expired_carts(shop)) == ([], [])
 
 
 async def test_a_cart_replaced_after_it_was_bought_expires_as_what_it_became(shop: Shop) -> None:
@@ -211,8 +211,8 @@ async def test_a_cart_replaced_after_it_was_bought_expires_as_what_it_became(sho
     await sync_attempt(shop.services, payment_of_it.attempt_id)
     clock.advance(DUE)
     await emit_expired_carts(shop.services)
-    assert [event["last_modified"] for event in await told(shop, "cart.completed")] == [cart.last_modified]
-    assert [event["last_modified"] for event in await told(shop)] == [replaced.cart.last_modified]
+    assert [event["last_modified"] for event in await event_data(shop, "cart.completed")] == [cart.last_modified]
+    assert [event["last_modified"] for event in await event_data(shop)] == [replaced.cart.last_modified]
 
 
 async def test_undecided_carts_do_not_keep_others_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,8 +223,8 @@ async def test_undecided_carts_do_not_keep_others_waiting(shop: Shop, monkeypatc
     carts = [await shop.cart(CartItem(1, 1)) for _ in range(5)]
     clock.advance(DUE)
     assert await emit_expired_carts(shop.services) == 5
-    assert {event["id"] for event in await told(shop)} == {str(cart.id) for cart in carts}
-    assert len(await left(shop)) == 3
+    assert {event["id"] for event in await event_data(shop)} == {str(cart.id) for cart in carts}
+    assert len(await expired_carts(shop)) == 3
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -243,7 +243,11 @@ async def test_a_completion_at_the_moment_of_expiry(shop: Shop, seed: int) -> No
 
     await asyncio.gather(look(), sync_attempt(shop.services, payment_of_it.attempt_id), look())
     await emit_expired_carts(shop.services)
-    assert (len(await told(shop, "cart.completed")), await told(shop), await left(shop)) == (1, [], [])
+    assert (len(await event_data(shop, "cart.completed")), await event_data(shop), await expired_carts(shop)) == (
+        1,
+        [],
+        [],
+    )
 
 
 # ---- the store --------------------------------------------------------------------------------------------------------
@@ -285,4 +289,4 @@ async def test_what_is_swept_and_told_ends_by_itself(shop: Shop) -> None:
         await polling.CHECKS.sweep(shop.services)
         await polling.CHECKS.poll(shop.services, payment_of_it.attempt_id)
         await emit_expired_carts(shop.services)
-    assert [event["id"] for event in await told(shop)] == [str(cart.id)]
+    assert [event["id"] for event in await event_data(shop)] == [str(cart.id)]

@@ -1,4 +1,4 @@
-"""The shop window: what is sold today, at the least that it costs, sifted, sorted, a page at a time."""
+"""The shop window: what is sold today, at the least that it costs, filtered, sorted, a page at a time."""
 
 import contextlib
 import datetime as dt
@@ -20,14 +20,14 @@ from store.core.clock import clock
 from store.media.media import MediaRow
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.statements import sent
+from tests.statements import record_statements
 
 CHOSEN, CHEAPEST, DEAREST, NEWEST = CatalogueSort
 
 
-async def look(shop: Shop, **wanted: Any) -> CataloguePage:
+async def look(shop: Shop, **criteria: Any) -> CataloguePage:
     """Look at the window."""
-    return await get_catalogue_page(shop.context, CatalogueQuery(**wanted))
+    return await get_catalogue_page(shop.context, CatalogueQuery(**criteria))
 
 
 def ids(window: CataloguePage) -> list[int]:
@@ -35,9 +35,9 @@ def ids(window: CataloguePage) -> list[int]:
     return [prototype.id for prototype in window.prototypes]
 
 
-def counts(drawers: tuple[Facet, ...]) -> dict[str, int]:
+def counts(facets: tuple[Facet, ...]) -> dict[str, int]:
     """How many there are of each."""
-    return {drawer.name.in_language("en"): drawer.count for drawer in drawers}
+    return {facet.name.in_language("en"): facet.count for facet in facets}
 
 
 async def copies(shop: Shop, of: VoucherPrototypeRow, many: int, **changes: Any) -> list[VoucherPrototypeRow]:
@@ -130,7 +130,7 @@ async def test_it_is_narrowed_down_to_what_a_customer_wants(shop: Shop, sold: Ex
 
     seen = await look(shop)
     assert counts(seen.universes) == {"Table": 1, "Spa": 2}
-    assert [drawer.id for drawer in seen.universes] == [table.id, sold.stay.universe_id], "as they are ranked"
+    assert [facet.id for facet in seen.universes] == [table.id, sold.stay.universe_id], "as they are ranked"
     assert counts(seen.environments) == {"Lake": 2}
     assert counts(seen.price_ranges) == {"Small": 1, "Middle": 1, "Large": 1}, "240.00 is no longer below 240.00"
     assert not seen.query.is_filtered
@@ -151,7 +151,7 @@ async def test_it_is_narrowed_down_to_what_a_customer_wants(shop: Shop, sold: Ex
 
 
 async def test_hundreds_take_as_many_statements_as_few_and_are_shown_in_pages(shop: Shop, sold: Experiences) -> None:
-    with sent(shop.services.db) as few:
+    with record_statements(shop.services.db) as few:
         await look(shop)
     more = await copies(shop, sold.meal, 2 * PAGE_SIZE, is_highlight=False)
     media = [
@@ -173,7 +173,7 @@ async def test_hundreds_take_as_many_statements_as_few_and_are_shown_in_pages(sh
         for position, picture in enumerate(media, 1):
             of = {"partner_id": shop.partner.id, "voucher_prototype_id": row.id, "media_id": picture.id}
             await shop.add(PrototypeImageRow(**of, position=position))
-    with sent(shop.services.db) as many:
+    with record_statements(shop.services.db) as many:
         first = await look(shop)
     assert len(many) == len(few)
     assert [p.cover.width if p.cover else 0 for p in first.prototypes[:3]] == [2, 1, 0], "the cover, else the first"

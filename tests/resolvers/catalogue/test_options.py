@@ -27,7 +27,7 @@ SERVICE = {"cost": "40.00", "buying_vat": "20.00", "selling_vat": "5.50", "price
 OTHER_SERVICE = {**SERVICE, "price": "0.50"}
 
 
-def kept(service: dict[str, str]) -> dict[str, Any]:
+def stored_service(service: dict[str, str]) -> dict[str, Any]:
     """A service as it is stored."""
     return {key: {"amount": of, "currency": "EUR"} if key in {"cost", "price"} else of for key, of in service.items()}
 
@@ -58,12 +58,16 @@ async def test_what_an_option_consists_of_is_kept_exactly(tenants: Tenants, ask:
     new = {"name": {"en": "Massage"}, "selling_price": "90.00", "source_id": "SPA-1"}
     assert (await ask.change("a1", options.create_voucher_option, **new, services=[SERVICE])).done
     row = await tenants.newest("voucher_option")
-    assert (row["services"], row["source_id"], row["description"]) == ([kept(SERVICE)], "SPA-1", {})
+    assert (row["services"], row["source_id"], row["description"]) == ([stored_service(SERVICE)], "SPA-1", {})
     update = options.update_voucher_option
     both = [OTHER_SERVICE, SERVICE]
     assert (await ask.change("a1", update, id=row["id"], services=both, ranking=3)).done
     changed = await tenants.row("voucher_option", row["id"])
-    assert (changed["services"], changed["ranking"], changed["source_id"]) == (list(map(kept, both)), 3, "SPA-1")
+    assert (changed["services"], changed["ranking"], changed["source_id"]) == (
+        list(map(stored_service, both)),
+        3,
+        "SPA-1",
+    )
     query = "query($id: Int!) { voucherOption(id: $id) { services { sellingVat price { amount currency } } } }"
     body = await tenants.graphql("a1", query, id=row["id"])
     assert body["data"]["voucherOption"]["services"] == [
@@ -230,7 +234,7 @@ async def test_within_a_voucher_an_option_tells_more(tenants: Tenants) -> None:
     context = await tenants.context("a1")
     async with tenants.services.db.sessions() as db, db.begin():
         row = await db.get_one(VoucherOptionRow, option)
-        row.services = [OptionService.model_validate(kept(SERVICE))]
+        row.services = [OptionService.model_validate(stored_service(SERVICE))]
     assert ORDERED_OPTION.columns is not None
     found = await options.voucher_option(context, option)
     load = context.loaders.load

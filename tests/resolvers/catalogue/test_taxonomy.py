@@ -34,7 +34,7 @@ BY_KIND = pytest.mark.parametrize(
 )
 
 
-async def seen(tenants: Tenants, who: str, field: str) -> list[int]:
+async def list_ids(tenants: Tenants, who: str, field: str) -> list[int]:
     """The ids that somebody is listed."""
     body = await tenants.graphql(who, f"{{ {field} }}")
     (listed,) = body["data"].values()
@@ -52,9 +52,9 @@ async def test_a_marketplace_makes_and_changes_its_own(
     assert (await ask.change("market a", update, id=made["id"], name={"fr": None}, is_active=False)).done
     assert await tenants.row(table, made["id"]) == {**made, "name": {"en": NAME["en"]}, "is_active": False}
     for who in ("a1", "a2", "market a", "master"):
-        assert made["id"] in await seen(tenants, who, field)
+        assert made["id"] in await list_ids(tenants, who, field)
     for who in ("b1", "market b"):
-        assert await seen(tenants, who, field) == []
+        assert await list_ids(tenants, who, field) == []
 
 
 @BY_KIND
@@ -99,7 +99,7 @@ async def test_a_price_range_ends_above_where_it_begins(tenants: Tenants, ask: T
 # ---- finding prototypes
 
 
-async def found(tenants: Tenants, who: str = "a1", **asked: Any) -> list[int]:
+async def filter_prototypes(tenants: Tenants, who: str = "a1", **asked: Any) -> list[int]:
     """The ranking of the prototypes that a filter finds, in the order asked for."""
     query = """query ($filter: VoucherPrototypeFilter, $by: VoucherPrototypeSort!) {
         voucherPrototypes(filter: $filter, orderBy: $by) { edges { node { ranking } } } }"""
@@ -157,12 +157,12 @@ async def test_a_filter_finds_what_it_says(tenants: Tenants) -> None:
         ({"nameContains": '"'}, []),
         ({"nameContains": "fr"}, [2]),
     ):
-        assert await found(tenants, filter=asked) == expected, asked
-    assert await found(tenants, "a2") == []
-    assert await found(tenants, by="PRICE") == [2, 1, 0]
-    assert await found(tenants, by="PRICE_DESCENDING") == [0, 1, 2]
-    assert await found(tenants, by="OLDEST") == [0, 1, 2]
-    assert await found(tenants, by="NEWEST") == [2, 1, 0]
+        assert await filter_prototypes(tenants, filter=asked) == expected, asked
+    assert await filter_prototypes(tenants, "a2") == []
+    assert await filter_prototypes(tenants, by="PRICE") == [2, 1, 0]
+    assert await filter_prototypes(tenants, by="PRICE_DESCENDING") == [0, 1, 2]
+    assert await filter_prototypes(tenants, by="OLDEST") == [0, 1, 2]
+    assert await filter_prototypes(tenants, by="NEWEST") == [2, 1, 0]
 
 
 async def test_only_translated_texts_say_something() -> None:

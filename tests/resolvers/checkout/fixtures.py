@@ -10,7 +10,7 @@ from schema.delivery.delivery import DeliveryKind
 HOME, COLLECT, DIGITAL = DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT, DeliveryKind.DIGITAL
 
 
-async def refused(code: str, call: Any) -> InvalidInput:
+async def catch_refusal(code: str, call: Any) -> InvalidInput:
     """The error of a call that must be refused with this code alone."""
     with pytest.raises(InvalidInput) as error:
         await call

@@ -22,7 +22,7 @@ from tests.fixtures.basket import (
     bought,
     card_of,
     columns,
-    filled,
+    fill_basket,
     for_two,
     new_key,
     settled,
@@ -33,8 +33,8 @@ from tests.fixtures.shop import CHALLENGE_CARD, Shop
 # ---- from the window to the order
 
 
-async def test_a_paid_bag_is_an_order_with_its_vouchers(shop: Shop, sold: Experiences) -> None:
-    key, seen = await filled(
+async def test_a_paid_basket_is_an_order_with_its_vouchers(shop: Shop, sold: Experiences) -> None:
+    key, seen = await fill_basket(
         shop, for_two(sold, message="Enjoy"), VoucherChoice(sold.stay.id, adults=2, nights=3, self_gifted=True)
     )
     assert seen.totals.total == Decimal("554.00")
@@ -99,8 +99,8 @@ async def test_a_gift_card_is_sold_at_its_value_without_vat(shop: Shop) -> None:
     assert 12 * years + months in {11, 12}
 
 
-async def test_a_bag_that_is_an_order_is_gone_and_nothing_orders_it_again(shop: Shop, sold: Experiences) -> None:
-    key, seen = await filled(shop, for_two(sold))
+async def test_a_basket_that_is_an_order_is_gone_and_nothing_orders_it_again(shop: Shop, sold: Experiences) -> None:
+    key, seen = await fill_basket(shop, for_two(sold))
     started = await shop.start(key, seen)
     await shop.pay(started)
     await polling.CHECKS.poll(shop.services, started.attempt_id)  # another process: it has no session
@@ -226,7 +226,7 @@ async def test_another_shops_experience_is_not_sold(shop: Shop, sold: Experience
 
 
 async def test_what_the_customer_has_not_seen_is_not_charged(shop: Shop, sold: Experiences) -> None:
-    key, seen = await filled(shop, for_two(sold))
+    key, seen = await fill_basket(shop, for_two(sold))
     for change in (
         f"UPDATE voucher_prototype SET stay_price_amount = 91 WHERE id = {sold.massage.id}",  # noqa: S608
         f"UPDATE voucher_prototype SET max_capacity = 1 WHERE id = {sold.massage.id}",  # noqa: S608
@@ -264,7 +264,7 @@ async def test_ways_of_reception_need_and_cost_what_they_must(shop: Shop, sold: 
     other = dataclasses.replace(GIFTEE, country="FR", city="Lyon")
     await basket.put_line(shop.context, key, uuid.uuid4(), for_two(sold, giftee=other))
     posted = await basket.put_line(shop.context, key, uuid.uuid4(), for_two(sold))
-    assert posted.totals.delivery == Decimal("17.00")  # a letter to Belgium, one to France
+    assert posted.totals.delivery == Decimal("17.00")  # by post to Belgium, one to France
     buyer = Buyer(first_name="Ada", last_name="Martin", email="ada@example.com")
     assert (await steps.identify_buyer(shop.context, key, buyer)).furthest_step is CheckoutStep.PAYMENT
     far = dataclasses.replace(GIFTEE, country="JP")

@@ -99,7 +99,7 @@ async def test_a_value_without_a_label_is_shown_as_it_is_sent(shop: Shop) -> Non
 
 
 @pytest.mark.parametrize(
-    ("given", "back"),
+    ("return_url", "back"),
     [
         ("https://x.example/a", "https://x.example/a?order=1"),
         (
@@ -108,12 +108,12 @@ async def test_a_value_without_a_label_is_shown_as_it_is_sent(shop: Shop) -> Non
         ),
     ],
 )
-async def test_the_way_back_is_the_shop_s_own_address(shop: Shop, given: str, back: str) -> None:
-    """To the letter, for it may be signed; the order's number, where wanted, comes behind."""
+async def test_the_way_back_is_the_shop_s_own_address(shop: Shop, return_url: str, back: str) -> None:
+    """Unchanged, for it may be signed; the order's number, where wanted, comes behind."""
     async with shop.services.db.sessions() as db, db.begin():
         (await db.get_one(PartnerRow, shop.partner.id)).return_with_order_number = True
     card = await shop.gift_card("50.00")
-    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1), codes=(card.code,), return_url=given)
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1), codes=(card.code,), return_url=return_url)
     await shop.start(key, seen)
     assert (await payment.payment_outcome(shop.context, key)).return_url == back
 

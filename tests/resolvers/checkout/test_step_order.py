@@ -11,13 +11,13 @@ from schema.checkout.checkout import Buyer, CheckoutStep, ProductChoice
 from schema.core.errors import CheckoutChanged
 from schema.delivery.delivery import DeliveryKind
 from tests.fixtures.shop import BUYER, Shop, open_shop
-from tests.resolvers.checkout.fixtures import COLLECT, DIGITAL, HOME, refused
+from tests.resolvers.checkout.fixtures import COLLECT, DIGITAL, HOME, catch_refusal
 
 # ---- who buys
 
 
 async def test_a_buyer_is_kept_in_the_session_and_never_in_the_cart(shop: Shop) -> None:
-    cart, key, _ = await shop.opened(CartItem((await shop.product()).id, 1))
+    cart, key, _ = await shop.open_checkout(CartItem((await shop.product()).id, 1))
     seen = await steps.identify_buyer(shop.context, key, dataclasses.replace(BUYER, first_name="  Ada "))
     assert seen.buyer == BUYER
     assert (await steps.open_checkout(shop.context, shop.key(cart))).buyer is None
@@ -30,21 +30,21 @@ async def test_a_buyer_is_kept_in_the_session_and_never_in_the_cart(shop: Shop) 
 
 async def test_a_buyer_that_cannot_be_used_is_not_kept(shop: Shop) -> None:
     candle = await shop.product()
-    _, key, _ = await shop.opened(CartItem(candle.id, 1))
+    _, key, _ = await shop.open_checkout(CartItem(candle.id, 1))
     await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 1)], shop.modes[HOME], "FR")
     before = await steps.open_checkout(shop.context, key)
-    error = await refused("REQUIRED", steps.identify_buyer(shop.context, key, Buyer(first_name="Ada")))
+    error = await catch_refusal("REQUIRED", steps.identify_buyer(shop.context, key, Buyer(first_name="Ada")))
     assert {problem.path[0] for problem in error.problems} == {
         "last_name", "email", "address_line_1", "postal_code", "city", "country",
     }  # fmt: skip
     far = dataclasses.replace(BUYER, country="US")
-    await refused("NOT_DELIVERED", steps.identify_buyer(shop.context, key, far))
+    await catch_refusal("NOT_DELIVERED", steps.identify_buyer(shop.context, key, far))
     assert await steps.open_checkout(shop.context, key) == before
 
 
 async def test_delivery_is_priced_for_the_buyers_country(shop: Shop) -> None:
     candle = await shop.product("20.00")
-    _, key, _ = await shop.opened(CartItem(candle.id, 1))
+    _, key, _ = await shop.open_checkout(CartItem(candle.id, 1))
     await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 1)], shop.modes[HOME], "FR")
     belgian = dataclasses.replace(BUYER, country="BE", postal_code="1000", city="Bruxelles")
     seen = await steps.identify_buyer(shop.context, key, belgian)
@@ -54,10 +54,10 @@ async def test_delivery_is_priced_for_the_buyers_country(shop: Shop) -> None:
 async def test_a_parcel_too_heavy_for_the_buyers_country_is_refused_there(shop: Shop) -> None:
     await shop.execute("UPDATE delivery_rate SET max_weight_grams = 900 WHERE country = 'BE'")
     candle = await shop.product("20.00", weight_grams=1000)
-    _, key, _ = await shop.opened(CartItem(candle.id, 1))
+    _, key, _ = await shop.open_checkout(CartItem(candle.id, 1))
     await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 1)], shop.modes[HOME], "FR")
     belgian = dataclasses.replace(BUYER, country="BE")
-    error = await refused("NOT_DELIVERED", steps.identify_buyer(shop.context, key, belgian))
+    error = await catch_refusal("NOT_DELIVERED", steps.identify_buyer(shop.context, key, belgian))
     assert [problem.path for problem in error.problems] == [("country",)]
     assert (await steps.open_checkout(shop.context, key)).buyer is None
 
@@ -67,7 +67,7 @@ async def test_a_parcel_too_heavy_for_the_buyers_country_is_refused_there(shop: 
 
 async def test_steps_are_reached_one_after_the_other(shop: Shop) -> None:
     candle, card = await shop.product("20.00", stock=2), await shop.product("5.00", is_physical=False)
-    _, key, seen = await shop.opened(CartItem(candle.id, 1))
+    _, key, seen = await shop.open_checkout(CartItem(candle.id, 1))
     one = [ProductChoice(candle.id, 1)]
 
     async def choosing(items: list[ProductChoice], mode: DeliveryKind | None, country: str = "") -> CheckoutStep:
@@ -96,7 +96,9 @@ async def test_steps_are_reached_one_after_the_other(shop: Shop) -> None:
 async def test_more_than_an_order_can_hold_is_refused(shop: Shop) -> None:
     palace = await shop.product("9999999999.99")
     key, seen = await shop.ready(ProductChoice(palace.id, 1))
-    await refused("TOO_MANY", steps.choose_items(shop.context, key, [ProductChoice(palace.id, 2)], shop.modes[COLLECT]))
+    await catch_refusal(
+        "TOO_MANY", steps.choose_items(shop.context, key, [ProductChoice(palace.id, 2)], shop.modes[COLLECT])
+    )
     assert await steps.open_checkout(shop.context, key) == seen
     assert seen.furthest_step is CheckoutStep.PAYMENT
     cart, session = await shop.cart(CartItem(palace.id, 2)), key.session_id

@@ -30,7 +30,7 @@ from store.core.clock import clock
 from store.core.codes import normalize
 from store.product.products import AttributeValueRow, ProductAttributeRow
 from tests.fixtures.shop import BUYER, DECLINED_CARD, Shop, open_shop
-from tests.resolvers.checkout.fixtures import COLLECT, DIGITAL, HOME, refused
+from tests.resolvers.checkout.fixtures import COLLECT, DIGITAL, HOME, catch_refusal
 
 NOBODY = CheckoutKey(uuid.UUID(int=1), "x")
 
@@ -41,7 +41,7 @@ NOBODY = CheckoutKey(uuid.UUID(int=1), "x")
 async def test_a_cart_is_shown_with_the_shops_names_prices_and_brand(shop: Shop) -> None:
     candle = await shop.product("20.00", stock=3)
     honey = await shop.product("8.00", name=Text(en="Honey"), ranking=0)
-    _, key, seen = await shop.opened(CartItem(candle.id, 2), return_url="https://x.example/")
+    _, key, seen = await shop.open_checkout(CartItem(candle.id, 2), return_url="https://x.example/")
     (line,) = seen.lines
     assert line.product is not None
     assert (line.product.name.fr, line.unit_price, line.total, line.problem) == (
@@ -91,7 +91,7 @@ async def test_each_line_is_told_what_is_wrong_and_the_rest_can_be_ordered(shop:
         (CartItem(coloured.id, 1, None, {2**62: "red"}), LineProblem.UNKNOWN_ATTRIBUTE_VALUE),
         (CartItem(coloured.id, 1, None, {colour.id: "red"}), None),
     ]
-    _, _, seen = await shop.opened(*(item for item, _ in items))
+    _, _, seen = await shop.open_checkout(*(item for item, _ in items))
     assert [line.problem for line in seen.lines] == [problem for _, problem in items]
     assert seen.totals.products == Decimal("32.00")
     assert gone.id not in {product.id for product in seen.offered_products}
@@ -101,7 +101,7 @@ async def test_a_product_whose_versions_are_all_retired_is_not_sold_without_one(
     sized = await shop.product("10.00")
     only = await shop.variant(sized, "12.00")
     await shop.execute("UPDATE product_variant SET is_active = false")
-    _, _, seen = await shop.opened(CartItem(sized.id, 1), CartItem(sized.id, 1, only.id))
+    _, _, seen = await shop.open_checkout(CartItem(sized.id, 1), CartItem(sized.id, 1, only.id))
     assert [line.problem for line in seen.lines] == [LineProblem.INACTIVE, LineProblem.INACTIVE]
     assert seen.offered_products == ()
 
@@ -109,7 +109,7 @@ async def test_a_product_whose_versions_are_all_retired_is_not_sold_without_one(
 async def test_products_of_another_shop_are_not_sold_here(shop: Shop) -> None:
     other = await open_shop(shop.services, shop.sandbox, "other.localhost")
     theirs = await other.product()
-    _, _, seen = await shop.opened(CartItem(theirs.id, 1))
+    _, _, seen = await shop.open_checkout(CartItem(theirs.id, 1))
     assert [line.problem for line in seen.lines] == [LineProblem.NOT_SOLD]
     assert seen.offered_products == ()
     assert {option.id for option in seen.deliveries} == set(shop.modes.values())
@@ -117,7 +117,7 @@ async def test_products_of_another_shop_are_not_sold_here(shop: Shop) -> None:
 
 async def test_an_empty_cart_offers_the_shop(shop: Shop) -> None:
     candle = await shop.product()
-    _, _, seen = await shop.opened()
+    _, _, seen = await shop.open_checkout()
     assert (seen.lines, [product.id for product in seen.offered_products]) == ((), [candle.id])
     assert seen.totals.total == 0
 
@@ -149,7 +149,7 @@ async def test_an_unknown_a_foreign_and_an_expired_cart_are_the_same(shop: Shop)
 
 
 async def test_looking_does_not_make_a_cart_live_longer(shop: Shop) -> None:
-    _, key, _ = await shop.opened()
+    _, key, _ = await shop.open_checkout()
     clock.advance(dt.timedelta(hours=1, minutes=59))
     await steps.choose_items(shop.context, key, [], shop.modes[COLLECT])
     clock.advance(dt.timedelta(minutes=1))
@@ -158,7 +158,7 @@ async def test_looking_does_not_make_a_cart_live_longer(shop: Shop) -> None:
 
 
 async def test_only_a_customer_uses_a_checkout(shop: Shop) -> None:
-    _, key, _ = await shop.opened()
+    _, key, _ = await shop.open_checkout()
     user = Context(
         shop.services, dataclasses.replace(shop.context.required_caller, role=Role.PARTNER, permissions=frozenset())
     )
@@ -169,7 +169,7 @@ async def test_only_a_customer_uses_a_checkout(shop: Shop) -> None:
 
 
 async def test_a_customer_of_no_shop_finds_no_cart(shop: Shop) -> None:
-    _, key, _ = await shop.opened()
+    _, key, _ = await shop.open_checkout()
     nowhere = Context(shop.services, Caller.customer(999_999, 1))
     with pytest.raises(CartNotFound):
         await steps.open_checkout(nowhere, key)
@@ -180,7 +180,7 @@ async def test_a_customer_of_no_shop_finds_no_cart(shop: Shop) -> None:
 
 async def test_what_is_chosen_is_kept_for_this_browser_and_no_other(shop: Shop) -> None:
     candle, honey = await shop.product("20.00"), await shop.product("8.00")
-    cart, key, _ = await shop.opened(CartItem(candle.id, 1))
+    cart, key, _ = await shop.open_checkout(CartItem(candle.id, 1))
     wanted = [ProductChoice(candle.id, 3), ProductChoice(honey.id, 1), ProductChoice(honey.id, 0)]
     chosen = await steps.choose_items(shop.context, key, wanted, shop.modes[HOME], "be")
     assert [line.choice for line in chosen.lines] == wanted
@@ -194,7 +194,7 @@ async def test_what_is_chosen_is_kept_for_this_browser_and_no_other(shop: Shop) 
 
 async def test_a_price_shown_on_the_way_keeps_nothing(shop: Shop) -> None:
     candle = await shop.product("20.00")
-    _, key, before = await shop.opened(CartItem(candle.id, 1))
+    _, key, before = await shop.open_checkout(CartItem(candle.id, 1))
     shown = await steps.price_items(shop.context, key, [ProductChoice(candle.id, 4)], shop.modes[HOME], "FR")
     assert shown.totals.total == Decimal("85.00")
     assert await steps.open_checkout(shop.context, key) == before
@@ -212,9 +212,9 @@ async def test_a_price_shown_on_the_way_keeps_nothing(shop: Shop) -> None:
 async def test_a_choice_out_of_bounds_is_refused_and_not_kept(
     shop: Shop, items: list[ProductChoice], at: tuple[str | int, ...], code: str
 ) -> None:
-    _, key, before = await shop.opened()
+    _, key, before = await shop.open_checkout()
     for operation in (steps.price_items, steps.choose_items):
-        error = await refused(code, operation(shop.context, key, items, None))
+        error = await catch_refusal(code, operation(shop.context, key, items, None))
         assert [problem.path for problem in error.problems] == [at]
     assert await steps.open_checkout(shop.context, key) == before
 
@@ -222,7 +222,7 @@ async def test_a_choice_out_of_bounds_is_refused_and_not_kept(
 async def test_a_delivery_that_is_not_offered_is_none(shop: Shop) -> None:
     candle = await shop.product()
     other = await open_shop(shop.services, shop.sandbox, "other.localhost")
-    _, key, _ = await shop.opened(CartItem(candle.id, 1))
+    _, key, _ = await shop.open_checkout(CartItem(candle.id, 1))
     for mode in (other.modes[COLLECT], 999_999, 2**62, -1):
         seen = await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 1)], mode)
         assert (seen.totals.delivery, seen.furthest_step) == (None, CheckoutStep.CUSTOMIZATION)
@@ -259,7 +259,7 @@ async def test_a_session_remembers_ten_carts(shop: Shop) -> None:
 async def test_a_replaced_cart_begins_again_with_a_notice_until_it_is_seen(shop: Shop) -> None:
     candle, honey = await shop.product("20.00"), await shop.product("8.00")
     card = await shop.gift_card()
-    cart, key, _ = await shop.opened(CartItem(candle.id, 1))
+    cart, key, _ = await shop.open_checkout(CartItem(candle.id, 1))
     await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 9)], shop.modes[COLLECT])
     await steps.identify_buyer(shop.context, key, BUYER)
     paying = await steps.apply_code(shop.context, key, card.code)
@@ -280,7 +280,7 @@ async def test_a_replaced_cart_begins_again_with_a_notice_until_it_is_seen(shop:
 
 async def test_a_replacement_nobody_has_edited_before_needs_no_notice(shop: Shop) -> None:
     candle = await shop.product()
-    cart, key, _ = await shop.opened(CartItem(candle.id, 1))
+    cart, key, _ = await shop.open_checkout(CartItem(candle.id, 1))
     await shop.services.carts.replace(shop.partner.id, cart.id, [CartItem(candle.id, 2)], "")
     seen = await steps.open_checkout(shop.context, key)
     assert (seen.notices, seen.lines[0].choice.quantity) == ((), 2)
@@ -299,11 +299,11 @@ async def test_ones_own_holds_are_given_back_to_oneself_only(shop: Shop) -> None
     assert again.codes == seen.codes
     assert again.pending_payment_id == started.attempt_id
     assert again.pending_payment_url == started.redirect_url
-    _, other_key, other = await shop.opened(CartItem(candle.id, 1))
+    _, other_key, other = await shop.open_checkout(CartItem(candle.id, 1))
     assert other.lines[0].problem is LineProblem.OUT_OF_STOCK
     assert other.pending_payment_id is None
     for code in (card.code, coupon.code):
-        await refused("CODE_NOT_USABLE", steps.apply_code(shop.context, other_key, code))
+        await catch_refusal("CODE_NOT_USABLE", steps.apply_code(shop.context, other_key, code))
 
 
 async def test_holds_of_variants_are_given_back_by_variant(shop: Shop) -> None:
@@ -316,7 +316,7 @@ async def test_holds_of_variants_are_given_back_by_variant(shop: Shop) -> None:
     offered = {v.id: v.available for v in again.offered_products[0].variants}
     assert offered == {small.id: 1, large.id: 1}
     assert again.offered_products[0].available == 2
-    _, _, other = await shop.opened(CartItem(sized.id, 1, small.id), CartItem(sized.id, 1, large.id))
+    _, _, other = await shop.open_checkout(CartItem(sized.id, 1, small.id), CartItem(sized.id, 1, large.id))
     assert [line.problem for line in other.lines] == [LineProblem.OUT_OF_STOCK, None]
 
 
@@ -343,7 +343,7 @@ async def test_what_became_of_a_payment_is_told_until_the_next(
     assert (again.notices, again.pending_payment_id, again.lines[0].problem) == ((notice,), None, None)
     await shop.start(key, again)
     assert (await steps.open_checkout(shop.context, key)).notices == ()
-    _, _, other = await shop.opened(CartItem(1, 1))
+    _, _, other = await shop.open_checkout(CartItem(1, 1))
     assert other.notices == ()
 
 

@@ -50,8 +50,8 @@ from tests.resolvers.core.idempotent_operations import (
     send_money,
     take_picture,
 )
-from tests.rest_compat.conftest import filled
-from tests.rest_compat.served import services_with
+from tests.rest_compat.clients import services_with
+from tests.rest_compat.conftest import fill_database
 
 VALUE = ResourceShape("Value", AttributeValue, {"id": "id", "value": "value"})
 ATTRIBUTE = ResourceShape("Attribute", ProductAttribute, {"id": "id", "values": Nested("values", VALUE)})
@@ -178,10 +178,10 @@ async def prepared(db: Database) -> dict[str, Any]:
     begin_anew()
     async with db.engine.begin() as connection:
         await connection.run_sync(METADATA.create_all)
-    return await filled(services_over(db))
+    return await fill_database(services_over(db))
 
 
-async def counted(db: Database) -> dict[str, int]:
+async def count_rows(db: Database) -> dict[str, int]:
     """How much there is of everything."""
     tables = ("product", "product_attribute", "attribute_value", "test_transfer", "kept_answer", "audit_entry")
     return {name: (await db.rows(select(func.count()).select_from(table(name))))[0][0] for name in tables}
@@ -212,7 +212,7 @@ class Application:
 
     async def count(self) -> dict[str, int]:
         """How much there is."""
-        return await counted(self.db)
+        return await count_rows(self.db)
 
 
 @contextlib.asynccontextmanager
@@ -227,7 +227,7 @@ async def open_application(transport: str, db: Database, url: str) -> AsyncItera
 async def _killed(address: str, token: str, transport: str, operation: str, fields: str, key: str) -> None:
     db = Database(address)
 
-    async def told() -> None:
+    async def announce_waiting() -> None:
         await idempotent_operations.turns.here.wait()
         sys.stdout.write("waiting\n")
         sys.stdout.flush()
@@ -235,7 +235,7 @@ async def _killed(address: str, token: str, transport: str, operation: str, fiel
     app = build_application(services_over(db))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://api.test") as client:
         asking = Asker(transport, client, token)(operation, json.loads(fields), key)
-        await asyncio.gather(asking, told())
+        await asyncio.gather(asking, announce_waiting())
 
 
 if __name__ == "__main__":

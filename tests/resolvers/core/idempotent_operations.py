@@ -124,7 +124,7 @@ class Transfer:
 class Provider:
     """Somebody else, who does what has one key once."""
 
-    sent: dict[uuid.UUID, int] = field(default_factory=dict)
+    payments: dict[uuid.UUID, int] = field(default_factory=dict)
     calls: int = 0
     lose_answers: int = 0
 
@@ -133,7 +133,7 @@ class Provider:
         self.calls += 1
         if cents == 13:
             raise PaymentDeclined
-        self.sent[key] = cents
+        self.payments[key] = cents
         if self.lose_answers:
             self.lose_answers -= 1
             raise ProviderTimedOut
@@ -246,5 +246,5 @@ def begin_anew() -> None:
     global turns  # noqa: PLW0603 - events belong to the loop of one test
     turns = Turns()
     ran.clear()
-    provider.sent.clear()
+    provider.payments.clear()
     provider.calls = provider.lose_answers = 0

@@ -19,9 +19,9 @@ async def test_what_is_wrong_in_several_ways_is_told_at_once(tenants: Tenants, a
     before = await tenants.snapshot()
     told = {}
     for at, case in enumerate(table):
-        assert len(case.told.split()) > 1
-        told[at, case.operation.name] = await ask.wrong(case.who, case.operation, **case.sent)
-    assert told == {(at, case.operation.name): set(case.told.split()) for at, case in enumerate(table)}
+        assert len(case.wrong_fields.split()) > 1
+        told[at, case.operation.name] = await ask.wrong(case.who, case.operation, **case.values)
+    assert told == {(at, case.operation.name): set(case.wrong_fields.split()) for at, case in enumerate(table)}
     assert await tenants.snapshot() == before
 
 

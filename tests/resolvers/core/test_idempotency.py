@@ -44,7 +44,7 @@ async def application(
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-async def test_the_first_answer_is_given_again_to_the_letter(application: Application, operation: str) -> None:
+async def test_the_first_answer_is_given_again_unchanged(application: Application, operation: str) -> None:
     sent, _ = OPERATIONS[operation]
     first = await application.ask(operation, sent, "key")
     assert application.code(first) == "DONE"
@@ -131,7 +131,7 @@ async def test_who_may_no_longer_do_it_is_refused_also_again(application: Applic
 
 
 @pytest.mark.parametrize(
-    ("operation", "sent", "code"),
+    ("operation", "values", "code"),
     [
         ("make", {"name": "Lamp", "outcome": "refused"}, "OUT_OF_STOCK"),
         ("make", {"name": "Lamp", "outcome": "missing"}, "NOT_FOUND"),
@@ -143,11 +143,11 @@ async def test_who_may_no_longer_do_it_is_refused_also_again(application: Applic
     ],
 )
 async def test_a_refusal_changes_nothing_and_leaves_the_key_free(
-    application: Application, operation: str, sent: dict[str, Any], code: str
+    application: Application, operation: str, values: dict[str, Any], code: str
 ) -> None:
     before = await application.count()
     for _ in range(2):
-        answer = await application.ask(operation, sent, "key")
+        answer = await application.ask(operation, values, "key")
         assert application.code(answer) == code
         assert not replayed(answer)
         assert await application.count() == before
@@ -194,7 +194,7 @@ async def test_a_request_whose_end_is_unknown_goes_on_where_it_stopped(applicati
     assert application.code(await application.ask("send", {"cents": 600}, "key")) == "IDEMPOTENCY_MISMATCH"
     done = await application.ask("send", {"cents": 500}, "key")
     assert application.code(done) == "DONE"
-    assert (provider.calls, list(provider.sent.values())) == (3, [500])
+    assert (provider.calls, list(provider.payments.values())) == (3, [500])
     assert (await application.count())["test_transfer"] == 1
     assert (await application.ask("send", {"cents": 500}, "key")).content == done.content
 
@@ -289,7 +289,7 @@ async def test_who_lost_its_right_to_a_slower_one_commits_nothing(application: A
     idempotent_operations.turns.go.set()
     answers = await asyncio.gather(slow, quick)
     assert [application.code(answer) for answer in answers] == ["IDEMPOTENCY_IN_PROGRESS", "DONE"]
-    assert len(provider.sent) == 1
+    assert len(provider.payments) == 1
     assert (await application.ask("send", sent, "key")).content == answers[1].content
 
 
@@ -309,10 +309,10 @@ async def test_answers_older_than_a_day_are_forgotten(
     assert await application.db.rows(text("SELECT key FROM kept_answer")) == [("later",)]
 
 
-async def _until_free(application: Application, operation: str, sent: dict[str, Any]) -> httpx.Response:
+async def _until_free(application: Application, operation: str, values: dict[str, Any]) -> httpx.Response:
     """The answer once PostgreSQL has noticed that a process is gone."""
     async with asyncio.timeout(60):
-        while application.code(answer := await application.ask(operation, sent, "key")) == "IDEMPOTENCY_IN_PROGRESS":
+        while application.code(answer := await application.ask(operation, values, "key")) == "IDEMPOTENCY_IN_PROGRESS":
             await asyncio.sleep(0.05)
     return answer
 

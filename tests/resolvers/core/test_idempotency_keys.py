@@ -11,7 +11,7 @@ from tests.resolvers.core.application import (
     OPERATIONS,
     Application,
     build_application,
-    counted,
+    count_rows,
     open_application,
     prepared,
     replayed,
@@ -108,7 +108,7 @@ async def test_a_query_needs_no_key_and_ignores_one(database: Database) -> None:
             response = await client.post("/graphql/", json={"query": "{ howMany }"}, headers=headers)
             assert response.json()["data"] == {"howMany": number}
             ran.append("something")
-    assert (await counted(database))["kept_answer"] == 0
+    assert (await count_rows(database))["kept_answer"] == 0
 
 
 @pytest.mark.parametrize(("operation", "more"), [("make", 2), ("send", 3), ("greet", 3)])

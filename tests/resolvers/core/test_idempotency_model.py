@@ -35,11 +35,11 @@ class Model:
     """What is kept: for a token and a key the request, its answer, and when it was given."""
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[bool, str], tuple[Any, bytes, dt.datetime]] = {}
+        self.answers: dict[tuple[bool, str], tuple[Any, bytes, dt.datetime]] = {}
 
     def expects(self, mine: bool, key: str | None, request: Any, outcome: str) -> tuple[str, bytes | None]:
         """The code of the next answer; and its bytes, where it was given before."""
-        found = None if key is None else self.kept.get((mine, key))
+        found = None if key is None else self.answers.get((mine, key))
         if found is None or found[2] <= clock.now() - DAY:
             return CODES[outcome], None
         return (CODES[outcome], found[1]) if found[0] == request else ("IDEMPOTENCY_MISMATCH", None)
@@ -100,4 +100,4 @@ async def _compared(askers: dict[tuple[str, bool], Asker], requests: list[Any]) 
         if again is not None:
             assert answer.content == again
         elif key is not None and code in ENDED:
-            model.kept[mine, key] = (request, answer.content, clock.now())
+            model.answers[mine, key] = (request, answer.content, clock.now())

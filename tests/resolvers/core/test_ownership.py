@@ -67,8 +67,8 @@ async def test_users_of_a_marketplace_are_its_own_and_those_of_its_partners(tena
     query = """query ($of: UUID, $at: UUID) { users(filter: { marketplaceUuid: $of, partnerUuid: $at }) {
         nodes { username } } }"""
 
-    async def names(who: str, **given: Any) -> set[str]:
-        answer = await tenants.graphql(who, query, **given)
+    async def names(who: str, **criteria: Any) -> set[str]:
+        answer = await tenants.graphql(who, query, **criteria)
         return {node["username"].removesuffix("@users.example") for node in answer["data"]["users"]["nodes"]}
 
     ours = {"a1", "a2", "market-a"}

@@ -178,7 +178,7 @@ async def test_a_row_that_is_not_there_is_told_before_wrong_fields(
 
 
 @pytest.mark.parametrize(
-    ("operation", "sent"),
+    ("operation", "values"),
     [
         (product.create_product, {"name": {"en": "New"}, "price": "1.00"}),
         (delivery.create_delivery_mode, {"name": {"en": "New"}, "kind": DeliveryKind.DIGITAL}),
@@ -189,19 +189,19 @@ async def test_a_row_that_is_not_there_is_told_before_wrong_fields(
     ids=lambda value: getattr(value, "name", ""),
 )
 async def test_whom_something_is_made_for(
-    tenants: Tenants, ask: Transport, operation: Any, sent: dict[str, Any]
+    tenants: Tenants, ask: Transport, operation: Any, values: dict[str, Any]
 ) -> None:
     before = await tenants.snapshot()
     for who in EVERYBODY:
         for partner, row in tenants.partners.items():
             if partner not in SEES[who]:
-                outcome = await ask.change(who, operation, partner_uuid=str(row.uuid), **sent)
+                outcome = await ask.change(who, operation, partner_uuid=str(row.uuid), **values)
                 assert outcome.wrong == {("partner_uuid", "INVALID")}
         if who not in PARTNERS:
-            assert (await ask.change(who, operation, **sent)).wrong == {("partner_uuid", "INVALID")}
+            assert (await ask.change(who, operation, **values)).wrong == {("partner_uuid", "INVALID")}
     assert await tenants.snapshot() == before
-    assert (await ask.change("a1", operation, **sent)).done
-    assert (await ask.change("market a", operation, partner_uuid=str(tenants.partners["a2"].uuid), **sent)).done
+    assert (await ask.change("a1", operation, **values)).done
+    assert (await ask.change("market a", operation, partner_uuid=str(tenants.partners["a2"].uuid), **values)).done
     made = operation.function.__annotations__["return"].__name__
     table = to_snake_case(made)
     owners = [row[0] for row in await tenants.rows(f"SELECT partner_id FROM {table} ORDER BY id DESC LIMIT 2")]  # noqa: S608
@@ -275,7 +275,7 @@ async def test_lists_and_look_ups_ask_for_their_permission(tenants: Tenants) -> 
 # ---- the tests of a row themselves
 
 
-async def seen(tenants: Tenants, caller: Caller, row: Any) -> set[Any]:
+async def visible_ids(tenants: Tenants, caller: Caller, row: Any) -> set[Any]:
     async with tenants.services.db.sessions() as db:
         return {found.id for found in (await db.exec(select(row).where(*visible_conditions(caller, row)))).all()}
 
@@ -285,20 +285,20 @@ async def test_partners_and_marketplaces_own_themselves(tenants: Tenants) -> Non
     markets = {name: row.id for name, row in tenants.marketplaces.items()}
     for who in EVERYBODY:
         caller = (await tenants.context(who)).required_caller
-        assert await seen(tenants, caller, PartnerRow) == {ids[name] for name in SEES[who]}
-        assert await seen(tenants, caller, MarketplaceRow) == {markets[PARTNERS[name]] for name in SEES[who]}
+        assert await visible_ids(tenants, caller, PartnerRow) == {ids[name] for name in SEES[who]}
+        assert await visible_ids(tenants, caller, MarketplaceRow) == {markets[PARTNERS[name]] for name in SEES[who]}
 
 
 async def test_what_has_no_owner_is_seen_by_masters_only(tenants: Tenants) -> None:
     for who in EVERYBODY:
         caller = (await tenants.context(who)).required_caller
-        assert bool(await seen(tenants, caller, TokenRow)) is (who == "master")
+        assert bool(await visible_ids(tenants, caller, TokenRow)) is (who == "master")
 
 
 @pytest.mark.parametrize("role", [Role.PARTNER, Role.MARKETPLACE, Role.CUSTOMER])
 @pytest.mark.parametrize("row", [ProductRow, OrderRow, CouponRow, GiftCardRow, PartnerRow, MarketplaceRow, UserRow])
 async def test_a_caller_of_nobody_sees_nothing(tenants: Tenants, role: Role, row: Any) -> None:
-    assert await seen(tenants, Caller(role, GRANTABLE_PERMISSIONS), row) == set()
+    assert await visible_ids(tenants, Caller(role, GRANTABLE_PERMISSIONS), row) == set()
 
 
 async def test_finding_a_row_says_nothing_of_those_of_others(tenants: Tenants) -> None:

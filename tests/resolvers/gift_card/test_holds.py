@@ -23,7 +23,7 @@ from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
 from store.payment.attempts import AttemptRow
 from tests.changes import Direct, Transport
-from tests.fixtures.gift_card import adds_up, gift_card, told
+from tests.fixtures.gift_card import adds_up, card_events, gift_card
 from tests.fixtures.payment import paid_by, stored_attempt
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
@@ -39,7 +39,7 @@ async def held(tenants: Tenants, card: GiftCardRow, amount: str = "20.00", **mor
     return id
 
 
-async def left(tenants: Tenants, card: GiftCardRow) -> tuple[str, str]:
+async def status_and_balance(tenants: Tenants, card: GiftCardRow) -> tuple[str, str]:
     """The status of a card, and what is left on it."""
     row = await tenants.rows("SELECT status, remaining_amount::text FROM gift_card WHERE id = :id", id=card.id)
     return row[0][0], row[0][1]
@@ -58,13 +58,13 @@ async def test_what_is_held_is_spent_in_part_and_the_rest_is_back(tenants: Tenan
     written = card.code.lower().replace("-", " ")
     done = await ask.change("a1", hold_gift_card, code=written, amount="30.00", reference="till 2")
     id = done.result["id"] if isinstance(done.result, dict) else done.result.id
-    assert await left(tenants, card) == ("paid", "20.00")
+    assert await status_and_balance(tenants, card) == ("paid", "20.00")
     hold = await tenants.row("gift_card_hold", id)
     minutes = dt.datetime.fromisoformat(hold["expires_on"]) - dt.datetime.fromisoformat(hold["created_on"])
     assert (minutes, hold["reference"], hold["state"]) == (15 * MINUTE, "till 2", "running")
     for _ in range(2):
         assert (await ask.change("a1", capture_gift_card, hold_id=id, amount="12.50")).done
-        assert await left(tenants, card) == ("using", "37.50")
+        assert await status_and_balance(tenants, card) == ("using", "37.50")
     assert await movements(tenants, card) == [
         ("issue", "50.00"),
         ("hold", "-30.00"),
@@ -78,11 +78,11 @@ async def test_what_is_held_is_spent_in_part_and_the_rest_is_back(tenants: Tenan
     rest = await held(tenants, card, "37.50")
     for more in ({}, {}, {"amount": "37.50"}):
         assert (await ask.change("a1", capture_gift_card, hold_id=rest, **more)).done
-    assert await left(tenants, card) == ("used", "0.00")
+    assert await status_and_balance(tenants, card) == ("used", "0.00")
     assert (await ask.change("a1", hold_gift_card, id=card.id, amount="1.00")).wrong == {
         ("", "GIFT_CARD_NOT_SPENDABLE")
     }
-    events = await told(tenants, card.id)
+    events = await card_events(tenants, card.id)
     assert [kind.removeprefix("gift_card.") for kind, _ in events] == ["held", "captured"] * 2
     assert events[1][1]["hold"]["captured"] == {"amount": "12.50", "currency": "EUR"}
     assert card.code not in str(events)
@@ -97,10 +97,10 @@ async def test_what_is_held_is_spent_in_part_and_the_rest_is_back(tenants: Tenan
 async def test_a_release_puts_back_once(tenants: Tenants, ask: Transport) -> None:
     card = await gift_card(tenants)
     id = await held(tenants, card, "50.00")
-    assert await left(tenants, card) == ("paid", "0.00")
+    assert await status_and_balance(tenants, card) == ("paid", "0.00")
     for _ in range(2):
         assert (await ask.change("a1", release_gift_card, hold_id=id)).done
-        assert await left(tenants, card) == ("paid", "50.00")
+        assert await status_and_balance(tenants, card) == ("paid", "50.00")
     assert (await ask.change("a1", capture_gift_card, hold_id=id)).wrong == {("", "HOLD_OVER")}
     await adds_up(tenants)
 
@@ -158,18 +158,18 @@ async def test_holds_and_cards_expire_by_themselves(tenants: Tenants) -> None:
     clock.advance(5 * MINUTE)
     assert (await ask.change("a1", capture_gift_card, hold_id=short)).wrong == {("", "HOLD_OVER")}
     assert sorted(await asyncio.gather(*(expire_gift_card_holds(tenants.services) for _ in range(3)))) == [0, 0, 1]
-    assert await left(tenants, card) == ("paid", "35.00")
+    assert await status_and_balance(tenants, card) == ("paid", "35.00")
     assert (await ask.change("a1", release_gift_card, hold_id=short)).done
     clock.advance(30 * MINUTE)
     assert await expire_gift_cards(tenants.services) >= 1
     assert await expire_gift_cards(tenants.services) == 0
-    assert await left(tenants, card) == ("exprd", "35.00")
+    assert await status_and_balance(tenants, card) == ("exprd", "35.00")
     assert (await ask.change("a1", capture_gift_card, hold_id=long, amount="5.00")).done, "held in time"
-    assert await left(tenants, card) == ("exprd", "45.00")
+    assert await status_and_balance(tenants, card) == ("exprd", "45.00")
     later = (clock.now() + dt.timedelta(days=30)).isoformat()
     assert (await ask.change("a1", extend_gift_card, id=card.id, expires_on=later)).done
-    assert await left(tenants, card) == ("using", "45.00")
-    kinds = [kind.removeprefix("gift_card.") for kind, _ in await told(tenants, card.id)]
+    assert await status_and_balance(tenants, card) == ("using", "45.00")
+    kinds = [kind.removeprefix("gift_card.") for kind, _ in await card_events(tenants, card.id)]
     assert kinds == ["held", "held", "released", "expired", "captured", "extended"]
     assert (SCHEDULES["expire_gift_card_holds"].run, SCHEDULES["expire_gift_cards"].run) == (
         expire_gift_card_holds,
@@ -187,7 +187,7 @@ async def test_many_holds_at_once_never_take_more_than_there_is(tenants: Tenants
     outcomes = await asyncio.gather(*(ask.change("a1", hold_gift_card, id=card.id, amount="7.00") for _ in range(20)))
     assert sum(outcome.done for outcome in outcomes) == 7
     assert {code for outcome in outcomes for _, code in outcome.wrong} == {"INSUFFICIENT_BALANCE"}
-    assert await left(tenants, card) == ("paid", "1.00")
+    assert await status_and_balance(tenants, card) == ("paid", "1.00")
     await adds_up(tenants)
 
 
@@ -207,7 +207,9 @@ async def test_a_hold_ends_once_however_many_end_it(tenants: Tenants) -> None:
         state = (await tenants.row("gift_card_hold", id))["state"]
         moved = [kind for kind, _ in await movements(tenants, card)]
         assert moved == ["issue", "hold", "release", *(["capture"] if state == "captured" else [])]
-        assert await left(tenants, card) == (("using", "30.00") if state == "captured" else ("paid", "50.00"))
+        assert await status_and_balance(tenants, card) == (
+            ("using", "30.00") if state == "captured" else ("paid", "50.00")
+        )
     await adds_up(tenants)
 
 
@@ -244,7 +246,7 @@ async def test_the_shop_and_the_api_share_a_card(tenants: Tenants) -> None:
         *(_pay_in_shop(tenants, card, "1.00", completes=False) for _ in range(4)),
     )
     paid = sum(done[:16])
-    status, remaining = await left(tenants, card)
+    status, remaining = await status_and_balance(tenants, card)
     assert Decimal(remaining) == 100 - 9 * paid
     assert 10 <= paid <= 11
     assert status == "using"
@@ -261,15 +263,15 @@ async def test_cancelling_stops_what_is_under_way(tenants: Tenants) -> None:
         await reserve(db, attempt, clock.now())
     for _ in range(2):
         assert (await ask.change("a1", cancel_gift_card, id=card.id)).done
-        assert await left(tenants, card) == ("cncld", "40.00")
+        assert await status_and_balance(tenants, card) == ("cncld", "40.00")
     assert (await ask.change("a1", capture_gift_card, hold_id=id)).wrong == {("", "HOLD_OVER")}
     async with tenants.services.db.sessions() as db, db.begin():
         again = await db.get_one(AttemptRow, attempt.id)
         with pytest.raises(CheckoutChanged):
             await consume_reservations(db, again)
         await release_reservations(db, again)
-    assert await left(tenants, card) == ("cncld", "50.00")
-    kinds = [kind.removeprefix("gift_card.") for kind, _ in await told(tenants, card.id)]
+    assert await status_and_balance(tenants, card) == ("cncld", "50.00")
+    kinds = [kind.removeprefix("gift_card.") for kind, _ in await card_events(tenants, card.id)]
     assert kinds == ["held", "released", "cancelled"]
     await adds_up(tenants)
 
@@ -295,7 +297,7 @@ async def test_whatever_is_done_the_money_adds_up(tenants: Tenants, steps: list[
     for step, amount, number in steps:
         await _step(tenants, ask, card, holds, step, amount, number)
         await adds_up(tenants)
-    status, remaining = await left(tenants, card)
+    status, remaining = await status_and_balance(tenants, card)
     spent = [kind for kind, _ in await movements(tenants, card) if kind == "capture"]
     assert status != "paid" or not spent
     assert status != "using" or spent

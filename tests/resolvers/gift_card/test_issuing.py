@@ -13,7 +13,7 @@ from store.core.codes import looks_valid
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.states import TRANSITIONS, transition
 from tests.changes import Direct, Transport
-from tests.fixtures.gift_card import adds_up, gift_card, told
+from tests.fixtures.gift_card import adds_up, card_events, gift_card
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
 
@@ -51,7 +51,7 @@ async def test_what_is_issued(tenants: Tenants, ask: Transport) -> None:
     ends = dt.datetime.fromisoformat(row["expires_on"]).astimezone(ZoneInfo("Europe/Paris"))
     assert (ends.hour, ends.minute, ends.second) == (23, 59, 59)
     assert dt.timedelta(days=363) < ends - clock.now() < dt.timedelta(days=368)
-    ((kind, data),) = await told(tenants, row["id"])
+    ((kind, data),) = await card_events(tenants, row["id"])
     assert (kind, data["status"], data["order_id"]) == ("gift_card.issued", "paid", None)
     assert await tenants.one("SELECT count(*) FROM mail") == 0
     await adds_up(tenants)
@@ -98,7 +98,7 @@ async def test_a_draft_is_activated_once(tenants: Tenants, ask: Transport) -> No
     for _ in range(2):
         assert (await ask.change("a1", activate_gift_card, code=row["code"])).done
         assert (await tenants.row("gift_card", row["id"]))["status"] == "paid"
-    assert [kind for kind, _ in await told(tenants, row["id"])] == ["gift_card.issued", "gift_card.activated"]
+    assert [kind for kind, _ in await card_events(tenants, row["id"])] == ["gift_card.issued", "gift_card.activated"]
     over = await gift_card(tenants, status=S.DRAFT, expires_on=clock.now())
     gone = await gift_card(tenants, status=S.CANCELLED)
     assert (await ask.change("a1", activate_gift_card, id=over.id)).wrong == {("", "GIFT_CARD_NOT_SPENDABLE")}
@@ -115,7 +115,7 @@ async def test_more_time(tenants: Tenants, ask: Transport) -> None:
             after,
             dt.datetime.fromisoformat(later),
         )
-        ((kind, data),) = await told(tenants, card.id)
+        ((kind, data),) = await card_events(tenants, card.id)
         assert (kind, data["old_expires_on"] < data["expires_on"]) == ("gift_card.extended", True)
     never = await gift_card(tenants, expires_on=None)
     kept = [await gift_card(tenants, status=S.USED), await gift_card(tenants, status=S.CANCELLED), never]

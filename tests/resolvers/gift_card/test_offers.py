@@ -22,19 +22,19 @@ from schema.core.permission import Permission
 from schema.gift_card.input import IssueGiftCard, UpdateGiftCardOffer
 from store.core.clock import clock
 from tests.changes import Transport
-from tests.fixtures.basket import bought, card_of, columns, filled, new_key, settled
+from tests.fixtures.basket import bought, card_of, columns, fill_basket, new_key, settled
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
 
-SENT: dict[str, Any] = {
+OFFER_INPUT: dict[str, Any] = {
     "enabled": False,
     "suggested": ["80.00", "30.50"],
     "minimum": "30.5",
     "maximum": "80",
     "validity_months": 24,
 }
-KEPT = {"enabled": False, "suggested": [80.0, 30.5], "minimum": 30.5, "maximum": 80.0, "validity_months": 24}
+STORED_OFFER = {"enabled": False, "suggested": [80.0, 30.5], "minimum": 30.5, "maximum": 80.0, "validity_months": 24}
 SHOWN = """{ giftCardOffer { enabled validityMonths suggested { amount currency } minimum { amount currency }
     maximum { amount currency } } }"""
 PARIS = ZoneInfo("Europe/Paris")
@@ -43,10 +43,10 @@ PARIS = ZoneInfo("Europe/Paris")
 async def offer(tenants: Tenants, name: str) -> dict[str, Any]:
     """What is kept of a partner's offer."""
     row = await tenants.row("partner", tenants.partners[name].id)
-    return {key: row[f"gift_card_offer_{key}"] for key in KEPT}
+    return {key: row[f"gift_card_offer_{key}"] for key in STORED_OFFER}
 
 
-async def shown(tenants: Tenants, name: str, who: str) -> Any:
+async def read_offer(tenants: Tenants, name: str, who: str) -> Any:
     """A partner's offer as GraphQL shows it."""
     query = f"query ($uuid: UUID!) {{ partner(uuid: $uuid) {SHOWN} }}"
     body = await tenants.graphql(who, query, uuid=tenants.partners[name].uuid)
@@ -54,9 +54,9 @@ async def shown(tenants: Tenants, name: str, who: str) -> Any:
     return body["data"]["partner"] and body["data"]["partner"]["giftCardOffer"]
 
 
-async def change(shop: Shop, **sent: Any) -> None:
+async def change(shop: Shop, **values: Any) -> None:
     """Change the offer of a shop."""
-    await update_gift_card_offer(shop.manager, UpdateGiftCardOffer.model_validate(sent))
+    await update_gift_card_offer(shop.manager, UpdateGiftCardOffer.model_validate(values))
 
 
 # ---- who decides, and what
@@ -66,22 +66,22 @@ async def test_a_partner_decides_for_itself(tenants: Tenants, ask: Transport) ->
     others = await offer(tenants, "a2")
     assert others["suggested"] == [25.0, 50.0, 75.0, 100.0, 150.0, 200.0]
     assert (others["minimum"], others["maximum"], others["validity_months"]) == (10.0, 1000.0, 12)
-    assert (await ask.change("a1", update_gift_card_offer, **SENT)).done
-    assert await offer(tenants, "a1") == KEPT
+    assert (await ask.change("a1", update_gift_card_offer, **OFFER_INPUT)).done
+    assert await offer(tenants, "a1") == STORED_OFFER
     assert await offer(tenants, "a2") == others
     for who in ("a1", "market a", "master"):
-        assert await shown(tenants, "a1", who) == {
+        assert await read_offer(tenants, "a1", who) == {
             "enabled": False,
             "validityMonths": 24,
             "suggested": [{"amount": "80.00", "currency": "EUR"}, {"amount": "30.50", "currency": "EUR"}],
             "minimum": {"amount": "30.50", "currency": "EUR"},
             "maximum": {"amount": "80.00", "currency": "EUR"},
         }
-    assert await shown(tenants, "a1", "b1") is None
+    assert await read_offer(tenants, "a1", "b1") is None
     uuid_of_b = str(tenants.partners["b1"].uuid)
     assert (await ask.change("market b", update_gift_card_offer, partner_uuid=uuid_of_b, suggested=[])).done
     assert await offer(tenants, "b1") == {**others, "suggested": []}, "what is left out stays"
-    assert (await shown(tenants, "b1", "b1"))["minimum"] == {"amount": "10.00", "currency": "CHF"}
+    assert (await read_offer(tenants, "b1", "b1"))["minimum"] == {"amount": "10.00", "currency": "CHF"}
     entry = await tenants.one("SELECT to_jsonb(e) FROM audit_entry e ORDER BY id LIMIT 1")
     assert (entry["operation"], entry["partner_id"]) == ("update_gift_card_offer", tenants.partners["a1"].id)
 
@@ -167,10 +167,10 @@ async def test_cards_are_sold_as_their_own_shop_offers_them(shop: Shop) -> None:
     assert (await basket.open_basket(shop.context, key)).basket_lines[0].problem is None
 
 
-async def test_a_closed_shop_makes_no_bags_and_completes_what_was_begun(shop: Shop) -> None:
-    begun, seen = await filled(shop, card_of("50.00"))
+async def test_a_closed_shop_makes_no_baskets_and_completes_what_was_begun(shop: Shop) -> None:
+    begun, seen = await fill_basket(shop, card_of("50.00"))
     started = await shop.start(begun, seen)
-    waiting, seen_waiting = await filled(shop, card_of("40.00"))
+    waiting, seen_waiting = await fill_basket(shop, card_of("40.00"))
     line = seen_waiting.basket_lines[0].id
     await change(shop, enabled=False, validity_months=6)
     new = new_key(ShopKind.GIFT_CARDS)
@@ -205,7 +205,7 @@ async def test_a_closed_shop_makes_no_bags_and_completes_what_was_begun(shop: Sh
 
 
 async def test_a_payment_begun_before_offers_is_issued_for_a_year(shop: Shop) -> None:
-    key, seen = await filled(shop, card_of("50.00"))
+    key, seen = await fill_basket(shop, card_of("50.00"))
     started = await shop.start(key, seen)
     forget = "UPDATE checkout_attempt SET lines = jsonb_set(lines, '{0,gift_card}', (lines #> '{0,gift_card}') - 'validity_months')"
     await shop.execute(forget)

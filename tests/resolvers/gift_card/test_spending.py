@@ -13,12 +13,12 @@ from schema.core.permission import Permission
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
 from tests.changes import Direct, Transport
-from tests.fixtures.gift_card import adds_up, gift_card, told
+from tests.fixtures.gift_card import adds_up, card_events, gift_card
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
 
 
-async def left(tenants: Tenants, card: GiftCardRow) -> tuple[str, str]:
+async def status_and_balance(tenants: Tenants, card: GiftCardRow) -> tuple[str, str]:
     """The status of a card, and what is left on it."""
     row = await tenants.rows("SELECT status, remaining_amount::text FROM gift_card WHERE id = :id", id=card.id)
     return row[0][0], row[0][1]
@@ -36,17 +36,17 @@ async def test_what_is_spent_is_put_back_once(tenants: Tenants, ask: Transport) 
     card = await gift_card(tenants)
     done = await ask.change("a1", spend_gift_card, code=card.code.lower(), amount="50.00", reference="Table 7")
     id = done.result["id"] if isinstance(done.result, dict) else done.result.id
-    assert await left(tenants, card) == ("used", "0.00")
+    assert await status_and_balance(tenants, card) == ("used", "0.00")
     for _ in range(2):
         assert (await ask.change("a1", reverse_gift_card_capture, hold_id=id)).done
-        assert await left(tenants, card) == ("using", "50.00")
+        assert await status_and_balance(tenants, card) == ("using", "50.00")
         await adds_up(tenants)
     assert (await ask.change("a1", release_gift_card, hold_id=id)).wrong == {("", "HOLD_OVER")}
     moved = await tenants.rows(
         "SELECT kind, amount FROM gift_card_entry WHERE gift_card_id = :id ORDER BY id", id=card.id
     )
     assert [(kind, amount) for kind, amount in moved][-2:] == [("capture", Decimal(-50)), ("reversal", Decimal(50))]
-    events = [kind.removeprefix("gift_card.") for kind, _ in await told(tenants, card.id)]
+    events = [kind.removeprefix("gift_card.") for kind, _ in await card_events(tenants, card.id)]
     assert events == ["held", "captured", "reversed"]
 
 
@@ -62,7 +62,7 @@ async def test_who_may_not_and_what_cannot(tenants: Tenants, ask: Transport) -> 
         ("50.01", "INSUFFICIENT_BALANCE"),
     ):
         assert (await ask.change("a1", spend_gift_card, id=card.id, amount=amount)).wrong == {("amount", code)}
-    assert await left(tenants, card) == ("paid", "50.00")
+    assert await status_and_balance(tenants, card) == ("paid", "50.00")
     id = await spent(tenants, card)
     for who, wrong in ((without, ("", "FORBIDDEN")), ("a2", ("", "NOT_FOUND"))):
         assert (await ask.change(who, reverse_gift_card_capture, hold_id=id)).wrong == {wrong}
@@ -71,13 +71,13 @@ async def test_who_may_not_and_what_cannot(tenants: Tenants, ask: Transport) -> 
     assert (await ask.change("a1", reverse_gift_card_capture, hold_id=held)).wrong == over
     assert (await ask.change("a1", release_gift_card, hold_id=held)).done
     assert (await ask.change("a1", reverse_gift_card_capture, hold_id=held)).wrong == over
-    assert await left(tenants, card) == ("using", "30.00")
+    assert await status_and_balance(tenants, card) == ("using", "30.00")
     assert (await ask.change("a1", cancel_gift_card, id=card.id)).done
     assert (await ask.change("a1", reverse_gift_card_capture, hold_id=id)).wrong == {("", "GIFT_CARD_NOT_SPENDABLE")}
     assert (await ask.change("a1", spend_gift_card, id=card.id, amount="1.00")).wrong == {
         ("", "GIFT_CARD_NOT_SPENDABLE")
     }
-    assert await left(tenants, card) == ("cncld", "30.00")
+    assert await status_and_balance(tenants, card) == ("cncld", "30.00")
     await adds_up(tenants)
 
 
@@ -89,7 +89,7 @@ async def test_it_is_put_back_within_a_day(tenants: Tenants, hours: int, back: b
     outcome = await Direct(tenants).change("a1", reverse_gift_card_capture, hold_id=id)
     assert outcome.done is back
     assert outcome.wrong == (set() if back else {("", "HOLD_OVER")})
-    assert await left(tenants, card) == ("using", "50.00" if back else "30.00")
+    assert await status_and_balance(tenants, card) == ("using", "50.00" if back else "30.00")
 
 
 async def test_all_at_once(tenants: Tenants) -> None:
@@ -98,7 +98,7 @@ async def test_all_at_once(tenants: Tenants) -> None:
     ask = Direct(tenants)
     outcomes = await asyncio.gather(*(ask.change("a1", spend_gift_card, id=card.id, amount="20.00") for _ in range(5)))
     done = [outcome.result.id for outcome in outcomes if outcome.done]
-    assert (len(done), await left(tenants, card)) == (2, ("using", "10.00"))
+    assert (len(done), await status_and_balance(tenants, card)) == (2, ("using", "10.00"))
     await asyncio.gather(*(ask.change("a1", reverse_gift_card_capture, hold_id=id) for id in done * 5))
-    assert await left(tenants, card) == ("using", "50.00")
+    assert await status_and_balance(tenants, card) == ("using", "50.00")
     await adds_up(tenants)

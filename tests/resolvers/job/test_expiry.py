@@ -12,7 +12,7 @@ from resolvers.job.registry import SCHEDULES
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
 from tests.fixtures.tenants import Tenants
-from tests.fixtures.voucher import sell, told, voucher_of
+from tests.fixtures.voucher import sell, voucher_events, voucher_of
 
 S = VoucherState
 MANY = 450
@@ -30,13 +30,13 @@ async def test_what_is_over_expires_and_nothing_else(tenants: Tenants) -> None:
     assert await expire_vouchers(tenants.services) == len(due)
     for row in due:
         assert (await tenants.row("voucher", row.id))["state"] == "exprd"
-        ((kind, data),) = await told(tenants, row.id)
+        ((kind, data),) = await voucher_events(tenants, row.id)
         assert (kind, data["old_state"], data["state"]) == ("voucher.state_changed", row.state.value, "exprd")
     assert {row.id: await tenants.row("voucher", row.id) for row in kept} == before
     assert await expire_vouchers(tenants.services) == 0
     clock.advance(dt.timedelta(days=1))
     assert await expire_vouchers(tenants.services) == 1
-    assert len(await told(tenants)) == len(due) + 1
+    assert len(await voucher_events(tenants)) == len(due) + 1
 
 
 async def test_many_expire_once_each_however_many_look(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ async def put(tenants: Tenants, status: str = "queued", once: str | None = None,
     return id
 
 
-async def listed(tenants: Tenants, **asked: Any) -> Any:
+async def list_jobs(tenants: Tenants, **asked: Any) -> Any:
     """A page of jobs."""
     answer = await tenants.graphql("master", LIST, **asked)
     assert "errors" not in answer, answer
@@ -60,7 +60,7 @@ async def test_jobs_are_listed_with_what_they_are_about_and_without_secrets(tena
     waiting = await put(tenants, id=7, password="hunter2")
     running = await put(tenants, "picked")
     failed = await put(tenants, "failed")
-    page = await listed(tenants)
+    page = await list_jobs(tenants)
     assert page["totalCount"] == 3
     assert [job["id"] for job in page["nodes"]] == [failed, running, waiting]
     assert [job["state"] for job in page["nodes"]] == ["FAILED", "RUNNING", "QUEUED"]
@@ -79,19 +79,19 @@ async def test_jobs_are_found_by_state_kind_age_and_request_and_read_page_by_pag
     await tenants.execute("UPDATE pgqueuer SET created = created - interval '2 days' WHERE id = :id", id=ids[0])
     day = (clock.now() - dt.timedelta(days=1)).isoformat()
 
-    async def found(**filter: Any) -> list[int]:
-        return [ids.index(job["id"]) for job in (await listed(tenants, filter=filter))["nodes"]]
+    async def filter_jobs(**filter: Any) -> list[int]:
+        return [ids.index(job["id"]) for job in (await list_jobs(tenants, filter=filter))["nodes"]]
 
-    assert await found(state="FAILED") == [3, 1]
-    assert await found(state="RUNNING") == []
-    assert await found(kind="drop_cart") == [3, 2, 1, 0]
-    assert await found(kind="settle_attempt") == []
-    assert await found(createdUntil=day) == [0]
-    assert await found(createdFrom=day, state="QUEUED") == [2]
-    assert await found(requestId="req-1") == [3, 1]
-    first = await listed(tenants, first=3, orderBy="OLDEST")
+    assert await filter_jobs(state="FAILED") == [3, 1]
+    assert await filter_jobs(state="RUNNING") == []
+    assert await filter_jobs(kind="drop_cart") == [3, 2, 1, 0]
+    assert await filter_jobs(kind="settle_attempt") == []
+    assert await filter_jobs(createdUntil=day) == [0]
+    assert await filter_jobs(createdFrom=day, state="QUEUED") == [2]
+    assert await filter_jobs(requestId="req-1") == [3, 1]
+    first = await list_jobs(tenants, first=3, orderBy="OLDEST")
     assert [job["id"] for job in first["nodes"]] == ids[:3]
-    rest = await listed(tenants, first=3, orderBy="OLDEST", after=first["pageInfo"]["endCursor"])
+    rest = await list_jobs(tenants, first=3, orderBy="OLDEST", after=first["pageInfo"]["endCursor"])
     assert [job["id"] for job in rest["nodes"]] == ids[3:]
 
 
@@ -130,14 +130,14 @@ async def test_a_job_is_discarded(tenants: Tenants, status: str) -> None:
     id, stays = await put(tenants, status), await put(tenants, status)
     payload = await changed(tenants, DISCARD, id)
     assert payload == {"job": {"id": id, "state": status.upper()}, "userErrors": []}
-    assert [job["id"] for job in (await listed(tenants))["nodes"]] == [stays]
+    assert [job["id"] for job in (await list_jobs(tenants))["nodes"]] == [stays]
     assert await changed(tenants, DISCARD, id) == {"job": None, "userErrors": [{"code": "NOT_FOUND"}]}
 
 
 async def test_a_running_job_is_not_discarded(tenants: Tenants) -> None:
     id = await put(tenants, "picked")
     assert await changed(tenants, DISCARD, id) == {"job": None, "userErrors": [{"code": "INVALID_TRANSITION"}]}
-    assert (await listed(tenants))["totalCount"] == 1
+    assert (await list_jobs(tenants))["totalCount"] == 1
 
 
 @pytest.mark.parametrize("who", OTHERS)
@@ -176,4 +176,4 @@ async def test_failed_jobs_and_the_queues_log_are_kept_for_a_while(tenants: Tena
     assert await counts() == [2, 0, 0]
     clock.advance(dt.timedelta(days=83))
     assert await jobs.prune(tenants.services) == 1
-    assert [job["state"] for job in (await listed(tenants))["nodes"]] == ["QUEUED"]
+    assert [job["state"] for job in (await list_jobs(tenants))["nodes"]] == ["QUEUED"]

@@ -25,7 +25,7 @@ class Reader:
     """A handler that reads a number from the database, and then does not end before it is let go."""
 
     def __init__(self) -> None:
-        self.found: list[int] = []
+        self.numbers: list[int] = []
         self.running = self.at_once = 0
         self.go = asyncio.Semaphore(0)
         self.errors: list[Exception] = []
@@ -34,7 +34,7 @@ class Reader:
         """Run the job."""
         self.running += 1
         self.at_once = max(self.at_once, self.running)
-        self.found.append((await services.db.rows(text("SELECT n FROM told")))[0][0])
+        self.numbers.append((await services.db.rows(text("SELECT n FROM told")))[0][0])
         await self.go.acquire()
         self.running -= 1
         if self.errors:
@@ -42,7 +42,7 @@ class Reader:
 
     async def has_read(self, times: int) -> None:
         """Wait until so many have read."""
-        await waited(lambda: len(self.found) == times)
+        await waited(lambda: len(self.numbers) == times)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ async def test_what_is_told_while_it_is_looked_at_is_looked_at_once_more(
         await reader.has_read(2)
         reader.go.release()
         await queued.until_empty()
-    assert reader.found == [1, 4]
+    assert reader.numbers == [1, 4]
     assert reader.at_once == 1
 
 
@@ -116,7 +116,7 @@ async def test_what_is_told_of_a_job_that_waits_is_there_when_it_is_read(
             await db.commit()
             reader.go.release()
             await queued.until_empty()
-    assert reader.found == [1, 2]
+    assert reader.numbers == [1, 2]
 
 
 async def test_what_is_taken_back_is_not_looked_at(queued: Queued, reader: Reader, other: Database) -> None:
@@ -129,7 +129,7 @@ async def test_what_is_taken_back_is_not_looked_at(queued: Queued, reader: Reade
             await db.rollback()
         reader.go.release()
         await queued.until_empty()
-    assert reader.found == [1]
+    assert reader.numbers == [1]
 
 
 async def test_an_end_that_is_noted_while_it_is_told_again_waits_for_that(
@@ -149,7 +149,7 @@ async def test_an_end_that_is_noted_while_it_is_told_again_waits_for_that(
         await reader.has_read(2)
         reader.go.release()
         await queued.until_empty()
-    assert reader.found == [1, 2]
+    assert reader.numbers == [1, 2]
 
 
 @pytest.mark.parametrize("error", [ValueError("away"), PermanentFailure("no")])
@@ -158,7 +158,7 @@ async def test_it_is_looked_at_again_however_the_first_look_ended(
 ) -> None:
     reader.errors.append(error)
     await told_twice(queued, reader, other)
-    assert reader.found == [1, 2]
+    assert reader.numbers == [1, 2]
 
 
 async def test_it_is_looked_at_again_at_once_where_it_would_be_tried_later(
@@ -167,7 +167,7 @@ async def test_it_is_looked_at_again_at_once_where_it_would_be_tried_later(
     queued.does(reader, SLOWLY)
     reader.errors.append(ValueError("away"))
     await told_twice(queued, reader, other)
-    assert reader.found == [1, 2]
+    assert reader.numbers == [1, 2]
 
 
 async def test_it_carries_the_request_that_asked_again(queued: Queued, reader: Reader, other: Database) -> None:

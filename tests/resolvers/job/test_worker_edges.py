@@ -32,12 +32,12 @@ async def test_a_cart_is_deleted_once_the_store_is_back(
 ) -> None:
     delete, calls = type(shop.services.kv).delete, 0
 
-    async def twice_away(kv: KeyValueStore, key: str, **given: Any) -> bool:
+    async def twice_away(kv: KeyValueStore, key: str, **options: Any) -> bool:
         nonlocal calls
         calls += 1
         if calls <= 2:
             raise Unavailable(what="The cart store")
-        return await delete(kv, key, **given)
+        return await delete(kv, key, **options)
 
     key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     started = await shop.start(key, seen)
@@ -78,9 +78,9 @@ async def test_a_queue_that_ends_begins_anew(shop: Shop, database_url: str, monk
     """As after a computer slept: the queue takes its listener for dead."""
     healthy, ended = QueueManager.listener_healthy, asyncio.Event()
 
-    async def once_deaf(queue: QueueManager, **given: Any) -> object:
+    async def once_deaf(queue: QueueManager, **options: Any) -> object:
         if ended.is_set():
-            return await healthy(queue, **given)
+            return await healthy(queue, **options)
         ended.set()
         raise FailingListenerError
 

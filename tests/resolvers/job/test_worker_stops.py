@@ -167,7 +167,7 @@ async def test_a_worker_comes_back_with_its_database_and_does_not_ask_all_the_ti
             await queued.until_empty()
     await other.close()
     assert set(done) == {1, 2}
-    begun = [line for line in lines if line["event"] == "the worker begins anew"]
+    begun = [line for line in lines if line["event"] == "the worker restarts"]
     assert 1 <= len(begun) <= 6, "pauses grow: about 1, 2, 4 seconds"
     assert await queued.rows("SELECT count(*) FROM pgqueuer_log WHERE status IN ('failed', 'canceled')") == [(0,)]
 
@@ -178,14 +178,14 @@ async def test_the_queue_listens_before_it_asks_itself_whether_it_hears(
     """Otherwise it would end ten seconds after it began, now and then."""
     healthy, heard = QueueManager.listener_healthy, []
 
-    async def noted(queue: QueueManager, **_given: object) -> object:
+    async def record_health(queue: QueueManager, **_options: object) -> object:
         heard.append(await healthy(queue, timeout=dt.timedelta(seconds=2)))
         return heard[-1]
 
     async def nothing(services: Services, payload: Payload) -> None:
         """Do nothing."""
 
-    monkeypatch.setattr(QueueManager, "listener_healthy", noted)
+    monkeypatch.setattr(QueueManager, "listener_healthy", record_health)
     queued.does(nothing)
     for _ in range(5):
         heard.clear()

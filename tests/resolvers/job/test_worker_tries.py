@@ -15,7 +15,7 @@ from store.job.jobs import JobKind, enqueue_job
 from tests.resolvers.job.workers import AT_ONCE, THRICE, Queued, queued
 
 __all__ = ["queued"]
-KEPT = "SELECT status::text, attempts, headers ->> 'error' FROM pgqueuer"
+JOB_STATES = "SELECT status::text, attempts, headers ->> 'error' FROM pgqueuer"
 
 
 def test_pauses_grow_up_to_the_longest_and_last_about_as_long_as_promised() -> None:
@@ -58,7 +58,7 @@ async def test_a_job_is_kept_after_its_last_try_with_the_error_and_without_secre
     async with queued.workers():
         await queued.until("SELECT status::text FROM pgqueuer", "failed")
     assert len(runs) == THRICE.max_tries
-    [(_, attempts, error)] = await queued.rows(KEPT)
+    [(_, attempts, error)] = await queued.rows(JOB_STATES)
     assert attempts == THRICE.max_tries
     assert error.startswith("ValueError: GET https://")
     [(told,)] = await queued.rows("SELECT string_agg(traceback::text, ' ') FROM pgqueuer_log")
@@ -80,7 +80,7 @@ async def test_a_job_that_gives_up_is_not_tried_again(queued: Queued) -> None:
         await queued.until("SELECT status::text FROM pgqueuer", "failed")
         await asyncio.sleep(0.5)
     assert len(runs) == 1
-    assert await queued.rows(KEPT) == [("failed", 1, "the shop is closed for good")]
+    assert await queued.rows(JOB_STATES) == [("failed", 1, "the shop is closed for good")]
 
 
 async def test_a_job_that_interrupts_itself_has_failed_like_any_other(queued: Queued) -> None:
@@ -95,25 +95,25 @@ async def test_a_job_that_interrupts_itself_has_failed_like_any_other(queued: Qu
     async with queued.workers():
         await queued.until("SELECT status::text FROM pgqueuer", "failed")
     assert len(runs) == THRICE.max_tries
-    assert await queued.rows(KEPT) == [("failed", THRICE.max_tries, "CancelledError: ")]
+    assert await queued.rows(JOB_STATES) == [("failed", THRICE.max_tries, "CancelledError: ")]
 
 
 async def test_a_job_says_itself_when_it_is_run_again_and_that_is_no_try(queued: Queued) -> None:
     runs: list[float] = []
 
-    async def patient(services: Services, payload: Payload) -> None:
+    async def run_again(services: Services, payload: Payload) -> None:
         runs.append(asyncio.get_running_loop().time())
         if len(runs) < 5:
             raise RunAgain(dt.timedelta(milliseconds=300))
         raise ValueError("a failure at last")
 
-    queued.does(patient, AT_ONCE)
+    queued.does(run_again, AT_ONCE)
     await queued.put({})
     async with queued.workers():
         await queued.until("SELECT status::text FROM pgqueuer", "failed")
     assert len(runs) == 5
     assert min(later - earlier for earlier, later in itertools.pairwise(runs)) >= 0.29
-    assert await queued.rows(KEPT) == [("failed", 1, "ValueError: a failure at last")]
+    assert await queued.rows(JOB_STATES) == [("failed", 1, "ValueError: a failure at last")]
 
 
 async def test_a_failed_job_is_in_nobodys_way(queued: Queued) -> None:
@@ -159,7 +159,7 @@ async def test_each_failure_is_told(queued: Queued) -> None:
     with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as lines:
         async with queued.workers():
             await queued.until("SELECT status::text FROM pgqueuer", "failed")
-    told = [line for line in lines if line["event"] == "a job failed and is tried again"]
+    told = [line for line in lines if line["event"] == "a job failed and will be retried"]
     assert [line["failures"] for line in told] == list(range(1, THRICE.max_tries))
     assert all(line["job"] == "drop_cart" and line["job_id"] for line in told)
 
@@ -180,7 +180,7 @@ async def test_a_job_that_kills_worker_after_worker_is_not_run_any_more(queued: 
     async with queued.workers():
         await queued.until("SELECT status::text FROM pgqueuer", "failed")
     assert not ran.is_set()
-    [(_, _, error)] = await queued.rows(KEPT)
+    [(_, _, error)] = await queued.rows(JOB_STATES)
     assert error.startswith("5 workers in a row died while they ran it.")
 
 

@@ -72,15 +72,15 @@ class Queued:
         """What the database says."""
         return [tuple(row) for row in await self.database.rows(text(statement))]
 
-    async def until(self, statement: str, wanted: object, seconds: float = 60) -> None:
+    async def until(self, statement: str, expected: object, seconds: float = 60) -> None:
         """Wait until the database says so."""
         found: object = None
         try:
             async with asyncio.timeout(seconds):
-                while (found := (await self.rows(statement))[0][0]) != wanted:
+                while (found := (await self.rows(statement))[0][0]) != expected:
                     await asyncio.sleep(0.02)
         except TimeoutError:
-            pytest.fail(f"{statement}: {found!r}, not {wanted!r}")
+            pytest.fail(f"{statement}: {found!r}, not {expected!r}")
 
     async def until_empty(self) -> None:
         """Wait until all is done."""

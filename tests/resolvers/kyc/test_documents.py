@@ -32,11 +32,11 @@ async def payee(newcomer: Newcomer) -> Payee:
 
 @pytest.mark.parametrize("kind", T)
 async def test_a_document_is_handed_in(payee: Payee, kind: T) -> None:
-    document = await payee.push(pdf(5000), kind, "Scanned by the front desk")
+    document = await payee.push(pdf(5000), kind, "Scanned by the reception")
     (row,) = (await payee.rows()).documents
     assert (row.id, row.comment, row.media_type, row.size) == (
         document.id,
-        "Scanned by the front desk",
+        "Scanned by the reception",
         "application/pdf",
         5000,
     )
@@ -172,8 +172,8 @@ async def test_a_process_that_dies_between_an_answer_and_its_note_loses_nothing(
 ) -> None:
     answered = getattr(payee.services.provider, last_call)
 
-    async def dying(*given: Any, **more: Any) -> None:
-        await answered(*given, **more)
+    async def dying(*arguments: Any, **more: Any) -> None:
+        await answered(*arguments, **more)
         raise _KilledError
 
     monkeypatch.setattr(payee.services.provider, last_call, dying)
@@ -217,7 +217,7 @@ async def test_a_day_later_nobody_knows_what_a_lost_call_did_and_a_new_document_
 async def test_a_file_that_the_provider_refuses_is_told_at_the_file(
     payee: Payee, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refusing(*_given: object, **_more: object) -> None:
+    async def refusing(*_arguments: object, **_more: object) -> None:
         raise InvalidRequest("The file is encrypted.")
 
     monkeypatch.setattr(payee.services.provider, "add_page", refusing)
@@ -237,7 +237,7 @@ async def test_a_file_that_the_provider_refuses_is_told_at_the_file(
 async def test_what_the_provider_forbids_today_can_be_handed_in_tomorrow(
     payee: Payee, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    async def forbidding(*_given: object, **_more: object) -> None:
+    async def forbidding(*_arguments: object, **_more: object) -> None:
         raise NotAllowed("The contract forbids it.")
 
     monkeypatch.setattr(payee.services.provider, call, forbidding)
@@ -253,8 +253,8 @@ async def test_what_the_provider_forbids_today_can_be_handed_in_tomorrow(
 async def test_what_another_request_has_given_up_is_no_success(payee: Payee, monkeypatch: pytest.MonkeyPatch) -> None:
     real = payee.services.provider.create_document
 
-    async def overtaken(*given: Any, **more: Any) -> Any:
-        made = await real(*given, **more)
+    async def overtaken(*arguments: Any, **more: Any) -> Any:
+        made = await real(*arguments, **more)
         await payee.execute("UPDATE kyc_document SET step = 'abandoned'")
         return made
 

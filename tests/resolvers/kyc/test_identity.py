@@ -114,8 +114,8 @@ async def test_a_process_that_dies_before_it_notes_the_answer_opens_no_second_se
 ) -> None:
     opening = payee.services.provider.open_identity_check
 
-    async def dying(*given: Any, **more: Any) -> None:
-        await opening(*given, **more)
+    async def dying(*arguments: Any, **more: Any) -> None:
+        await opening(*arguments, **more)
         raise _KilledError
 
     monkeypatch.setattr(payee.services.provider, "open_identity_check", dying)
@@ -193,17 +193,17 @@ async def test_whoever_comes_back_is_told_how_it_stands(payee: Payee) -> None:
     opened = await payee.open_identity()
     path = await payee.one("SELECT path FROM identity_check")
     context = await _context(payee, path)
-    seen = await provider_return.returned(context, path)
+    seen = await provider_return.get_provider_return(context, path)
     assert (seen.purpose, seen.status, seen.action_url) == (
         ProviderReturnPurpose.IDENTITY,
         ProviderReturnStatus.OPEN,
         opened.redirect_url,
     )
     await payee.verify(opened, "refuse", reason="DOCUMENT_UNREADABLE")
-    assert (await provider_return.returned(context, path)).status is ProviderReturnStatus.FAILED
+    assert (await provider_return.get_provider_return(context, path)).status is ProviderReturnStatus.FAILED
     another = await provider_return.try_again(context, ProviderReturnRetry(path))
     assert another != path
-    assert (await provider_return.returned(context, another)).status is ProviderReturnStatus.OPEN
+    assert (await provider_return.get_provider_return(context, another)).status is ProviderReturnStatus.OPEN
     assert await provider_return.try_again(context, ProviderReturnRetry(path)) == another
     assert len(await payee.at_the_provider(TABLE)) == 2
 
@@ -214,7 +214,7 @@ async def test_coming_back_while_the_provider_is_down_tells_what_was_known(payee
     await payee.fault("*", method="GET", kind="status", status=503, times=200)
     await payee.fault("/identity-verifications/*", method="GET", kind="status", status=503, times=200)
     await payee.fault("/users/*/kyc/documents", method="GET", kind="status", status=503, times=200)
-    seen = await provider_return.returned(await _context(payee, path), path)
+    seen = await provider_return.get_provider_return(await _context(payee, path), path)
     assert (seen.status, seen.action_url) == (ProviderReturnStatus.OPEN, None)
 
 
@@ -228,7 +228,7 @@ async def test_an_address_leads_to_its_own_page_only(payee: Payee) -> None:
     assert context.caller is not None
     context.caller = type(context.caller).representative(payee.partner.id + 1, payee.partner.marketplace_id)
     for call in (
-        provider_return.returned(context, path),
+        provider_return.get_provider_return(context, path),
         provider_return.try_again(context, ProviderReturnRetry(path)),
     ):
         with pytest.raises(NotFound):
@@ -261,7 +261,7 @@ async def test_of_a_test_partner_no_real_provider_hears(payee: Payee) -> None:
         with pytest.raises(OnlyInSandbox):
             await refused
     assert (await payee.level()).status is KycStatus.ERROR
-    assert (await provider_return.returned(context, path)).action_url is None
+    assert (await provider_return.get_provider_return(context, path)).action_url is None
     assert not await check_bank_accounts(payee.services, payee.partner.id)
     assert await payee.calls() == before
     assert not await payee.at_the_provider("kyc_document")

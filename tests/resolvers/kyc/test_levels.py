@@ -267,7 +267,7 @@ async def test_events_in_any_order_twice_or_lost_end_in_the_same(payee: Payee, s
         document = await payee.push(pdf(salt=f"{seed}"), kind)
         if outcome is not None:
             await payee.decide(document, outcome, **({"reason": "SPECIFIC_CASE"} if outcome == "refuse" else {}))
-        hints = [hint for hint in await payee.told() if hint[0] in KYC] * 2
+        hints = [hint for hint in await payee.recent_events() if hint[0] in KYC] * 2
         for subject, id in chance.sample(hints, len(hints)):
             if chance.randrange(10) >= lost:
                 await provider_notifications.dispatch_notification(payee.services, subject, id)

@@ -37,23 +37,23 @@ async def mailing(shop: Shop, mail_server: RealMailServer) -> AsyncIterator[Shop
     await mailer.aclose()
 
 
-async def told(shop: Shop, *vouchers: VoucherRow) -> None:
+async def queue_mails(shop: Shop, *vouchers: VoucherRow) -> None:
     async with shop.services.db.sessions() as db, db.begin():
         await mail_vouchers(db, vouchers)
 
 
-async def sent(shop: Shop, server: RealMailServer) -> list[Received]:
+async def deliver_queued(shop: Shop, server: RealMailServer) -> list[Received]:
     """Send everything that waits; answers what has arrived, by recipient."""
     query = text("SELECT id FROM mail WHERE state = 'queued' ORDER BY id")
     for (mail_id,) in await shop.services.db.rows(query):
         await delivery.send(shop.services, mail_id)
-    return sorted(server.letters, key=lambda letter: letter.recipients)
+    return sorted(server.messages, key=lambda received: received.recipients)
 
 
-def documents(letter: Received) -> list[tuple[str, bytes]]:
-    """The PDFs that came with a letter, by name."""
+def documents(received: Received) -> list[tuple[str, bytes]]:
+    """The PDFs that came with a message, by name."""
     found = []
-    for part in letter.message.iter_attachments():
+    for part in received.message.iter_attachments():
         assert part.get_content_type() == "application/pdf"
         content = part.get_payload(decode=True)
         assert isinstance(content, bytes)
@@ -62,8 +62,8 @@ def documents(letter: Received) -> list[tuple[str, bytes]]:
     return found
 
 
-def said(letter: Received) -> str:
-    body = letter.message.get_body(("plain",))
+def plain_text(received: Received) -> str:
+    body = received.message.get_body(("plain",))
     assert body is not None
     return str(body.get_content())
 
@@ -71,17 +71,17 @@ def said(letter: Received) -> str:
 async def test_what_a_buyer_prints_comes_with_one_message(mailing: Shop, mail_server: RealMailServer) -> None:
     of = await prototype(mailing)
     vouchers = [await voucher(mailing, of, language="fr"), await voucher(mailing, of, language="fr")]
-    await told(mailing, *vouchers)
-    (letter,) = await sent(mailing, mail_server)
-    assert letter.recipients == (BUYER,)
-    assert letter.message["Subject"] == "Vos bons cadeaux de The Shop"
-    assert letter.message["Content-Language"] == "fr"
-    files = documents(letter)
+    await queue_mails(mailing, *vouchers)
+    (received,) = await deliver_queued(mailing, mail_server)
+    assert received.recipients == (BUYER,)
+    assert received.message["Subject"] == "Vos bons cadeaux de The Shop"
+    assert received.message["Content-Language"] == "fr"
+    files = documents(received)
     assert [name for name, _ in files] == ["Bon cadeau The Shop.pdf"] * 2
     for (_, content), row in zip(files, vouchers, strict=True):
         assert row.code in words(content)
-        assert f"/documents/vouchers/{row.document_token}.pdf" in said(letter)
-        assert row.code not in said(letter), "codes are on documents, not in mail that is kept"
+        assert f"/documents/vouchers/{row.document_token}.pdf" in plain_text(received)
+        assert row.code not in plain_text(received), "codes are on documents, not in mail that is kept"
     kept = str(await mailing.one("SELECT content FROM mail"))
     assert vouchers[0].document_token not in kept
     assert len(kept) < 3000
@@ -89,17 +89,17 @@ async def test_what_a_buyer_prints_comes_with_one_message(mailing: Shop, mail_se
 
 async def test_what_is_e_mailed_to_a_giftee(mailing: Shop, mail_server: RealMailServer) -> None:
     row = await voucher(mailing, await prototype(mailing), reception_mode=ReceptionMode.GIFTEE_EMAIL)
-    await told(mailing, row)
-    buyer, giftee = await sent(mailing, mail_server)
+    await queue_mails(mailing, row)
+    buyer, giftee = await deliver_queued(mailing, mail_server)
     assert (buyer.recipients, giftee.recipients) == ((BUYER,), (GIFTEE,))
     assert giftee.message["Subject"] == "A present from Ada & Jean"
-    assert "Bonne fête !\nÀ bientôt" in said(giftee).replace("\r\n", "\n")
+    assert "Bonne fête !\nÀ bientôt" in plain_text(giftee).replace("\r\n", "\n")
     ((name, content),) = documents(giftee)
     assert name == "Gift voucher The Shop.pdf"
     assert row.code in words(content)
     assert documents(buyer) == []
-    assert GIFTEE in said(buyer)
-    assert row.document_token in said(buyer)
+    assert GIFTEE in plain_text(buyer)
+    assert row.document_token in plain_text(buyer)
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ async def test_what_comes_on_paper_is_only_told(
     mailing: Shop, mail_server: RealMailServer, mode: ReceptionMode, subject: str
 ) -> None:
     row = await voucher(mailing, await prototype(mailing), reception_mode=mode)
-    await told(mailing, row)
-    (letter,) = await sent(mailing, mail_server)
-    assert (letter.recipients, letter.message["Subject"]) == ((BUYER,), subject)
-    assert documents(letter) == []
-    assert row.document_token not in letter.data.decode()
+    await queue_mails(mailing, row)
+    (received,) = await deliver_queued(mailing, mail_server)
+    assert (received.recipients, received.message["Subject"]) == ((BUYER,), subject)
+    assert documents(received) == []
+    assert row.document_token not in received.data.decode()
 
 
 @pytest.mark.parametrize("giftee", ["", None, BUYER.upper()])
@@ -126,10 +126,12 @@ async def test_who_has_no_giftee_to_write_to_prints_it(
     mailing: Shop, mail_server: RealMailServer, giftee: str | None
 ) -> None:
     mode = ReceptionMode.GIFTEE_EMAIL
-    await told(mailing, await voucher(mailing, await prototype(mailing), reception_mode=mode, giftee_email=giftee))
-    (letter,) = await sent(mailing, mail_server)
-    assert letter.recipients == (BUYER,)
-    assert len(documents(letter)) == 1
+    await queue_mails(
+        mailing, await voucher(mailing, await prototype(mailing), reception_mode=mode, giftee_email=giftee)
+    )
+    (received,) = await deliver_queued(mailing, mail_server)
+    assert received.recipients == (BUYER,)
+    assert len(documents(received)) == 1
 
 
 async def test_everybody_gets_one_message_of_an_order(mailing: Shop, mail_server: RealMailServer) -> None:
@@ -140,10 +142,10 @@ async def test_everybody_gets_one_message_of_an_order(mailing: Shop, mail_server
         await voucher(mailing, of, reception_mode=mode),
         await voucher(mailing, of, reception_mode=mode, giftee_email="eve@example.com"),
     ]
-    await told(mailing, *vouchers)
-    await told(mailing, *vouchers)
-    letters = await sent(mailing, mail_server)
-    counted = sorted((letter.recipients[0], len(documents(letter))) for letter in letters)
+    await queue_mails(mailing, *vouchers)
+    await queue_mails(mailing, *vouchers)
+    messages = await deliver_queued(mailing, mail_server)
+    counted = sorted((received.recipients[0], len(documents(received))) for received in messages)
     assert counted == [(BUYER, 0), (BUYER, 0), (BUYER, 1), (GIFTEE, 2), ("eve@example.com", 1)]
 
 
@@ -152,7 +154,7 @@ async def test_a_gift_card_comes_by_mail(mailing: Shop, mail_server: RealMailSer
     async with mailing.services.db.sessions() as db, db.begin():
         await mail_gift_cards(db, [])
         await mail_gift_cards(db, [card])
-    buyer, giftee = await sent(mailing, mail_server)
+    buyer, giftee = await deliver_queued(mailing, mail_server)
     assert giftee.message["Subject"] == "A present from Ada Martin"
     ((name, content),) = documents(giftee)
     assert name == "Gift card The Shop.pdf"
@@ -176,13 +178,13 @@ async def test_what_falls_with_its_transaction_is_not_told(mailing: Shop) -> Non
 
 async def test_it_shows_what_is_true_when_it_is_sent(mailing: Shop, mail_server: RealMailServer) -> None:
     row = await voucher(mailing, await prototype(mailing))
-    await told(mailing, row)
+    await queue_mails(mailing, row)
     renewed = document_token()
     await mailing.execute("UPDATE voucher SET document_token = :token, message = 'Changed since'", token=renewed)
-    (letter,) = await sent(mailing, mail_server)
-    assert renewed in said(letter)
-    assert row.document_token not in said(letter)
-    assert "Changed since" in words(documents(letter)[0][1])
+    (received,) = await deliver_queued(mailing, mail_server)
+    assert renewed in plain_text(received)
+    assert row.document_token not in plain_text(received)
+    assert "Changed since" in words(documents(received)[0][1])
 
 
 async def test_what_was_taken_back_is_not_sent(mailing: Shop, mail_server: RealMailServer) -> None:
@@ -190,7 +192,7 @@ async def test_what_was_taken_back_is_not_sent(mailing: Shop, mail_server: RealM
     async with mailing.services.db.sessions() as db, db.begin():
         await mail_gift_cards(db, [card])
     await mailing.execute("UPDATE gift_card SET status = :status", status=GiftCardStatus.CANCELLED)
-    assert await sent(mailing, mail_server) == []
+    assert await deliver_queued(mailing, mail_server) == []
     assert await mailing.one("SELECT state FROM mail") == "failed"
     assert "taken back" in await mailing.one("SELECT last_error FROM mail")
 
@@ -198,20 +200,20 @@ async def test_what_was_taken_back_is_not_sent(mailing: Shop, mail_server: RealM
 async def test_what_cannot_be_made_now_is_tried_again(
     mailing: Shop, mail_server: RealMailServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await told(mailing, await voucher(mailing, await prototype(mailing)))
+    await queue_mails(mailing, await voucher(mailing, await prototype(mailing)))
 
     async def broken(*_: Any) -> bytes:
         raise RenderingFailed("The press is jammed.")
 
     with monkeypatch.context() as jammed:
         jammed.setattr("store.document.cache.render_pdf", broken)
-        assert await sent(mailing, mail_server) == []
+        assert await deliver_queued(mailing, mail_server) == []
     state, tries, error = (await mailing.services.db.rows(text("SELECT state, tries, last_error FROM mail")))[0]
     assert (state, tries) == ("queued", 1)
     assert "The press is jammed." in error
     await mailing.execute("UPDATE mail SET due_on = now()")
-    (letter,) = await sent(mailing, mail_server)
-    assert len(documents(letter)) == 1
+    (received,) = await deliver_queued(mailing, mail_server)
+    assert len(documents(received)) == 1
 
 
 async def test_what_is_too_much_for_a_message_is_found_at_its_address(
@@ -219,20 +221,20 @@ async def test_what_is_too_much_for_a_message_is_found_at_its_address(
 ) -> None:
     of = await prototype(mailing)
     vouchers = [await voucher(mailing, of) for _ in range(3)]
-    await told(mailing, *vouchers)
+    await queue_mails(mailing, *vouchers)
     monkeypatch.setattr(attachments, "MAX_ATTACHED_BYTES", 100_000)
-    (letter,) = await sent(mailing, mail_server)
-    assert 0 < len(documents(letter)) < 3
-    assert all(row.document_token in said(letter) for row in vouchers)
-    assert "attached" not in said(letter)
+    (received,) = await deliver_queued(mailing, mail_server)
+    assert 0 < len(documents(received)) < 3
+    assert all(row.document_token in plain_text(received) for row in vouchers)
+    assert "attached" not in plain_text(received)
 
 
 async def test_it_was_made_before(mailing: Shop, mail_server: RealMailServer) -> None:
     """What a reader has opened already is what is sent, and the other way round."""
     files = mailing.services.files
     row = await voucher(mailing, await prototype(mailing))
-    await told(mailing, row)
-    ((_, content),) = documents((await sent(mailing, mail_server))[0])
+    await queue_mails(mailing, row)
+    ((_, content),) = documents((await deliver_queued(mailing, mail_server))[0])
     kept = await files.get(f"documents/vouchers/{row.id}.pdf")
     assert kept is not None
     assert kept.endswith(content)

@@ -114,7 +114,7 @@ async def test_a_language_that_we_do_not_write_becomes_english(mailing: Shop) ->
 async def test_a_message_is_sent_with_both_parts(mailing: Shop, mail_server: RealMailServer) -> None:
     mail_id = await posted(mailing, language="fr")
     await delivery.send(mailing.services, mail_id)
-    (received,) = mail_server.letters
+    (received,) = mail_server.messages
     message = received.message
     assert received.recipients == ("ada@example.com",)
     assert message["Message-ID"] == await mailing.one("SELECT message_id FROM mail")
@@ -131,7 +131,7 @@ async def test_a_sent_message_is_not_sent_again(mailing: Shop, mail_server: Real
     mail_id = await posted(mailing)
     for _ in range(3):
         await delivery.send(mailing.services, mail_id)
-    assert len(mail_server.letters) == 1
+    assert len(mail_server.messages) == 1
     await delivery.send(mailing.services, 10**6)
 
 
@@ -139,7 +139,7 @@ async def test_ten_workers_send_a_message_once(mailing: Shop, mail_server: RealM
     mail_server.delay = 0.1
     mail_id = await posted(mailing)
     await asyncio.gather(*(delivery.send(mailing.services, mail_id) for _ in range(10)))
-    assert len(mail_server.letters) == 1
+    assert len(mail_server.messages) == 1
     assert await state(mailing, mail_id) == ("sent", 1, "")
 
 
@@ -171,7 +171,7 @@ async def test_two_workers_bring_an_order_to_both_and_nothing_twice(
         clock.advance(PAUSES[0])
         await delivery.sweep(mailing.services)
         await mailing.becomes("SELECT count(*) FROM mail WHERE state = 'sent'", 2)
-    assert sorted(received.recipients[0] for received in mail_server.letters) == [BUYER.email, "hello@shop.example"]
+    assert sorted(received.recipients[0] for received in mail_server.messages) == [BUYER.email, "hello@shop.example"]
 
 
 # ---- trying again
@@ -190,7 +190,7 @@ async def test_a_server_that_comes_back_gets_the_message_once(mailing: Shop, mai
     clock.advance(PAUSES[0])
     await delivery.send(mailing.services, mail_id)
     assert await state(mailing, mail_id) == ("sent", 2, "")
-    assert len(mail_server.letters) == 1
+    assert len(mail_server.messages) == 1
 
 
 @pytest.mark.parametrize("answer", ["421 Closing", "451 Later"])
@@ -208,7 +208,7 @@ async def test_for_now_is_tried_for_a_day_and_then_kept(
     assert await state(mailing, mail_id) == ("failed", len(PAUSES) + 1, answer)
     assert dt.timedelta(hours=22) < clock.now() - begun < dt.timedelta(hours=26)
     assert list(PAUSES) == sorted(PAUSES)
-    assert mail_server.letters == []
+    assert mail_server.messages == []
 
 
 async def test_each_try_has_a_job_of_its_own(mailing: Shop, mail_server: RealMailServer) -> None:
@@ -228,7 +228,7 @@ async def test_a_refused_recipient_fails_and_the_others_do_not(mailing: Shop, ma
     assert [(await state(mailing, mail_id))[0] for mail_id in ids] == ["sent", "failed", "failed", "sent"]
     assert (await state(mailing, ids[1]))[2] == "550 5.1.1 No such user"
     assert "is no address" in (await state(mailing, ids[2]))[2]
-    assert [received.recipients for received in mail_server.letters] == [("a@example.com",), ("b@example.com",)]
+    assert [received.recipients for received in mail_server.messages] == [("a@example.com",), ("b@example.com",)]
 
 
 async def test_a_slow_server_is_left_and_asked_again(mailing: Shop, mail_server: RealMailServer) -> None:
@@ -277,13 +277,13 @@ async def test_a_worker_that_dies_after_the_answer_sends_the_same_message_again(
     await mailing.execute("DELETE FROM pgqueuer")  # its job is lost with it
     await delivery.sweep(mailing.services)
     await delivery.send(mailing.services, mail_id)
-    assert (await jobs(mailing), len(mail_server.letters)) == (0, 1)  # it could still be at it
+    assert (await jobs(mailing), len(mail_server.messages)) == (0, 1)  # it could still be at it
     clock.advance(CLAIM_DURATION)
     await delivery.sweep(mailing.services)
     await delivery.sweep(mailing.services)
     assert await jobs(mailing) == 1
     await delivery.send(mailing.services, mail_id)
-    first, second = mail_server.letters
+    first, second = mail_server.messages
     assert first.message["Message-ID"] == second.message["Message-ID"]
     assert (await state(mailing, mail_id))[0] == "sent"
 
@@ -309,7 +309,7 @@ async def test_an_order_is_confirmed_and_told_to_the_partner(mailing: Shop, mail
         await completion.sync_attempt(mailing.services, attempt_id)
     assert await mailing.count("mail") == await jobs(mailing) == 2
     await send_all(mailing)
-    by_recipient = {received.recipients[0]: received.message for received in mail_server.letters}
+    by_recipient = {received.recipients[0]: received.message for received in mail_server.messages}
     buyer, shop = by_recipient[BUYER.email], by_recipient[mailing.partner.agency_email]
     assert buyer["Subject"] == "Your order 1 at The Shop"
     assert (buyer["From"], buyer["Reply-To"]) == ("The Shop <mail@coffret.test>", "hello@shop.example")
@@ -349,7 +349,7 @@ async def test_a_payment_that_goes_back_is_told_once(mailing: Shop, mail_server:
     assert await mailing.one("SELECT state FROM checkout_attempt") == "refunded"
     assert await mailing.count("shop_order") == 0
     await send_all(mailing)
-    (received,) = mail_server.letters
+    (received,) = mail_server.messages
     assert received.message["Subject"] == "Your payment at The Shop is being refunded"
     text_part = received.message.get_body(("plain",))
     assert text_part is not None
@@ -359,7 +359,7 @@ async def test_a_payment_that_goes_back_is_told_once(mailing: Shop, mail_server:
 # ---- the folder
 
 
-async def test_a_folder_keeps_each_letter_once(tmp_path: pathlib.Path) -> None:
+async def test_a_folder_keeps_each_message_once(tmp_path: pathlib.Path) -> None:
     folder = FolderMailer(tmp_path / "mail")
     for number in (1, 2, 1):
         await folder.send(

@@ -37,7 +37,7 @@ async def posted(tenants: Tenants, partner: str | None, state: MailState, **more
     return mail_id
 
 
-async def seen(tenants: Tenants, who: str, **filter: Any) -> list[int]:
+async def list_mails(tenants: Tenants, who: str, **filter: Any) -> list[int]:
     found = await mails.mails(await tenants.context(who), PageArguments(), MailFilter(**filter))
     return [row.id for row in await found.rows.objects()]
 
@@ -50,11 +50,11 @@ async def test_everybody_sees_their_own(tenants: Tenants) -> None:
     ids = {name: await posted(tenants, name, MailState.SENT) for name in ("a1", "a2", "b1")}
     ours = await posted(tenants, None, MailState.SENT, marketplace_id=tenants.marketplaces["a"].id)
     nobodys = await posted(tenants, None, MailState.SENT)
-    assert await seen(tenants, "a1") == [ids["a1"]]
-    assert await seen(tenants, "b1") == [ids["b1"]]
-    assert await seen(tenants, "market a") == [ours, ids["a2"], ids["a1"]]
-    assert await seen(tenants, "market b") == [ids["b1"]]
-    assert await seen(tenants, "master") == [nobodys, ours, *sorted(ids.values(), reverse=True)]
+    assert await list_mails(tenants, "a1") == [ids["a1"]]
+    assert await list_mails(tenants, "b1") == [ids["b1"]]
+    assert await list_mails(tenants, "market a") == [ours, ids["a2"], ids["a1"]]
+    assert await list_mails(tenants, "market b") == [ids["b1"]]
+    assert await list_mails(tenants, "master") == [nobodys, ours, *sorted(ids.values(), reverse=True)]
     context = await tenants.context("a2")
     with pytest.raises(NotFound):
         await (await mails.mail(context, ids["a1"])).object()
@@ -63,9 +63,9 @@ async def test_everybody_sees_their_own(tenants: Tenants) -> None:
 
 async def test_messages_are_found_by_what_became_of_them(tenants: Tenants) -> None:
     sent, failed = [await posted(tenants, "a1", state) for state in (MailState.SENT, MailState.FAILED)]
-    assert await seen(tenants, "a1", state=MailState.FAILED) == [failed]
-    assert await seen(tenants, "a1", kind=MailKind.NEW_ORDER) == []
-    assert await seen(tenants, "a1", recipient="a1@example.com") == [failed, sent]
+    assert await list_mails(tenants, "a1", state=MailState.FAILED) == [failed]
+    assert await list_mails(tenants, "a1", kind=MailKind.NEW_ORDER) == []
+    assert await list_mails(tenants, "a1", recipient="a1@example.com") == [failed, sent]
 
 
 async def test_nobody_sees_them_without_the_permission(tenants: Tenants) -> None:
@@ -115,7 +115,7 @@ async def test_a_message_is_sent_again(tenants: Tenants, ask: Transport, state: 
     assert (row["state"], row["tries"], row["last_error"], row["sent_on"]) == ("queued", 0, "", None)
     assert row["due_on"] is not None
     assert await jobs(tenants) == 1
-    # Of two letters with one Message-ID mail programs show one; a letter that never arrived keeps its own.
+    # Of two messages with one Message-ID mail programs show one; a message that never arrived keeps its own.
     assert (row["message_id"] == "<1@x.example>") is (state is MailState.FAILED)
     assert row["message_id"].endswith("@x.example>")
     await delivery.send(tenants.services, mail_id)

@@ -41,19 +41,19 @@ async def test_pictures_are_filtered_and_ordered(tenants: Tenants) -> None:
     await archive(tenants, rows["Alps"])
     query = "query ($filter: MediaFilter, $by: MediaSort) { media(filter: $filter, orderBy: $by) { nodes { name } totalCount } }"
 
-    async def named(filter: Any = None, by: str = "NEWEST") -> list[str]:
+    async def list_names(filter: Any = None, by: str = "NEWEST") -> list[str]:
         found = (await tenants.graphql("a1", query, filter=filter, by=by))["data"]["media"]
         assert found["totalCount"] == len(found["nodes"])
         return [entry["name"] for entry in found["nodes"]]
 
-    assert await named() == ["Alps", "TERRACE 100%", "terrace", "Beach"]
-    assert await named(by="OLDEST") == ["Beach", "terrace", "TERRACE 100%", "Alps"]
-    assert sorted(await named(by="NAME")) == sorted(rows)
-    assert await named(by="NAME_DESCENDING") == list(reversed(await named(by="NAME")))
-    assert await named({"nameContains": "TeRR"}) == ["TERRACE 100%", "terrace"]
-    assert await named({"nameContains": "0%"}) == ["TERRACE 100%"]
-    assert await named({"archived": True}) == ["Alps"]
-    assert await named({"archived": False, "ids": [rows["Alps"].id, rows["Beach"].id]}) == ["Beach"]
+    assert await list_names() == ["Alps", "TERRACE 100%", "terrace", "Beach"]
+    assert await list_names(by="OLDEST") == ["Beach", "terrace", "TERRACE 100%", "Alps"]
+    assert sorted(await list_names(by="NAME")) == sorted(rows)
+    assert await list_names(by="NAME_DESCENDING") == list(reversed(await list_names(by="NAME")))
+    assert await list_names({"nameContains": "TeRR"}) == ["TERRACE 100%", "terrace"]
+    assert await list_names({"nameContains": "0%"}) == ["TERRACE 100%"]
+    assert await list_names({"archived": True}) == ["Alps"]
+    assert await list_names({"archived": False, "ids": [rows["Alps"].id, rows["Beach"].id]}) == ["Beach"]
     assert media.permission is media_by_id.permission
 
 

@@ -10,14 +10,14 @@ from tests.changes import Transport
 from tests.fixtures.tenants import Tenants
 from tests.resolvers.partner.test_partners import LEAST
 
-SENT: dict[str, Any] = {
+LOOK_INPUT: dict[str, Any] = {
     "accent_colour": " #FFE000 ",
     "language": "de",
     "return_hosts": ["Shop.Example", "café.example:8443", "shop.example"],
     "return_with_order_number": True,
     "tags": ["spa", "Alps", "  south  ", "spa"],
 }
-KEPT: dict[str, Any] = {
+STORED_LOOK: dict[str, Any] = {
     "accent_colour": "#ffe000",
     "language": "de",
     "return_hosts": ["shop.example", "xn--caf-dma.example:8443"],
@@ -27,10 +27,10 @@ KEPT: dict[str, Any] = {
 SHOWN = "{ accentColour language returnHosts returnWithOrderNumber tags logoUrl }"
 
 
-async def kept(tenants: Tenants, id: int) -> dict[str, Any]:
+async def read_look(tenants: Tenants, id: int) -> dict[str, Any]:
     """What is kept of a partner."""
     row = await tenants.row("partner", id)
-    return {name: row[name] for name in KEPT}
+    return {name: row[name] for name in STORED_LOOK}
 
 
 async def picture(tenants: Tenants, name: str) -> MediaRow:
@@ -51,23 +51,23 @@ async def test_they_are_set_when_it_is_made_and_later(tenants: Tenants, ask: Tra
         "tags": [],
     }
     assert {name: made[name] for name in plain} == plain
-    assert (await ask.change("market a", create_partner, **{**LEAST, "short_name": "b"}, **SENT)).done
-    assert await kept(tenants, (await tenants.newest("partner"))["id"]) == KEPT
+    assert (await ask.change("market a", create_partner, **{**LEAST, "short_name": "b"}, **LOOK_INPUT)).done
+    assert await read_look(tenants, (await tenants.newest("partner"))["id"]) == STORED_LOOK
     one, logo = tenants.partners["a1"], await picture(tenants, "a1")
     assert (await tenants.context("a1")).required_caller.return_hosts == ()
     path = f"/media/{logo.uuid}/card.webp"
-    assert (await ask.change("market a", update_partner, uuid=str(one.uuid), logo_url=path, **SENT)).done
-    assert await kept(tenants, one.id) == KEPT
-    assert (await tenants.context("a1")).required_caller.return_hosts == tuple(KEPT["return_hosts"]), (
+    assert (await ask.change("market a", update_partner, uuid=str(one.uuid), logo_url=path, **LOOK_INPUT)).done
+    assert await read_look(tenants, one.id) == STORED_LOOK
+    assert (await tenants.context("a1")).required_caller.return_hosts == tuple(STORED_LOOK["return_hosts"]), (
         "carts are checked by them at once"
     )
     body = await tenants.graphql("a1", f"query ($uuid: UUID!) {{ partner(uuid: $uuid) {SHOWN} }}", uuid=one.uuid)
     assert body["data"]["partner"] == {
         "accentColour": "#ffe000",
         "language": "de",
-        "returnHosts": KEPT["return_hosts"],
+        "returnHosts": STORED_LOOK["return_hosts"],
         "returnWithOrderNumber": True,
-        "tags": KEPT["tags"],
+        "tags": STORED_LOOK["tags"],
         "logoUrl": path,
     }
     assert (await ask.change("a1", archive_media, id=logo.id)).wrong == {("", "MEDIA_IN_USE")}
@@ -108,21 +108,21 @@ async def test_what_they_cannot_be_changes_nothing(tenants: Tenants, ask: Transp
     for sent, field in wrong:
         outcome = await ask.change("market a", create_partner, **LEAST, **sent)
         assert {at for at, _ in outcome.wrong} == {field}, sent
-    assert (await ask.change("a1", update_partner, uuid=uuid, **SENT)).wrong == {("", "FORBIDDEN")}
-    assert (await ask.change("market b", update_partner, uuid=uuid, **SENT)).wrong == {("", "NOT_FOUND")}
+    assert (await ask.change("a1", update_partner, uuid=uuid, **LOOK_INPUT)).wrong == {("", "FORBIDDEN")}
+    assert (await ask.change("market b", update_partner, uuid=uuid, **LOOK_INPUT)).wrong == {("", "NOT_FOUND")}
     assert await tenants.snapshot() == before
 
 
 async def test_rest_has_no_keys_for_them(tenants: Tenants) -> None:
     one, headers = tenants.partners["a1"], {"Authorization": f"Token {tenants.tokens['market a']}"}
-    logo, before = await picture(tenants, "a1"), await kept(tenants, one.id)
-    sent = {**SENT, "logo_url": f"/media/{logo.uuid}/card.webp", "hide_from_stats": True}
+    logo, before = await picture(tenants, "a1"), await read_look(tenants, one.id)
+    sent = {**LOOK_INPUT, "logo_url": f"/media/{logo.uuid}/card.webp", "hide_from_stats": True}
     address = f"/api/payment_hub/partner/{one.uuid}/"
     answer = await tenants.client.patch(address, content=json.dumps(sent), headers=headers)
     assert (answer.status_code, answer.json()["hide_from_stats"]) == (200, True)
-    assert (await kept(tenants, one.id), (await tenants.row("partner", one.id))["logo_url"]) == (before, "")
+    assert (await read_look(tenants, one.id), (await tenants.row("partner", one.id))["logo_url"]) == (before, "")
     known = {"status": "a", "commercial_name": "La Tisane", "short_name": "Tisane", "agency_email": "b@tisane.example"}
-    new = {**known, "legal_representative_email": "ada@tisane.example", **SENT, "tags": 7, "language": "xx"}
+    new = {**known, "legal_representative_email": "ada@tisane.example", **LOOK_INPUT, "tags": 7, "language": "xx"}
     answer = await tenants.client.post("/api/payment_hub/partner/create/", content=json.dumps(new), headers=headers)
     assert answer.status_code == 201, answer.text
     made = await tenants.newest("partner")

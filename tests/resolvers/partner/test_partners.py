@@ -43,27 +43,27 @@ async def names(tenants: Tenants, who: str, filter: str, order: str = "") -> lis
 
 
 @pytest.fixture
-async def filled(tenants: Tenants, ask: Transport) -> Tenants:
+async def more_partners(tenants: Tenants, ask: Transport) -> Tenants:
     """Besides the partners there are, one that was made and one that was listed, both in the first marketplace."""
     assert (await ask.change("market a", partners.create_partner, **LEAST)).done
     assert (await ask.change("market a", network_partners.create_network_partner, **LISTED)).done
     return tenants
 
 
-async def test_partners_are_listed_to_who_may_see_them(filled: Tenants) -> None:
-    assert await names(filled, "market a", "", "orderBy: NAME") == ["Tisane", "Miel", "a1", "a2"]
-    assert await names(filled, "market a", "") == ["Miel", "Tisane", "a2", "a1"]
-    assert await names(filled, "market a", "", "orderBy: OLDEST") == ["a1", "a2", "Tisane", "Miel"]
-    assert set(await names(filled, "master", "")) == {"a1", "a2", "b1", "Tisane", "Miel"}
-    assert await names(filled, "a1", "") == ["a1"]
-    assert await names(filled, "market b", "") == ["b1"]
-    await filled.user("powerless", "partner", [], partner_id=filled.partners["a1"].id)
-    told = await filled.graphql("powerless", "{ partners { nodes { id } } }")
+async def test_partners_are_listed_to_who_may_see_them(more_partners: Tenants) -> None:
+    assert await names(more_partners, "market a", "", "orderBy: NAME") == ["Tisane", "Miel", "a1", "a2"]
+    assert await names(more_partners, "market a", "") == ["Miel", "Tisane", "a2", "a1"]
+    assert await names(more_partners, "market a", "", "orderBy: OLDEST") == ["a1", "a2", "Tisane", "Miel"]
+    assert set(await names(more_partners, "master", "")) == {"a1", "a2", "b1", "Tisane", "Miel"}
+    assert await names(more_partners, "a1", "") == ["a1"]
+    assert await names(more_partners, "market b", "") == ["b1"]
+    await more_partners.user("powerless", "partner", [], partner_id=more_partners.partners["a1"].id)
+    told = await more_partners.graphql("powerless", "{ partners { nodes { id } } }")
     assert told["errors"][0]["extensions"]["code"] == "FORBIDDEN"
 
 
 @pytest.mark.parametrize(
-    ("filter", "found"),
+    ("filter", "expected"),
     [
         ("statuses: [NEW]", ["Miel"]),
         ("statuses: [NEW, ACTIVE]", ["Miel", "Tisane", "a2", "a1"]),
@@ -81,8 +81,8 @@ async def test_partners_are_listed_to_who_may_see_them(filled: Tenants) -> None:
         ("marketplaceId: 999", []),
     ],
 )
-async def test_partners_are_filtered(filled: Tenants, filter: str, found: list[str]) -> None:
-    assert await names(filled, "market a", filter) == found
+async def test_partners_are_filtered(more_partners: Tenants, filter: str, expected: list[str]) -> None:
+    assert await names(more_partners, "market a", filter) == expected
 
 
 async def test_a_partner_is_looked_up_by_uuid_and_by_id(tenants: Tenants) -> None:

@@ -36,7 +36,7 @@ from schema.partner.partner import PartnerStatus
 from store.core.settings import ProviderName
 from store.partner.partners import PartnerRow
 from store.providers.transactions import TransactionKind
-from tests.fixtures.basket import Experiences, card_of, filled, for_two, new_key
+from tests.fixtures.basket import Experiences, card_of, fill_basket, for_two, new_key
 from tests.fixtures.shop import BUYER, DECLINED_CARD, Shop
 
 
@@ -68,8 +68,8 @@ async def test_who_may_sell(shop: Shop, status: PartnerStatus | None, sandbox: b
 async def test_every_shop_of_a_partner_that_does_not_sell_is_closed(shop: Shop, sold: Experiences) -> None:
     candle = await shop.product()
     goods, seen = await shop.ready(ProductChoice(candle.id, 1))
-    vouchers, opened = await filled(shop, for_two(sold))
-    cards, _ = await filled(shop, card_of("50.00"))
+    vouchers, opened = await fill_basket(shop, for_two(sold))
+    cards, _ = await fill_basket(shop, card_of("50.00"))
     await put(shop, "i")
     line = next(iter(opened.basket_lines)).id
     asked: list[Callable[[], Awaitable[object]]] = [
@@ -212,7 +212,7 @@ async def test_an_unknown_key_of_a_closed_shop_tells_nothing_else(shop: Shop) ->
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "capability_text"),
     [
         ("a", "ACTIVE None"),
         ("i", "DISABLED PARTNER_INACTIVE"),
@@ -220,11 +220,11 @@ async def test_an_unknown_key_of_a_closed_shop_tells_nothing_else(shop: Shop) ->
         ("t", "ACTIVE None"),
     ],
 )
-async def test_the_capability_tells_that_a_partner_does_not_sell(shop: Shop, status: str, told: str) -> None:
+async def test_the_capability_tells_that_a_partner_does_not_sell(shop: Shop, status: str, capability_text: str) -> None:
     await shop.execute(f"UPDATE partner SET status = '{status}'")  # noqa: S608 - a test's word
     capability = (await payment_capability(shop.manager, [shop.partner.id]))[shop.partner.id]
     reason = capability.disabled_reason
-    assert f"{capability.status.name} {reason.name if reason else None}" == told
+    assert f"{capability.status.name} {reason.name if reason else None}" == capability_text
     await shop.execute("UPDATE partner SET payments_active = false")
     capability = (await payment_capability(shop.manager, [shop.partner.id]))[shop.partner.id]
     assert capability.disabled_reason is DisabledCapabilityReason.NOT_STARTED, "what has to be done first is told first"

@@ -21,7 +21,7 @@ from tests.fixtures.basket import (
     bought,
     card_of,
     columns,
-    filled,
+    fill_basket,
     for_two,
     sale_coupon,
     settled,
@@ -50,7 +50,7 @@ async def test_a_coupon_is_shared_out_to_the_cent(shop: Shop, sold: Experiences)
         "SELECT extract(year FROM age(expires_on + interval '1 day', created_on)) FROM voucher LIMIT 1"
     )
     assert years == 2
-    key, _ = await filled(shop, for_two(sold))
+    key, _ = await fill_basket(shop, for_two(sold))
     with pytest.raises(InvalidInput):  # used up
         await steps.apply_code(shop.context, key, coupon.code)
 
@@ -59,7 +59,7 @@ async def test_coupons_work_on_what_they_are_for(shop: Shop, sold: Experiences) 
     only_stays = await sale_coupon(shop, "STAYS", voucher_prototype_ids=[sold.stay.id])
     by_mail = await sale_coupon(shop, "MAIL", reception_modes=[ReceptionMode.GIFTEE_EMAIL])
     for_shop = await shop.coupon("SHOPONLY")
-    key, seen = await filled(
+    key, seen = await fill_basket(
         shop, for_two(sold), VoucherChoice(sold.stay.id, adults=2), codes=(only_stays.code, by_mail.code)
     )
     assert [(code.amount, code.applies) for code in seen.codes] == [(Decimal("24.00"), True), (Decimal("0.00"), False)]
@@ -89,7 +89,7 @@ async def test_a_coupon_may_raise_the_value_instead(shop: Shop, sold: Experience
 
 async def test_gift_cards_pay_for_vouchers_but_not_for_gift_cards(shop: Shop, sold: Experiences) -> None:
     card = await shop.gift_card("500.00")
-    key, _ = await filled(shop, card_of("50.00"))
+    key, _ = await fill_basket(shop, card_of("50.00"))
     with pytest.raises(InvalidInput):
         await steps.apply_code(shop.context, key, card.code)
     await untouched(shop)
@@ -113,7 +113,7 @@ async def test_any_number_of_completions_make_one_order_and_issue_once(
         [for_two(sold), VoucherChoice(sold.meal.id, adults=2)] if kind is ShopKind.VOUCHERS else [card_of("40.00")] * 2
     )
     coupon = await sale_coupon(shop, max_usages=1)
-    key, seen = await filled(shop, *choices, codes=(coupon.code,))
+    key, seen = await fill_basket(shop, *choices, codes=(coupon.code,))
     pressed = await asyncio.gather(*(shop.start(key, seen) for _ in range(5)))
     assert len({started.attempt_id for started in pressed}) == 1
     await shop.pay(pressed[0])
@@ -129,7 +129,7 @@ async def test_any_number_of_completions_make_one_order_and_issue_once(
 async def test_many_customers_at_once_lose_and_double_nothing(shop: Shop, sold: Experiences) -> None:
     async def buy(position: int) -> None:
         both = [VoucherChoice(sold.meal.id, adults=2, giftee=GIFTEE), for_two(sold)]
-        key, seen = await filled(shop, *(both if position % 2 else reversed(both)))
+        key, seen = await fill_basket(shop, *(both if position % 2 else reversed(both)))
         started = await shop.start(key, seen)
         await shop.pay(started)
         await asyncio.gather(
@@ -150,7 +150,7 @@ async def test_many_customers_at_once_lose_and_double_nothing(shop: Shop, sold: 
 
 async def test_a_declined_card_issues_nothing_and_lets_go(shop: Shop, sold: Experiences) -> None:
     card, coupon = await shop.gift_card("5.00"), await sale_coupon(shop, max_usages=1)
-    key, seen = await filled(shop, for_two(sold), codes=(card.code, coupon.code))
+    key, seen = await fill_basket(shop, for_two(sold), codes=(card.code, coupon.code))
     started = await shop.start(key, seen)
     outcome = await settled(shop, key, started, DECLINED_CARD)
     assert outcome.notice is CheckoutNotice.PAYMENT_DECLINED
@@ -168,7 +168,7 @@ async def test_what_is_gone_when_a_given_up_payment_is_paid_after_all_goes_back(
     shop: Shop, sold: Experiences, gone: str
 ) -> None:
     card, coupon = await shop.gift_card("5.00"), await sale_coupon(shop, max_usages=1)
-    key, seen = await filled(shop, for_two(sold), codes=(card.code, coupon.code))
+    key, seen = await fill_basket(shop, for_two(sold), codes=(card.code, coupon.code))
     started = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     changes = {
@@ -188,7 +188,7 @@ async def test_what_is_gone_when_a_given_up_payment_is_paid_after_all_goes_back(
 
 
 async def test_a_given_up_payment_that_is_paid_after_all_still_issues(shop: Shop, sold: Experiences) -> None:
-    key, seen = await filled(shop, for_two(sold))
+    key, seen = await fill_basket(shop, for_two(sold))
     started = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     await shop.pay(started)
@@ -196,8 +196,10 @@ async def test_a_given_up_payment_that_is_paid_after_all_still_issues(shop: Shop
     assert (await shop.count("shop_order"), await shop.count("voucher")) == (1, 1)
 
 
-async def test_a_changed_bag_is_another_payment_and_only_one_of_them_is_an_order(shop: Shop, sold: Experiences) -> None:
-    key, seen = await filled(shop, for_two(sold))
+async def test_a_changed_basket_is_another_payment_and_only_one_of_them_is_an_order(
+    shop: Shop, sold: Experiences
+) -> None:
+    key, seen = await fill_basket(shop, for_two(sold))
     first = await shop.start(key, seen)
     more = await basket.put_line(shop.context, key, uuid.uuid4(), VoucherChoice(sold.meal.id, adults=2))
     with pytest.raises(AppError):

@@ -15,7 +15,7 @@ from store.core.clock import clock
 from store.core.codes import generate_code, normalize
 from tests.changes import OverGraphQL, Transport
 from tests.fixtures.tenants import Tenants
-from tests.fixtures.voucher import Sold, holder, sell, told, voucher_of
+from tests.fixtures.voucher import Sold, holder, sell, voucher_events, voucher_of
 
 S = VoucherState
 
@@ -63,7 +63,7 @@ async def test_a_voucher_is_taken_over_as_it_stands(tenants: Tenants, ask: Trans
     }
     assert made["gifter_id"] == made["giftee_id"]
     assert (await tenants.row("voucher_prototype", sold.stay.id))["nb_orders"] == 0
-    assert await told(tenants) == []
+    assert await voucher_events(tenants) == []
     spelling = "gîte N°7-α"
     assert (await ask.change("master", updates.update_voucher, code=spelling, state=S.PAID)).done
 
@@ -122,7 +122,7 @@ MANY = """mutation ($input: ImportVouchersInput!) { importVouchers(input: $input
     vouchers { code state } userErrors { field code } } }"""
 
 
-def _sent(*vouchers: dict[str, Any]) -> dict[str, Any]:
+def _graphql_input(*vouchers: dict[str, Any]) -> dict[str, Any]:
     names = {"voucher_prototype_id": "voucherPrototypeId", "imported_from": "importedFrom", "total_price": "totalPrice"}
     return {"vouchers": [{names.get(key, key): value for key, value in each.items()} for each in vouchers]}
 
@@ -136,7 +136,7 @@ async def test_many_are_taken_over_at_once_or_none(tenants: Tenants) -> None:
     bad[3] = imported(sold, "CODE-4")
     bad[7] = imported(sold, "a/b", voucher_prototype_id=other.stay.id)
     bad[499] = imported(sold, foreign.code.lower())
-    body = await tenants.graphql("a1", MANY, input=_sent(*bad))
+    body = await tenants.graphql("a1", MANY, input=_graphql_input(*bad))
     told_wrong = body["data"]["importVouchers"]["userErrors"]
     assert {(".".join(error["field"]), error["code"]) for error in told_wrong} == {
         ("vouchers.3.code", "ALREADY_TAKEN"),
@@ -145,13 +145,13 @@ async def test_many_are_taken_over_at_once_or_none(tenants: Tenants) -> None:
         ("vouchers.7.voucherPrototypeId", "INVALID"),
     }, "of what others have nothing is told while something else is wrong"
     taken = [*good[:499], imported(sold, foreign.code.lower())]
-    body = await tenants.graphql("a1", MANY, input=_sent(*taken))
+    body = await tenants.graphql("a1", MANY, input=_graphql_input(*taken))
     refused = body["data"]["importVouchers"]["userErrors"]
     assert refused == [{"field": ["vouchers"], "code": "ALREADY_TAKEN"}], "nor which it is"
-    body = await tenants.graphql("a1", MANY, input=_sent(*good, imported(sold, "ONE TOO MANY")))
+    body = await tenants.graphql("a1", MANY, input=_graphql_input(*good, imported(sold, "ONE TOO MANY")))
     assert [error["field"] for error in body["data"]["importVouchers"]["userErrors"]] == [["vouchers"]]
     assert await tenants.snapshot() == before
-    body = await tenants.graphql("a1", MANY, input=_sent(*good))
+    body = await tenants.graphql("a1", MANY, input=_graphql_input(*good))
     assert body["data"]["importVouchers"]["userErrors"] == []
     assert [each["code"] for each in body["data"]["importVouchers"]["vouchers"]] == [each["code"] for each in good]
     assert await tenants.one("SELECT count(*) FROM voucher WHERE kind = 'imported'") == 500
@@ -214,7 +214,8 @@ async def test_a_list_that_is_not_meant_to_be_taken_over_tells_nothing(
     await tenants.add(voucher_of(sold, code="OWN", normal_code="OWN"))
     pill = imported(sold, "PILL") | spoilt
     answers = [
-        await tenants.graphql("a1", MANY, input=_sent(imported(sold, code), pill)) for code in (theirs.code, "NOBODYS")
+        await tenants.graphql("a1", MANY, input=_graphql_input(imported(sold, code), pill))
+        for code in (theirs.code, "NOBODYS")
     ]
     assert answers[0] == answers[1]
     assert answers[0]["data"]["importVouchers"]["userErrors"]
@@ -226,27 +227,30 @@ async def test_lists_tell_no_more_codes_than_look_ups_do(tenants: Tenants) -> No
     sold = await sell(tenants, "a1")
     await tenants.add(voucher_of(sold, code="OWN", normal_code="OWN"))
     tenants.services.settings.guesses_per_user = "5/hour"
-    own, foreign = _sent(imported(sold, "OWN")), _sent(imported(sold, "FREE 1"), imported(sold, theirs.code))
+    own, foreign = (
+        _graphql_input(imported(sold, "OWN")),
+        _graphql_input(imported(sold, "FREE 1"), imported(sold, theirs.code)),
+    )
 
-    async def told(who: str, sent: dict[str, Any], **more: str) -> Any:
-        body = await tenants.graphql(who, MANY, input={**sent, **more})
+    async def error_codes(who: str, values: dict[str, Any], **more: str) -> Any:
+        body = await tenants.graphql(who, MANY, input={**values, **more})
         if body.get("errors"):
             return [("", error["extensions"]["code"]) for error in body["errors"]]
         return [(".".join(error["field"]), error["code"]) for error in body["data"]["importVouchers"]["userErrors"]]
 
     before = await tenants.snapshot()
     for _ in range(10):
-        assert await told("a1", own) == [("vouchers.0.code", "ALREADY_TAKEN")]
+        assert await error_codes("a1", own) == [("vouchers.0.code", "ALREADY_TAKEN")]
     for _ in range(5):
-        assert await told("a1", foreign) == [("vouchers", "ALREADY_TAKEN")]
-    assert [code for _, code in await told("a1", foreign)] == ["TOO_MANY_REQUESTS"]
-    assert [code for _, code in await told("a1", _sent(imported(sold, "NEW")))] == ["TOO_MANY_REQUESTS"]
+        assert await error_codes("a1", foreign) == [("vouchers", "ALREADY_TAKEN")]
+    assert [code for _, code in await error_codes("a1", foreign)] == ["TOO_MANY_REQUESTS"]
+    assert [code for _, code in await error_codes("a1", _graphql_input(imported(sold, "NEW")))] == ["TOO_MANY_REQUESTS"]
     for _ in range(10):  # who sees them may know
-        seen = await told("market a", foreign, partnerUuid=str(tenants.partners["a1"].uuid))
+        seen = await error_codes("market a", foreign, partnerUuid=str(tenants.partners["a1"].uuid))
         assert seen == [("vouchers.1.code", "ALREADY_TAKEN")]
     assert await tenants.snapshot() == before
     clock.advance(dt.timedelta(hours=1))
-    assert await told("a1", _sent(imported(sold, "NEW"))) == []
+    assert await error_codes("a1", _graphql_input(imported(sold, "NEW"))) == []
 
 
 async def test_a_wrong_field_beside_a_code_tells_nothing_of_it_and_costs_no_guess(

@@ -18,13 +18,13 @@ from store.customer import Person, customer_for, customers_for
 from store.database import unique_codes
 from tests.changes import Transport
 from tests.fixtures.tenants import Tenants
-from tests.fixtures.voucher import Sold, holder, sell, told, voucher_of
+from tests.fixtures.voucher import Sold, holder, sell, voucher_events, voucher_of
 
 GIFTER = {"first_name": "Ada", "last_name": "Martin", "email": "Ada@example.com", "address": "1 rue des Lilas"}
 GIFTEE = {"first_name": "Grace", "email": "grace@example.com"}
 
 
-def wanted(sold: Sold, **more: Any) -> dict[str, Any]:
+def stay_input(sold: Sold, **more: Any) -> dict[str, Any]:
     """Three nights for three adults, a child and two robes: 3 x (100 + 30 + 10) + 25 = 445.00."""
     return {
         "voucher_prototype_id": sold.stay.id,
@@ -42,7 +42,7 @@ def wanted(sold: Sold, **more: Any) -> dict[str, Any]:
 
 async def test_a_voucher_is_issued_as_the_shop_would_sell_it(tenants: Tenants, ask: Transport) -> None:
     sold = await sell(tenants, "a1")
-    assert (await ask.change("a1", issuing.issue_voucher, **wanted(sold))).done
+    assert (await ask.change("a1", issuing.issue_voucher, **stay_input(sold))).done
     made = await tenants.newest("voucher")
     assert looks_valid(made["code"])
     assert made["normal_code"] == normalize(made["code"])
@@ -65,7 +65,7 @@ async def test_a_voucher_is_issued_as_the_shop_would_sell_it(tenants: Tenants, a
     prototype = await tenants.row("voucher_prototype", sold.stay.id)
     assert prototype["nb_orders"] == 1
     assert dt.datetime.fromisoformat(prototype["updated_on"]) == sold.stay.updated_on
-    ((kind, data),) = await told(tenants, made["id"])
+    ((kind, data),) = await voucher_events(tenants, made["id"])
     assert kind == "voucher.issued"
     assert set(data) == set(EVENT_DATA_KEYS[EventType.VOUCHER_ISSUED])
     assert data["code"] == made["code"]
@@ -77,7 +77,7 @@ async def test_a_voucher_is_issued_as_the_shop_would_sell_it(tenants: Tenants, a
 
 async def test_a_draft_does_not_work_and_is_not_counted(tenants: Tenants, ask: Transport) -> None:
     sold = await sell(tenants, "b1")
-    sent = wanted(sold, state=VoucherState.DRAFT, purchase_price="400.50")
+    sent = stay_input(sold, state=VoucherState.DRAFT, purchase_price="400.50")
     assert (await ask.change("market b", issuing.issue_voucher, **sent)).done
     made = await tenants.newest("voucher")
     assert (made["state"], made["activated_on"], made["expires_on"]) == ("draft", None, None)
@@ -89,7 +89,7 @@ async def test_a_draft_does_not_work_and_is_not_counted(tenants: Tenants, ask: T
 
 async def test_whoever_keeps_a_voucher_gave_it(tenants: Tenants, ask: Transport) -> None:
     sold = await sell(tenants, "a1")
-    sent = {**wanted(sold), "giftee_details": None, "self_gifted": True}
+    sent = {**stay_input(sold), "giftee_details": None, "self_gifted": True}
     assert (await ask.change("a1", issuing.issue_voucher, **sent)).done
     made = await tenants.newest("voucher")
     assert made["gifter_id"] == made["giftee_id"]
@@ -127,12 +127,12 @@ async def test_what_the_shop_would_not_sell_is_refused(tenants: Tenants, ask: Tr
         ({"purchase_price": "-1"}, "purchase_price"),
     ]
     for change, field in refused:
-        outcome = await ask.change("a1", issuing.issue_voucher, **{**wanted(sold), **change})
+        outcome = await ask.change("a1", issuing.issue_voucher, **{**stay_input(sold), **change})
         assert {at for at, _ in outcome.wrong} == {field}, change
-    assert (await ask.change(without, issuing.issue_voucher, **wanted(sold))).wrong == {("", "FORBIDDEN")}
+    assert (await ask.change(without, issuing.issue_voucher, **stay_input(sold))).wrong == {("", "FORBIDDEN")}
     assert await tenants.snapshot() == before
     await tenants.execute("UPDATE voucher_prototype SET last_active_day = '2020-01-01' WHERE id = :id", id=sold.stay.id)
-    outcome = await ask.change("a1", issuing.issue_voucher, **wanted(sold))
+    outcome = await ask.change("a1", issuing.issue_voucher, **stay_input(sold))
     assert outcome.wrong == {("voucher_prototype_id", "INVALID")}
     after = await tenants.snapshot()
     assert {table for table in before if after[table] != before[table]} == {"voucher_prototype"}
@@ -144,7 +144,7 @@ async def test_more_than_can_be_kept_is_refused(tenants: Tenants, ask: Transport
         "UPDATE voucher_prototype SET stay_price_amount = 9999999999.99 WHERE id = :id", id=sold.stay.id
     )
     before = await tenants.snapshot()
-    outcome = await ask.change("a1", issuing.issue_voucher, **wanted(sold))
+    outcome = await ask.change("a1", issuing.issue_voucher, **stay_input(sold))
     assert {at for at, _ in outcome.wrong} == {"voucher_prototype_id"}
     assert await tenants.snapshot() == before
 
@@ -155,11 +155,11 @@ async def test_a_code_that_is_taken_is_drawn_again(tenants: Tenants, monkeypatch
     fresh = generate_code()
     codes = iter([there.code, there.code, fresh])
     monkeypatch.setattr(unique_codes, "generate_code", lambda: next(codes))
-    given = IssueVoucher(**wanted(sold))
+    given = IssueVoucher(**stay_input(sold))
     made = await issuing.issue_voucher(await tenants.context("a1"), given)
     assert made.code == fresh
     assert await tenants.one("SELECT count(*) FROM voucher_chosen_option") == 1
-    assert len(await told(tenants)) == 1
+    assert len(await voucher_events(tenants)) == 1
 
 
 async def test_many_sales_at_once_are_all_counted(tenants: Tenants) -> None:
@@ -167,7 +167,7 @@ async def test_many_sales_at_once_are_all_counted(tenants: Tenants) -> None:
 
     async def buy(number: int) -> str:
         people = [GIFTER, GIFTEE][:: 1 if number % 2 else -1]
-        sent = wanted(sold, gifter_details=people[0], giftee_details={"email": people[1]["email"]})
+        sent = stay_input(sold, gifter_details=people[0], giftee_details={"email": people[1]["email"]})
         made = await issuing.issue_voucher(await tenants.context("a1"), IssueVoucher(**sent))
         return made.code
 

@@ -75,7 +75,7 @@ class Reader:
     db: Database
     ran: Fetched = field(default_factory=list)
 
-    async def asked(self, query: str, **variables: Any) -> int:
+    async def count_statements(self, query: str, **variables: Any) -> int:
         """How many statements a document takes."""
         with fetched(self.db) as self.ran:
             answer = await self.http.post("/graphql/", json={"query": query, "variables": variables})
@@ -121,10 +121,10 @@ async def test_first_pages_go_along_an_index_and_statements_do_not_grow(
 async def _first_pages_and_one_go_along_an_index(reader: Reader, one: Mapping[str, Any]) -> None:
     for filter in FILTERS:
         own = {name: one[COLUMNS[name]] if value is None else value for name, value in filter.items()}
-        await reader.asked(QUERY, filter=own)
+        await reader.count_statements(QUERY, filter=own)
         await reader.went_along_an_index(str(own))
     for order in VoucherSort:
-        await reader.asked(QUERY, orderBy=order.name)
+        await reader.count_statements(QUERY, orderBy=order.name)
         await reader.went_along_an_index(order.name)
     await reader.read(f"/api/vouchers/{one['code']}/")
     await reader.went_along_an_index("by code", "normal_code =")
@@ -142,4 +142,4 @@ async def _a_deep_page_does_not_read_what_it_passes_over(reader: Reader, pool: a
 async def _statements_do_not_grow(reader: Reader) -> None:
     await reader.read("/api/vouchers/?page_size=100")
     assert await reader.read("/api/vouchers/?page_size=25") == await reader.read("/api/vouchers/?page_size=100") == 10
-    assert await reader.asked(WHOLE, first=25) == await reader.asked(WHOLE, first=100)
+    assert await reader.count_statements(WHOLE, first=25) == await reader.count_statements(WHOLE, first=100)

@@ -20,7 +20,7 @@ from store.core.clock import clock
 from store.voucher.states import TRANSITIONS, transition
 from tests.changes import Direct, OverGraphQL, Transport
 from tests.fixtures.tenants import EVERYBODY, Tenants
-from tests.fixtures.voucher import WORKED, holder, sell, told, voucher_of
+from tests.fixtures.voucher import WORKED, holder, sell, voucher_events, voucher_of
 
 S = VoucherState
 NOBODYS = {("", "NOT_FOUND")}
@@ -47,7 +47,7 @@ async def test_every_move_takes_its_permission_and_no_other(tenants: Tenants) ->
             assert outcome.wrong == {("", "INVALID_TRANSITION")}
         if needed is None:
             assert await tenants.row("voucher", row.id) == before
-            assert await told(tenants, row.id) == []
+            assert await voucher_events(tenants, row.id) == []
             continue
         others = {Permission.USE_VOUCHER, *(MOVING if needed is Permission.USE_VOUCHER else set(MOVING) - {needed})}
         if needed is not Permission.USE_VOUCHER:
@@ -61,7 +61,7 @@ async def test_every_move_takes_its_permission_and_no_other(tenants: Tenants) ->
         assert after["state"] == new.value
         assert (after["used_on"] is not None) is (new is S.USED)
         assert (after["activated_on"] is not None) is (old in WORKED or new is S.PAID)
-        assert [(kind, data["old_state"], data["state"]) for kind, data in await told(tenants, row.id)] == [
+        assert [(kind, data["old_state"], data["state"]) for kind, data in await voucher_events(tenants, row.id)] == [
             ("voucher.state_changed", old.value, new.value)
         ]
 
@@ -161,7 +161,7 @@ async def test_more_time_is_given_to_what_can_have_it(tenants: Tenants, ask: Tra
         assert (await ask.change("a1", updates.extend_voucher, code=row.code, expires_on=later)).done
         after = await tenants.row("voucher", row.id)
         assert (after["state"], moment(after["expires_on"])) == (state.value, moment(later))
-        ((kind, data),) = await told(tenants, row.id)
+        ((kind, data),) = await voucher_events(tenants, row.id)
         assert kind == "voucher.extended"
         assert (moment(data["old_expires_on"]), moment(data["expires_on"])) == (end, moment(later))
     refused = {
@@ -197,7 +197,7 @@ async def test_an_expired_voucher_comes_back_for_whoever_may_bring_it_back(tenan
     assert await tenants.snapshot() == before
     assert (await ask.change("market a", updates.extend_voucher, code=row.code, expires_on=later)).done
     assert (await tenants.row("voucher", row.id))["state"] == "paid"
-    assert [kind for kind, _ in await told(tenants, row.id)] == ["voucher.extended", "voucher.state_changed"]
+    assert [kind for kind, _ in await voucher_events(tenants, row.id)] == ["voucher.extended", "voucher.state_changed"]
     assert await expire_vouchers(tenants.services) == 0
 
 
@@ -309,7 +309,7 @@ async def test_what_staff_correct(tenants: Tenants, ask: Transport) -> None:
         (name,) = wrong
         assert {field for field, _ in outcome.wrong} == {f"giftee_details.{name}"}
     assert await tenants.snapshot() == before
-    assert [kind for kind, _ in await told(tenants, row.id)] == []
+    assert [kind for kind, _ in await voucher_events(tenants, row.id)] == []
 
 
 # ---- at once
@@ -324,7 +324,7 @@ async def test_two_who_use_a_voucher_at_once_use_it_once(tenants: Tenants) -> No
         answers = await asyncio.gather(*(updates.update_voucher(context, used) for context in contexts))
         assert {answer.state for answer in answers} == {S.USED}
         assert len({answer.used_on for answer in answers}) == 1
-        assert [kind for kind, _ in await told(tenants, row.id)] == ["voucher.state_changed"]
+        assert [kind for kind, _ in await voucher_events(tenants, row.id)] == ["voucher.state_changed"]
 
 
 async def test_of_two_moves_at_once_each_is_one_of_the_table(tenants: Tenants) -> None:
@@ -342,7 +342,7 @@ async def test_of_two_moves_at_once_each_is_one_of_the_table(tenants: Tenants) -
         *(mover([*order] * 3) for order in itertools.permutations((S.PAID, S.USING, S.USED, S.ERROR), 4))
     )
     at = S.PAID
-    for _, data in await told(tenants, row.id):
+    for _, data in await voucher_events(tenants, row.id):
         old, new = VoucherState(data["old_state"]), VoucherState(data["state"])
         assert old is at
         assert TRANSITIONS.allows(old, new)

@@ -19,7 +19,7 @@ from tests.resolvers.job.workers import waited
 from tests.servers.receivers import Received, Receiver, answers, closes, hangs
 
 
-def told(request: Received) -> tuple[str, str]:
+def message_and_event(request: Received) -> tuple[str, str]:
     return request.message_id, request.event["id"]
 
 
@@ -102,7 +102,7 @@ async def test_a_message_that_fails_is_sent_again_with_the_same_id_and_bytes(hoo
         pass
     assert await hooks.states(endpoint) == ["delivered"]
     assert len(receiver.received) == 4
-    assert len({(*told(request), request.body) for request in receiver.received}) == 1
+    assert len({(*message_and_event(request), request.body) for request in receiver.received}) == 1
     attempts = await hooks.rows("SELECT outcome, status, answer FROM webhook_attempt ORDER BY id")
     assert [tuple(row) for row in attempts] == [
         ("refused", 500, "out of order"),
@@ -247,7 +247,7 @@ async def test_a_lease_outlives_its_worker_for_less_than_a_minute(hooks: Hooks, 
     await hooks.shop.execute("UPDATE webhook_endpoint SET leased_until = now()")
     assert await delivery.sweep(hooks.services) == 1
     await hooks.deliver(endpoint)
-    assert told(receiver.received[0]) == told(receiver.received[1])
+    assert message_and_event(receiver.received[0]) == message_and_event(receiver.received[1])
     assert await hooks.states(endpoint) == ["delivered"]
 
 

@@ -28,7 +28,7 @@ from schema.webhook.input import (
 from store.core.clock import clock
 from store.core.settings import Settings
 from tests.fixtures.tenants import EVERYBODY, PARTNERS, Tenants
-from tests.fixtures.webhook import URL, Hooks, refused
+from tests.fixtures.webhook import URL, Hooks, refused_fields
 from tests.servers.receivers import Receiver, answers
 
 SEES = {"a1": {"a1"}, "a2": {"a2"}, "b1": {"b1"}, "market a": {"a1", "a2"}, "market b": {"b1"}, "master": set(PARTNERS)}
@@ -85,12 +85,12 @@ async def test_a_partner_a_marketplace_or_any_of_them_for_a_master(tenants: Tena
         context, given = await tenants.context(who), CreateWebhookEndpoint(url=URL, **whose)
         with pytest.raises(InvalidInput) as raised:
             await endpoints.create_webhook_endpoint(context, given)
-        assert refused(raised) == {field}, (who, whose)
+        assert refused_fields(raised) == {field}, (who, whose)
     assert await tenants.snapshot() == before
 
 
 @pytest.mark.parametrize(
-    ("sent", "field"),
+    ("values", "field"),
     [
         ({"url": "ftp://8.8.8.8/"}, "url"),
         ({"url": "https://user:word@8.8.8.8/"}, "url"),
@@ -102,17 +102,17 @@ async def test_a_partner_a_marketplace_or_any_of_them_for_a_master(tenants: Tena
         ({"url": URL, "event_types": [EventType.WEBHOOK_TEST]}, "event_types"),
     ],
 )
-async def test_where_endpoints_may_not_lead(tenants: Tenants, sent: dict[str, Any], field: str) -> None:
+async def test_where_endpoints_may_not_lead(tenants: Tenants, values: dict[str, Any], field: str) -> None:
     before = await tenants.snapshot()
     endpoint = tenants.owned["a1"].webhook_endpoint
-    context, changed = await tenants.context("a1"), UpdateWebhookEndpoint.model_validate({"id": endpoint, **sent})
+    context, changed = await tenants.context("a1"), UpdateWebhookEndpoint.model_validate({"id": endpoint, **values})
     for made in (
-        endpoints.create_webhook_endpoint(context, CreateWebhookEndpoint(**sent)),
+        endpoints.create_webhook_endpoint(context, CreateWebhookEndpoint(**values)),
         endpoints.update_webhook_endpoint(context, changed),
     ):
         with pytest.raises(InvalidInput) as raised:
             await made
-        assert refused(raised) == {field}
+        assert refused_fields(raised) == {field}
     assert await tenants.snapshot() == before
 
 
@@ -362,4 +362,4 @@ async def test_production_takes_https_only(tenants: Tenants) -> None:
     context = Context(services, (await tenants.context("a1")).caller)
     with pytest.raises(InvalidInput) as raised:
         await endpoints.create_webhook_endpoint(context, CreateWebhookEndpoint(url="http://8.8.8.8/"))
-    assert refused(raised) == {"url"}
+    assert refused_fields(raised) == {"url"}

@@ -16,7 +16,7 @@ from store.core.clock import clock
 from store.webhook import queue
 from store.webhook.rows import WebhookEndpointRow
 from tests.fixtures.tenants import Tenants
-from tests.fixtures.webhook import URL, Hooks, refused
+from tests.fixtures.webhook import URL, Hooks, refused_fields
 from tests.servers.receivers import Receiver, answers
 
 
@@ -101,7 +101,7 @@ async def test_the_events_of_others_are_not_replayed(tenants: Tenants) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "field"),
+    ("values", "field"),
     [
         ({}, "since"),
         ({"event_ids": ["evt_a1"], "since": dt.datetime(2026, 1, 1, tzinfo=dt.UTC)}, "since"),
@@ -112,11 +112,11 @@ async def test_the_events_of_others_are_not_replayed(tenants: Tenants) -> None:
         ),
     ],
 )
-async def test_what_to_replay_is_said_in_one_way(tenants: Tenants, sent: dict[str, Any], field: str) -> None:
-    context, given = await tenants.context("a1"), ReplayWebhooks(id=tenants.owned["a1"].webhook_endpoint, **sent)
+async def test_what_to_replay_is_said_in_one_way(tenants: Tenants, values: dict[str, Any], field: str) -> None:
+    context, given = await tenants.context("a1"), ReplayWebhooks(id=tenants.owned["a1"].webhook_endpoint, **values)
     with pytest.raises(InvalidInput) as raised:
         await endpoints.replay_webhooks(context, given)
-    assert refused(raised) == {field}
+    assert refused_fields(raised) == {field}
 
 
 async def test_the_log_tells_each_try(hooks: Hooks, receiver: Receiver) -> None:
@@ -127,18 +127,22 @@ async def test_the_log_tells_each_try(hooks: Hooks, receiver: Receiver) -> None:
     await hooks.deliver(endpoint)
     await hooks.later(endpoint)
 
-    async def seen(**filter: Any) -> int:
+    async def count_deliveries(**filter: Any) -> int:
         found = await endpoints.webhook_deliveries(hooks.shop.manager, PageArguments(), WebhookDeliveryFilter(**filter))
         return len(await found.rows.objects())
 
     (key,) = (await hooks.rows("SELECT key FROM webhook_delivery LIMIT 1"))[0]
-    assert await seen() == 4
-    assert await seen(endpoint_id=endpoint.id) == await seen(endpoint_id=other.id) == 2
-    assert await seen(states=[DeliveryState.WAITING]) == await seen(states=[DeliveryState.DELIVERED]) == 2
-    assert await seen(event_types=[EventType.ORDER_PAID]) == 2
-    assert await seen(ids=[key]) == 1
-    assert await seen(created_from=clock.now() + dt.timedelta(seconds=9)) == 0
-    assert await seen(created_until=clock.now()) == 4
+    assert await count_deliveries() == 4
+    assert await count_deliveries(endpoint_id=endpoint.id) == await count_deliveries(endpoint_id=other.id) == 2
+    assert (
+        await count_deliveries(states=[DeliveryState.WAITING])
+        == await count_deliveries(states=[DeliveryState.DELIVERED])
+        == 2
+    )
+    assert await count_deliveries(event_types=[EventType.ORDER_PAID]) == 2
+    assert await count_deliveries(ids=[key]) == 1
+    assert await count_deliveries(created_from=clock.now() + dt.timedelta(seconds=9)) == 0
+    assert await count_deliveries(created_until=clock.now()) == 4
 
 
 async def test_the_log_over_graphql(tenants: Tenants) -> None:

@@ -10,8 +10,8 @@ from starlette.types import Message
 
 from resolvers.core.context import Context
 from rest_compat.http.body import BODY_LIMIT, UPLOAD_LIMIT
-from tests.rest_compat.served import made_up
-from tests.rest_compat.things import CALLER, MADE, ROUTES, SERVICES
+from tests.rest_compat.clients import made_up
+from tests.rest_compat.things import CALLER, CREATED_THINGS, ROUTES, SERVICES
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ async def test_another_media_type_is_415(client: httpx.AsyncClient, kind: str) -
     response = await client.post("/api/things/make/", content=b'{"title": "x"}', headers={"content-type": kind})
     assert response.status_code == 415
     assert list(response.json()) == ["detail"]
-    assert MADE == []
+    assert CREATED_THINGS == []
 
 
 async def test_a_compressed_body_is_415(client: httpx.AsyncClient) -> None:
@@ -76,7 +76,7 @@ async def test_what_is_not_json_is_a_400_with_a_detail(client: httpx.AsyncClient
     response = await client.post("/api/things/make/", content=body)
     assert response.status_code == 400
     assert list(response.json()) == ["detail"]
-    assert MADE == []
+    assert CREATED_THINGS == []
 
 
 async def test_the_largest_body_is_taken_and_one_byte_more_is_not(client: httpx.AsyncClient) -> None:
@@ -92,7 +92,7 @@ async def test_the_largest_body_is_taken_and_one_byte_more_is_not(client: httpx.
         response = await client.post("/api/things/make/", content=content)
         assert response.status_code == 413
         assert response.json() == {"detail": "The request is larger than 1 MiB."}
-    assert len(MADE) == 1
+    assert len(CREATED_THINGS) == 1
 
 
 async def test_no_more_than_the_limit_is_read_of_an_endless_body() -> None:

@@ -54,15 +54,15 @@ def test_names_of_ours_are_no_keys() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "wrong"),
+    ("body", "wrong"),
     [
         ({}, {("full_name",), ("home_town",)}),
         ({"full_name": "Ada", "home_town": "London"}, {("home_town",)}),
         ({"full_name": "Ada", "home_town": "Lyon", "work_town": 7}, {("work_town",)}),
     ],
 )
-def test_what_is_wrong_is_told_at_its_key(sent: dict[str, Any], wrong: set[tuple[str, ...]]) -> None:
-    refused = READER.read(sent, {})
+def test_what_is_wrong_is_told_at_its_key(body: dict[str, Any], wrong: set[tuple[str, ...]]) -> None:
+    refused = READER.read(body, {})
     assert isinstance(refused, RejectedInput)
     assert {problem.path for problem in refused.problems} == wrong
     assert READER.key_path_of(("work", "town")) == ("work_town",)

@@ -15,7 +15,7 @@ OWN = {"x-request-id", "ratelimit"}
 """Headers of one request."""
 
 
-def told(answer: httpx.Response) -> tuple[int, dict[str, str]]:
+def status_and_headers(answer: httpx.Response) -> tuple[int, dict[str, str]]:
     """The status and the headers that say something of the answer."""
     return answer.status_code, {name: value for name, value in answer.headers.items() if name not in OWN}
 
@@ -47,7 +47,7 @@ async def test_head_says_what_get_says(rows: Rows, route: RestRoute) -> None:
     for address, sent in cases(rows, route):
         head = await client.head(address, **sent)
         get = await client.get(address, **sent)
-        assert told(head) == told(get), address
+        assert status_and_headers(head) == status_and_headers(get), address
         assert head.content == b""
         assert get.content
         statuses.add(get.status_code)

@@ -22,7 +22,7 @@ from schema.core.permission import Permission
 from store.database.db import Database
 from store.partner.partners import MarketplaceRow
 from tests.example_cards import Card, CardStatus, Use, card, cards, context, fill
-from tests.rest_compat.served import client_of, made_up
+from tests.rest_compat.clients import client_of, made_up
 from tests.statements import fetched
 
 USE = ResourceShape("Use", Use, {"id": "id", "label": "label", "by": "issuer.slug"})

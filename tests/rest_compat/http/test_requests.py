@@ -15,8 +15,19 @@ from rest_compat.http.route import RestRoute
 from schema.core.errors import AppError, NotFound, TooManyRequests
 from schema.core.permission import Permission
 from store.database.db import Database
-from tests.rest_compat.served import client_of, made_up, services_with
-from tests.rest_compat.things import CALLER, ERRORS, MADE, ROUTES, SERVICES, THING, MakeThing, Thing, make_thing, thing
+from tests.rest_compat.clients import client_of, made_up, services_with
+from tests.rest_compat.things import (
+    CALLER,
+    CREATED_THINGS,
+    ERRORS,
+    ROUTES,
+    SERVICES,
+    THING,
+    MakeThing,
+    Thing,
+    make_thing,
+    thing,
+)
 
 # ---- paths and methods
 
@@ -94,7 +105,7 @@ async def test_what_can_be_no_id_is_404(client: httpx.AsyncClient, stranger: htt
         assert response.status_code == 404
         assert list(response.json()) == ["detail"]
     assert (await stranger.get(f"/api/numbered/{id}/")).status_code == 403
-    assert MADE == []
+    assert CREATED_THINGS == []
 
 
 async def test_a_nul_in_a_code_is_404(client: httpx.AsyncClient) -> None:
@@ -119,7 +130,7 @@ async def test_translated_texts_are_flat_at_every_depth(client: httpx.AsyncClien
         "name": {"en": "no key"},
     }
     assert (await client.post("/api/things/make/", json=sent)).status_code == 201
-    (made,) = MADE
+    (made,) = CREATED_THINGS
     assert made.name is not None
     assert made.name.value.fr == strawberry.Some("Bleu")
     assert made.name.value.de == strawberry.Some(None)
@@ -141,7 +152,7 @@ async def test_problems_are_named_as_the_keys_were(client: httpx.AsyncClient) ->
     }
     missing = await client.post("/api/things/make/", json={"title": "x", "details": {}})
     assert missing.json() == {"details": {"title_en": ["This field is required."]}}
-    assert MADE == []
+    assert CREATED_THINGS == []
 
 
 async def test_the_query_fills_what_the_path_does_not(client: httpx.AsyncClient) -> None:
@@ -166,7 +177,7 @@ async def test_refusals_come_in_the_documented_order(stranger: httpx.AsyncClient
     assert (await stranger.patch("/api/numbered/0/", content=b"{}")).status_code == 403
     assert (await client.patch("/api/numbered/0/", content=b"{}")).status_code == 404
     assert (await client.patch("/api/numbered/1/", content=b"{}")).status_code == 400
-    assert MADE == []
+    assert CREATED_THINGS == []
 
 
 async def test_a_caller_that_is_refused_is_refused_before_its_body_is_read() -> None:
@@ -234,9 +245,9 @@ async def test_an_old_form_names_its_successor(client: httpx.AsyncClient) -> Non
     assert "deprecation" not in (await client.get("/api/things/a/")).headers
 
 
-async def exists(call: Call, given: Any) -> None:
+async def exists(call: Call, arguments: Any) -> None:
     """There are things 1 to 9."""
-    if int(given["id"]) > 9:
+    if int(arguments["id"]) > 9:
         raise NotFound(thing="thing")
 
 

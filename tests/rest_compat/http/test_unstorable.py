@@ -10,17 +10,17 @@ from rest_compat.http.route import RestRoute
 from rest_compat.routes import ROUTES
 from schema.core.permission import AccessRule
 from tests.described import description
-from tests.rest_compat.rows import READS, WRITES, Rows, Where, at, holding, written
+from tests.rest_compat.rows import READS, WRITES, Rows, Where, at, body_keys, holding
 
 BAD = ["a\x00b", "a\ud800b"]
-TOLD = ["This text holds a character that cannot be stored."]
+MESSAGES = ["This text holds a character that cannot be stored."]
 
 
 named = pytest.mark.parametrize(("route", "verb"), WRITES, ids=[f"{v} {r.path}" for r, v in WRITES])
 
 
 def test_keys_of_every_depth_are_looked_at() -> None:
-    found = {(route.path, where) for route, verb in WRITES for where, _ in written(route, verb)}
+    found = {(route.path, where) for route, verb in WRITES for where, _ in body_keys(route, verb)}
     assert ("/api/payment_hub/network_partner/update/", ("siret_number",)) in found
     assert ("/api/payment_hub/network_partner/create/", ("partner_tags", 0, "tag")) in found
     assert ("/api/v2/ecommerce/cart/", ("items", 0, "attribute_values", "3")) in found
@@ -32,7 +32,7 @@ def test_keys_of_every_depth_are_looked_at() -> None:
 @named
 async def test_a_bad_text_is_told_at_its_key(rows: Rows, route: RestRoute, verb: str) -> None:
     before = await rows.tenants.snapshot()
-    for where in {where for where, _ in written(route, verb)}:
+    for where in {where for where, _ in body_keys(route, verb)}:
         for bad in BAD:
             sent = holding(bad, where)
             if route.accepts is Accepts.UPLOAD:
@@ -43,7 +43,7 @@ async def test_a_bad_text_is_told_at_its_key(rows: Rows, route: RestRoute, verb:
             else:
                 answer = await rows.send(route, verb, content=json.dumps(sent))
             assert answer.status_code == 400, (where, answer.text)
-            assert at(answer.json(), where) == TOLD, (where, answer.text)
+            assert at(answer.json(), where) == MESSAGES, (where, answer.text)
     assert await rows.tenants.snapshot() == before
 
 
@@ -56,7 +56,7 @@ async def test_a_bad_key_is_told_at_its_object(rows: Rows, route: RestRoute, ver
         kind = {"Content-Type": "multipart/form-data; boundary=x"}
         answers = [(await rows.send(route, verb, content=form, headers=kind), ())]
     else:
-        places: set[Where] = {where[:-1] for where, _ in written(route, verb)} | {()}
+        places: set[Where] = {where[:-1] for where, _ in body_keys(route, verb)} | {()}
         answers = [
             (await rows.send(route, verb, content=json.dumps(holding({bad: "x"}, where))), where)
             for where in places
@@ -64,7 +64,7 @@ async def test_a_bad_key_is_told_at_its_object(rows: Rows, route: RestRoute, ver
         ]
     for answer, where in answers:
         assert answer.status_code == 400, (where, answer.text)
-        assert at(answer.json(), where) == TOLD, (where, answer.text)
+        assert at(answer.json(), where) == MESSAGES, (where, answer.text)
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -72,10 +72,10 @@ async def test_fields_of_a_form_are_looked_at(rows: Rows) -> None:
     (log_in,) = (route for route in ROUTES if route.accepts is Accepts.FORM)
     for key in ("username", "password"):
         answer = await rows.send(log_in, "POST", data={"username": "x", "password": "y", key: "a\x00b"})
-        assert (answer.status_code, answer.json()) == (400, {key: TOLD})
+        assert (answer.status_code, answer.json()) == (400, {key: MESSAGES})
         form = {"username": (None, "x"), "password": (None, "y"), key: (None, "a\x00b")}
         answer = await rows.send(log_in, "POST", files=form)
-        assert (answer.status_code, answer.json()) == (400, {key: TOLD})
+        assert (answer.status_code, answer.json()) == (400, {key: MESSAGES})
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -95,7 +95,7 @@ async def test_a_bad_parameter_of_a_query_is_told(rows: Rows, route: RestRoute, 
     told = description()["paths"][route.path][verb.lower()]["parameters"]
     for name in [parameter["name"] for parameter in told if parameter["in"] == "query"]:
         answer = await rows.send(route, verb, params={name: "a\x00b"})
-        assert (answer.status_code, answer.json()) == (400, {name: TOLD})
+        assert (answer.status_code, answer.json()) == (400, {name: MESSAGES})
 
 
 @pytest.mark.asyncio(loop_scope="module")

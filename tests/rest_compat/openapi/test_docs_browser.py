@@ -1,4 +1,4 @@
-"""The documentation in a browser: on a phone and a desk, by day and by night, with its script and without."""
+"""The documentation in a browser: on a phone and a desktop, by day and by night, with its script and without."""
 
 import asyncio
 import contextlib

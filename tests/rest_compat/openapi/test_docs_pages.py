@@ -16,9 +16,9 @@ from rest_compat.routes import GROUPS, ROUTES
 from schema.root import sdl
 from tests.described import described
 from tests.documents import ROOT, blocks
+from tests.rest_compat.clients import client_of, made_up_words
 from tests.rest_compat.conftest import Marketplace
 from tests.rest_compat.openapi.test_openapi import DOCUMENT
-from tests.rest_compat.served import client_of, made_up_words
 from tests.rest_compat.things import ROUTES as THINGS
 
 BASE = "https://api.shop.example"
@@ -173,7 +173,7 @@ def test_the_overview_leads_to_every_operation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("asked", "results"),
     [
         ("remaining_value code", {"get_giftcard_by_code", "list_giftcards", "get_giftcard"}),
         ("FUNNEL_URL", {"save_ecommerce_cart", "get_ecommerce_cart"}),
@@ -181,10 +181,10 @@ def test_the_overview_leads_to_every_operation() -> None:
         ("no such thing", set()),
     ],
 )
-def test_a_search_looks_at_titles_paths_keys_and_fields(asked: str, found: set[str]) -> None:
+def test_a_search_looks_at_titles_paths_keys_and_fields(asked: str, results: set[str]) -> None:
     page = PAGES.overview(BASE, asked)
-    assert set(re.findall(r'<li id="(\w+)"', page)) == found
-    assert f"{len(found)} with “{asked}”" in page
+    assert set(re.findall(r'<li id="(\w+)"', page)) == results
+    assert f"{len(results)} with “{asked}”" in page
 
 
 def test_a_put_says_what_only_it_must_send() -> None:

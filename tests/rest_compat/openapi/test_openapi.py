@@ -9,8 +9,8 @@ from openapi_spec_validator import validate
 from rest_compat.openapi.schemas import rest_words, sample
 from rest_compat.routes import GROUPS, ROUTES
 from tests.described import described
+from tests.rest_compat.clients import made_up_words
 from tests.rest_compat.http.test_lists import ROUTES as LISTS
-from tests.rest_compat.served import made_up_words
 from tests.rest_compat.things import ROUTES as THINGS
 
 CART = "/api/v2/ecommerce/cart/"
@@ -20,10 +20,10 @@ DOCUMENT = described(GROUPS)
 MADE_UP = described({"Things": THINGS, "Lists": LISTS}, made_up_words)
 
 
-@pytest.mark.parametrize("made", [DOCUMENT, MADE_UP], ids=["real", "made up"])
-def test_it_is_valid_openapi(made: Any) -> None:
-    assert made["openapi"].startswith("3.1")
-    validate(made)
+@pytest.mark.parametrize("document", [DOCUMENT, MADE_UP], ids=["real", "made up"])
+def test_it_is_valid_openapi(document: Any) -> None:
+    assert document["openapi"].startswith("3.1")
+    validate(document)
 
 
 def test_every_method_of_every_route_is_described() -> None:
@@ -31,22 +31,22 @@ def test_every_method_of_every_route_is_described() -> None:
     assert shown == {(route.path, verb) for route in ROUTES for verb in route.verbs}
 
 
-def checker(made: Any, schema: Any) -> OAS31Validator:
+def checker(document: Any, schema: Any) -> OAS31Validator:
     """What checks a value against a schema of the document."""
-    return OAS31Validator({**schema, "components": made["components"]})
+    return OAS31Validator({**schema, "components": document["components"]})
 
 
-@pytest.mark.parametrize("made", [DOCUMENT, MADE_UP], ids=["real", "made up"])
-def test_every_example_fits_its_schema(made: Any) -> None:
+@pytest.mark.parametrize("document", [DOCUMENT, MADE_UP], ids=["real", "made up"])
+def test_every_example_fits_its_schema(document: Any) -> None:
     checked = 0
-    contents = [response["content"] for response in made["components"]["responses"].values()]
-    for verbs in made["paths"].values():
+    contents = [response["content"] for response in document["components"]["responses"].values()]
+    for verbs in document["paths"].values():
         for operation in verbs.values():
             contents += [r["content"] for r in operation["responses"].values() if "content" in r]
             contents += [operation["requestBody"]["content"]] if "requestBody" in operation else []
     for content in contents:
         for kind in content.values():
-            checker(made, kind["schema"]).validate(kind["example"])
+            checker(document, kind["schema"]).validate(kind["example"])
             checked += 1
     assert checked > 10
 
@@ -99,8 +99,8 @@ def test_old_forms_public_routes_and_uploads_are_marked() -> None:
 
 
 def test_the_ends_of_a_request_are_those_of_its_operation() -> None:
-    def ends(path: str, verb: str, made: Any = DOCUMENT) -> set[str]:
-        return set(made["paths"][path][verb]["responses"])
+    def ends(path: str, verb: str, document: Any = DOCUMENT) -> set[str]:
+        return set(document["paths"][path][verb]["responses"])
 
     everywhere = {"200", "401", "429", "500", "503"}
     assert ends("/api/permissions/", "get") == everywhere
@@ -160,16 +160,16 @@ def test_samples(schema: Any, value: Any) -> None:
     assert sample(schema) == value
 
 
-@pytest.mark.parametrize("made", [DOCUMENT, MADE_UP], ids=["real", "made up"])
-def test_the_limits_are_told_with_their_headers(made: Any) -> None:
-    for methods in made["paths"].values():
+@pytest.mark.parametrize("document", [DOCUMENT, MADE_UP], ids=["real", "made up"])
+def test_the_limits_are_told_with_their_headers(document: Any) -> None:
+    for methods in document["paths"].values():
         for shown in methods.values():
             assert shown["responses"]["429"] == {"$ref": "#/components/responses/TooManyRequests"}
             for status, answer in shown["responses"].items():
                 headers = (
                     answer.get("headers")
-                    or made["components"]["responses"][answer["$ref"].rpartition("/")[2]]["headers"]
+                    or document["components"]["responses"][answer["$ref"].rpartition("/")[2]]["headers"]
                 )
                 assert ("RateLimit" in headers) is ("RateLimit-Policy" in headers) is True
                 assert ("Retry-After" in headers) is (status in {"409", "429", "503"})
-    assert made["components"]["headers"]["Retry-After"]["schema"]["type"] == "integer"
+    assert document["components"]["headers"]["Retry-After"]["schema"]["type"] == "integer"

@@ -12,7 +12,7 @@ from rest_compat.openapi.reference import OPERATIONS, Reference, reference_of
 from rest_compat.routes import ROUTES
 from schema.root import schema
 from tests.documents import demo_installation
-from tests.rest_compat.served import made_up_words
+from tests.rest_compat.clients import made_up_words
 from tests.servers.databases import Databases
 
 REFERENCES = {reference.id: reference for reference in map(reference_of, ROUTES)}

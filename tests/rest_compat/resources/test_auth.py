@@ -8,8 +8,8 @@ from schema.core.permission import GRANTABLE_PERMISSIONS
 from store.account.credentials import secret_digest_of
 from store.account.users import TokenRow
 from tests.fixtures.tenants import PASSWORD
+from tests.rest_compat.clients import client_of
 from tests.rest_compat.conftest import Marketplace
-from tests.rest_compat.served import client_of
 
 TOKEN = "/api-token-auth/"
 

@@ -28,7 +28,7 @@ async def saved(client: httpx.AsyncClient, **cart: Any) -> dict[str, Any]:
     return answer
 
 
-async def refused(client: httpx.AsyncClient, cart: Any) -> Any:
+async def cart_errors(client: httpx.AsyncClient, cart: Any) -> Any:
     """What is wrong with a cart."""
     response = await client.post(CART, content=json.dumps(cart))  # half a surrogate pair too, which httpx refuses
     assert response.status_code == 400, response.text
@@ -84,12 +84,12 @@ async def test_replace_keeps_the_id_and_answers_200(shop: httpx.AsyncClient) -> 
 async def test_replace_needs_a_live_cart_of_ones_own(shops: Shops, shop: httpx.AsyncClient) -> None:
     cart = await saved(shop, items=[ITEM])
     async with shops.client(2) as other:
-        assert list(await refused(other, {"id": cart["id"], "items": []})) == ["id"]
+        assert list(await cart_errors(other, {"id": cart["id"], "items": []})) == ["id"]
         assert (await other.get(f"{CART}{cart['id']}/")).json() == {"detail": "Cart not found"}
-    assert list(await refused(shop, {"id": str(uuid.uuid4()), "items": []})) == ["id"]
+    assert list(await cart_errors(shop, {"id": str(uuid.uuid4()), "items": []})) == ["id"]
     assert (await shop.get(f"{CART}{cart['id']}/")).json() == cart
     clock.advance(dt.timedelta(hours=2, seconds=1))
-    assert list(await refused(shop, {"id": cart["id"], "items": []})) == ["id"]
+    assert list(await cart_errors(shop, {"id": cart["id"], "items": []})) == ["id"]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any]]] = [
 async def test_each_mistake_is_told_at_its_field(
     shop: httpx.AsyncClient, cart: dict[str, Any], body: dict[str, Any]
 ) -> None:
-    assert await refused(shop, cart) == body
+    assert await cart_errors(shop, cart) == body
 
 
 @pytest.mark.parametrize("body", [[], "x", 5, None, True])
@@ -169,7 +169,7 @@ async def test_a_body_that_is_no_object(shop: httpx.AsyncClient, body: Any) -> N
 
 async def test_a_refused_cart_changes_nothing(shop: httpx.AsyncClient) -> None:
     cart = await saved(shop, items=[ITEM])
-    await refused(shop, {"id": cart["id"], "items": [ITEM | {"quantity": -1}]})
+    await cart_errors(shop, {"id": cart["id"], "items": [ITEM | {"quantity": -1}]})
     assert (await shop.get(f"{CART}{cart['id']}/")).json() == cart
 
 

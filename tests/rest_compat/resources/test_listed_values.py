@@ -7,12 +7,12 @@ import pytest
 from rest_compat.http.body import Accepts
 from rest_compat.http.route import RestRoute
 from tests.described import description
-from tests.rest_compat.rows import READS, WRITES, Rows, holding, written
+from tests.rest_compat.rows import READS, WRITES, Rows, body_keys, holding
 
 ENUMS = [
     (route, verb, where, value)
     for route, verb in WRITES
-    for where, schema in written(route, verb)
+    for where, schema in body_keys(route, verb)
     for value in schema.get("enum", ())
 ]
 QUERIES = [

@@ -146,7 +146,7 @@ FULL = Plain(
 )
 
 
-async def written(thing: Plain) -> bytes:
+async def render_plain(thing: Plain) -> bytes:
     """A plain value as JSON."""
 
     async def load(*_: Any) -> Any:
@@ -157,7 +157,7 @@ async def written(thing: Plain) -> bytes:
 
 
 async def test_plain_values_are_written_in_their_forms() -> None:
-    raw = await written(FULL)
+    raw = await render_plain(FULL)
     assert orjson.loads(raw) == {
         "id": "00000000-0000-0000-0000-000000000001",
         "name_en": "One",
@@ -182,7 +182,7 @@ async def test_plain_values_are_written_in_their_forms() -> None:
 
 async def test_nothing_is_an_empty_string_or_null() -> None:
     nothing = dataclasses.replace(FULL, name=None, day=None, line=None, lines=[], tags=(), zip="2A004", missing=None)
-    row = orjson.loads(await written(nothing))
+    row = orjson.loads(await render_plain(nothing))
     assert list(row) == list(PLAIN.keys)
     assert (row["name_en"], row["name_fr"], row["label"], row["missing"]) == ("", None, "", "")
     assert (row["day"], row["day_at"], row["line"], row["lines"], row["zip"]) == (None, "", None, [], None)

@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from store.database.db import Database
 from tests.example_cards import fill
-from tests.schema.graph.served import Client, application
-from tests.statements import sent
+from tests.schema.graph.clients import Client, application
+from tests.statements import record_statements
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ async def holed(db: Database) -> Database:
 @pytest.fixture
 async def statements(db: Database) -> AsyncIterator[list[str]]:
     """Every statement that reaches PostgreSQL, whoever sends it."""
-    with sent(db) as seen:
+    with record_statements(db) as seen:
         yield seen
 
 

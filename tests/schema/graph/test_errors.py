@@ -11,8 +11,8 @@ from schema.core.errors import AlreadyTaken, AppError, InvalidInput, NotFound, P
 from schema.core.inputs import RejectedInput
 from schema.graph.fields import ERROR_CODES, FIELD_CODES, mutation_field, user_errors
 from store.database.db import Database
+from tests.schema.graph.clients import Client
 from tests.schema.graph.example_schema import greeting
-from tests.schema.graph.served import Client
 
 ISSUE = """
 mutation($input: IssueCardInput!) { issueCard(input: $input) { card { code } userErrors { field code message } } }
@@ -174,7 +174,7 @@ async def test_codes_of_errors_are_those_of_the_catalogue() -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "sent", "field"),
+    ("by", "values", "field"),
     [
         ({"id": 5}, {"id": 5, "name": "x"}, ["id"]),
         ({"id": 5}, {"id": 7, "categoryId": 5}, ["categoryId"]),
@@ -187,9 +187,9 @@ async def test_codes_of_errors_are_those_of_the_catalogue() -> None:
     ],
 )
 def test_what_is_not_there_is_told_where_it_was_named(
-    by: dict[str, Any], sent: dict[str, Any], field: list[str]
+    by: dict[str, Any], values: dict[str, Any], field: list[str]
 ) -> None:
-    for given in (sent, RejectedInput((), sent)):
+    for given in (values, RejectedInput((), values)):
         error = NotFound(thing="thing")
         error.lookup = by
         (told,) = user_errors(error, {"input": given})

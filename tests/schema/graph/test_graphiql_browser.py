@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import uvicorn
 from playwright.async_api import Page, async_playwright
 
-from tests.schema.graph.served import application
+from tests.schema.graph.clients import application
 from tests.servers.chromium import launched, needs_chromium
 
 pytestmark = needs_chromium

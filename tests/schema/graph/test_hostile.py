@@ -12,8 +12,8 @@ from schema.root import schema
 from schema.voucher.issue_input import MOST_IMPORTED
 from store.database.db import Database
 from tests.schema.graph import hostile
+from tests.schema.graph.clients import JSON, Client, application
 from tests.schema.graph.hostile import Hostile
-from tests.schema.graph.served import JSON, Client, application
 from tests.schema.graph.work import TooMuchWork, work
 
 MOST = 3_000_000

@@ -13,7 +13,7 @@ import orjson
 import pytest
 import uvicorn
 
-from tests.schema.graph.served import JSON, RESPONSE, Client, application
+from tests.schema.graph.clients import JSON, RESPONSE, Client, application
 
 PATH = "/graphql/"
 NAMED = "query Type($name: String!) { __type(name: $name) { name } }"

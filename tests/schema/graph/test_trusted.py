@@ -10,7 +10,7 @@ import pytest
 
 from schema.graph.bounds import QueryLimits
 from schema.graph.trusted import ManifestError, read_manifest
-from tests.schema.graph.served import JSON, RESPONSE, Client, application
+from tests.schema.graph.clients import JSON, RESPONSE, Client, application
 
 GREET = "query Greet($name: String!) { greeting(name: $name) }"
 DIGEST = hashlib.sha256(GREET.encode()).hexdigest()

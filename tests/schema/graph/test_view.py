@@ -12,7 +12,7 @@ from schema.graph import graphiql
 from schema.graph.bounds import QueryLimits
 from schema.graph.requests import BODY_LIMIT, UPLOAD_LIMIT
 from store.database.db import Database
-from tests.schema.graph.served import JSON, Client, application
+from tests.schema.graph.clients import JSON, Client, application
 
 MUTATION = 'mutation($file: Upload!) { setPicture(input: { code: "C00002", picture: $file }) { card { message } userErrors { code } } }'
 

@@ -15,31 +15,31 @@ DAY = dt.date(1980, 4, 5)
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "value",
     [DAY, "1980-04-05", "1980-04-05T00:00:00.000000Z", "1980-04-05T00:00:00"],
     ids=["date", "day", "answered", "bare"],
 )
-def test_a_day_is_read_as_it_is_written_and_as_it_was_answered(sent: Any) -> None:
-    assert TypeAdapter(Day).validate_python(sent) == DAY
+def test_a_day_is_read_as_it_is_written_and_as_it_was_answered(value: Any) -> None:
+    assert TypeAdapter(Day).validate_python(value) == DAY
 
 
 @pytest.mark.parametrize(
-    "sent", ["0", "86400", "19800405", "-1", "1e3", "٢٠٢٦-01-01", "5/4/1980", "", 0, 86400, 1.5, True, [], {}]
+    "value", ["0", "86400", "19800405", "-1", "1e3", "٢٠٢٦-01-01", "5/4/1980", "", 0, 86400, 1.5, True, [], {}]
 )
-def test_seconds_since_1970_are_no_day(sent: Any) -> None:
+def test_seconds_since_1970_are_no_day(value: Any) -> None:
     with pytest.raises(ValidationError) as refused:
-        TypeAdapter(Day).validate_python(sent)
+        TypeAdapter(Day).validate_python(value)
     assert [problem.message for problem in problems_of(refused.value)] == ["Send a date, such as 2030-12-31."]
 
 
 @pytest.mark.parametrize(
-    ("sent", "told"),
+    ("value", "message"),
     [("1980-02-30", "Send a date, such as 2030-12-31."), ("1980-04-05T12:00:00Z", "Send a date without a time.")],
 )
-def test_a_day_that_there_is_not_or_with_a_time_is_refused(sent: str, told: str) -> None:
+def test_a_day_that_there_is_not_or_with_a_time_is_refused(value: str, message: str) -> None:
     with pytest.raises(ValidationError) as refused:
-        TypeAdapter(Day).validate_python(sent)
-    assert [problem.message for problem in problems_of(refused.value)] == [told]
+        TypeAdapter(Day).validate_python(value)
+    assert [problem.message for problem in problems_of(refused.value)] == [message]
 
 
 def test_no_day_is_null_or_empty() -> None:

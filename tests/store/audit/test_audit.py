@@ -13,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schema.core.errors import Unavailable
-from store.audit import buffer as journals
+from store.audit import buffer as buffer_module
 from store.audit.buffer import AuditBuffer
 from store.audit.entries import encode_entry, prune_audit_log, reserve_ids, write_entries, write_entry
 from store.core.clock import clock
@@ -29,13 +29,13 @@ def entry(operation: str = "test", **more: Any) -> bytes:
     return encode_entry({"operation": operation, **values})
 
 
-async def written(database: Database) -> list[str]:
+async def logged_operations(database: Database) -> list[str]:
     """The operations in the log, in the order of their ids."""
     return [row[0] for row in await database.rows(text("SELECT operation FROM audit_entry ORDER BY id"))]
 
 
 @pytest.fixture
-async def kept(database: Database) -> None:
+async def two_entries(database: Database) -> None:
     """Two entries, one of them a hundred days old."""
     async with database.engine.begin() as connection:
         await write_entry(connection, entry("old", occurred_on=clock.now() - dt.timedelta(days=100)))
@@ -53,18 +53,18 @@ async def kept(database: Database) -> None:
         "INSERT INTO audit_entry SELECT * FROM audit_entry ON CONFLICT (id) DO UPDATE SET operation = 'forged'",
     ],
 )
-async def test_the_log_cannot_be_altered(database: Database, kept: None, statement: str) -> None:
+async def test_the_log_cannot_be_altered(database: Database, two_entries: None, statement: str) -> None:
     with pytest.raises(DBAPIError, match="only added to"):
         async with database.engine.begin() as connection:
             await connection.execute(text(statement))
-    assert await written(database) == ["old", "new"]
+    assert await logged_operations(database) == ["old", "new"]
 
 
-async def test_only_what_is_older_than_was_said_can_be_deleted(database: Database, kept: None) -> None:
+async def test_only_what_is_older_than_was_said_can_be_deleted(database: Database, two_entries: None) -> None:
     async with database.sessions() as db, db.begin():
         assert await prune_audit_log(db, clock.now() - dt.timedelta(days=200)) == 0
         assert await prune_audit_log(db, clock.now() - dt.timedelta(days=50)) == 1
-    assert await written(database) == ["new"]
+    assert await logged_operations(database) == ["new"]
     with pytest.raises(DBAPIError, match="only added to"):  # it was said for that transaction
         async with database.engine.begin() as connection:
             await connection.execute(text("DELETE FROM audit_entry"))
@@ -76,7 +76,7 @@ async def test_entries_written_again_under_their_ids_are_there_once(database: Da
     for _ in range(2):
         async with database.engine.begin() as connection:
             await write_entries(connection, ids, [entry("a"), entry("b")])
-    assert await written(database) == ["a", "b"]
+    assert await logged_operations(database) == ["a", "b"]
 
 
 # ---- the buffer
@@ -92,41 +92,41 @@ class Away:
         self.writes = 0
         whole = write_entries
 
-        async def interrupted(*given: Any) -> None:
+        async def interrupted(*arguments: Any) -> None:
             self.writes += 1
             if self.away:
                 raise self.because
-            await whole(*given)
+            await whole(*arguments)
             if self.lose_answers:
                 self.lose_answers -= 1
-                await given[0].commit()
+                await arguments[0].commit()
                 raise OperationalError("INSERT", {}, Exception("connection was closed"))
 
-        monkeypatch.setattr(journals, "write_entries", interrupted)
+        monkeypatch.setattr(buffer_module, "write_entries", interrupted)
 
 
 @pytest.fixture
 def way(database: Database, monkeypatch: pytest.MonkeyPatch) -> Away:
     """What may come between; writes are tried every hundredth of a second."""
-    monkeypatch.setattr(journals, "FLUSH_INTERVAL", 0.01)
-    monkeypatch.setattr(journals, "MAX_RETRY_PAUSE", 0.02)
+    monkeypatch.setattr(buffer_module, "FLUSH_INTERVAL", 0.01)
+    monkeypatch.setattr(buffer_module, "MAX_RETRY_PAUSE", 0.02)
     return Away(database, monkeypatch)
 
 
-async def settled(journal: AuditBuffer) -> None:
+async def settled(buffer: AuditBuffer) -> None:
     """Wait until all is written."""
     async with asyncio.timeout(60):
-        while journal._task is not None:
+        while buffer._task is not None:
             await asyncio.sleep(0.01)
 
 
 async def test_entries_are_written_together_soon_after(database: Database, way: Away) -> None:
-    journal = AuditBuffer(database)
+    buffer = AuditBuffer(database)
     for number in range(1200):
-        journal.put(lambda number=number: entry(str(number)))  # type: ignore[misc]
-    assert await written(database) == []
-    await settled(journal)
-    assert await written(database) == [str(number) for number in range(1200)]
+        buffer.put(lambda number=number: entry(str(number)))  # type: ignore[misc]
+    assert await logged_operations(database) == []
+    await settled(buffer)
+    assert await logged_operations(database) == [str(number) for number in range(1200)]
     assert way.writes == 1
 
 
@@ -136,72 +136,74 @@ async def test_entries_are_written_together_soon_after(database: Database, way: 
 async def test_entries_outlast_an_outage_and_are_written_once(
     database: Database, way: Away, because: Exception
 ) -> None:
-    journal = AuditBuffer(database)
+    buffer = AuditBuffer(database)
     way.away, way.because = True, because
-    journal.put(lambda: entry("first"))
+    buffer.put(lambda: entry("first"))
     await asyncio.sleep(0.1)
-    journal.put(lambda: entry("second"))
-    await journal.write(lambda: entry("third"))
-    assert await written(database) == []
+    buffer.put(lambda: entry("second"))
+    await buffer.write(lambda: entry("third"))
+    assert await logged_operations(database) == []
     way.away, way.lose_answers = False, 2
-    await settled(journal)
-    assert await written(database) == ["first", "second", "third"]
+    await settled(buffer)
+    assert await logged_operations(database) == ["first", "second", "third"]
     assert way.writes > 3
 
 
 async def test_the_database_itself_may_end_connections(database: Database) -> None:
-    journal = AuditBuffer(database)
-    journal.put(lambda: entry("before"))
-    await journal.flush()
+    buffer = AuditBuffer(database)
+    buffer.put(lambda: entry("before"))
+    await buffer.flush()
     async with database.engine.begin() as connection:
         ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         await connection.execute(text(ends))
-    journal.put(lambda: entry("after"))
-    await settled(journal)
-    assert await written(database) == ["before", "after"]
+    buffer.put(lambda: entry("after"))
+    await settled(buffer)
+    assert await logged_operations(database) == ["before", "after"]
 
 
 async def test_the_end_of_the_program_writes_what_is_left(database: Database) -> None:
-    journal = AuditBuffer(database)
-    journal.put(lambda: entry("last"))
-    await journal.aclose()
-    assert await written(database) == ["last"]
+    buffer = AuditBuffer(database)
+    buffer.put(lambda: entry("last"))
+    await buffer.aclose()
+    assert await logged_operations(database) == ["last"]
 
 
 async def test_what_does_not_fit_is_counted(database: Database, way: Away, monkeypatch: pytest.MonkeyPatch) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(journals.LOST_ENTRIES, "inc", lost.append)
-    monkeypatch.setattr(journals, "MAX_ENTRIES", 3)
-    journal = AuditBuffer(database)
+    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
+    monkeypatch.setattr(buffer_module, "MAX_ENTRIES", 3)
+    buffer = AuditBuffer(database)
     way.away = True
     for number in range(5):
-        journal.put(lambda number=number: entry(str(number)))  # type: ignore[misc]
+        buffer.put(lambda number=number: entry(str(number)))  # type: ignore[misc]
     assert sum(lost) == 2
-    await journal.aclose()  # the database does not come back
+    await buffer.aclose()  # the database does not come back
     assert sum(lost) == 5
-    assert await written(database) == []
+    assert await logged_operations(database) == []
 
 
 async def test_a_burst_waits_for_room_and_loses_nothing(
     database: Database, way: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(journals.LOST_ENTRIES, "inc", lost.append)
-    monkeypatch.setattr(journals, "MAX_ENTRIES", 300)
-    monkeypatch.setattr(journals, "WRITE_BATCH_SIZE", 100)
-    journal, held = AuditBuffer(database), []
+    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
+    monkeypatch.setattr(buffer_module, "MAX_ENTRIES", 300)
+    monkeypatch.setattr(buffer_module, "WRITE_BATCH_SIZE", 100)
+    buffer, held = AuditBuffer(database), []
 
     async def client(who: int) -> None:
         for number in range(100):
-            if journal.is_full:
-                await journal.wait_for_room()
-            journal.put(partial(entry, f"{who}.{number}"))
-            held.append(len(journal._drafts) + len(journal._entries))
+            if buffer.is_full:
+                await buffer.wait_for_room()
+            buffer.put(partial(entry, f"{who}.{number}"))
+            held.append(len(buffer._drafts) + len(buffer._entries))
             await asyncio.sleep(0)
 
     await asyncio.gather(*(client(who) for who in range(30)))
-    await settled(journal)
-    assert sorted(await written(database)) == sorted(f"{who}.{number}" for who in range(30) for number in range(100))
+    await settled(buffer)
+    assert sorted(await logged_operations(database)) == sorted(
+        f"{who}.{number}" for who in range(30) for number in range(100)
+    )
     assert lost == []
     assert max(held) <= 300
 
@@ -210,20 +212,20 @@ async def test_a_burst_while_the_database_is_away_waits_for_nobody_and_counts_wh
     database: Database, way: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(journals.LOST_ENTRIES, "inc", lost.append)
-    monkeypatch.setattr(journals, "MAX_ENTRIES", 300)
-    journal, way.away = AuditBuffer(database), True
-    journal.put(lambda: entry("first"))
+    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
+    monkeypatch.setattr(buffer_module, "MAX_ENTRIES", 300)
+    buffer, way.away = AuditBuffer(database), True
+    buffer.put(lambda: entry("first"))
     with pytest.raises(asyncpg.CannotConnectNowError):
-        await journal.flush()
+        await buffer.flush()
     for number in range(1000):
-        if journal.is_full:
-            await journal.wait_for_room()
-        journal.put(partial(entry, str(number)))
+        if buffer.is_full:
+            await buffer.wait_for_room()
+        buffer.put(partial(entry, str(number)))
     assert sum(lost) == 1001 - 300
     way.away = False
-    await settled(journal)
-    assert len(await written(database)) == 300
+    await settled(buffer)
+    assert len(await logged_operations(database)) == 300
     assert sum(lost) == 1001 - 300
 
 
@@ -232,84 +234,84 @@ async def test_large_entries_are_bounded_by_their_bytes(
     database: Database, way: Away, monkeypatch: pytest.MonkeyPatch, *, away: bool
 ) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(journals.LOST_ENTRIES, "inc", lost.append)
-    monkeypatch.setattr(journals, "MAX_BYTES", 10 * len(entry("1")))
-    journal, way.away = AuditBuffer(database), away
-    journal.put(lambda: entry("0"))
+    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
+    monkeypatch.setattr(buffer_module, "MAX_BYTES", 10 * len(entry("1")))
+    buffer, way.away = AuditBuffer(database), away
+    buffer.put(lambda: entry("0"))
     with pytest.raises(asyncpg.CannotConnectNowError) if away else contextlib.nullcontext():
-        await journal.flush()
+        await buffer.flush()
     for _ in range(30):
-        journal.put(lambda: entry("1"))
+        buffer.put(lambda: entry("1"))
     if away:
         with pytest.raises(asyncpg.CannotConnectNowError):
-            await journal.flush()
-        assert journal.is_full
+            await buffer.flush()
+        assert buffer.is_full
         assert sum(lost) == 21
-        await journal.aclose()
+        await buffer.aclose()
         assert sum(lost) == 31
     else:
-        await settled(journal)
-        assert len(await written(database)) == 31
+        await settled(buffer)
+        assert len(await logged_operations(database)) == 31
         assert lost == []
 
 
 async def test_a_wait_for_one_entry_is_none_for_those_that_come_later(database: Database, way: Away) -> None:
-    journal = AuditBuffer(database)
+    buffer = AuditBuffer(database)
 
     async def more() -> None:
         while not done.is_set():
-            journal.put(lambda: entry("more"))
+            buffer.put(lambda: entry("more"))
             await asyncio.sleep(0)
 
     done = asyncio.Event()
     flood = asyncio.create_task(more())
-    await journal.write(lambda: entry("mine"))
-    assert "mine" in await written(database)
+    await buffer.write(lambda: entry("mine"))
+    assert "mine" in await logged_operations(database)
     done.set()
     await flood
-    await settled(journal)
+    await settled(buffer)
 
 
 async def test_a_wrong_entry_among_many_is_found_in_a_few_writes(
     database: Database, way: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(journals.LOST_ENTRIES, "inc", lost.append)
-    journal = AuditBuffer(database)
+    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
+    buffer = AuditBuffer(database)
     for number in range(1000):
-        journal.put(lambda number=number: entry("x" * 81 if number == 700 else str(number)))  # type: ignore[misc]
-    await journal.flush()
-    assert await written(database) == [str(number) for number in range(1000) if number != 700]
+        buffer.put(lambda number=number: entry("x" * 81 if number == 700 else str(number)))  # type: ignore[misc]
+    await buffer.flush()
+    assert await logged_operations(database) == [str(number) for number in range(1000) if number != 700]
     assert sum(lost) == 1
     assert way.writes < 40
 
 
 async def test_what_is_kept_of_an_entry_is_its_bytes_and_little_more(database: Database, way: Away) -> None:
-    journal, way.away = AuditBuffer(database), True
+    buffer, way.away = AuditBuffer(database), True
     tracemalloc.start()
     try:
         for _ in range(1000):
-            journal.put(lambda: entry("small"))
+            buffer.put(lambda: entry("small"))
         with pytest.raises(asyncpg.CannotConnectNowError):
-            await journal.flush()
+            await buffer.flush()
         held = sum(trace.size for trace in tracemalloc.take_snapshot().traces if trace.size > 100)
     finally:
         tracemalloc.stop()
-    assert journal._bytes < held < 2 * journal._bytes + 200_000
-    await journal.aclose()
+    assert buffer._bytes < held < 2 * buffer._bytes + 200_000
+    await buffer.aclose()
 
 
 async def test_one_entry_that_cannot_be_written_takes_no_other_with_it(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(journals.LOST_ENTRIES, "inc", lost.append)
-    journal = AuditBuffer(database)
-    journal.put(lambda: entry("a"))
-    journal.put(lambda: entry("x" * 81))
-    journal.put(lambda: 1 / 0)  # type: ignore[arg-type, return-value]
-    journal.put(lambda: entry("b"))
-    await journal.flush()
-    assert await written(database) == ["a", "b"]
+    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
+    buffer = AuditBuffer(database)
+    buffer.put(lambda: entry("a"))
+    buffer.put(lambda: entry("x" * 81))
+    buffer.put(lambda: 1 / 0)  # type: ignore[arg-type, return-value]
+    buffer.put(lambda: entry("b"))
+    await buffer.flush()
+    assert await logged_operations(database) == ["a", "b"]
     assert sum(lost) == 2
-    await journal.aclose()
+    await buffer.aclose()

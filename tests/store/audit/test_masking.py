@@ -37,7 +37,7 @@ class Card(BaseModel):
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("value", "masked"),
     [
         ({"password": "hunter2"}, {"password": "***"}),
         ({"newPassword": "hunter2", "password_again": ""}, {"newPassword": "***", "password_again": ""}),
@@ -69,8 +69,8 @@ class Card(BaseModel):
         ({"file": UploadFile(file=None, filename="kyc.pdf", size=9)}, {"file": {"size": 9, "content_type": None}}),  # type: ignore[arg-type]
     ],
 )  # fmt: skip
-def test_secrets_are_hidden_and_the_rest_is_told(given: object, kept: object) -> None:
-    assert mask(given) == kept
+def test_secrets_are_hidden_and_the_rest_is_told(value: object, masked: object) -> None:
+    assert mask(value) == masked
 
 
 def test_of_an_input_only_what_was_sent_is_told() -> None:

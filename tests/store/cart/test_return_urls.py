@@ -33,7 +33,7 @@ def test_addresses_of_the_partner_are_taken(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "message"),
     [
         ("", ADDRESS),
         ("shop.example", ADDRESS),
@@ -66,9 +66,9 @@ def test_addresses_of_the_partner_are_taken(url: str) -> None:
         ("https://shop.example/" + "a" * MAX_LENGTH, f"at most {MAX_LENGTH}"),
     ],
 )
-def test_what_is_no_plain_address_is_refused(url: str, told: str) -> None:
+def test_what_is_no_plain_address_is_refused(url: str, message: str) -> None:
     for hosts in (HOSTS, ()):
-        assert told in (return_url_problem(url, hosts) or "taken")
+        assert message in (return_url_problem(url, hosts) or "taken")
         assert not is_allowed(url, hosts)
 
 

@@ -14,7 +14,7 @@ from store.core.files import MAX_KEY_LENGTH, FileStore, UnusableStore, open_stor
 from store.core.settings import Settings
 
 
-def written(folder: pathlib.Path) -> list[str]:
+def list_files(folder: pathlib.Path) -> list[str]:
     """Every file below a folder."""
     return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
 
@@ -53,7 +53,7 @@ async def test_what_is_no_key_touches_nothing(tmp_path: pathlib.Path, key: str) 
     for doing in (files.put(key, b"x", "text/plain"), files.get(key), files.delete(key)):
         with pytest.raises(ValueError, match="no key"):
             await doing
-    assert written(tmp_path) == []
+    assert list_files(tmp_path) == []
 
 
 @given(st.text(max_size=30) | st.text("ab0./_-", max_size=30))
@@ -63,7 +63,7 @@ def test_no_key_leads_out_of_the_folder(tmp_path_factory: pytest.TempPathFactory
         asyncio.run(FileStore.in_folder(folder / "files").put(key, b"x", "text/plain"))
     except ValueError:
         expected = []
-    assert written(folder) == expected
+    assert list_files(folder) == expected
 
 
 async def test_a_reader_sees_a_file_whole_while_it_is_written_again(tmp_path: pathlib.Path) -> None:

@@ -36,16 +36,16 @@ def lines(stream: io.StringIO) -> list[dict[str, object]]:
 
 
 @pytest.fixture
-def written() -> io.StringIO:
+def log_output() -> io.StringIO:
     stream = io.StringIO()
     set_up_logging(Settings(log_json=True), stream)
     return stream
 
 
-def test_a_line_is_json_with_the_request_it_belongs_to(written: io.StringIO) -> None:
+def test_a_line_is_json_with_the_request_it_belongs_to(log_output: io.StringIO) -> None:
     structlog.contextvars.bind_contextvars(request_id="r-1")
     structlog.get_logger("coffret.test").info("cart created", lines=2)
-    (line,) = lines(written)
+    (line,) = lines(log_output)
     assert line.pop("timestamp")
     assert line == {
         "message": "cart created",
@@ -56,35 +56,35 @@ def test_a_line_is_json_with_the_request_it_belongs_to(written: io.StringIO) -> 
     }
 
 
-def test_libraries_write_the_same_lines(written: io.StringIO) -> None:
+def test_libraries_write_the_same_lines(log_output: io.StringIO) -> None:
     structlog.contextvars.bind_contextvars(request_id="r-2")
     logging.getLogger("some.library").warning("seen %d times", 3)
-    (line,) = lines(written)
+    (line,) = lines(log_output)
     assert (line["message"], line["level"], line["request_id"]) == ("seen 3 times", "warning", "r-2")
 
 
-def test_requests_are_told_without_their_query(written: io.StringIO) -> None:
+def test_requests_are_told_without_their_query(log_output: io.StringIO) -> None:
     arguments = ("127.0.0.1:5", "GET", "/balance/?code=ABCD-EFGH", "1.1", 200)
     logging.getLogger("uvicorn.access").info('%s - "%s %s HTTP/%s" %d', *arguments)
-    (line,) = lines(written)
+    (line,) = lines(log_output)
     assert (line["message"], line["method"], line["path"], line["status"]) == ("request", "GET", "/balance/", 200)
-    assert "ABCD" not in written.getvalue()
+    assert "ABCD" not in log_output.getvalue()
 
 
-def test_probes_are_told_only_when_they_fail(written: io.StringIO) -> None:
+def test_probes_are_told_only_when_they_fail(log_output: io.StringIO) -> None:
     for path, status in (("/healthz", 200), ("/readyz", 503), ("/metrics", 200)):
         logging.getLogger("uvicorn.access").info('%s - "%s %s HTTP/%s" %d', "127.0.0.1:5", "GET", path, "1.1", status)
-    assert [(line["path"], line["status"]) for line in lines(written)] == [("/readyz", 503)]
+    assert [(line["path"], line["status"]) for line in lines(log_output)] == [("/readyz", 503)]
 
 
 @pytest.mark.parametrize(
     "name", ["password", "new_password", "token", "access_token", "code", "gift_code", "codes", "api_key", "apiKey",
              "Authorization", "cookie", "pin", "client_secret", "iban"],
 )  # fmt: skip
-def test_values_named_like_secrets_are_hidden_at_any_depth(written: io.StringIO, name: str) -> None:
+def test_values_named_like_secrets_are_hidden_at_any_depth(log_output: io.StringIO, name: str) -> None:
     structlog.get_logger().info("seen", **{name: "hush-hush"}, within={"deeper": [{name: "hush-hush"}]})
-    assert "hush" not in written.getvalue()
-    assert written.getvalue().count("***") == 2
+    assert "hush" not in log_output.getvalue()
+    assert log_output.getvalue().count("***") == 2
 
 
 @pytest.mark.parametrize(
@@ -106,13 +106,13 @@ def test_values_named_like_secrets_are_hidden_at_any_depth(written: io.StringIO,
         "INSERT failed\n[SQL: INSERT INTO x VALUES ($1)]\n[parameters: ('hush]hush', 1)]\n(Background on this error",
     ],
 )
-def test_secrets_in_texts_are_hidden(written: io.StringIO, text: str) -> None:
+def test_secrets_in_texts_are_hidden(log_output: io.StringIO, text: str) -> None:
     logging.getLogger("some.library").error(text)
-    assert "hush" not in written.getvalue()
-    assert "***" in written.getvalue()
+    assert "hush" not in log_output.getvalue()
+    assert "***" in log_output.getvalue()
 
 
-def test_whoever_reads_the_log_cannot_open_an_onboarding_page(written: io.StringIO) -> None:
+def test_whoever_reads_the_log_cannot_open_an_onboarding_page(log_output: io.StringIO) -> None:
     named: dict[str, Any] = {
         "source_id": "1",
         "commercial_name": "Ada",
@@ -126,8 +126,8 @@ def test_whoever_reads_the_log_cannot_open_an_onboarding_page(written: io.String
     structlog.get_logger().warning(
         "refused", url=f"https://provider.example/sca?returnUrl={quote(path, safe='')}return%2F"
     )
-    assert token not in written.getvalue()
-    assert lines(written)[0]["path"] == "/onboarding/***/provider/"
+    assert token not in log_output.getvalue()
+    assert lines(log_output)[0]["path"] == "/onboarding/***/provider/"
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,12 @@ def test_whoever_reads_the_log_cannot_open_an_onboarding_page(written: io.String
     ],
 )
 def test_whoever_reads_the_log_can_neither_forge_notifications_nor_come_back_for_others(
-    written: io.StringIO, path: str, shown: str
+    log_output: io.StringIO, path: str, shown: str
 ) -> None:
     arguments = ("127.0.0.1:5", "GET", path, "1.1", 200)
     logging.getLogger("uvicorn.access").info('%s - "%s %s HTTP/%s" %d', *arguments)
     structlog.get_logger().warning("refused", url=f"https://provider.example/idv?returnUrl={quote(path, safe='')}")
-    first, second = lines(written)
+    first, second = lines(log_output)
     assert first["path"] == shown
     if "***" in shown and path.startswith("/k/"):
         assert "a1B2c3D4" not in str(second)
@@ -170,22 +170,22 @@ CODE = "7Q4C-KX9M-2H8R-TDWE"
         ("/api/voucher_options/17/", "/api/voucher_options/17/"),
     ],
 )
-def test_whoever_reads_the_log_learns_no_code(written: io.StringIO, path: str, shown: str) -> None:
+def test_whoever_reads_the_log_learns_no_code(log_output: io.StringIO, path: str, shown: str) -> None:
     arguments = ("127.0.0.1:5", "GET", quote(path, safe="/?="), "1.1", 200)
     logging.getLogger("uvicorn.access").info('%s - "%s %s HTTP/%s" %d', *arguments)
     asked = quote(path, safe="/?=")
     structlog.get_logger().warning("refused", url=f"https://shop.example{asked}", next=quote(path, safe=""))
-    first, second = lines(written)
+    first, second = lines(log_output)
     assert first["path"] == shown
     for told in (CODE, CODE.lower(), "OLD"):
         assert told not in str(second)
 
 
-def test_what_is_no_secret_stays(written: io.StringIO) -> None:
+def test_what_is_no_secret_stays(log_output: io.StringIO) -> None:
     structlog.get_logger().info(
         "http://127.0.0.1:8000/x is slow: 12:30", status_code=404, country_code="FR", error_code="X"
     )
-    (line,) = lines(written)
+    (line,) = lines(log_output)
     assert line["message"] == "http://127.0.0.1:8000/x is slow: 12:30"
     assert (line["status_code"], line["country_code"], line["error_code"]) == (404, "FR", "X")
 

@@ -43,9 +43,9 @@ async def nothing(*_: Any) -> Mapping[Any, Any]:
     raise AssertionError("nothing is to be loaded")
 
 
-async def written(wanted: Sequence[SelectedField], rows: Sequence[Any], **options: Any) -> list[Any]:
+async def render_rows(fields: Sequence[SelectedField], rows: Sequence[Any], **options: Any) -> list[Any]:
     """What is written of rows, and the same of objects with the columns as attributes."""
-    projection = Projection(wanted)
+    projection = Projection(fields)
     assert projection.rows is not None
     assert projection.objects is not None
     objects = [
@@ -65,7 +65,7 @@ async def test_leaves() -> None:
         ScalarField("c", "status", enum_names_of(CardStatus)),
     ]
     rows = [(1, 1, "X", 1.5, "a"), (2, 2, None, None, CardStatus.BLOCKED)]
-    assert await written(wanted, rows) == [
+    assert await render_rows(wanted, rows) == [
         {"__typename": "Card", "a": "X", "b": "1.5", "c": "ACTIVE"},
         {"__typename": "Card", "a": None, "b": None, "c": "BLOCKED"},
     ]
@@ -87,7 +87,7 @@ async def test_a_column_is_selected_once() -> None:
 async def test_what_must_be_there() -> None:
     for wanted in (ScalarField("a", "code", required=True), ScalarField("a", "code", str, required=True)):
         with pytest.raises(MissingValue, match="a"):
-            await written([wanted], [(1, 1, None)])
+            await render_rows([wanted], [(1, 1, None)])
 
 
 async def test_paths_within_structured_values() -> None:
@@ -106,12 +106,12 @@ async def test_paths_within_structured_values() -> None:
 async def test_embedded_columns_are_absent_together() -> None:
     money = (ScalarField("amount", "balance", str), ScalarField("currency", "currency"))
     rows = [(1, 1, 5, "EUR"), (2, 2, None, "EUR")]
-    assert await written([ObjectField("m", None, money, presence="balance")], rows) == [
+    assert await render_rows([ObjectField("m", None, money, presence="balance")], rows) == [
         {"m": {"amount": "5", "currency": "EUR"}},
         {"m": None},
     ]
     with pytest.raises(MissingValue):
-        await written([ObjectField("m", None, money, required=True, presence="balance")], rows)
+        await render_rows([ObjectField("m", None, money, required=True, presence="balance")], rows)
 
 
 async def test_only_objects_have_methods_properties_and_lists() -> None:
@@ -174,7 +174,7 @@ async def test_one_load_for_a_whole_level() -> None:
         RelationField("uses", USES, uses),
     ]
     rows = [(0, 10, "X", 1, 10), (0, 11, "Y", None, 11), (0, 12, "Z", 9, 12)]
-    assert await written(wanted, rows, load=loads.level) == [
+    assert await render_rows(wanted, rows, load=loads.level) == [
         {
             "code": "X",
             "at": {"issuer": {"slug": "one"}},
@@ -252,7 +252,7 @@ async def test_a_relation_spread_among_our_keys() -> None:
         ScalarField("code", "code"),
         RelationField("issuer", ISSUER, inner, merge_keys=True),
     ]
-    found = await written(wanted, [(0, 1, "X", 1), (0, 2, "Y", None)], load=loads.level)
+    found = await render_rows(wanted, [(0, 1, "X", 1), (0, 2, "Y", None)], load=loads.level)
     assert [row["issuer_slug"] for row in found] == ["one", None]
 
 
@@ -307,4 +307,4 @@ async def test_a_relation_within_an_owner_finds_its_own_rows_only() -> None:
 
 async def test_keys_are_only_ever_text() -> None:
     key = "'] + __import__('os').getcwd() #\"\\"
-    assert await written([ScalarField(key, "code")], [(1, 1, "x")]) == [{key: "x"}]
+    assert await render_rows([ScalarField(key, "code")], [(1, 1, "x")]) == [{key: "x"}]

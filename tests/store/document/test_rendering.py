@@ -56,7 +56,7 @@ def sheet(**changes: Any) -> Sheet:
     return dataclasses.replace(SHORT, **changes)
 
 
-def made(of: Sheet, **pictures: bytes) -> bytes:
+def render(of: Sheet, **pictures: bytes) -> bytes:
     return render_pdf_sync(of, pictures, MADE_ON)
 
 
@@ -94,7 +94,7 @@ def structure(pdf: bytes) -> list[Any]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_it_is_for_keeping_and_for_reading_aloud(language: str) -> None:
-    pdf = made(sheet(language=language, words=voucher_labels(language, CODE)), cover=picture("#224466"))
+    pdf = render(sheet(language=language, words=voucher_labels(language, CODE)), cover=picture("#224466"))
     document = reader(pdf)
     root: Any = document.trailer["/Root"]
     described = root["/Metadata"].get_object().get_data().decode()
@@ -116,7 +116,7 @@ def test_it_is_for_keeping_and_for_reading_aloud(language: str) -> None:
 
 
 def test_every_font_comes_with_it() -> None:
-    used = fonts_of(made(LONG))
+    used = fonts_of(render(LONG))
     names = " ".join(str(font["/BaseFont"]) for font in used)
     assert "Inter" in names
     assert "Fraunces" in names
@@ -130,7 +130,7 @@ def test_all_that_the_fonts_have_can_be_printed() -> None:
     characters = [point for point in characters if not 0x3400 <= point <= 0xD7A3 or point % 16 == 0]
     for start in range(0, len(characters), 4000):
         text = " ".join(chr(point) for point in characters[start : start + 4000])
-        assert made(sheet(message=text, included=[text[:400]], name=text[:80] or "x")).startswith(b"%PDF")
+        assert render(sheet(message=text, included=[text[:400]], name=text[:80] or "x")).startswith(b"%PDF")
 
 
 def test_fonts_have_their_licence_and_are_small() -> None:
@@ -147,13 +147,13 @@ def test_fonts_have_their_licence_and_are_small() -> None:
 
 
 def test_the_same_is_the_same_to_the_byte() -> None:
-    assert made(LONG) == made(LONG)
-    assert made(LONG) != made(SHORT)
+    assert render(LONG) == render(LONG)
+    assert render(LONG) != render(SHORT)
 
 
 async def test_documents_are_made_beside_each_other() -> None:
     first = await render_pdf(SHORT, {}, MADE_ON)
-    assert first == made(SHORT)
+    assert first == render(SHORT)
     assert len(renderer_version()) == 64
 
 
@@ -161,7 +161,7 @@ async def test_documents_are_made_beside_each_other() -> None:
 
 
 def test_all_of_it_can_be_read() -> None:
-    text = words(made(LONG))
+    text = words(render(LONG))
     for said in (
         "Maison Valserène",
         "A night above the lake with dinner",
@@ -182,9 +182,9 @@ def test_what_is_long_goes_on_and_nothing_is_lost() -> None:
     longer = dataclasses.replace(
         LONG, small_print=[SmallPrintSection("Conditions", blocks_of_text("Not on holidays. " * 1200))]
     )
-    pages = reader(made(longer)).pages
+    pages = reader(render(longer)).pages
     assert len(pages) > 2
-    assert words(made(longer)).count("Not on") == 1200  # neither word is ever hyphenated
+    assert words(render(longer)).count("Not on") == 1200  # neither word is ever hyphenated
     assert CODE in pages[0].extract_text()
     assert f"Gift voucher · {CODE}" in pages[1].extract_text()
 
@@ -198,14 +198,14 @@ def test_the_code_can_be_scanned(accent: str) -> None:
 def test_what_cannot_be_used_has_a_mark_and_nothing_to_scan() -> None:
     used = sheet(mark="Used", mark_hint="This voucher has been used.")
     assert scanned(compile_sheet(used, {}, format="png", ppi=110)) == []
-    assert "USED" in words(made(used))
-    assert "This voucher has been used." in words(made(used))
-    assert SHORT.words.hint not in words(made(used))
+    assert "USED" in words(render(used))
+    assert "This voucher has been used." in words(render(used))
+    assert SHORT.words.hint not in words(render(used))
 
 
 def test_pictures_are_made_for_paper() -> None:
     big = picture("#aa3322", "PNG", (5000, 3000))
-    pdf = made(SHORT, cover=big, logo=picture("#3366aa", "WEBP", (1200, 300)))
+    pdf = render(SHORT, cover=big, logo=picture("#3366aa", "WEBP", (1200, 300)))
     assert len(pdf) < 400_000
     images = [image.image for page in reader(pdf).pages for image in page.images]
     assert max(image.width for image in images if image) == 1800
@@ -225,7 +225,7 @@ def test_pictures_are_made_for_paper() -> None:
     ],
 )
 def test_a_picture_that_is_none_is_left_out(broken: bytes) -> None:
-    pdf = made(SHORT, cover=broken, logo=broken)
+    pdf = render(SHORT, cover=broken, logo=broken)
     assert "A night" in words(pdf)
     assert "root:" not in words(pdf)
     assert colours(pdf) == []
@@ -233,24 +233,26 @@ def test_a_picture_that_is_none_is_left_out(broken: bytes) -> None:
 
 def test_a_logo_may_be_drawn() -> None:
     svg = b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 40 10'><rect width='40' height='10' fill='red'/></svg>"
-    assert "Maison Valserène" not in words(made(SHORT, logo=svg)).partition("GIFT")[0]
+    assert "Maison Valserène" not in words(render(SHORT, logo=svg)).partition("GIFT")[0]
 
 
-def test_guests_of_everywhere_are_called_by_their_names() -> None:
+def test_names_from_everywhere_are_printed() -> None:
     """In the order in which they are read, and told to who reads aloud in which language they are."""
-    pdf = made(sheet(to="陈晓明", sender="יוסי כהן", message="お誕生日おめでとう\nอาหาร\n생일 축하해\nBonne fête ! 🎉"))
+    pdf = render(
+        sheet(to="陈晓明", sender="יוסי כהן", message="お誕生日おめでとう\nอาหาร\n생일 축하해\nBonne fête ! 🎉")
+    )
     read = words(pdf)
     for said in ("陈晓明", "お誕生日おめでとう", "อาหาร", "생일 축하해", "Bonne fête !"):
         assert said in read, said
     assert {element["/Lang"] for element in structure(pdf) if "/Lang" in element} == {"zh", "he", "ja", "th", "ko"}
     fonts = " ".join(str(font["/BaseFont"]) for font in fonts_of(pdf))
     assert "DroidSansFallback" in fonts
-    assert "Droid" not in " ".join(str(font["/BaseFont"]) for font in fonts_of(made(SHORT)))
+    assert "Droid" not in " ".join(str(font["/BaseFont"]) for font in fonts_of(render(SHORT)))
 
 
 def test_a_name_that_no_font_has_is_left_out_and_the_rest_stands() -> None:
     unknown = SheetBrand.from_brand(build_brand("ሰላም", "#6a4c9c"))
-    read = words(made(sheet(to="ሰላም ልዑል", sender="Ada", message="ሰላም Ada!", look=unknown)))
+    read = words(render(sheet(to="ሰላም ልዑል", sender="Ada", message="ሰላም Ada!", look=unknown)))
     assert "GIFT VOUCHER A night From Ada \N{WHITE SQUARE} Ada! Code" in read, read
 
 
@@ -274,7 +276,7 @@ def test_what_people_write_is_text(text: str) -> None:
     fields = {"name": text, "to": text, "sender": text, "message": text, "description": text, "code": text}
     look = SheetBrand.from_brand(build_brand(text, "#6a4c9c"))
     parts = [SmallPrintSection(text, blocks_of_text(text))]
-    read = words(made(sheet(**fields, look=look, included=[text], small_print=parts, contact=[text], facts=text)))
+    read = words(render(sheet(**fields, look=look, included=[text], small_print=parts, contact=[text], facts=text)))
     assert read.count(" ".join(text.split())[:12]) >= 6, read
 
 
@@ -282,7 +284,7 @@ def test_what_people_write_is_text(text: str) -> None:
 @given(st.text(alphabet=st.characters(codec=None), max_size=300), st.text(max_size=80))
 def test_anything_can_be_printed(message: str, name: str) -> None:
     look = SheetBrand.from_brand(build_brand(name, "#6a4c9c"))
-    pdf = made(sheet(message=message, name=name, to=name, title=name, look=look, contact=[name]))
+    pdf = render(sheet(message=message, name=name, to=name, title=name, look=look, contact=[name]))
     assert pdf.startswith(b"%PDF")
 
 
@@ -297,7 +299,7 @@ def test_the_template_sees_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr("store.document.rendering.typst.Compiler", reading)
     with pytest.raises(rendering.RenderingFailed, match="not found"):
-        made(SHORT)
+        render(SHORT)
     (given_,) = places
     assert given_["root"] == given_["package_path"] == given_["package_cache_path"]
     assert not given_["root"].exists()

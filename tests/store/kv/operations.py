@@ -50,7 +50,7 @@ OPERATIONS: dict[str, Callable[[KeyValueStore], Awaitable[object]]] = {
 
 
 @contextlib.asynccontextmanager
-async def opened(url: str, at: Clock = clock) -> AsyncIterator[KeyValueStore]:
+async def open_store(url: str, at: Clock = clock) -> AsyncIterator[KeyValueStore]:
     """A store at an address."""
     kv = open_kv(url, at)
     try:

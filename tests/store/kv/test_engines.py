@@ -39,14 +39,16 @@ def once(
 ) -> IdempotentWrite:
     """An idempotency key that is kept for 24 hours."""
 
-    async def made(version: int) -> bytes:
+    async def make_answer(version: int) -> bytes:
         await asyncio.sleep(0)  # others write meanwhile
         return answer(version)
 
-    return IdempotentWrite(f"test:{{p1}}:once:{key}", fingerprint, dt.timedelta(hours=24), made)
+    return IdempotentWrite(f"test:{{p1}}:once:{key}", fingerprint, dt.timedelta(hours=24), make_answer)
 
 
-async def written(kv: KeyValueStore, value: bytes, *, when: WriteCondition = WriteMode.ALWAYS, key: str = KEY) -> int:
+async def write_version(
+    kv: KeyValueStore, value: bytes, *, when: WriteCondition = WriteMode.ALWAYS, key: str = KEY
+) -> int:
     """The version of a write that must take place."""
     result = await kv.write(key, value, LIFE, when=when)
     assert result is not None
@@ -62,28 +64,28 @@ async def test_nothing_is_there_before_it_is_written(kv: KeyValueStore) -> None:
 @pytest.mark.parametrize("value", [b"", b"\x00\xff\r\n", bytes(range(256)) * 4096], ids=["empty", "binary", "1 MiB"])
 async def test_a_value_comes_back_as_it_was(kv: KeyValueStore, value: bytes) -> None:
     for when in (WriteMode.ALWAYS, WriteMode.PRESENT):
-        version = await written(kv, value, when=when)
+        version = await write_version(kv, value, when=when)
         assert await kv.get(KEY) == Record(value, version)
 
 
 async def test_a_version_is_the_moment_of_the_write(kv: KeyValueStore) -> None:
     before = clock.milliseconds()
-    version = await written(kv, b"1")
+    version = await write_version(kv, b"1")
     assert before <= version <= clock.milliseconds()
 
 
 async def test_versions_rise_however_fast_the_writes(kv: KeyValueStore) -> None:
-    versions = [await written(kv, b"0")]
-    versions += [await written(kv, b"1", when=WriteMode.PRESENT) for _ in range(100)]
+    versions = [await write_version(kv, b"0")]
+    versions += [await write_version(kv, b"1", when=WriteMode.PRESENT) for _ in range(100)]
     assert versions == sorted(set(versions))
 
 
 async def test_versions_rise_where_clocks_disagree(kv: KeyValueStore, process_clock: ProcessClock) -> None:
     clock.advance(LIFE / 2)
-    ahead = await written(kv, b"by a process whose clock is ahead")
+    ahead = await write_version(kv, b"by a process whose clock is ahead")
     process_clock.behind = LIFE / 4
-    assert await written(kv, b"1", when=WriteMode.PRESENT) == ahead + 1
-    assert await written(kv, b"2", when=ahead + 1) == ahead + 2
+    assert await write_version(kv, b"1", when=WriteMode.PRESENT) == ahead + 1
+    assert await write_version(kv, b"2", when=ahead + 1) == ahead + 2
     assert await kv.get(KEY) == Record(b"2", ahead + 2)
 
 
@@ -91,11 +93,11 @@ async def test_a_condition_that_does_not_hold_changes_nothing(kv: KeyValueStore)
     for when in (WriteMode.PRESENT, 0, 1, clock.milliseconds()):
         assert await kv.write(KEY, b"no", LIFE, when=when) is None
         assert await kv.get(KEY) is None
-    version = await written(kv, b"yes", when=WriteMode.ABSENT)
+    version = await write_version(kv, b"yes", when=WriteMode.ABSENT)
     for refused in (WriteMode.ABSENT, version - 1, version + 1, 0, -1):
         assert await kv.write(KEY, b"no", LIFE, when=refused) is None
         assert await kv.get(KEY) == Record(b"yes", version)
-    assert await written(kv, b"then", when=version) > version
+    assert await write_version(kv, b"then", when=version) > version
 
 
 async def test_only_one_of_many_is_first(kv: KeyValueStore) -> None:
@@ -104,14 +106,14 @@ async def test_only_one_of_many_is_first(kv: KeyValueStore) -> None:
 
 
 async def test_only_one_of_many_follows_a_version(kv: KeyValueStore) -> None:
-    version = await written(kv, b"0")
+    version = await write_version(kv, b"0")
     results = await asyncio.gather(*(kv.write(KEY, b"same", LIFE, when=version) for _ in range(50)))
     (won,) = [result for result in results if result is not None]
     assert await kv.get(KEY) == Record(b"same", won.version)
 
 
 async def test_expiry_is_by_our_clock(kv: KeyValueStore) -> None:
-    version = await written(kv, b"1")
+    version = await write_version(kv, b"1")
     clock.advance(LIFE - SECOND)
     assert await kv.get(KEY) == Record(b"1", version)
     clock.advance(2 * SECOND)
@@ -121,13 +123,13 @@ async def test_expiry_is_by_our_clock(kv: KeyValueStore) -> None:
     assert await kv.delete(KEY, version=version) is False
     for when in (WriteMode.PRESENT, version):
         assert await kv.write(KEY, b"2", LIFE, when=when) is None
-    await written(kv, b"3", when=WriteMode.ABSENT)
+    await write_version(kv, b"3", when=WriteMode.ABSENT)
 
 
 async def test_reading_does_not_extend_life_and_touching_does(kv: KeyValueStore) -> None:
     for key in ("test:{p1}:read", "test:{p1}:touched"):
-        await written(kv, b"1", key=key)
-    version = await written(kv, b"1", key="test:{p1}:touched", when=WriteMode.PRESENT)
+        await write_version(kv, b"1", key=key)
+    version = await write_version(kv, b"1", key="test:{p1}:touched", when=WriteMode.PRESENT)
     clock.advance(LIFE - SECOND)
     assert await kv.get("test:{p1}:read") is not None
     assert await kv.touch("test:{p1}:touched", LIFE) == Record(b"1", version)
@@ -137,12 +139,12 @@ async def test_reading_does_not_extend_life_and_touching_does(kv: KeyValueStore)
 
 
 async def test_deleting_one_version_leaves_another(kv: KeyValueStore) -> None:
-    version = await written(kv, b"1")
+    version = await write_version(kv, b"1")
     assert await kv.delete(KEY, version=version + 1) is False
     assert await kv.get(KEY) == Record(b"1", version)
     assert await kv.delete(KEY, version=version) is True
     assert await kv.get(KEY) is None
-    await written(kv, b"2")
+    await write_version(kv, b"2")
     assert await kv.delete(KEY) is True
     assert await kv.get(KEY) is None
 
@@ -170,7 +172,7 @@ async def test_once_refuses_another_request(kv: KeyValueStore) -> None:
 
 async def test_once_keeps_no_refusal(kv: KeyValueStore) -> None:
     assert await kv.write(KEY, b"1", LIFE, when=WriteMode.PRESENT, idempotent=once()) is None
-    version = await written(kv, b"2")
+    version = await write_version(kv, b"2")
     result = await kv.write(KEY, b"1", LIFE, when=WriteMode.PRESENT, idempotent=once(fingerprint=b"another"))
     assert result is not None
     assert not result.replayed
@@ -193,7 +195,7 @@ async def test_the_kept_answer_tells_the_version_that_was_written(
     kv: KeyValueStore, process_clock: ProcessClock
 ) -> None:
     clock.advance(LIFE / 2)
-    ahead = await written(kv, b"by a process whose clock is ahead")
+    ahead = await write_version(kv, b"by a process whose clock is ahead")
     process_clock.behind = LIFE / 4
     result = await kv.write(KEY, b"1", LIFE, when=WriteMode.PRESENT, idempotent=once())
     assert result is not None
@@ -202,7 +204,7 @@ async def test_the_kept_answer_tells_the_version_that_was_written(
 
 
 async def test_writes_at_once_with_keys_of_their_own_all_tell_their_version(kv: KeyValueStore) -> None:
-    await written(kv, b"0")
+    await write_version(kv, b"0")
     results = await asyncio.gather(
         *(kv.write(KEY, b"1", LIFE, when=WriteMode.PRESENT, idempotent=once(f"k{i}")) for i in range(50))
     )

@@ -28,7 +28,7 @@ def key(name: str) -> IdempotentSave:
     return IdempotentSave(1, name, b"f", an_answer)
 
 
-def told(kv: KeyValueStore) -> MemoryLimit:
+def memory_used(kv: KeyValueStore) -> MemoryLimit:
     """What is counted as taken."""
     assert isinstance(kv, MemoryKeyValue)
     return MemoryLimit(kv._carts, kv._bytes)
@@ -42,10 +42,10 @@ async def test_one_more_than_there_is_room_for_is_refused_and_changes_nothing() 
             await carts.create(2, ITEMS, PLACE, idempotent=once)
         assert (refused.value.status, refused.value.retry_after) == (503, 30)
     assert [await carts.get(1, cart.id) for cart in held] == held
-    assert told(kv).carts == 3
+    assert memory_used(kv).carts == 3
     assert await carts.delete_if_unchanged(1, held[0].id, held[0].last_modified)
     assert not (await carts.create(2, ITEMS, PLACE, idempotent=key("k"))).replayed  # nothing was kept of the refusal
-    assert told(kv).carts == 3
+    assert memory_used(kv).carts == 3
     await kv.aclose()
 
 
@@ -59,9 +59,9 @@ async def test_bytes_are_bounded_as_well_and_a_cart_may_become_smaller() -> None
         await carts.replace(1, first.id, large * 2, "")
     assert await carts.get(1, first.id) == first
     assert (await carts.replace(1, first.id, large[:-1], "")) is not None
-    before = told(kv).bytes
+    before = memory_used(kv).bytes
     assert (await carts.replace(1, first.id, ITEMS, "", idempotent=key("smaller"))) is not None
-    assert told(kv).bytes < before
+    assert memory_used(kv).bytes < before
     await carts.create(1, large, "")
 
 
@@ -77,7 +77,7 @@ async def test_what_expired_goes_first() -> None:
         await carts.create(1, ITEMS, PLACE)
     with pytest.raises(CartStoreFull):
         await carts.create(1, ITEMS, PLACE)
-    assert told(kv).carts == 3
+    assert memory_used(kv).carts == 3
 
 
 async def test_what_was_told_to_have_expired_makes_room_at_once() -> None:
@@ -93,7 +93,7 @@ async def test_what_was_told_to_have_expired_makes_room_at_once() -> None:
     await carts.acknowledge(1, ended)
     for _ in range(2):
         await carts.create(1, ITEMS, PLACE)
-    assert told(kv).carts == 2
+    assert memory_used(kv).carts == 2
 
 
 async def test_sessions_and_counts_go_on_where_there_is_no_room() -> None:
@@ -107,7 +107,7 @@ async def test_sessions_and_counts_go_on_where_there_is_no_room() -> None:
     assert await sessions.save(1, "id", b"{" + b" " * 10_000 + b"}", version) is not None
     assert (await kv.increment("coffret:count", dt.timedelta(minutes=1))).times == 1
     assert await carts.delete_if_unchanged(1, cart.id, cart.last_modified)
-    assert told(kv) == (0, 0)
+    assert memory_used(kv) == (0, 0)
 
 
 async def test_what_there_is_adds_up_whatever_happened() -> None:
@@ -122,11 +122,11 @@ async def test_what_there_is_adds_up_whatever_happened() -> None:
     assert isinstance(kv, MemoryKeyValue)
     left = kv._records.values()
     assert (
-        told(kv).carts
+        memory_used(kv).carts
         == sum(record.carts for record in left)
         == 2000 - sum(n % 5 == 0 and n % 3 > 0 for n in range(2000))
     )
-    assert told(kv).bytes == sum(record.weight for record in left)
+    assert memory_used(kv).bytes == sum(record.weight for record in left)
 
 
 async def _carts(kv: KeyValueStore) -> None:
@@ -144,7 +144,7 @@ async def test_a_cart_takes_about_what_it_is_counted_for() -> None:
         taken = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
-    assert 0.5 * told(kv).bytes < taken < 1.2 * told(kv).bytes
+    assert 0.5 * memory_used(kv).bytes < taken < 1.2 * memory_used(kv).bytes
     assert taken / 2000 < 1_000
 
 
@@ -159,7 +159,7 @@ async def test_metrics_tell_how_full_it_is() -> None:
     carts = Carts(kv)
     for name in ("a", "b"):
         await carts.create(1, ITEMS, PLACE, idempotent=key(name))
-    assert [now - before for now, before in zip(in_memory(), others, strict=True)] == list(told(kv))
-    assert told(kv).carts == 2
+    assert [now - before for now, before in zip(in_memory(), others, strict=True)] == list(memory_used(kv))
+    assert memory_used(kv).carts == 2
     await kv.aclose()
     assert in_memory() == others

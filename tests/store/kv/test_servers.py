@@ -15,7 +15,7 @@ from store.core.clock import clock
 from store.core.session_ids import new_session_id
 from store.kv import KeyValueStore, Record, WriteMode, open_kv
 from tests.servers.redis_servers import ENGINES, RedisCluster, RedisServer, until
-from tests.store.kv.operations import KEY, LIFE, OPERATIONS, an_answer, opened
+from tests.store.kv.operations import KEY, LIFE, OPERATIONS, an_answer, open_store
 
 pytestmark = pytest.mark.redis
 
@@ -32,12 +32,12 @@ def nodes_of(shared: RedisServer | RedisCluster) -> list[RedisServer]:
 
 
 @pytest.fixture
-def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up soon, so that tests need not wait."""
     monkeypatch.setattr("store.kv.connect.TIMEOUT", dt.timedelta(milliseconds=150))
 
 
-async def refused(kv: KeyValueStore) -> None:
+async def assert_unavailable(kv: KeyValueStore) -> None:
     """All operations must say that the store is out of reach."""
     for operation in OPERATIONS.values():
         with pytest.raises(Unavailable) as caught:
@@ -49,10 +49,10 @@ async def refused(kv: KeyValueStore) -> None:
 
 
 async def test_a_server_that_is_down_and_comes_back(own_server: RedisServer) -> None:
-    async with opened(own_server.url) as kv:
+    async with open_store(own_server.url) as kv:
         await asyncio.gather(*(kv.write(f"{KEY}:{n}", b"", LIFE) for n in range(20)))
         own_server.kill()
-        await refused(kv)
+        await assert_unavailable(kv)
         own_server.start()
         results = await asyncio.gather(*(kv.write(f"{KEY}:{n}", b"", LIFE, when=WriteMode.ABSENT) for n in range(20)))
         assert None not in results
@@ -60,18 +60,18 @@ async def test_a_server_that_is_down_and_comes_back(own_server: RedisServer) -> 
 
 async def test_a_server_that_was_never_there(own_server: RedisServer) -> None:
     own_server.kill()
-    async with opened(own_server.url) as kv:
-        await refused(kv)
-    async with opened(f"redis+cluster://127.0.0.1:{own_server.port}") as kv:
-        await refused(kv)
+    async with open_store(own_server.url) as kv:
+        await assert_unavailable(kv)
+    async with open_store(f"redis+cluster://127.0.0.1:{own_server.port}") as kv:
+        await assert_unavailable(kv)
         own_server.start()
         with pytest.raises(Unavailable):
             await kv.ping()
 
 
-@pytest.mark.usefixtures("little_patience")
+@pytest.mark.usefixtures("short_timeout")
 async def test_a_server_that_hangs(own_server: RedisServer) -> None:
-    async with opened(own_server.url) as kv:
+    async with open_store(own_server.url) as kv:
         for name in "ab":
             await kv.write(f"{KEY}:{name}", name.encode(), LIFE)
         own_server.pause()
@@ -86,7 +86,7 @@ async def test_a_server_that_hangs(own_server: RedisServer) -> None:
 
 
 async def test_a_caller_that_leaves_does_not_mix_up_answers(redis_server: RedisServer) -> None:
-    async with opened(redis_server.url) as kv:
+    async with open_store(redis_server.url) as kv:
         for name in "ab":
             await kv.write(f"{KEY}:{name}", name.encode(), LIFE)
         for wait in range(50):
@@ -101,13 +101,13 @@ async def test_a_caller_that_leaves_does_not_mix_up_answers(redis_server: RedisS
 
 
 async def test_more_callers_than_connections(redis_server: RedisServer) -> None:
-    async with opened(redis_server.url) as kv:
+    async with open_store(redis_server.url) as kv:
         counts = await asyncio.gather(*(kv.increment(KEY, LIFE) for _ in range(500)))
     assert sorted(count.times for count in counts) == list(range(1, 501))
 
 
 async def test_a_server_that_became_a_replica(own_server: RedisServer) -> None:
-    async with opened(own_server.url) as kv:
+    async with open_store(own_server.url) as kv:
         await kv.write(KEY, b"1", LIFE)
         own_server.tell("REPLICAOF", "127.0.0.1", 1)
         for name in ("write", "write if", "write once", "write noted", "touch", "delete", "increment"):
@@ -119,7 +119,7 @@ async def test_a_server_that_became_a_replica(own_server: RedisServer) -> None:
 
 
 async def test_a_server_whose_memory_is_full(own_server: RedisServer) -> None:
-    async with opened(own_server.url) as kv:
+    async with open_store(own_server.url) as kv:
         written = await kv.write(KEY, b"1", LIFE)
         assert written is not None
         own_server.tell("CONFIG", "SET", "maxmemory", 1)
@@ -131,7 +131,7 @@ async def test_a_server_whose_memory_is_full(own_server: RedisServer) -> None:
 
 async def test_a_cluster_whose_master_dies(own_cluster: RedisCluster) -> None:
     master, replica = own_cluster.nodes
-    async with opened(own_cluster.url) as kv:
+    async with open_store(own_cluster.url) as kv:
         carts = Carts(kv)
         saved = await carts.create(7, [CartItem(1, 1)], "")
         until(lambda: master.tell("WAIT", 1, 1000) == 1)
@@ -157,7 +157,7 @@ async def test_a_cluster_whose_master_dies(own_cluster: RedisCluster) -> None:
 
 async def test_a_cluster_that_changes_masters_under_load(own_cluster: RedisCluster) -> None:
     replica = own_cluster.nodes[1]
-    async with opened(own_cluster.url) as kv:
+    async with open_store(own_cluster.url) as kv:
         first = await kv.write(KEY, b"0", LIFE)
         assert first is not None
         versions: list[int] = []
@@ -232,17 +232,17 @@ async def test_an_address_with_a_password(engine: str, request: pytest.FixtureRe
     for node in nodes_of(shared):
         node.tell("ACL", "SETUSER", "shop", "on", f">{password}", "~*", "+@all")
     scheme, _, rest = shared.url.partition("://")
-    async with opened(f"{scheme}://shop:{quote(password, safe='')}@{rest}") as kv:
+    async with open_store(f"{scheme}://shop:{quote(password, safe='')}@{rest}") as kv:
         written = await kv.write(KEY, b"1", LIFE)
         assert written is not None
         assert await kv.get(KEY) == Record(b"1", written.version)
-    async with opened(f"{scheme}://shop:wrong@{rest}") as kv:
-        await refused(kv)
+    async with open_store(f"{scheme}://shop:wrong@{rest}") as kv:
+        await assert_unavailable(kv)
 
 
 async def test_one_node_of_a_cluster_is_enough(redis_cluster: RedisCluster) -> None:
     for number, node in enumerate(redis_cluster.nodes):
-        async with opened(f"redis+cluster://{urlsplit(node.url).netloc}/0?socket_timeout=2") as kv:
+        async with open_store(f"redis+cluster://{urlsplit(node.url).netloc}/0?socket_timeout=2") as kv:
             for partner in range(10):
                 assert await kv.write(f"test:{{p{partner}}}:{number}", b"", LIFE, when=WriteMode.ABSENT)
     counts = [node.tell("DBSIZE") for node in redis_cluster.nodes]

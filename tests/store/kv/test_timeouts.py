@@ -22,9 +22,9 @@ LATEST = SECONDS * (1 + 1 / CHECKS_PER_TIMEOUT) + 0.15
 """With some time for a busy machine."""
 
 
-async def waiting(patience: TimeoutScheduler, seconds: float) -> str:
-    """Wait so long, with only so much patience."""
-    with patience():
+async def waiting(scheduler: TimeoutScheduler, seconds: float) -> str:
+    """Wait so long, with a timeout."""
+    with scheduler():
         await asyncio.sleep(seconds)
     return "done"
 
@@ -37,29 +37,29 @@ async def test_a_wait_that_takes_too_long_is_ended() -> None:
 
 
 async def test_each_wait_has_its_own_time() -> None:
-    patience = TimeoutScheduler(SECONDS)
+    scheduler = TimeoutScheduler(SECONDS)
 
     async def later(after: float, seconds: float) -> str:
         await asyncio.sleep(after)
-        return await waiting(patience, seconds)
+        return await waiting(scheduler, seconds)
 
     results = await asyncio.gather(
-        waiting(patience, 60), waiting(patience, SECONDS / 2), later(SECONDS * 0.8, SECONDS * 0.8), later(SECONDS, 60),
+        waiting(scheduler, 60), waiting(scheduler, SECONDS / 2), later(SECONDS * 0.8, SECONDS * 0.8), later(SECONDS, 60),
         return_exceptions=True,
     )  # fmt: skip
     assert [type(result) for result in results] == [TimeoutError, str, str, TimeoutError]
 
 
 async def test_it_begins_to_look_again_after_a_quiet_time() -> None:
-    patience = TimeoutScheduler(SECONDS)
-    assert await waiting(patience, 0) == "done"
+    scheduler = TimeoutScheduler(SECONDS)
+    assert await waiting(scheduler, 0) == "done"
     await asyncio.sleep(SECONDS)
     with pytest.raises(TimeoutError):
-        await waiting(patience, 60)
+        await waiting(scheduler, 60)
 
 
 async def test_time_in_which_the_loop_was_busy_does_not_count() -> None:
-    patience, answered = TimeoutScheduler(SECONDS), asyncio.get_running_loop().create_future()
+    scheduler, answered = TimeoutScheduler(SECONDS), asyncio.get_running_loop().create_future()
 
     async def busy() -> None:
         for _ in range(CHECKS_PER_TIMEOUT - 1):
@@ -68,17 +68,17 @@ async def test_time_in_which_the_loop_was_busy_does_not_count() -> None:
         answered.set_result("done")
 
     working = asyncio.create_task(busy())
-    with patience():
+    with scheduler():
         assert await answered == "done"
     await working
     with pytest.raises(TimeoutError):
-        await waiting(patience, 60)
+        await waiting(scheduler, 60)
 
 
 async def test_a_wait_may_begin_anew_for_as_long_as_there_is_reason_to() -> None:
-    patience, reasons = TimeoutScheduler(SECONDS), [True, True, False]
+    scheduler, reasons = TimeoutScheduler(SECONDS), [True, True, False]
     begun = asyncio.get_running_loop().time()
-    with pytest.raises(TimeoutError), patience(lambda: reasons.pop(0)):
+    with pytest.raises(TimeoutError), scheduler(lambda: reasons.pop(0)):
         await asyncio.sleep(60)
     assert reasons == []
     assert asyncio.get_running_loop().time() - begun >= 3 * SECONDS
@@ -93,8 +93,8 @@ async def test_who_is_cancelled_by_somebody_else_is_cancelled() -> None:
 
 
 async def test_what_fails_by_itself_fails_as_it_is() -> None:
-    patience = TimeoutScheduler(SECONDS)
-    with pytest.raises(ValueError, match="mine"), patience():
+    scheduler = TimeoutScheduler(SECONDS)
+    with pytest.raises(ValueError, match="mine"), scheduler():
         raise ValueError("mine")
     await asyncio.sleep(LATEST)  # nobody is given up on afterwards
 

@@ -12,7 +12,7 @@ from store.core.clock import clock
 from store.core.session_ids import new_session_id
 from store.kv import KeyValueStore, Record, WriteCondition, WriteMode
 from tests.servers.redis_servers import RedisServer
-from tests.store.kv.operations import KEY, LIFE, OPERATIONS, ProcessClock, an_answer, opened
+from tests.store.kv.operations import KEY, LIFE, OPERATIONS, ProcessClock, an_answer, open_store
 
 pytestmark = pytest.mark.redis
 
@@ -63,7 +63,7 @@ async def wire(redis_server: RedisServer) -> AsyncIterator[Wire]:
 @pytest.fixture
 async def over_wire(wire: Wire, process_clock: ProcessClock) -> AsyncIterator[KeyValueStore]:
     """A store at the end of the wire, with its scripts known and its connection made."""
-    async with opened(f"redis://127.0.0.1:{wire.port}", process_clock) as kv:
+    async with open_store(f"redis://127.0.0.1:{wire.port}", process_clock) as kv:
         for name, operation in OPERATIONS.items():
             if name != "write once":
                 await operation(kv)
@@ -119,23 +119,23 @@ async def test_writes_follow_a_name_to_the_new_master(
 async def test_every_operation_is_one_round_trip(wire: Wire, over_wire: KeyValueStore) -> None:
     carts, sessions, session_id = Carts(over_wire), Sessions(over_wire), new_session_id()
 
-    async def sent(operation: Awaitable[object]) -> object:
+    async def in_one_request(operation: Awaitable[object]) -> object:
         before = wire.requests
         result = await operation
         assert wire.requests == before + 1
         return result
 
     once = IdempotentSave(1, "k", b"f", an_answer)
-    await sent(carts.create(7, [], "", idempotent=once))
-    await sent(carts.create(7, [], "", idempotent=once))
+    await in_one_request(carts.create(7, [], "", idempotent=once))
+    await in_one_request(carts.create(7, [], "", idempotent=once))
     cart = (await carts.create(7, [CartItem(1, 1)] * 200, "https://shop.example/")).cart
-    await sent(carts.replace(7, cart.id, cart.items, ""))
+    await in_one_request(carts.replace(7, cart.id, cart.items, ""))
     await asyncio.sleep(0.002)
-    await sent(carts.replace(7, cart.id, (), "", idempotent=IdempotentSave(1, "k2", b"f", an_answer)))
-    await sent(carts.get(7, cart.id))
-    await sent(carts.delete_if_unchanged(7, cart.id, 0))
-    version = await sent(sessions.save(7, session_id, b"{}"))
+    await in_one_request(carts.replace(7, cart.id, (), "", idempotent=IdempotentSave(1, "k2", b"f", an_answer)))
+    await in_one_request(carts.get(7, cart.id))
+    await in_one_request(carts.delete_if_unchanged(7, cart.id, 0))
+    version = await in_one_request(sessions.save(7, session_id, b"{}"))
     assert isinstance(version, int)
-    await sent(sessions.load(7, session_id))
-    await sent(sessions.save(7, session_id, b"{}", version))
-    await sent(sessions.delete(7, session_id))
+    await in_one_request(sessions.load(7, session_id))
+    await in_one_request(sessions.save(7, session_id, b"{}", version))
+    await in_one_request(sessions.delete(7, session_id))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from store.limits.backoff import Backoff
 from store.limits.log_ins import ADDRESS_BACKOFF, PAIR_BACKOFF, USER_BACKOFF
 
-LADDERS = pytest.mark.parametrize("ladder", [PAIR_BACKOFF, USER_BACKOFF, ADDRESS_BACKOFF])
+BACKOFFS = pytest.mark.parametrize("backoff", [PAIR_BACKOFF, USER_BACKOFF, ADDRESS_BACKOFF])
 
 
 @pytest.mark.parametrize(
@@ -20,19 +20,19 @@ def test_the_fifth_miss_holds_a_pair_a_second_and_each_further_one_twice_as_long
     assert PAIR_BACKOFF.delay_after(misses) == dt.timedelta(seconds=seconds)
 
 
-@LADDERS
+@BACKOFFS
 @given(misses=st.integers(0, 10**9))
-def test_holds_double_until_the_longest(ladder: Backoff, misses: int) -> None:
-    here, above = ladder.delay_after(misses), ladder.delay_after(misses + 1)
-    if misses <= ladder.free_misses:
+def test_holds_double_until_the_longest(backoff: Backoff, misses: int) -> None:
+    here, above = backoff.delay_after(misses), backoff.delay_after(misses + 1)
+    if misses <= backoff.free_misses:
         assert here == dt.timedelta()
     else:
-        assert above == min(2 * here, ladder.max_delay)
+        assert above == min(2 * here, backoff.max_delay)
 
 
-@LADDERS
-def test_misses_are_remembered_for_longer_than_they_hold(ladder: Backoff) -> None:
-    assert ladder.memory > ladder.max_delay
+@BACKOFFS
+def test_misses_are_remembered_for_longer_than_they_hold(backoff: Backoff) -> None:
+    assert backoff.memory > backoff.max_delay
 
 
 def test_a_user_alone_is_never_held_longer_than_half_a_minute() -> None:

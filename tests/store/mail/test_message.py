@@ -1,4 +1,4 @@
-"""From a rendered message to a letter: headers that stay what they are, whatever somebody is called."""
+"""From a rendered message to one that is sent: headers that stay what they are, whatever somebody is called."""
 
 import datetime as dt
 import email
@@ -34,9 +34,9 @@ HEADERS = {
 }
 
 
-def read(sent: MailMessage) -> EmailMessage:
-    """A letter as a mail program reads it."""
-    return email.message_from_bytes(sent.data, _class=EmailMessage, policy=policy.default)
+def read(message: MailMessage) -> EmailMessage:
+    """A message as a mail program reads it."""
+    return email.message_from_bytes(message.data, _class=EmailMessage, policy=policy.default)
 
 
 def part(message: EmailMessage, kind: str) -> str:
@@ -47,7 +47,7 @@ def part(message: EmailMessage, kind: str) -> str:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_letter_reads_back_as_it_was_rendered(kind: str, language: str) -> None:
+def test_a_message_reads_back_as_it_was_rendered(kind: str, language: str) -> None:
     rendered = example(kind, language)
     sent = build_message(replace(ENVELOPE, language=language), rendered)
     message = read(sent)
@@ -111,7 +111,7 @@ def test_no_name_becomes_a_header(name: str) -> None:
 
 
 @given(name=st.text(max_size=200), subject=st.text(max_size=400))
-def test_no_text_breaks_a_letter(name: str, subject: str) -> None:
+def test_no_text_breaks_a_message(name: str, subject: str) -> None:
     sent = build_message(replace(ENVELOPE, sender_name=name), RenderedMail(subject, "<p>x</p>", "x\n"))
     message = read(sent)
     assert set(message.keys()) == HEADERS
@@ -133,7 +133,7 @@ def test_no_text_breaks_a_letter(name: str, subject: str) -> None:
         "<ada@example.com>",
     ],
 )
-def test_what_is_no_address_gets_no_letter(to: str) -> None:
+def test_what_is_no_address_gets_no_message(to: str) -> None:
     with pytest.raises(MailRefused, match="is no address"):
         build_message(replace(ENVELOPE, recipient=to), RenderedMail("Hello", "", ""))
 
@@ -151,18 +151,18 @@ def test_a_local_part_beyond_ascii_says_what_it_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "sender"),
+    ("address", "sender"),
     [
         ("a@shop.example", ("", "a@shop.example")),
         ("The Shops <a@shop.example>", ("The Shops", "a@shop.example")),
         ("a@bücher.example", ("", "a@xn--bcher-kva.example")),
     ],
 )
-def test_the_sender_is_an_address_with_a_name_or_without(given: str, sender: tuple[str, str]) -> None:
-    assert parse_sender(given) == sender
+def test_the_sender_is_an_address_with_a_name_or_without(address: str, sender: tuple[str, str]) -> None:
+    assert parse_sender(address) == sender
 
 
-@pytest.mark.parametrize("given", ["", "shop", "jürgen@shop.example", "a@b@c"])
-def test_anything_else_is_no_sender(given: str) -> None:
+@pytest.mark.parametrize("address", ["", "shop", "jürgen@shop.example", "a@b@c"])
+def test_anything_else_is_no_sender(address: str) -> None:
     with pytest.raises(ValueError, match="sender"):
-        parse_sender(given)
+        parse_sender(address)

@@ -29,7 +29,7 @@ SAME = {"Total", "Date", "Data", "Coupon %(code)s"}
 """Words that are the same in English and somewhere else."""
 
 
-class Seen(HTMLParser):
+class PageReader(HTMLParser):
     """What is read on a page, and what it links to."""
 
     def __init__(self, html: str) -> None:
@@ -114,7 +114,7 @@ def test_what_a_message_tells_survives_being_kept(kind: MailKind) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_message_says_the_same_in_both_parts(kind: str, language: str) -> None:
     message = example(kind, language)
-    html = Seen(message.html)
+    html = PageReader(message.html)
     assert f'<html lang="{language}">' in message.html
     assert message.subject
     assert "\n" not in message.subject
@@ -133,7 +133,7 @@ def test_a_message_says_the_same_in_both_parts(kind: str, language: str) -> None
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_left_in_english(kind: str, language: str) -> None:
     message = example(kind, language)
-    said = f"{message.subject}\n{Seen(message.html).text}\n{message.text}"
+    said = f"{message.subject}\n{PageReader(message.html).text}\n{message.text}"
     pieces = [piece.strip(" .:") for text in in_the_source() - SAME for piece in PLACEHOLDER.split(text)]
     assert len(pieces) > 60
     assert [piece for piece in pieces if len(piece) > 8 and piece in said] == []
@@ -141,8 +141,8 @@ def test_nothing_is_left_in_english(kind: str, language: str) -> None:
 
 @pytest.mark.parametrize("kind", DeliveryKind)
 def test_each_delivery_has_its_words(kind: DeliveryKind) -> None:
-    buyer = Seen(example(MailKind.ORDER_CONFIRMATION, content=order(kind)).html).text
-    shop = Seen(example(MailKind.NEW_ORDER, content=order(kind)).html).text
+    buyer = PageReader(example(MailKind.ORDER_CONFIRMATION, content=order(kind)).html).text
+    shop = PageReader(example(MailKind.NEW_ORDER, content=order(kind)).html).text
     told = {
         DeliveryKind.DIGITAL: ("Everything goes to ada@example.com.", "To be sent to ada@example.com."),
         DeliveryKind.CLICK_AND_COLLECT: ("Please bring your order number", "The buyer collects it from you."),
@@ -158,7 +158,7 @@ def test_what_goes_to_its_giftees_is_not_said_to_go_to_the_buyer(kind: MailKind)
     for way in (DeliveryKind.DIGITAL, DeliveryKind.HOME_DELIVERY):
         to_giftees = delivery(way).model_copy(update={"to_giftees": True, "address": (), "country": ""})
         made = example(kind, content=order(way, delivery=to_giftees))
-        for words in (made.text, Seen(made.html).text):
+        for words in (made.text, PageReader(made.html).text):
             assert "Delivery mode" in words
             for untrue in ("Everything goes to", "o be sent to", "It goes to this address"):
                 assert untrue not in words
@@ -169,7 +169,7 @@ def test_what_was_bought_is_called_what_it_is(kind: MailKind) -> None:
     for goods, named in SHOP_KIND_NAMES.items():
         for language in LANGUAGES:
             made = example(kind, language, content=order().model_copy(update={"kind": goods}))
-            for words in (made.text, Seen(made.html).text):
+            for words in (made.text, PageReader(made.html).text):
                 assert named.in_language(language) in words
                 assert not [
                     n for other, n in SHOP_KIND_NAMES.items() if other is not goods and n.in_language(language) in words
@@ -213,7 +213,7 @@ def test_an_endpoint_that_is_gone_is_told_so() -> None:
     for content, words in ((failing, "failed for 3 days"), (gone, "gone (410)")):
         message = example(MailKind.ENDPOINT_DISABLED, content=content)
         assert words in message.text
-        assert Seen(message.html).text.count(words) == 2  # once before the message is opened
+        assert PageReader(message.html).text.count(words) == 2  # once before the message is opened
     assert "0 days" not in example(MailKind.ENDPOINT_DISABLED, content=gone).text
 
 
@@ -224,7 +224,7 @@ def test_each_way_to_receive_it_has_its_words(kind: MailKind) -> None:
     for role in GiftRole:
         for language in LANGUAGES:
             message = example(kind, language, gift(role, value=value))
-            assert Seen(message.html).text.count(message.subject) == 1  # its title
+            assert PageReader(message.html).text.count(message.subject) == 1  # its title
             assert message.text.startswith(message.subject)
             assert ("Bonne fête !" in message.text) is (role is GiftRole.FOR_GIFTEE), "a buyer knows the message"
             subjects.add(message.subject)
@@ -243,7 +243,7 @@ def test_who_gives_what_to_whom_is_told_in_the_language_of_the_message() -> None
         "de": ("Geschenkkarte · 150,00 €", "Für Claire Dubois · Von Ada Martin"),
     }.items():
         message = example(MailKind.GIFT_CARD, language, card)
-        for text in (message.text, Seen(message.html).text):
+        for text in (message.text, PageReader(message.html).text):
             assert all(each in " ".join(text.split()) for each in words)
 
 
@@ -278,14 +278,14 @@ def test_the_shops_colour_has_readable_words_on_it() -> None:
     ],
 )
 def test_a_logo_is_shown_where_mail_programs_can(logo: str, shown: str) -> None:
-    seen = Seen(example(MailKind.ORDER_CONFIRMATION, brand=dataclasses.replace(SHOP, logo_url=logo)).html)
+    seen = PageReader(example(MailKind.ORDER_CONFIRMATION, brand=dataclasses.replace(SHOP, logo_url=logo)).html)
     assert ("img" in seen.tags) is bool(shown)
     assert (shown in seen.links) is bool(shown)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(kind: str) -> None:
-    seen = Seen(example(kind).html)
+    seen = PageReader(example(kind).html)
     assert not {"script", "link", "iframe", "form", "img", "svg"} & set(seen.tags)
     assert all(
         link.startswith(
@@ -300,7 +300,7 @@ def test_names_are_text_and_nothing_else() -> None:
     content = order(first_name=evil, message=evil)
     for kind in (MailKind.ORDER_CONFIRMATION, MailKind.NEW_ORDER):
         message = example(kind, "fr", content, dataclasses.replace(SHOP, name=evil))
-        seen = Seen(message.html)
+        seen = PageReader(message.html)
         assert "script" not in seen.tags
         assert evil in seen.text
         assert evil in message.text

@@ -1,4 +1,4 @@
-"""Handing letters over: to a mail server that takes them, and to those that are down, slow, strict or unwilling."""
+"""Handing messages over: to a mail server that takes them, and to those that are down, slow, strict or unwilling."""
 
 import asyncio
 import dataclasses
@@ -16,22 +16,22 @@ from tests.servers.mail_servers import PASSWORD, USER, RealMailServer, authentic
 Certificate = tuple[pathlib.Path, ssl.SSLContext]
 
 
-def letter(to: str = "ada@example.com", body: str = "Hello") -> MailMessage:
+def mail_message(to: str = "ada@example.com", body: str = "Hello") -> MailMessage:
     data = f"From: a@shop.example\r\nTo: {to}\r\nSubject: Test\r\n\r\n{body}\r\n".encode()
     return MailMessage("<1@shop.example>", "a@shop.example", to, data)
 
 
 @pytest.fixture
 async def mailer(mail_server: RealMailServer) -> AsyncIterator[SmtpMailer]:
-    """A mailer that loses its patience quickly."""
+    """A mailer with short timeouts."""
     made = SmtpMailer(parse_server(mail_server.url), command_timeout=0.5, idle_timeout=0.3)
     yield made
     await made.aclose()
 
 
-async def test_a_letter_arrives_as_it_was_given(mailer: SmtpMailer, mail_server: RealMailServer) -> None:
-    await mailer.send(letter(body=".\r\n..dots\r\nend"))
-    (received,) = mail_server.letters
+async def test_a_message_arrives_as_it_was_given(mailer: SmtpMailer, mail_server: RealMailServer) -> None:
+    await mailer.send(mail_message(body=".\r\n..dots\r\nend"))
+    (received,) = mail_server.messages
     assert (received.sender, received.recipients) == ("a@shop.example", ("ada@example.com",))
     assert received.message.get_content().replace("\r\n", "\n") == ".\n..dots\nend\n"
 
@@ -39,49 +39,49 @@ async def test_a_letter_arrives_as_it_was_given(mailer: SmtpMailer, mail_server:
 async def test_a_burst_goes_over_few_connections(mail_server: RealMailServer) -> None:
     mailer = SmtpMailer(parse_server(mail_server.url), connections=3)
     mail_server.delay = 0.01
-    await asyncio.gather(*(mailer.send(letter(f"user{n}@example.com")) for n in range(30)))
+    await asyncio.gather(*(mailer.send(mail_message(f"user{n}@example.com")) for n in range(30)))
     await mailer.aclose()
-    assert len(mail_server.letters) == 30
+    assert len(mail_server.messages) == 30
     assert mail_server.connections == mail_server.most_at_once == 3
 
 
 async def test_a_connection_is_closed_after_a_while(mailer: SmtpMailer, mail_server: RealMailServer) -> None:
-    await mailer.send(letter())
-    await mailer.send(letter())
+    await mailer.send(mail_message())
+    await mailer.send(mail_message())
     assert mail_server.connections == 1
     await asyncio.sleep(0.5)
     assert mailer._free == []
-    await mailer.send(letter())
+    await mailer.send(mail_message())
     assert mail_server.connections == 2
 
 
 async def test_a_kept_connection_that_died_is_no_reason_to_fail(
     mailer: SmtpMailer, mail_server: RealMailServer
 ) -> None:
-    await mailer.send(letter())
+    await mailer.send(mail_message())
     await mail_server.stop()
     await mail_server.start()
-    await mailer.send(letter())
-    assert len(mail_server.letters) == 2
+    await mailer.send(mail_message())
+    assert len(mail_server.messages) == 2
 
 
 async def test_a_server_that_is_down_is_asked_again(mailer: SmtpMailer, mail_server: RealMailServer) -> None:
     await mail_server.stop()
     with pytest.raises(MailDeferred, match="Error connecting"):
-        await mailer.send(letter())
+        await mailer.send(mail_message())
     await mail_server.start()
-    await mailer.send(letter())
-    assert len(mail_server.letters) == 1
+    await mailer.send(mail_message())
+    assert len(mail_server.messages) == 1
 
 
 async def test_a_slow_server_does_not_hold_us(mailer: SmtpMailer, mail_server: RealMailServer) -> None:
     mail_server.delay = 2
     begun = asyncio.get_running_loop().time()
     with pytest.raises(MailDeferred):
-        await mailer.send(letter())
+        await mailer.send(mail_message())
     assert asyncio.get_running_loop().time() - begun < 1.5
     mail_server.delay = 0
-    await mailer.send(letter())
+    await mailer.send(mail_message())
 
 
 @pytest.mark.parametrize(
@@ -99,25 +99,25 @@ async def test_a_recipient_is_refused_for_good_or_for_now(
 ) -> None:
     mail_server.refusals["nobody@example.com"] = answer
     with pytest.raises(error) as caught:
-        await mailer.send(letter("nobody@example.com"))
+        await mailer.send(mail_message("nobody@example.com"))
     assert str(caught.value) == answer
-    await mailer.send(letter())
-    assert [received.recipients for received in mail_server.letters] == [("ada@example.com",)]
+    await mailer.send(mail_message())
+    assert [received.recipients for received in mail_server.messages] == [("ada@example.com",)]
 
 
 @pytest.mark.parametrize(
     ("answer", "error"),
     [("421 4.7.0 Too many", MailDeferred), ("452 Full", MailDeferred), ("554 5.7.1 Spam", MailRefused)],
 )
-async def test_a_letter_is_refused_for_good_or_for_now(
+async def test_a_message_is_refused_for_good_or_for_now(
     mailer: SmtpMailer, mail_server: RealMailServer, answer: str, error: type[Exception]
 ) -> None:
     mail_server.data_answers.append(answer)
     with pytest.raises(error):
-        await mailer.send(letter())
-    assert mail_server.letters == []
-    await mailer.send(letter())
-    assert len(mail_server.letters) == 1
+        await mailer.send(mail_message())
+    assert mail_server.messages == []
+    await mailer.send(mail_message())
+    assert len(mail_server.messages) == 1
 
 
 async def test_an_address_beyond_ascii_needs_a_server_that_takes_it(
@@ -126,14 +126,14 @@ async def test_an_address_beyond_ascii_needs_a_server_that_takes_it(
     to = "jürgen@example.com"
     message = MailMessage("<1@x>", "a@shop.example", to, b"Subject: Test\r\n\r\nHello\r\n", needs_utf8=True)
     await mailer.send(message)
-    assert mail_server.letters[0].recipients == (to,)
+    assert mail_server.messages[0].recipients == (to,)
     old = RealMailServer()
     await old.start()
     strict = SmtpMailer(parse_server(old.url))
     with pytest.raises(MailRefused, match="SMTPUTF8"):
         await strict.send(message)
-    await strict.send(letter())
-    assert len(old.letters) == 1
+    await strict.send(mail_message())
+    assert len(old.messages) == 1
     await strict.aclose()
     await old.stop()
 
@@ -158,9 +158,9 @@ async def test_a_log_in_over_tls(strict: tuple[RealMailServer, str], certificate
     quoted = f"{scheme}://{USER.replace('@', '%40')}:{PASSWORD.replace('@', '%40').replace('/', '%2F')}"
     mailer = SmtpMailer(parse_server(f"{quoted}@localhost:{server.port}"), ca_file=certificate[0])
     await mailer.check()
-    await mailer.send(letter())
+    await mailer.send(mail_message())
     await mailer.aclose()
-    assert len(server.letters) == 1
+    assert len(server.messages) == 1
 
 
 async def test_a_wrong_password_is_ours_to_correct(
@@ -168,18 +168,18 @@ async def test_a_wrong_password_is_ours_to_correct(
 ) -> None:
     server, scheme = strict
     mailer = SmtpMailer(parse_server(f"{scheme}://me:wrong@localhost:{server.port}"), ca_file=certificate[0])
-    for ask in (mailer.check(), mailer.send(letter())):
+    for ask in (mailer.check(), mailer.send(mail_message())):
         with pytest.raises(MailDeferred, match="does not let us in: 535"):
             await ask
-    assert server.letters == []
+    assert server.messages == []
 
 
 async def test_a_certificate_that_nobody_vouches_for_is_refused(strict: tuple[RealMailServer, str]) -> None:
     server, scheme = strict
     mailer = SmtpMailer(parse_server(f"{scheme}://me:secret@localhost:{server.port}"))
     with pytest.raises(MailDeferred, match=r"(?i)certificate"):
-        await mailer.send(letter())
-    assert server.letters == []
+        await mailer.send(mail_message())
+    assert server.messages == []
 
 
 async def test_a_password_never_leaves_this_machine_in_the_clear(mail_server: RealMailServer) -> None:
@@ -191,8 +191,8 @@ async def test_a_password_never_leaves_this_machine_in_the_clear(mail_server: Re
     assert elsewhere.must_encrypt
     mailer = SmtpMailer(elsewhere)
     with pytest.raises(MailDeferred, match="STARTTLS"):
-        await mailer.send(letter())
-    assert mail_server.letters == []
+        await mailer.send(mail_message())
+    assert mail_server.messages == []
 
 
 # ---- the setting

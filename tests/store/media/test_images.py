@@ -37,7 +37,7 @@ def saved(image: Image.Image, kind: str, **more: Any) -> bytes:
     return file.getvalue()
 
 
-def shown(picture: ProcessedPicture, size: MediaSize = FULL) -> Image.Image:
+def decode(picture: ProcessedPicture, size: MediaSize = FULL) -> Image.Image:
     """What is kept, as a browser decodes it; nothing but pixels is in it."""
     image = Image.open(io.BytesIO(picture.sizes[size]))
     image.load()
@@ -46,9 +46,9 @@ def shown(picture: ProcessedPicture, size: MediaSize = FULL) -> Image.Image:
     return image
 
 
-def alike(found: Any, wanted: tuple[int, ...], within: int = 24) -> bool:
+def alike(colour: Any, expected: tuple[int, ...], within: int = 24) -> bool:
     """Whether two colours are the same to an eye."""
-    return all(abs(one - other) <= within for one, other in zip(found, wanted, strict=False))
+    return all(abs(one - other) <= within for one, other in zip(colour, expected, strict=False))
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF", "AVIF"])
@@ -59,20 +59,20 @@ def test_every_kind_is_kept_as_one(kind: str, mode: str) -> None:
     picture = process_picture(saved(image if mode in takes else image.convert("RGB"), kind))
     assert (picture.width, picture.height) == (64, 48)
     for size in MediaSize:
-        assert shown(picture, size).size == (64, 48)  # nothing is enlarged
+        assert decode(picture, size).size == (64, 48)  # nothing is enlarged
     if mode == "RGB":
-        assert alike(shown(picture).convert("RGB").getpixel((8, 8)), (20, 20, 220), 40)
-        assert alike(shown(picture).convert("RGB").getpixel((56, 40)), (200, 30, 30), 40)
+        assert alike(decode(picture).convert("RGB").getpixel((8, 8)), (20, 20, 220), 40)
+        assert alike(decode(picture).convert("RGB").getpixel((56, 40)), (200, 30, 30), 40)
 
 
 def test_each_size_fits_its_side_and_keeps_its_shape() -> None:
     picture = process_picture(saved(drawn(5000, 2500), "JPEG"))
-    assert {size: shown(picture, size).size for size in MediaSize} == {
+    assert {size: decode(picture, size).size for size in MediaSize} == {
         size: (side, side // 2) for size, side in LONGEST_SIDES.items()
     }
     assert (picture.width, picture.height) == (3840, 1920)
-    assert shown(process_picture(saved(drawn(1, 1), "PNG"))).size == (1, 1)
-    assert shown(process_picture(saved(drawn(12_000, 1), "PNG")), THUMB).size == (320, 1)
+    assert decode(process_picture(saved(drawn(1, 1), "PNG"))).size == (1, 1)
+    assert decode(process_picture(saved(drawn(12_000, 1), "PNG")), THUMB).size == (320, 1)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
@@ -83,7 +83,7 @@ def test_a_picture_is_turned_upright(orientation: int, kind: str) -> None:
     stored = upright if orientation == 1 else upright.transpose(Image.Transpose(undo[orientation]))
     exif = Image.Exif()
     exif[0x0112] = orientation
-    found = shown(process_picture(saved(stored, kind, exif=exif)))
+    found = decode(process_picture(saved(stored, kind, exif=exif)))
     assert found.size == (40, 20)
     assert alike(found.convert("RGB").getpixel((4, 4)), (20, 20, 220), 50)
     assert alike(found.convert("RGB").getpixel((36, 16)), (200, 30, 30), 50)
@@ -207,14 +207,14 @@ def test_a_jpeg_that_goes_over_its_picture_without_end_is_refused() -> None:
     jpeg = saved(drawn(400, 300), "JPEG", progressive=True)
     last = jpeg.rindex(b"\xff\xda")
     again = jpeg[last:-2]
-    assert shown(process_picture(jpeg[:last] + again * 20 + jpeg[-2:])).size == (400, 300)
+    assert decode(process_picture(jpeg[:last] + again * 20 + jpeg[-2:])).size == (400, 300)
     with pytest.raises(InvalidPicture, match="take long"):
         process_picture(jpeg[:last] + again * 100 + jpeg[-2:])
 
 
 def test_what_a_telephone_adds_to_a_jpeg_is_no_scan() -> None:
     jpeg = saved(drawn(), "JPEG", comment=b"\xff\xda" * 200)
-    assert shown(process_picture(jpeg + b"\xff\xda" * 200)).size == (40, 30)
+    assert decode(process_picture(jpeg + b"\xff\xda" * 200)).size == (40, 30)
     hidden = saved(drawn(), "JPEG", comment=b"\xff\xd9", progressive=True)
     last = hidden.rindex(b"\xff\xda")
     with pytest.raises(InvalidPicture, match="take long"):  # an end that is told in a comment is none
@@ -223,14 +223,14 @@ def test_what_a_telephone_adds_to_a_jpeg_is_no_scan() -> None:
 
 def test_what_a_camera_wrote_wrong_costs_no_picture() -> None:
     for kind in ("JPEG", "PNG", "WEBP"):
-        assert shown(process_picture(saved(drawn(), kind, exif=b"Exif\0\0nonsense"))).size == (40, 30)
+        assert decode(process_picture(saved(drawn(), kind, exif=b"Exif\0\0nonsense"))).size == (40, 30)
 
 
 def test_of_what_moves_the_first_picture_is_kept() -> None:
     frames = [drawn(20, 20, colour=(0, 0, 0)), *(drawn(20, 20, colour=(shade, 255, shade)) for shade in range(40))]
     for kind in ("GIF", "WEBP", "PNG", "AVIF"):
         content = saved(frames[0], kind, save_all=True, append_images=frames[1:])
-        assert alike(shown(process_picture(content)).convert("RGB").getpixel((15, 15)), (0, 0, 0), 40)
+        assert alike(decode(process_picture(content)).convert("RGB").getpixel((15, 15)), (0, 0, 0), 40)
 
 
 def profile_of_other_colours() -> bytes:
@@ -247,21 +247,21 @@ def profile_of_other_colours() -> bytes:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF"])
 def test_colours_of_another_profile_become_those_that_it_means(kind: str) -> None:
-    found = shown(process_picture(saved(drawn(), kind, icc_profile=profile_of_other_colours())))
+    found = decode(process_picture(saved(drawn(), kind, icc_profile=profile_of_other_colours())))
     assert alike(found.getpixel((38, 28)), (30, 30, 200), 12)
 
 
 def test_colours_are_those_of_every_screen() -> None:
     cyan = saved(Image.new("CMYK", (20, 20), (255, 0, 0, 0)), "JPEG", quality=95)
-    assert alike(shown(process_picture(cyan)).getpixel((9, 9)), (0, 255, 255), 40)
+    assert alike(decode(process_picture(cyan)).getpixel((9, 9)), (0, 255, 255), 40)
 
     grey = Image.new("I;16", (20, 20), 32_768)
-    assert alike(shown(process_picture(saved(grey, "PNG"))).getpixel((9, 9)), (128, 128, 128), 4)
+    assert alike(decode(process_picture(saved(grey, "PNG"))).getpixel((9, 9)), (128, 128, 128), 4)
 
     lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()  # is none of RGB pictures
     srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     for profile in (srgb, lab, b"no profile at all"):
-        found = shown(process_picture(saved(drawn(), "PNG", icc_profile=profile)))
+        found = decode(process_picture(saved(drawn(), "PNG", icc_profile=profile)))
         assert alike(found.getpixel((38, 28)), (200, 30, 30), 4)
 
 
@@ -273,7 +273,7 @@ def test_what_is_clear_stays_clear() -> None:
     palette.paste(1, (0, 0, 10, 20))
     for content in (saved(clear, "PNG"), saved(clear, "WEBP"), saved(palette, "PNG", transparency=0), saved(palette, "GIF", transparency=0),
                     saved(clear.convert("LA"), "PNG"), saved(clear, "AVIF")):  # fmt: skip
-        found = shown(process_picture(content))
+        found = decode(process_picture(content))
         assert found.mode == "RGBA"
         assert found.getpixel((15, 10))[3] < 10  # type: ignore[index]
         assert found.getpixel((4, 10))[3] > 245  # type: ignore[index]
@@ -322,7 +322,7 @@ def test_any_harm_done_to_a_file_makes_it_a_picture_or_a_refusal(
     with contextlib.suppress(InvalidPicture):
         picture = process_picture(bytes(content))
         for size, side in LONGEST_SIDES.items():
-            assert max(shown(picture, size).size) <= side
+            assert max(decode(picture, size).size) <= side
 
 
 @given(st.binary(max_size=300))

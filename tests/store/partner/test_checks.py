@@ -32,7 +32,7 @@ def checked(**columns: Any) -> PartnerRow:
     return row
 
 
-def refused(**columns: Any) -> set[str]:
+def refused_fields(**columns: Any) -> set[str]:
     """The fields at which a new partner is refused."""
     with pytest.raises(InvalidInput) as caught:
         checked(**columns)
@@ -66,8 +66,8 @@ def test_of_fourteen_digits_one_in_ten_is_a_siret(company: str, office: str) -> 
     assert checked(siret_number=f"{good[:9]} {good[9:]}").siret_number == good
     bad = good[:-1] + str((int(good[-1]) + 1) % 10)
     if not siren.startswith("356000000"):  # the post office counts its branches otherwise
-        assert refused(siret_number=bad) == {"siret_number"}
-        assert refused(siret_number=bad, hq_country="France") == {"siret_number"}
+        assert refused_fields(siret_number=bad) == {"siret_number"}
+        assert refused_fields(siret_number=bad, hq_country="France") == {"siret_number"}
     assert checked(siret_number=bad, status=PartnerStatus.TEST).siret_number == bad
     assert checked(siret_number=bad, hq_country="Suisse").siret_number == bad
 
@@ -101,11 +101,11 @@ def test_bank_and_account_are_in_one_country(iban: str, bic: str, agree: bool) -
     if agree:
         checked(iban=iban, bic=bic)
     else:
-        assert refused(iban=iban, bic=bic) == {"bic"}
+        assert refused_fields(iban=iban, bic=bic) == {"bic"}
 
 
 @pytest.mark.parametrize(
-    ("country", "sent", "kept"),
+    ("country", "typed", "stored"),
     [
         ("FR", "FR44732829320", "FR44732829320"),
         ("FR", "44732829320", "FR44732829320"),
@@ -120,11 +120,11 @@ def test_bank_and_account_are_in_one_country(iban: str, bic: str, agree: bool) -
         ("US", "12%", None),
     ],
 )
-def test_a_vat_number_is_that_of_its_country(country: str, sent: str, kept: str | None) -> None:
-    if kept is None:
-        assert refused(hq_country=country, vat_id=sent) == {"vat_id"}
+def test_a_vat_number_is_that_of_its_country(country: str, typed: str, stored: str | None) -> None:
+    if stored is None:
+        assert refused_fields(hq_country=country, vat_id=typed) == {"vat_id"}
     else:
-        assert checked(hq_country=country, vat_id=sent).vat_id == kept
+        assert checked(hq_country=country, vat_id=typed).vat_id == stored
 
 
 @given(st.text(max_size=25), st.sampled_from(["", "FR", "US"]))
@@ -144,7 +144,7 @@ def test_a_representative_is_of_age(born: str, good: bool) -> None:
     if good:
         checked(legal_representative_birthday=day)
     else:
-        assert refused(legal_representative_birthday=day) == {"birthday"}
+        assert refused_fields(legal_representative_birthday=day) == {"birthday"}
 
 
 def test_numbers_are_compared_without_what_separates_their_digits() -> None:

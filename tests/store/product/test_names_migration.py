@@ -15,16 +15,16 @@ BEFORE = "0016"
 async def test_products_survive_both_ways(database_url: str, tmp_path: pathlib.Path) -> None:
     async with open_tenants(database_url, tmp_path) as tenants:
 
-        async def kept() -> list[dict[str, Any]]:
+        async def read_rows() -> list[dict[str, Any]]:
             of = tenants.owned["a1"]
             return [await tenants.row("product", of.product), await tenants.row("product_variant", of.variant)]
 
-        before = await kept()
+        before = await read_rows()
         await at(tenants.services.db, BEFORE, down=True)
         names = {"sku": "", "source_id": ""}
-        assert [row | names for row in await kept()] == before
+        assert [row | names for row in await read_rows()] == before
         await at(tenants.services.db, "head")
-        assert await kept() == before
+        assert await read_rows() == before
         await tenants.execute("UPDATE product SET sku = 'x' WHERE id = :id", id=tenants.owned["a1"].product)
         with pytest.raises(IntegrityError):
             await tenants.execute(

@@ -185,10 +185,10 @@ async def test_between_the_check_and_the_call_the_name_is_not_asked_again(
     """The address is pinned: however the name changes, the one connected to is the one checked."""
     names = Names(["127.0.0.1"], ["127.0.0.2"])
 
-    def asked(*_arguments: object, **_options: object) -> None:
+    def fail_on_lookup(*_arguments: object, **_options: object) -> None:
         raise AssertionError("somebody looked the name up again")
 
-    monkeypatch.setattr(socket, "getaddrinfo", asked)
+    monkeypatch.setattr(socket, "getaddrinfo", fail_on_lookup)
     answer = await send(f"http://rebind.example:{receiver.port}/", names=names)
     assert answer.outcome is AttemptOutcome.DELIVERED
     assert names.asked == [("rebind.example", receiver.port)]

@@ -10,7 +10,7 @@ import pytest
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.kyc.documents import BY_TAG, REFUSED_BY_TAG, DocumentRefusalReason
 from tests.coffret.sandbox.mangopay_api import Json, MangopayApi, running
-from tests.coffret.sandbox.owners import KINDS, level, owner, refused, told
+from tests.coffret.sandbox.owners import KINDS, assert_refused, level, list_events, owner
 
 PDF = b"%PDF-1.7\n" + b"\0" * 1024
 MEGABYTE = 1024 * 1024
@@ -34,7 +34,7 @@ async def api() -> AsyncIterator[MangopayApi]:
 
 async def created(api: MangopayApi, user: str, type: str = "IDENTITY_PROOF", **more: Any) -> Json:
     """A document without pages."""
-    return await api.made(f"/users/{user}/kyc/documents", {"Type": type, **more})
+    return await api.create(f"/users/{user}/kyc/documents", {"Type": type, **more})
 
 
 async def add(api: MangopayApi, document: Json, content: bytes = PDF, **more: Any) -> Any:
@@ -49,7 +49,7 @@ async def submit(api: MangopayApi, document: Json, **more: Any) -> Any:
     return await api.call("PUT", path, {"Status": "VALIDATION_ASKED", **more})
 
 
-async def asked(api: MangopayApi, user: str, type: str = "IDENTITY_PROOF", **more: Any) -> Json:
+async def hand_in_document(api: MangopayApi, user: str, type: str = "IDENTITY_PROOF", **more: Any) -> Json:
     """A document that was handed in with a page."""
     document = await created(api, user, type, **more)
     assert (await add(api, document)).status_code == 204
@@ -68,7 +68,7 @@ async def decide(api: MangopayApi, id: str, outcome: str, **more: Any) -> Json:
 
 async def validated(api: MangopayApi, user: str, types: Sequence[str]) -> list[str]:
     """The ids of good documents of these types."""
-    ids = [(await asked(api, user, type))["Id"] for type in types]
+    ids = [(await hand_in_document(api, user, type))["Id"] for type in types]
     for id in ids:
         await decide(api, id, "validate")
     return ids
@@ -98,7 +98,7 @@ async def test_a_document_is_made(api: MangopayApi, type: str) -> None:
         "Flags": [],
     }
     assert await read(api, made) == made
-    assert await told(api, *EVENTS) == [("KYC_CREATED", made["Id"])]
+    assert await list_events(api, *EVENTS) == [("KYC_CREATED", made["Id"])]
 
 
 @pytest.mark.parametrize(
@@ -106,14 +106,14 @@ async def test_a_document_is_made(api: MangopayApi, type: str) -> None:
 )
 async def test_a_wrong_document_is_refused(api: MangopayApi, body: Json, field: str) -> None:
     user = await owner(api)
-    await refused(api, await api.call("POST", f"/users/{user}/kyc/documents", body), 400, "param_error", field)
+    await assert_refused(api, await api.call("POST", f"/users/{user}/kyc/documents", body), 400, "param_error", field)
     assert await api.read("/kyc/documents") == []
 
 
 async def test_a_payer_has_no_documents(api: MangopayApi) -> None:
     user = await api.payer()
     answer = await api.call("POST", f"/users/{user}/kyc/documents", {"Type": TYPES[0]})
-    await refused(api, answer, 400, "param_error", "UserId")
+    await assert_refused(api, answer, 400, "param_error", "UserId")
     assert await api.read("/kyc/documents") == []
 
 
@@ -130,7 +130,7 @@ async def test_what_is_not_known_is_not_found(api: MangopayApi) -> None:
         ("POST", f"/users/none/kyc/documents/{document['Id']}/pages", page),
         ("PUT", f"/users/{stranger}/kyc/documents/{document['Id']}", {"Status": "VALIDATION_ASKED"}),
     ):
-        await refused(api, await api.call(method, path, body), 404, "ressource_not_found")
+        await assert_refused(api, await api.call(method, path, body), 404, "ressource_not_found")
     assert await api.control("GET", f"/kyc/{document['Id']}") == {**document, "Pages": []}
 
 
@@ -154,7 +154,7 @@ async def test_a_page_is_recognised_and_only_its_hash_is_kept(api: MangopayApi, 
     ]
     kept = await api.read("/responses/page-of-document-1")
     assert (kept["StatusCode"], kept["ContentLength"], kept["Resource"]) == ("204", "0", None)
-    await refused(api, await add(api, document, key="page-of-document-1"), 409, "idempotent_creation_conflict")
+    await assert_refused(api, await add(api, document, key="page-of-document-1"), 409, "idempotent_creation_conflict")
     assert len((await api.control("GET", f"/kyc/{document['Id']}"))["Pages"]) == 1
 
 
@@ -186,7 +186,7 @@ async def test_no_file_is_left_behind(tmp_path: Any) -> None:
 )
 async def test_a_file_that_is_not_taken(api: MangopayApi, content: bytes, status: int, type: str) -> None:
     document = await created(api, await owner(api))
-    await refused(api, await add(api, document, content), status, type, *(["File"] if status == 400 else []))
+    await assert_refused(api, await add(api, document, content), status, type, *(["File"] if status == 400 else []))
     assert (await api.control("GET", f"/kyc/{document['Id']}"))["Pages"] == []
 
 
@@ -202,7 +202,7 @@ async def test_the_smallest_and_the_largest_file(api: MangopayApi, size: int) ->
 async def test_a_file_that_is_no_base64(api: MangopayApi, file: Any) -> None:
     document = await created(api, await owner(api))
     path = f"/users/{document['UserId']}/kyc/documents/{document['Id']}/pages"
-    await refused(api, await api.call("POST", path, {"File": file}), 400, "param_error", "File")
+    await assert_refused(api, await api.call("POST", path, {"File": file}), 400, "param_error", "File")
     assert (await api.control("GET", f"/kyc/{document['Id']}"))["Pages"] == []
 
 
@@ -210,13 +210,13 @@ async def test_five_pages_and_no_more(api: MangopayApi) -> None:
     document = await created(api, await owner(api))
     for _ in range(5):
         assert (await add(api, document)).status_code == 204
-    await refused(api, await add(api, document), 400, "param_error", "File")
+    await assert_refused(api, await add(api, document), 400, "param_error", "File")
     assert len((await api.control("GET", f"/kyc/{document['Id']}"))["Pages"]) == 5
 
 
 async def test_nothing_is_handed_in_without_a_page(api: MangopayApi) -> None:
     document = await created(api, await owner(api))
-    await refused(api, await submit(api, document), 400, "param_error", "Status")
+    await assert_refused(api, await submit(api, document), 400, "param_error", "Status")
     assert await read(api, document) == document
 
 
@@ -225,13 +225,13 @@ async def test_only_validation_can_be_asked_for(api: MangopayApi, body: Json) ->
     document = await created(api, await owner(api))
     await add(api, document)
     path = f"/users/{document['UserId']}/kyc/documents/{document['Id']}"
-    await refused(api, await api.call("PUT", path, body), 400, "param_error", "Status")
+    await assert_refused(api, await api.call("PUT", path, body), 400, "param_error", "Status")
     assert await read(api, document) == document
 
 
 @pytest.mark.parametrize("state", ["VALIDATION_ASKED", "VALIDATED", "REFUSED", "OUT_OF_DATE"])
 async def test_a_document_is_never_opened_again(api: MangopayApi, state: str) -> None:
-    document = await asked(api, await owner(api))
+    document = await hand_in_document(api, await owner(api))
     if state == "REFUSED":
         await decide(api, document["Id"], "refuse", reason="DOCUMENT_MISSING")
     elif state != "VALIDATION_ASKED":
@@ -241,13 +241,13 @@ async def test_a_document_is_never_opened_again(api: MangopayApi, state: str) ->
     before = await api.control("GET", f"/kyc/{document['Id']}")
     assert before["Status"] == state
     for answer in (await submit(api, document), await add(api, document)):
-        await refused(api, answer, 400, "param_error", "Status")
+        await assert_refused(api, answer, 400, "param_error", "Status")
     assert await api.control("GET", f"/kyc/{document['Id']}") == before
 
 
 async def test_undecided_documents_are_good_after_a_minute(api: MangopayApi) -> None:
     user = await owner(api, "NATURAL")
-    document = await asked(api, user, Tag="partner 7")
+    document = await hand_in_document(api, user, Tag="partner 7")
     await api.advance(55)
     assert (await read(api, document))["Status"] == "VALIDATION_ASKED"
     assert await level(api, user) == "LIGHT"
@@ -256,7 +256,7 @@ async def test_undecided_documents_are_good_after_a_minute(api: MangopayApi) -> 
     assert done["Status"] == "VALIDATED"
     assert document["CreationDate"] + 60 <= done["ProcessedDate"] <= document["CreationDate"] + 61
     assert await level(api, user) == "REGULAR"
-    assert await told(api, *EVENTS, *LEVELS) == [
+    assert await list_events(api, *EVENTS, *LEVELS) == [
         ("KYC_CREATED", document["Id"]),
         ("KYC_VALIDATION_ASKED", document["Id"]),
         ("KYC_SUCCEEDED", document["Id"]),
@@ -266,7 +266,7 @@ async def test_undecided_documents_are_good_after_a_minute(api: MangopayApi) -> 
 
 @pytest.mark.parametrize("tag", BY_TAG)
 async def test_the_tag_decides(api: MangopayApi, tag: str) -> None:
-    document = await asked(api, await owner(api), Tag=tag)
+    document = await hand_in_document(api, await owner(api), Tag=tag)
     done = await read(api, document)
     if tag == "accept":
         assert (done["Status"], done["RefusedReasonType"], done["Flags"]) == ("VALIDATED", None, [])
@@ -293,7 +293,7 @@ async def test_a_tag_that_comes_with_the_submission_decides_too(api: MangopayApi
 @pytest.mark.parametrize("reason", DocumentRefusalReason)
 async def test_every_reason_can_be_told(api: MangopayApi, reason: DocumentRefusalReason) -> None:
     user = await owner(api)
-    document = await asked(api, user, "REGISTRATION_PROOF")
+    document = await hand_in_document(api, user, "REGISTRATION_PROOF")
     done = await decide(api, document["Id"], "refuse", reason=reason, message="Page 2 is missing.")
     assert (done["Status"], done["RefusedReasonType"], done["RefusedReasonMessage"], done["Flags"]) == (
         "REFUSED",
@@ -301,7 +301,7 @@ async def test_every_reason_can_be_told(api: MangopayApi, reason: DocumentRefusa
         "Page 2 is missing.",
         [],
     )
-    assert await told(api, "KYC_FAILED", *LEVELS) == [("KYC_FAILED", document["Id"])]
+    assert await list_events(api, "KYC_FAILED", *LEVELS) == [("KYC_FAILED", document["Id"])]
     await api.advance(120)
     assert (await read(api, document))["Status"] == "REFUSED"
 
@@ -312,12 +312,12 @@ async def test_regular_when_all_that_is_needed_is_good(api: MangopayApi, kind: s
     *first, last = NEEDED[kind]
     await validated(api, user, [*first, "ADDRESS_PROOF"])
     assert await level(api, user) == "LIGHT"
-    refused_one = await asked(api, user, last)
+    refused_one = await hand_in_document(api, user, last)
     await decide(api, refused_one["Id"], "refuse", reason="DOCUMENT_INCOMPLETE")
     assert await level(api, user) == "LIGHT"
     await validated(api, user, [last])
     assert await level(api, user) == "REGULAR"
-    assert await told(api, *LEVELS) == [("USER_KYC_REGULAR", user)]
+    assert await list_events(api, *LEVELS) == [("USER_KYC_REGULAR", user)]
 
 
 async def test_light_again_when_a_needed_one_is_out_of_date(api: MangopayApi) -> None:
@@ -329,7 +329,7 @@ async def test_light_again_when_a_needed_one_is_out_of_date(api: MangopayApi) ->
         assert await level(api, user) == "REGULAR"
     await decide(api, second, "out_of_date")
     assert await level(api, user) == "LIGHT"
-    assert await told(api, "KYC_OUTDATED", *LEVELS) == [
+    assert await list_events(api, "KYC_OUTDATED", *LEVELS) == [
         *(("KYC_OUTDATED", id) for id in (address, identity, second)),
         ("USER_KYC_REGULAR", user),
         ("USER_KYC_LIGHT", user),
@@ -341,7 +341,7 @@ async def test_light_again_when_a_needed_one_is_out_of_date(api: MangopayApi) ->
 
 async def test_a_refused_document_takes_nothing_away(api: MangopayApi) -> None:
     await api.seed()
-    document = await asked(api, "partner")
+    document = await hand_in_document(api, "partner")
     await decide(api, document["Id"], "refuse", reason="DOCUMENT_UNREADABLE")
     assert await level(api, "partner") == "REGULAR"
 
@@ -362,7 +362,7 @@ async def test_a_refused_document_takes_nothing_away(api: MangopayApi) -> None:
 )
 async def test_a_decision_out_of_turn(api: MangopayApi, state: str, decision: Json, status: int) -> None:
     user = await owner(api)
-    document = await (created if state == "CREATED" else asked)(api, user)
+    document = await (created if state == "CREATED" else hand_in_document)(api, user)
     if state == "VALIDATED":
         await decide(api, document["Id"], "validate")
     before = await api.control("GET", f"/kyc/{document['Id']}")
@@ -377,20 +377,20 @@ async def test_lists_and_their_filters(api: MangopayApi) -> None:
     made = [
         await created(api, first, TYPES[0]),
         await created(api, first, TYPES[1]),
-        await asked(api, second, TYPES[0]),
+        await hand_in_document(api, second, TYPES[0]),
     ]
     ids = [document["Id"] for document in made]
 
-    async def listed(path: str) -> list[str]:
+    async def list_documents(path: str) -> list[str]:
         return [document["Id"] for document in await api.read(path)]
 
-    assert await listed("/kyc/documents") == ids
-    assert await listed("/kyc/documents?Sort=CreationDate:DESC&per_page=2") == ids[:0:-1]
-    assert await listed(f"/users/{first}/kyc/documents") == ids[:2]
-    assert await listed(f"/users/{first}/kyc/documents?Type=REGISTRATION_PROOF") == ids[1:2]
-    assert await listed("/kyc/documents?Status=VALIDATION_ASKED,VALIDATED") == ids[2:]
-    assert await listed("/KYC/documents?Type=IDENTITY_PROOF") == [ids[0], ids[2]]
-    await refused(api, await api.call("GET", "/kyc/documents?Type=PASSPORT"), 400, "param_error", "Type")
+    assert await list_documents("/kyc/documents") == ids
+    assert await list_documents("/kyc/documents?Sort=CreationDate:DESC&per_page=2") == ids[:0:-1]
+    assert await list_documents(f"/users/{first}/kyc/documents") == ids[:2]
+    assert await list_documents(f"/users/{first}/kyc/documents?Type=REGISTRATION_PROOF") == ids[1:2]
+    assert await list_documents("/kyc/documents?Status=VALIDATION_ASKED,VALIDATED") == ids[2:]
+    assert await list_documents("/KYC/documents?Type=IDENTITY_PROOF") == [ids[0], ids[2]]
+    await assert_refused(api, await api.call("GET", "/kyc/documents?Type=PASSPORT"), 400, "param_error", "Type")
 
 
 async def test_the_sandbox_has_no_place_for_a_file(api: MangopayApi) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from coffret.sandbox.kyc.checks import CheckRefusalReason
 from tests.coffret.sandbox.mangopay_api import Json, MangopayApi, running
-from tests.coffret.sandbox.owners import level, owner, refused, told
+from tests.coffret.sandbox.owners import assert_refused, level, list_events, owner
 
 RETURN = "https://shop.example/k/abcdefgh"
 WEEK = 7 * 24 * 3600
@@ -32,10 +32,10 @@ async def api() -> AsyncIterator[MangopayApi]:
         yield api
 
 
-async def opened(api: MangopayApi, kind: str = "BUSINESS", **changes: Any) -> Json:
+async def open_session(api: MangopayApi, kind: str = "BUSINESS", **changes: Any) -> Json:
     """A session of a new owner."""
     user = await owner(api, kind)
-    return await api.made(f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN, **changes})
+    return await api.create(f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN, **changes})
 
 
 async def decided(api: MangopayApi, id: str, outcome: str, **more: Any) -> Json:
@@ -45,19 +45,19 @@ async def decided(api: MangopayApi, id: str, outcome: str, **more: Any) -> Json:
 
 
 async def test_a_session_is_made_and_read(api: MangopayApi) -> None:
-    made = await opened(api, Tag="partner 7")
+    made = await open_session(api, Tag="partner 7")
     assert made["Id"].startswith("idnver_")
     assert made["HostedUrl"].startswith("http://sandbox.test/_provider/identity/")
     assert (made["Status"], made["ReturnUrl"], made["Tag"], made["Checks"]) == ("PENDING", RETURN, "partner 7", [])
     assert made["CreationDate"] == made["LastUpdate"] == int(api.clock.timestamp())
     assert await api.read(f"/identity-verifications/{made['Id']}") == made
-    assert await told(api, *EVENTS) == [("IDENTITY_VERIFICATION_PENDING", made["Id"])]
+    assert await list_events(api, *EVENTS) == [("IDENTITY_VERIFICATION_PENDING", made["Id"])]
 
 
 async def test_a_list_tells_less_than_the_session(api: MangopayApi) -> None:
-    made = await opened(api)
-    other = await api.made(f"/users/{made['UserId']}/identity-verifications", {"ReturnUrl": RETURN})
-    await opened(api)
+    made = await open_session(api)
+    other = await api.create(f"/users/{made['UserId']}/identity-verifications", {"ReturnUrl": RETURN})
+    await open_session(api)
     await decided(api, other["Id"], "validate")
     listed = await api.read(f"/users/{made['UserId']}/identity-verifications?Sort=CreationDate:DESC")
     assert [item["Id"] for item in listed] == [other["Id"], made["Id"]]
@@ -70,7 +70,7 @@ async def test_a_list_tells_less_than_the_session(api: MangopayApi) -> None:
 async def test_not_everybody_can_prove_an_identity(api: MangopayApi, kind: str) -> None:
     user = await api.payer() if kind == "PAYER" else await owner(api, kind)
     answer = await api.call("POST", f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN})
-    await refused(api, answer, 400, "param_error", "UserId")
+    await assert_refused(api, answer, 400, "param_error", "UserId")
     assert await api.read(f"/users/{user}/identity-verifications") == []
 
 
@@ -88,12 +88,12 @@ async def test_not_everybody_can_prove_an_identity(api: MangopayApi, kind: str) 
 async def test_a_wrong_body_is_refused(api: MangopayApi, body: Json, field: str) -> None:
     user = await owner(api)
     answer = await api.call("POST", f"/users/{user}/identity-verifications", body)
-    await refused(api, answer, 400, "param_error", field)
+    await assert_refused(api, answer, 400, "param_error", field)
     assert await api.read(f"/users/{user}/identity-verifications") == []
 
 
 async def test_fifty_characters_to_return_to(api: MangopayApi) -> None:
-    assert len((await opened(api, ReturnUrl=f"{RETURN:x<50}"))["ReturnUrl"]) == 50
+    assert len((await open_session(api, ReturnUrl=f"{RETURN:x<50}"))["ReturnUrl"]) == 50
 
 
 async def test_a_feature_that_is_not_activated(api: MangopayApi) -> None:
@@ -103,10 +103,10 @@ async def test_a_feature_that_is_not_activated(api: MangopayApi) -> None:
         "identity_verification": False,
     }
     answer = await api.call("POST", f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN})
-    await refused(api, answer, 403, "forbidden_ressource")
+    await assert_refused(api, answer, 403, "forbidden_ressource")
     await api.control("POST", "/switches", {"identity_verification": True})
     assert await api.read(f"/users/{user}/identity-verifications") == []
-    await api.made(f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN})
+    await api.create(f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN})
 
 
 @pytest.mark.parametrize(
@@ -119,11 +119,11 @@ async def test_a_feature_that_is_not_activated(api: MangopayApi) -> None:
 )
 async def test_what_is_not_known_is_not_found(api: MangopayApi, method: str, path: str) -> None:
     answer = await api.call(method, path, {"ReturnUrl": RETURN} if method == "POST" else None)
-    await refused(api, answer, 404, "ressource_not_found")
+    await assert_refused(api, answer, 404, "ressource_not_found")
 
 
 async def test_seven_days_to_hand_it_in(api: MangopayApi) -> None:
-    first, second = await opened(api), await opened(api)
+    first, second = await open_session(api), await open_session(api)
     await api.advance(WEEK - 5)
     assert (await api.read(f"/identity-verifications/{first['Id']}"))["Status"] == "PENDING"
     await decided(api, first["Id"], "validate")
@@ -132,13 +132,13 @@ async def test_seven_days_to_hand_it_in(api: MangopayApi) -> None:
     assert (expired["Status"], expired["Checks"]) == ("EXPIRED", [])
     assert second["CreationDate"] + WEEK <= expired["LastUpdate"] <= second["CreationDate"] + WEEK + 1
     assert (await api.read(f"/identity-verifications/{first['Id']}"))["Status"] == "VALIDATED"
-    assert await told(api, "IDENTITY_VERIFICATION_EXPIRED") == [("IDENTITY_VERIFICATION_EXPIRED", second["Id"])]
+    assert await list_events(api, "IDENTITY_VERIFICATION_EXPIRED") == [("IDENTITY_VERIFICATION_EXPIRED", second["Id"])]
     assert await level(api, second["UserId"]) == "LIGHT"
 
 
 @pytest.mark.parametrize("kind", CHECKS)
 async def test_validated(api: MangopayApi, kind: str) -> None:
-    made = await opened(api, kind)
+    made = await open_session(api, kind)
     await api.hook(*EVENTS, *LEVELS)
     done = await decided(api, made["Id"], "validate")
     assert done == await api.read(f"/identity-verifications/{made['Id']}")
@@ -158,7 +158,7 @@ def data_of(session: Json) -> dict[str, str]:
 
 
 async def test_verified_data_overwrite_a_persons(api: MangopayApi) -> None:
-    made = await opened(api, "NATURAL")
+    made = await open_session(api, "NATURAL")
     done = await decided(api, made["Id"], "validate", data={"LAST_NAME": "DUPOND", "BIRTHDATE": "665539200"})
     assert data_of(done) == {
         "FIRST_NAME": "JOANA",
@@ -171,7 +171,7 @@ async def test_verified_data_overwrite_a_persons(api: MangopayApi) -> None:
 
 
 async def test_verified_data_overwrite_a_companys(api: MangopayApi) -> None:
-    made = await opened(api)
+    made = await open_session(api)
     done = await decided(api, made["Id"], "validate", data={"COMPANY_NAME": "Maison Soleil SAS"})
     assert data_of(done) == {
         "COMPANY_NAME": "Maison Soleil SAS",
@@ -190,7 +190,7 @@ async def test_verified_data_overwrite_a_companys(api: MangopayApi) -> None:
 
 @pytest.mark.parametrize("reason", CheckRefusalReason)
 async def test_refused_for_a_reason(api: MangopayApi, reason: CheckRefusalReason) -> None:
-    made = await opened(api)
+    made = await open_session(api)
     before = await api.read(f"/sca/users/{made['UserId']}")
     done = await decided(api, made["Id"], "refuse", reason=reason)
     assert done["Status"] == "REFUSED"
@@ -198,13 +198,13 @@ async def test_refused_for_a_reason(api: MangopayApi, reason: CheckRefusalReason
     assert (document["Type"], document["CheckStatus"]) == ("IDENTITY_DOCUMENT_VERIFICATION", "REFUSED")
     assert [item["Type"] for item in document["Reasons"]] == [reason]
     assert all(item["Value"] for item in document["Reasons"])
-    assert await told(api, *EVENTS[1:]) == [("IDENTITY_VERIFICATION_FAILED", made["Id"])]
+    assert await list_events(api, *EVENTS[1:]) == [("IDENTITY_VERIFICATION_FAILED", made["Id"])]
     assert await api.read(f"/sca/users/{made['UserId']}") == before
 
 
 @pytest.mark.parametrize(("then", "end"), [("validate", "VALIDATED"), ("refuse", "REFUSED")])
 async def test_a_review_takes_a_minute(api: MangopayApi, then: str, end: str) -> None:
-    made = await opened(api)
+    made = await open_session(api)
     more = {"reason": "DOCUMENT_FALSIFIED", "comment": "The stamp is from next year."} if then == "refuse" else {}
     looked_at = await decided(api, made["Id"], f"review_{then}", **more)
     assert {check["Type"]: check["CheckStatus"] for check in looked_at["Checks"]} == {
@@ -222,11 +222,11 @@ async def test_a_review_takes_a_minute(api: MangopayApi, then: str, end: str) ->
     assert await level(api, made["UserId"]) == ("REGULAR" if then == "validate" else "LIGHT")
     said = [reason["Value"] for check in done["Checks"] for reason in check["Reasons"]]
     assert said == (["The stamp is from next year."] if then == "refuse" else [])
-    assert (await told(api, *EVENTS[1:]))[-1] == ("IDENTITY_VERIFICATION_INCONCLUSIVE", made["Id"])
+    assert (await list_events(api, *EVENTS[1:]))[-1] == ("IDENTITY_VERIFICATION_INCONCLUSIVE", made["Id"])
 
 
 async def test_a_review_without_an_end_waits(api: MangopayApi) -> None:
-    made = await opened(api)
+    made = await open_session(api)
     await decided(api, made["Id"], "review")
     await api.advance(2 * WEEK)
     assert (await api.read(f"/identity-verifications/{made['Id']}"))["Status"] == "REVIEW"
@@ -235,7 +235,7 @@ async def test_a_review_without_an_end_waits(api: MangopayApi) -> None:
 
 
 async def test_whoever_becomes_a_partnership_meanwhile(api: MangopayApi) -> None:
-    made = await opened(api)
+    made = await open_session(api)
     await decided(api, made["Id"], "review_validate")
     path = f"/sca/users/legal/{made['UserId']}"
     changed = await api.call("PUT", path, {"LegalPersonType": "PARTNERSHIP"})
@@ -245,7 +245,7 @@ async def test_whoever_becomes_a_partnership_meanwhile(api: MangopayApi) -> None
 
 
 async def test_a_planned_review_can_be_cut_short_once(api: MangopayApi) -> None:
-    made = await opened(api)
+    made = await open_session(api)
     await decided(api, made["Id"], "review_validate")
     await decided(api, made["Id"], "refuse", reason="FACE_MATCH_FAIL")
     await api.advance(120)
@@ -253,16 +253,16 @@ async def test_a_planned_review_can_be_cut_short_once(api: MangopayApi) -> None:
 
 
 async def test_out_of_date(api: MangopayApi) -> None:
-    made = await opened(api)
-    second = await api.made(f"/users/{made['UserId']}/identity-verifications", {"ReturnUrl": RETURN})
+    made = await open_session(api)
+    second = await api.create(f"/users/{made['UserId']}/identity-verifications", {"ReturnUrl": RETURN})
     for id in (made["Id"], second["Id"]):
         await decided(api, id, "validate")
-    assert await told(api, *LEVELS) == [("USER_KYC_REGULAR", made["UserId"])]
+    assert await list_events(api, *LEVELS) == [("USER_KYC_REGULAR", made["UserId"])]
     assert (await decided(api, made["Id"], "out_of_date"))["Status"] == "OUT_OF_DATE"
     assert await level(api, made["UserId"]) == "REGULAR", "the other session still proves it"
     await decided(api, second["Id"], "out_of_date")
     assert await level(api, made["UserId"]) == "LIGHT"
-    assert await told(api, "IDENTITY_VERIFICATION_OUTDATED", "USER_KYC_LIGHT") == [
+    assert await list_events(api, "IDENTITY_VERIFICATION_OUTDATED", "USER_KYC_LIGHT") == [
         ("IDENTITY_VERIFICATION_OUTDATED", made["Id"]),
         ("IDENTITY_VERIFICATION_OUTDATED", second["Id"]),
         ("USER_KYC_LIGHT", made["UserId"]),
@@ -285,7 +285,7 @@ FOLLOWS = {(), ("validate",), ("refuse",), ("review",), ("expire",), ("review", 
 @pytest.mark.parametrize("before", sorted(FOLLOWS), ids=">".join)
 async def test_only_what_follows_happens(api: MangopayApi, before: tuple[str, ...]) -> None:
     for name, decision in ENDS.items():
-        made = await opened(api)
+        made = await open_session(api)
         for earlier in before:
             await decided(api, made["Id"], **ENDS[earlier])
         at = await api.read(f"/identity-verifications/{made['Id']}")
@@ -312,7 +312,7 @@ async def test_only_what_follows_happens(api: MangopayApi, before: tuple[str, ..
     ],
 )
 async def test_a_decision_that_makes_no_sense(api: MangopayApi, kind: str, decision: Json, status: int) -> None:
-    made = await opened(api, kind)
+    made = await open_session(api, kind)
     answer = await api.http.post(f"/_sb/identity-verifications/{made['Id']}", json=decision)
     assert answer.status_code == status, answer.text
     assert await api.read(f"/identity-verifications/{made['Id']}") == made
@@ -328,7 +328,7 @@ async def test_the_control_plane_finds_no_such_session(api: MangopayApi) -> None
 async def test_state_outlives_a_restart_and_a_reset_forgets(tmp_path: Any) -> None:
     path = tmp_path / "sandbox.db"
     async with running(path) as api:
-        made = await opened(api)
+        made = await open_session(api)
         await decided(api, made["Id"], "review_validate")
     async with running(path, clock=api.clock) as api:
         await api.advance(61)

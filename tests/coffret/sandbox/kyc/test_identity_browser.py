@@ -1,4 +1,4 @@
-"""The page of a hosted identity check in a real browser: accessible in every state, on a phone and a desk, without a script."""
+"""The page of a hosted identity check in a real browser: accessible in every state, on a phone and a desktop, without a script."""
 
 from collections.abc import AsyncIterator
 
@@ -7,7 +7,7 @@ from playwright.async_api import Browser, ViewportSize
 
 from tests.coffret.sandbox.mangopay_api import Json, MangopayApi
 from tests.coffret.sandbox.owners import level, owner
-from tests.coffret.sandbox.served import BACK, served
+from tests.coffret.sandbox.sandbox_server import BACK, serve_sandbox
 from tests.servers.chromium import needs_chromium, reached, sound
 
 pytestmark = needs_chromium
@@ -20,10 +20,10 @@ class BrowsedSandbox:
     def __init__(self, origin: str, api: MangopayApi, browser: Browser) -> None:
         self.origin, self.api, self.browser = origin, api, browser
 
-    async def opened(self, kind: str = "BUSINESS", **changes: str) -> Json:
+    async def open_session(self, kind: str = "BUSINESS", **changes: str) -> Json:
         """A session of a new owner, who comes back to this origin."""
         user = await owner(self.api, kind, **changes)
-        return await self.api.made(f"/users/{user}/identity-verifications", {"ReturnUrl": f"{self.origin}{BACK}"})
+        return await self.api.create(f"/users/{user}/identity-verifications", {"ReturnUrl": f"{self.origin}{BACK}"})
 
     async def status(self, session: Json) -> str:
         """Where the session stands."""
@@ -33,7 +33,7 @@ class BrowsedSandbox:
 
 @pytest.fixture
 async def browsed(browser: Browser) -> AsyncIterator[BrowsedSandbox]:
-    async with served() as (origin, api):
+    async with serve_sandbox() as (origin, api):
         yield BrowsedSandbox(origin, api, browser)
 
 
@@ -48,14 +48,14 @@ async def test_every_state_is_sound(browsed: BrowsedSandbox, scheme: str, langua
         ("NATURAL", "refuse:FACE_MATCH_FAIL"),
         ("BUSINESS", "review_refuse:DOCUMENT_NOT_ACCEPTED"),
     ):
-        session = await browsed.opened(kind)
+        session = await browsed.open_session(kind)
         await page.goto(session["HostedUrl"])
         await sound(page, f"identity {kind} {scheme}", desktop=scheme == "light")
         await page.click(f'button[value="{choice}"]')
         await page.wait_for_url(f"**{BACK}")
         await page.goto(session["HostedUrl"])
         await sound(page, f"identity {choice} {scheme}", desktop=scheme == "light")
-    session = await browsed.opened()
+    session = await browsed.open_session()
     await browsed.api.advance(7 * 24 * 3600)
     browsed.api.token = ""
     await page.goto(session["HostedUrl"])
@@ -67,7 +67,7 @@ async def test_every_state_is_sound(browsed: BrowsedSandbox, scheme: str, langua
 
 
 async def test_long_names_fit_a_phone(browsed: BrowsedSandbox) -> None:
-    session = await browsed.opened(
+    session = await browsed.open_session(
         Name="Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
     )
     page = await browsed.browser.new_page(viewport=PHONE, locale="fr")
@@ -78,7 +78,7 @@ async def test_long_names_fit_a_phone(browsed: BrowsedSandbox) -> None:
 async def test_by_keyboard_and_without_javascript(browsed: BrowsedSandbox) -> None:
     context = await browsed.browser.new_context(java_script_enabled=False, viewport=PHONE)
     page = await context.new_page()
-    session = await browsed.opened()
+    session = await browsed.open_session()
     await page.goto(session["HostedUrl"])
     await page.keyboard.press("Tab")
     assert await page.locator(":focus").text_content() == "Skip to the content"
@@ -91,7 +91,7 @@ async def test_by_keyboard_and_without_javascript(browsed: BrowsedSandbox) -> No
 
 async def test_whoever_leaves_can_come_back(browsed: BrowsedSandbox) -> None:
     page = await browsed.browser.new_page(viewport=PHONE)
-    session = await browsed.opened()
+    session = await browsed.open_session()
     await page.goto(session["HostedUrl"])
     await page.click(".aside a")
     await page.wait_for_url(f"**{BACK}")

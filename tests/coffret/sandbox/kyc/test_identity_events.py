@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.coffret.sandbox.mangopay_api import MangopayApi, running
-from tests.coffret.sandbox.owners import BANK_ACCOUNT, owner, told
+from tests.coffret.sandbox.owners import BANK_ACCOUNT, list_events, owner
 
 WATCHED = (
     "IDENTITY_VERIFICATION_PENDING",
@@ -26,7 +26,7 @@ async def api() -> AsyncIterator[MangopayApi]:
 async def validated(api: MangopayApi) -> tuple[str, str]:
     """A session that was validated, and its user."""
     user = await owner(api)
-    made = await api.made(f"/users/{user}/identity-verifications", {"ReturnUrl": "https://shop.example/k/1"})
+    made = await api.create(f"/users/{user}/identity-verifications", {"ReturnUrl": "https://shop.example/k/1"})
     await api.control("POST", f"/identity-verifications/{made['Id']}", {"outcome": "validate"})
     return made["Id"], user
 
@@ -88,7 +88,7 @@ async def test_never_but_on_the_list(api: MangopayApi) -> None:
     await api.control("POST", "/hooks/policy", {"kind": "dropped"})
     id, user = await validated(api)
     assert await api.notices() == []
-    assert await told(api, *WATCHED) == [
+    assert await list_events(api, *WATCHED) == [
         ("IDENTITY_VERIFICATION_PENDING", id),
         ("IDENTITY_VERIFICATION_VALIDATED", id),
         ("USER_KYC_REGULAR", user),
@@ -101,7 +101,7 @@ async def test_bank_accounts_that_are_cancelled_and_told_active(api: MangopayApi
     (enrolment,) = (await api.control("GET", "/sca"))["sessions"]
     await api.control("POST", f"/sca/{enrolment['token']}", {"outcome": "succeed"})
     await api.control("POST", "/hooks/policy", {"kind": "stale"})
-    recipient = await api.made(f"/users/{user}/recipients", BANK_ACCOUNT)
+    recipient = await api.create(f"/users/{user}/recipients", BANK_ACCOUNT)
     await api.advance(601)
     assert await api.notices() == [("RECIPIENT_ACTIVE", recipient["Id"])]
     assert (await api.read(f"/recipients/{recipient['Id']}"))["Status"] == "CANCELED"

@@ -21,10 +21,10 @@ async def api() -> AsyncIterator[MangopayApi]:
         yield api
 
 
-async def opened(api: MangopayApi, kind: str = "BUSINESS") -> Json:
+async def open_session(api: MangopayApi, kind: str = "BUSINESS") -> Json:
     """A session of a new owner."""
     user = await owner(api, kind)
-    return await api.made(f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN})
+    return await api.create(f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN})
 
 
 def path(session: Json) -> str:
@@ -44,7 +44,7 @@ async def status(api: MangopayApi, session: Json) -> str:
 
 
 async def test_the_page_shows_who_and_until_when(api: MangopayApi) -> None:
-    session = await opened(api)
+    session = await open_session(api)
     page = await api.http.get(path(session))
     assert page.status_code == 200
     assert "Maison Soleil" in page.text
@@ -65,7 +65,7 @@ async def test_the_page_shows_who_and_until_when(api: MangopayApi) -> None:
 async def test_every_button_is_there_and_works(
     api: MangopayApi, choice: str, at_once: str, later: str, known: str
 ) -> None:
-    session = await opened(api)
+    session = await open_session(api)
     assert f'name="choice" value="{choice}"' in (await api.http.get(path(session))).text
     answer = await choose(api, session, choice)
     assert (answer.status_code, answer.headers["location"]) == (303, RETURN)
@@ -76,7 +76,7 @@ async def test_every_button_is_there_and_works(
 
 
 async def test_a_person_is_not_reviewed(api: MangopayApi) -> None:
-    session = await opened(api, "NATURAL")
+    session = await open_session(api, "NATURAL")
     page = await api.http.get(path(session))
     assert "Joana Dupont" in page.text
     assert "review" not in page.text
@@ -86,7 +86,7 @@ async def test_a_person_is_not_reviewed(api: MangopayApi) -> None:
 
 @pytest.mark.parametrize("choice", ["", "refuse", "refuse:BAD_MOOD", "out_of_date", "nonsense"])
 async def test_what_no_button_says_changes_nothing(api: MangopayApi, choice: str) -> None:
-    session = await opened(api)
+    session = await open_session(api)
     answer = await choose(api, session, choice)
     assert answer.status_code == 400
     assert 'value="validate"' in answer.text
@@ -94,7 +94,7 @@ async def test_what_no_button_says_changes_nothing(api: MangopayApi, choice: str
 
 
 async def test_a_second_choice_leads_to_where_the_first_one_led(api: MangopayApi) -> None:
-    session = await opened(api)
+    session = await open_session(api)
     await choose(api, session, "refuse:FACE_MATCH_FAIL")
     again = await choose(api, session, "validate")
     assert (again.status_code, again.headers["location"]) == (303, RETURN)
@@ -111,7 +111,7 @@ async def test_a_second_choice_leads_to_where_the_first_one_led(api: MangopayApi
     ],
 )
 async def test_a_page_that_was_used_says_so(api: MangopayApi, choice: str, code: int, title: str) -> None:
-    session = await opened(api)
+    session = await open_session(api)
     await choose(api, session, choice)
     page = await api.http.get(path(session))
     assert page.status_code == code
@@ -121,7 +121,7 @@ async def test_a_page_that_was_used_says_so(api: MangopayApi, choice: str, code:
 
 
 async def test_a_page_whose_time_is_up(api: MangopayApi) -> None:
-    session = await opened(api)
+    session = await open_session(api)
     await api.advance(WEEK - 5)
     assert (await api.http.get(path(session))).status_code == 200
     await api.advance(6)
@@ -133,7 +133,7 @@ async def test_a_page_whose_time_is_up(api: MangopayApi) -> None:
 
 
 async def test_a_check_that_is_out_of_date(api: MangopayApi) -> None:
-    session = await opened(api)
+    session = await open_session(api)
     for outcome in ("validate", "out_of_date"):
         await api.control("POST", f"/identity-verifications/{session['Id']}", {"outcome": outcome})
     for page in (await api.http.get(path(session)), await choose(api, session, "validate")):
@@ -153,7 +153,7 @@ async def test_a_page_that_never_was(api: MangopayApi) -> None:
 
 async def test_names_are_shown_as_text(api: MangopayApi) -> None:
     user = await owner(api, Name="<script>x</script>")
-    session = await api.made(f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN})
+    session = await api.create(f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN})
     page = await api.http.get(path(session))
     assert "<script>" not in page.text
     assert "&lt;script&gt;x" in page.text
@@ -161,7 +161,7 @@ async def test_names_are_shown_as_text(api: MangopayApi) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_the_page_in_every_language(api: MangopayApi, language: str) -> None:
-    session = await opened(api)
+    session = await open_session(api)
     for page in (
         await api.http.get(path(session), headers={"Accept-Language": language}),
         await api.http.get(path(session), params={"lang": language}),

@@ -26,7 +26,7 @@ async def partner(api: MangopayApi, known: str) -> str:
 
 async def paying(api: MangopayApi, **changes: Any) -> Json:
     """A new pay-in for the partner."""
-    return await api.made("/payins/card/web", {**payin_body(await api.payer()), **changes})
+    return await api.create("/payins/card/web", {**payin_body(await api.payer()), **changes})
 
 
 def meant_for(*users: str) -> Json:
@@ -66,7 +66,7 @@ async def test_every_beneficiary_has_to_be_identified(api: MangopayApi) -> None:
     user, other = await partner(api, "REGULAR"), await owner(api)
     await api.control("POST", "/switches", {"kyc_policy": "eea_2026"})
     assert (await paying(api, **meant_for(user, other)))["ResultCode"] == REFUSED
-    session = await api.made(f"/users/{other}/identity-verifications", {"ReturnUrl": "https://shop.example/k/1"})
+    session = await api.create(f"/users/{other}/identity-verifications", {"ReturnUrl": "https://shop.example/k/1"})
     await api.control("POST", f"/identity-verifications/{session['Id']}", {"outcome": "validate"})
     assert (await paying(api, **meant_for(user, other)))["Status"] == "CREATED"
     await api.control("POST", f"/identity-verifications/{session['Id']}", {"outcome": "out_of_date"})
@@ -76,7 +76,7 @@ async def test_every_beneficiary_has_to_be_identified(api: MangopayApi) -> None:
 
 async def test_a_payers_own_wallet_is_no_owners(api: MangopayApi) -> None:
     user, payer = await partner(api, "LIGHT"), await api.payer()
-    wallet = await api.made("/wallets", {"Owners": [payer], "Description": "Buyer", "Currency": "EUR"})
+    wallet = await api.create("/wallets", {"Owners": [payer], "Description": "Buyer", "Currency": "EUR"})
     await api.control("POST", "/switches", {"kyc_policy": "eea_2026"})
     assert (await paying(api, CreditedWalletId=wallet["Id"]))["Status"] == "CREATED"
     assert (await paying(api, CreditedWalletId=wallet["Id"], **meant_for(user)))["ResultCode"] == REFUSED
@@ -84,12 +84,12 @@ async def test_a_payers_own_wallet_is_no_owners(api: MangopayApi) -> None:
 
 async def test_refunds_are_never_refused_for_it(api: MangopayApi) -> None:
     user = await owner(api)
-    wallet = await api.made("/wallets", {"Owners": [user], "Description": "Partner", "Currency": "EUR"})
+    wallet = await api.create("/wallets", {"Owners": [user], "Description": "Partner", "Currency": "EUR"})
     payin = await paying(api, CreditedWalletId=wallet["Id"])
     await api.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970107111111119"})
     await api.control("POST", "/switches", {"kyc_policy": "eea_2026"})
     assert (await paying(api, CreditedWalletId=wallet["Id"]))["ResultCode"] == REFUSED
-    refund = await api.made(f"/payins/{payin['Id']}/refunds", {"AuthorId": payin["AuthorId"]})
+    refund = await api.create(f"/payins/{payin['Id']}/refunds", {"AuthorId": payin["AuthorId"]})
     assert refund["Status"] == "SUCCEEDED"
 
 

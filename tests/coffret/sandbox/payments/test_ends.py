@@ -39,7 +39,7 @@ async def pass_time(api: MangopayApi, seconds: float) -> None:
 
 async def handed_in(things: WireObjects, **chosen: object) -> Json:
     """A document that has a page and waits to be examined."""
-    document = await things.made("create_document", **chosen)
+    document = await things.create("create_document", **chosen)
     path = f"/users/partner/kyc/documents/{document['Id']}"
     assert (await things.api.call("POST", f"{path}/pages", {"File": wire.sample("base64")})).status_code == 204
     answer = await things.api.call("PUT", path, {"Status": "VALIDATION_ASKED"})
@@ -72,7 +72,7 @@ async def events_of(api: MangopayApi, id: str) -> list[str]:
 @pytest.mark.parametrize("end", CODES["ends"], ids=lambda end: f"{end['make']}-{end.get('outcome', end.get('after'))}")
 async def test_how_things_end(things: WireObjects, end: Json) -> None:
     document = end["make"] == "create_document"
-    thing = await handed_in(things) if document else await things.made(end["make"])
+    thing = await handed_in(things) if document else await things.create(end["make"])
     await bring_about(things, end, thing)
     now = await things.api.read(READ[end["make"]].format(thing["Id"]))
     assert now["UserStatus" if end["make"] == "create_legal_owner" else "Status"] == end["status"]
@@ -102,7 +102,7 @@ async def test_a_document_is_refused_as_its_tag_asks(things: WireObjects, tag: s
 
 @pytest.mark.parametrize("reason", CODES["refusals"]["identity"])
 async def test_an_identity_is_refused_for_every_reason(things: WireObjects, reason: str) -> None:
-    session = await things.made("create_identity")
+    session = await things.create("create_identity")
     path = f"/identity-verifications/{session['Id']}"
     await things.api.control("POST", path, {"outcome": "refuse", "reason": reason})
     refused = await things.api.read(path)

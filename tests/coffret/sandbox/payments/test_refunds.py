@@ -23,7 +23,7 @@ async def refund(
     api: MangopayApi, payin: Json, amount: int | None = None, fees: int | None = None, **more: Any
 ) -> Json:
     amounts = {} if amount is None else {"DebitedFunds": eur(amount), "Fees": eur(fees or 0)}
-    return await api.made(f"/payins/{payin['Id']}/refunds", {"AuthorId": payin["AuthorId"], **amounts, **more})
+    return await api.create(f"/payins/{payin['Id']}/refunds", {"AuthorId": payin["AuthorId"], **amounts, **more})
 
 
 async def balance(api: MangopayApi) -> int:
@@ -31,8 +31,8 @@ async def balance(api: MangopayApi) -> int:
     return amount
 
 
-def end(made: Json) -> tuple[str, str]:
-    return made["Status"], made["ResultCode"]
+def end(created: Json) -> tuple[str, str]:
+    return created["Status"], created["ResultCode"]
 
 
 async def test_whole(api: MangopayApi) -> None:

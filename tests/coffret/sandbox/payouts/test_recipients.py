@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.coffret.sandbox.mangopay_api import Json, MangopayApi, running
-from tests.coffret.sandbox.owners import ADDRESS, BANK_ACCOUNT, IBAN, owner, refused, told
+from tests.coffret.sandbox.owners import ADDRESS, BANK_ACCOUNT, IBAN, assert_refused, list_events, owner
 
 EVENTS = ["RECIPIENT_ACTIVE", "RECIPIENT_CANCELED", "RECIPIENT_DEACTIVATED"]
 INDIVIDUAL: Json = {
@@ -55,9 +55,9 @@ async def conclude(api: MangopayApi, action: Json, outcome: str) -> None:
     await api.control("POST", f"/sca/{token}", {"outcome": outcome})
 
 
-async def made(api: MangopayApi, user: str, body: Json = BANK_ACCOUNT) -> Json:
+async def create_recipient(api: MangopayApi, user: str, body: Json = BANK_ACCOUNT) -> Json:
     """A recipient."""
-    return await api.made(f"/users/{user}/recipients", body)
+    return await api.create(f"/users/{user}/recipients", body)
 
 
 async def read(api: MangopayApi, recipient: Json) -> Json:
@@ -73,7 +73,7 @@ async def count(api: MangopayApi, user: str) -> int:
 
 async def test_whoever_authenticates_makes_it_usable(api: MangopayApi) -> None:
     user = await enrolled(api)
-    recipient = await made(api, user, {**BANK_ACCOUNT, "Tag": "partner 7"})
+    recipient = await create_recipient(api, user, {**BANK_ACCOUNT, "Tag": "partner 7"})
     assert recipient["Id"].startswith("rec_")
     assert recipient["PendingUserAction"]["RedirectUrl"].startswith("http://sandbox.test/_provider/sca?token=")
     assert recipient == {
@@ -96,13 +96,13 @@ async def test_whoever_authenticates_makes_it_usable(api: MangopayApi) -> None:
     assert await read(api, recipient) == recipient
     await conclude(api, recipient["PendingUserAction"], "succeed")
     assert await read(api, recipient) == {**recipient, "Status": "ACTIVE", "PendingUserAction": None}
-    assert await told(api, *EVENTS) == [("RECIPIENT_ACTIVE", recipient["Id"])]
+    assert await list_events(api, *EVENTS) == [("RECIPIENT_ACTIVE", recipient["Id"])]
 
 
 @pytest.mark.parametrize("how", ["failed", "late"])
 async def test_without_authentication_it_is_cancelled_for_good(api: MangopayApi, how: str) -> None:
     user = await enrolled(api)
-    recipient = await made(api, user)
+    recipient = await create_recipient(api, user)
     if how == "failed":
         await conclude(api, recipient["PendingUserAction"], "fail")
     else:
@@ -110,8 +110,8 @@ async def test_without_authentication_it_is_cancelled_for_good(api: MangopayApi,
         assert (await read(api, recipient))["Status"] == "PENDING"
         await api.advance(6)
     assert await read(api, recipient) == {**recipient, "Status": "CANCELED", "PendingUserAction": None}
-    assert await told(api, *EVENTS) == [("RECIPIENT_CANCELED", recipient["Id"])]
-    again = await made(api, user)
+    assert await list_events(api, *EVENTS) == [("RECIPIENT_CANCELED", recipient["Id"])]
+    again = await create_recipient(api, user)
     assert again["Id"] != recipient["Id"]
     await conclude(api, again["PendingUserAction"], "succeed")
     assert (await read(api, again))["Status"] == "ACTIVE"
@@ -121,7 +121,7 @@ async def test_without_authentication_it_is_cancelled_for_good(api: MangopayApi,
 async def test_an_email_that_goes_around_authentication(api: MangopayApi) -> None:
     user = await owner(api)
     await api.hook(*EVENTS)
-    recipient = await made(api, user)
+    recipient = await create_recipient(api, user)
     assert (recipient["Status"], recipient["PendingUserAction"]) == ("PENDING", None)
     assert (await read(api, recipient))["Status"] == "ACTIVE"
     await api.advance(1)
@@ -130,7 +130,7 @@ async def test_an_email_that_goes_around_authentication(api: MangopayApi) -> Non
 
 async def test_accounts_for_pay_ins_need_no_authentication(api: MangopayApi) -> None:
     for user in (await api.payer(), await enrolled(api)):
-        recipient = await made(api, user, {**INDIVIDUAL, "RecipientScope": "PAYIN"})
+        recipient = await create_recipient(api, user, {**INDIVIDUAL, "RecipientScope": "PAYIN"})
         assert (recipient["Status"], recipient["PendingUserAction"]) == ("PENDING", None)
         assert (await read(api, recipient))["Status"] == "ACTIVE"
 
@@ -139,11 +139,11 @@ async def test_consent_stands_for_authentication(api: MangopayApi) -> None:
     user = await enrolled(api)
     body = {**BANK_ACCOUNT, "ScaContext": "USER_NOT_PRESENT"}
     answer = await api.call("POST", f"/users/{user}/recipients", body)
-    await refused(api, answer, 403, "forbidden_ressource")
+    await assert_refused(api, answer, 403, "forbidden_ressource")
     assert await count(api, user) == 0
-    consent = await api.made(f"/sca/users/{user}/consent", {})
+    consent = await api.create(f"/sca/users/{user}/consent", {})
     await conclude(api, consent["PendingUserAction"], "succeed")
-    recipient = await made(api, user, body)
+    recipient = await create_recipient(api, user, body)
     assert recipient["PendingUserAction"] is None
     assert (await read(api, recipient))["Status"] == "ACTIVE"
 
@@ -152,9 +152,9 @@ async def test_refused_to_payers_and_to_whoever_has_not_enrolled(api: MangopayAp
     payer, pending = await api.payer(), await owner(api, email=REAL_EMAIL)
     for path in ("recipients", "recipients/validate"):
         answer = await api.call("POST", f"/users/{payer}/{path}", BANK_ACCOUNT)
-        await refused(api, answer, 400, "param_error", "RecipientScope")
+        await assert_refused(api, answer, 400, "param_error", "RecipientScope")
         answer = await api.call("POST", f"/users/{pending}/{path}", BANK_ACCOUNT)
-        await refused(api, answer, 403, "forbidden_ressource")
+        await assert_refused(api, answer, 403, "forbidden_ressource")
     assert await count(api, payer) == await count(api, pending) == 0
 
 
@@ -205,9 +205,9 @@ async def test_a_wrong_account_is_refused(api: MangopayApi, body: Json, field: s
     user = await owner(api)
     for path in ("recipients", "recipients/validate"):
         answer = await api.call("POST", f"/users/{user}/{path}", changed(body, field, value))
-        await refused(api, answer, 400, "param_error", field)
+        await assert_refused(api, answer, 400, "param_error", field)
     assert await count(api, user) == 0
-    assert await told(api, *EVENTS) == []
+    assert await list_events(api, *EVENTS) == []
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ async def test_a_wrong_account_is_refused(api: MangopayApi, body: Json, field: s
 async def test_what_does_not_fit_together_is_refused(api: MangopayApi, body: Json, field: str) -> None:
     user = await owner(api)
     answer = await api.call("POST", f"/users/{user}/recipients", body)
-    await refused(api, answer, 400, "param_error", field)
+    await assert_refused(api, answer, 400, "param_error", field)
     assert await count(api, user) == 0
 
 
@@ -234,7 +234,7 @@ async def test_ways_of_payment_that_are_not_modelled_say_so(api: MangopayApi, co
     account = {"IBAN": IBAN} if currency == "EUR" else {"AccountNumber": "31926819"}
     body = {**BANK_ACCOUNT, "LocalBankTransfer": {currency: account}, "Country": country, "Currency": currency}
     answer = await api.call("POST", f"/users/{user}/recipients", body)
-    await refused(api, answer, 501, "not_modelled_by_sandbox")
+    await assert_refused(api, answer, 501, "not_modelled_by_sandbox")
     assert await count(api, user) == 0
 
 
@@ -245,61 +245,61 @@ async def test_what_validation_lets_pass_can_be_made(api: MangopayApi) -> None:
         assert (answer.status_code, answer.content) == (200, b""), answer.text
     assert await count(api, user) == 0
     for body in (BANK_ACCOUNT, INDIVIDUAL, INTERNATIONAL, german(1, 9)):
-        await made(api, user, body)
+        await create_recipient(api, user, body)
     assert await count(api, user) == 4
 
 
-@pytest.mark.parametrize(("last", "check", "found"), [(1, 9, "MATCH"), (4, 25, "NO_MATCH")])
-async def test_the_bank_is_asked_for_the_holders_name(api: MangopayApi, last: int, check: int, found: str) -> None:
-    recipient = await made(api, await owner(api), german(last, check))
+@pytest.mark.parametrize(("last", "check", "match"), [(1, 9, "MATCH"), (4, 25, "NO_MATCH")])
+async def test_the_bank_is_asked_for_the_holders_name(api: MangopayApi, last: int, check: int, match: str) -> None:
+    recipient = await create_recipient(api, await owner(api), german(last, check))
     payee = recipient["RecipientVerificationOfPayee"]
-    assert payee["RecipientVerificationCheck"] == found
+    assert payee["RecipientVerificationCheck"] == match
     assert payee["RecipientVerificationId"]
     assert payee["RecipientVerificationMessage"]
     assert (await read(api, recipient))["RecipientVerificationOfPayee"] == payee
 
 
 async def test_an_international_account(api: MangopayApi) -> None:
-    recipient = await made(api, await owner(api), INTERNATIONAL)
+    recipient = await create_recipient(api, await owner(api), INTERNATIONAL)
     assert recipient["InternationalBankTransfer"] == {"AccountNumber": IBAN, "BIC": "BNPAFRPP"}
     assert (recipient["LocalBankTransfer"], recipient["RecipientVerificationOfPayee"]) == (None, None)
 
 
 async def test_deactivated_for_good(api: MangopayApi) -> None:
-    recipient = await made(api, await owner(api))
+    recipient = await create_recipient(api, await owner(api))
     path = f"/recipients/{recipient['Id']}"
     for body in ({}, {"Status": "ACTIVE"}):
-        await refused(api, await api.call("PUT", path, body), 400, "param_error", "Status")
+        await assert_refused(api, await api.call("PUT", path, body), 400, "param_error", "Status")
     assert (await read(api, recipient))["Status"] == "ACTIVE"
     answer = await api.call("PUT", path, {"Status": "DEACTIVATED"})
     assert (answer.status_code, answer.json()["Status"]) == (200, "DEACTIVATED")
-    await refused(api, await api.call("PUT", path, {"Status": "DEACTIVATED"}), 400, "param_error", "Status")
-    assert await told(api, *EVENTS) == [
+    await assert_refused(api, await api.call("PUT", path, {"Status": "DEACTIVATED"}), 400, "param_error", "Status")
+    assert await list_events(api, *EVENTS) == [
         ("RECIPIENT_ACTIVE", recipient["Id"]),
         ("RECIPIENT_DEACTIVATED", recipient["Id"]),
     ]
 
 
 async def test_what_waits_is_not_deactivated(api: MangopayApi) -> None:
-    recipient = await made(api, await enrolled(api))
+    recipient = await create_recipient(api, await enrolled(api))
     answer = await api.call("PUT", f"/recipients/{recipient['Id']}", {"Status": "DEACTIVATED"})
-    await refused(api, answer, 400, "param_error", "Status")
+    await assert_refused(api, answer, 400, "param_error", "Status")
     assert await read(api, recipient) == recipient
 
 
 async def test_lists_tell_less_and_newest_first(api: MangopayApi) -> None:
     user = await owner(api)
-    first = await made(api, user)
-    pay_in = await made(api, user, {**BANK_ACCOUNT, "RecipientScope": "PAYIN"})
+    first = await create_recipient(api, user)
+    pay_in = await create_recipient(api, user, {**BANK_ACCOUNT, "RecipientScope": "PAYIN"})
     await api.advance(2)
-    last = await made(api, user, INTERNATIONAL)
+    last = await create_recipient(api, user, INTERNATIONAL)
 
-    async def listed(query: str = "") -> list[str]:
+    async def list_recipients(query: str = "") -> list[str]:
         return [item["Id"] for item in await api.read(f"/users/{user}/recipients{query}")]
 
-    assert await listed() == [last["Id"], first["Id"]]
-    assert await listed("?RecipientScope=PAYIN") == [pay_in["Id"]]
-    assert await listed("?RecipientScope=ALL&Sort=CreationDate:ASC") == [first["Id"], pay_in["Id"], last["Id"]]
+    assert await list_recipients() == [last["Id"], first["Id"]]
+    assert await list_recipients("?RecipientScope=PAYIN") == [pay_in["Id"]]
+    assert await list_recipients("?RecipientScope=ALL&Sort=CreationDate:ASC") == [first["Id"], pay_in["Id"], last["Id"]]
     (brief, *_) = await api.read(f"/users/{user}/recipients")
     assert brief == {
         name: (await read(api, last))[name]
@@ -317,7 +317,7 @@ async def test_lists_tell_less_and_newest_first(api: MangopayApi) -> None:
         )
     }
     answer = await api.call("GET", f"/users/{user}/recipients?RecipientScope=BOTH")
-    await refused(api, answer, 400, "param_error", "RecipientScope")
+    await assert_refused(api, answer, 400, "param_error", "RecipientScope")
 
 
 async def test_what_is_not_known_is_not_found(api: MangopayApi) -> None:
@@ -328,7 +328,7 @@ async def test_what_is_not_known_is_not_found(api: MangopayApi) -> None:
         ("POST", "/users/none/recipients", BANK_ACCOUNT),
         ("POST", "/users/none/recipients/validate", BANK_ACCOUNT),
     ):
-        await refused(api, await api.call(method, path, body), 404, "ressource_not_found")
+        await assert_refused(api, await api.call(method, path, body), 404, "ressource_not_found")
 
 
 @pytest.mark.parametrize("names", [("payoutMethodType", "recipientType", "currency", "country"), None])
@@ -365,14 +365,14 @@ async def test_ways_of_payment(api: MangopayApi, country: str, methods: list[str
 
 async def test_questions_that_lack_something(api: MangopayApi) -> None:
     answer = await api.call("GET", "/recipients/payout-methods", params={"country": "FR"})
-    await refused(api, answer, 400, "param_error", "Currency")
+    await assert_refused(api, answer, 400, "param_error", "Currency")
     answer = await api.call("GET", "/recipients/schema", params={"country": "FR", "currency": "EUR"})
-    await refused(api, answer, 400, "param_error", "PayoutMethodType", "RecipientType")
+    await assert_refused(api, answer, 400, "param_error", "PayoutMethodType", "RecipientType")
     answer = await api.call("GET", "/recipients/payout-methods", params={"country": "US", "currency": "EUR"})
-    await refused(api, answer, 501, "not_modelled_by_sandbox")
+    await assert_refused(api, answer, 501, "not_modelled_by_sandbox")
 
 
 async def test_old_bank_accounts_are_not_modelled(api: MangopayApi) -> None:
     user = await owner(api)
     for method, path in (("GET", "bankaccounts"), ("POST", "bankaccounts/iban")):
-        await refused(api, await api.call(method, f"/users/{user}/{path}"), 501, "not_modelled_by_sandbox")
+        await assert_refused(api, await api.call(method, f"/users/{user}/{path}"), 501, "not_modelled_by_sandbox")

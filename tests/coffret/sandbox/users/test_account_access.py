@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.coffret.sandbox.mangopay_api import Json, MangopayApi, running
-from tests.coffret.sandbox.people import BACK, enrolled, owner, step, token_of, told
+from tests.coffret.sandbox.people import BACK, enrolled, list_events, owner, step, token_of
 
 DAY = 24 * 3600
 
@@ -21,7 +21,7 @@ async def api() -> AsyncIterator[MangopayApi]:
 
 async def account(api: MangopayApi, user: Json) -> tuple[str, tuple[str, ...]]:
     """A wallet of a user, and every address that shows what is in it."""
-    wallet = await api.made("/wallets", {"Owners": [user["Id"]], "Description": "Main", "Currency": "EUR"})
+    wallet = await api.create("/wallets", {"Owners": [user["Id"]], "Description": "Main", "Currency": "EUR"})
     assert wallet["Balance"] == {"Currency": "EUR", "Amount": 0}
     id = wallet["Id"]
     return id, (
@@ -32,7 +32,7 @@ async def account(api: MangopayApi, user: Json) -> tuple[str, tuple[str, ...]]:
     )
 
 
-def asked(answer: httpx.Response) -> str:
+def authentication_page(answer: httpx.Response) -> str:
     """The page that an owner is asked to authenticate at, for the client."""
     assert answer.status_code == 401, answer.text
     assert answer.json()["errors"] is None
@@ -55,7 +55,7 @@ async def test_an_owner_authenticates_once_in_180_days(api: MangopayApi) -> None
     _, paths = await account(api, user)
     for path in paths:
         for query in ("", "?ScaContext=USER_PRESENT"):
-            page = asked(await api.call("GET", path + query))
+            page = authentication_page(await api.call("GET", path + query))
     await authenticate(api, page)
     opened = (await api.control("GET", f"/users/{user['Id']}"))["access_until"]
     for path in paths:
@@ -64,19 +64,19 @@ async def test_an_owner_authenticates_once_in_180_days(api: MangopayApi) -> None
     await api.log_in()
     assert (await api.call("GET", paths[0])).status_code == 200
     await api.advance(1)
-    asked(await api.call("GET", paths[0]))
-    assert await told(api, "SCA_ENROLLMENT_EXPIRED", "SCA_ENROLLMENT_FAILED") == []
+    authentication_page(await api.call("GET", paths[0]))
+    assert await list_events(api, "SCA_ENROLLMENT_EXPIRED", "SCA_ENROLLMENT_FAILED") == []
 
 
 @pytest.mark.parametrize("outcome", ["fail", "expire", "leave"])
 async def test_whoever_does_not_authenticate_sees_nothing(api: MangopayApi, outcome: str) -> None:
     user = await enrolled(api)
     id, _ = await account(api, user)
-    page = asked(await api.call("GET", f"/wallets/{id}"))
+    page = authentication_page(await api.call("GET", f"/wallets/{id}"))
     token = page.split("token=")[1].split("&")[0]
     session = await api.control("POST", f"/sca/{token}", {"outcome": outcome})
     assert (session["purpose"], session["user_id"]) == ("account_access", user["Id"])
-    asked(await api.call("GET", f"/wallets/{id}"))
+    authentication_page(await api.call("GET", f"/wallets/{id}"))
     assert (await api.read(f"/sca/users/{user['Id']}/sca-status"))["IsEnrolled"] is True
 
 
@@ -87,11 +87,11 @@ async def test_the_platform_alone_needs_consent(api: MangopayApi) -> None:
         answer = await api.call("GET", f"{path}?ScaContext=USER_NOT_PRESENT")
         assert (answer.status_code, answer.json()["Type"]) == (403, "forbidden_ressource")
     assert (await api.control("GET", "/sca"))["sessions"] == []
-    consent = await api.made(f"/sca/users/{user['Id']}/consent", {})
+    consent = await api.create(f"/sca/users/{user['Id']}/consent", {})
     await api.control("POST", f"/sca/{token_of(consent)}", {"outcome": "succeed"})
     for path in paths:
         assert (await api.call("GET", f"{path}?ScaContext=USER_NOT_PRESENT")).status_code == 200
-    asked(await api.call("GET", paths[0]))
+    authentication_page(await api.call("GET", paths[0]))
 
 
 async def test_while_pending_nobody_sees_the_account(api: MangopayApi) -> None:
@@ -121,7 +121,7 @@ async def test_a_seeded_owner_has_authenticated(api: MangopayApi) -> None:
     assert (await api.call("GET", "/wallets/wallet")).status_code == 200
     await api.advance(180 * DAY)
     await api.log_in()
-    asked(await api.call("GET", "/wallets/wallet"))
+    authentication_page(await api.call("GET", "/wallets/wallet"))
 
 
 async def test_a_context_that_there_is_not(api: MangopayApi) -> None:
@@ -146,7 +146,7 @@ async def test_wallets_change_without_authentication(api: MangopayApi) -> None:
     assert (await api.call("PUT", "/wallets/none", {})).status_code == 404
     await api.control("POST", f"/users/{user['Id']}", {"status": "ACTIVE"})
     consent = await api.call("GET", f"/wallets/{id}")
-    await authenticate(api, asked(consent))
+    await authenticate(api, authentication_page(consent))
     shown = await api.read(f"/wallets/{id}")
     assert (shown["Tag"], shown["Description"]) == ("partner 7", "Savings")
 

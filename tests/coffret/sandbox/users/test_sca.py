@@ -12,11 +12,11 @@ from tests.coffret.sandbox.people import (
     NATURAL,
     PERSON,
     enrolled,
+    list_events,
     owner,
     page_of,
     step,
     token_of,
-    told,
     walk,
 )
 
@@ -59,7 +59,7 @@ async def test_an_owner_enrols_and_is_active(api: MangopayApi) -> None:
     after = await api.read(f"/sca/users/{made['Id']}/sca-status")
     assert (after["UserStatus"], after["IsEnrolled"]) == ("ACTIVE", True)
     assert 29 <= after["LastEnrollmentDate"] - made["CreationDate"] <= 32
-    assert await told(api, ASKED, ACTIVATED, SUCCEEDED, FAILED, EXPIRED) == [
+    assert await list_events(api, ASKED, ACTIVATED, SUCCEEDED, FAILED, EXPIRED) == [
         (ASKED, made["Id"]),
         (ACTIVATED, made["Id"]),
         (SUCCEEDED, made["Id"]),
@@ -79,7 +79,7 @@ async def test_a_session_lives_ten_minutes(api: MangopayApi, seconds: float, wor
     answer = await step(api, page_of(made), "code")
     assert answer.status_code == (303 if works else 410)
     assert await status(api, made["Id"]) == ("ACTIVE" if works else "PENDING_USER_ACTION")
-    assert await told(api, EXPIRED, SUCCEEDED) == [(SUCCEEDED if works else EXPIRED, made["Id"])]
+    assert await list_events(api, EXPIRED, SUCCEEDED) == [(SUCCEEDED if works else EXPIRED, made["Id"])]
 
 
 async def test_what_expires_unseen_is_told_at_its_moment(api: MangopayApi) -> None:
@@ -95,7 +95,7 @@ async def test_what_expires_unseen_is_told_at_its_moment(api: MangopayApi) -> No
 async def test_a_new_link_leaves_the_old_one_good(api: MangopayApi) -> None:
     made = await owner(api)
     await api.advance(300)
-    other = await api.made(f"/sca/users/{made['Id']}/enrollment", {})
+    other = await api.create(f"/sca/users/{made['Id']}/enrollment", {})
     assert token_of(other) != token_of(made)
     sessions = (await api.control("GET", f"/sca?user={made['Id']}"))["sessions"]
     assert [session["token"] for session in sessions] == [token_of(made), token_of(other)]
@@ -103,13 +103,13 @@ async def test_a_new_link_leaves_the_old_one_good(api: MangopayApi) -> None:
     await walk(api, page_of(made))
     assert await status(api, made["Id"]) == "ACTIVE"
     await walk(api, page_of(other))
-    assert await told(api, ACTIVATED, SUCCEEDED) == [(ACTIVATED, made["Id"]), *[(SUCCEEDED, made["Id"])] * 2]
+    assert await list_events(api, ACTIVATED, SUCCEEDED) == [(ACTIVATED, made["Id"]), *[(SUCCEEDED, made["Id"])] * 2]
 
 
 async def test_the_new_link_outlives_the_old_one(api: MangopayApi) -> None:
     made = await owner(api)
     await api.advance(300)
-    other = await api.made(f"/sca/users/{made['Id']}/enrollment", {})
+    other = await api.create(f"/sca/users/{made['Id']}/enrollment", {})
     await api.advance(301)
     assert (await api.http.get(page_of(made))).status_code == 410
     await walk(api, page_of(other))
@@ -119,13 +119,13 @@ async def test_the_new_link_outlives_the_old_one(api: MangopayApi) -> None:
 async def test_a_new_enrolment_never_changes_the_status(api: MangopayApi) -> None:
     user = await enrolled(api)
     for outcome, event in (("fail", FAILED), ("expire", EXPIRED)):
-        again = await api.made(f"/sca/users/{user['Id']}/enrollment", {})
+        again = await api.create(f"/sca/users/{user['Id']}/enrollment", {})
         assert await status(api, user["Id"]) == "ACTIVE"
         await api.control("POST", f"/sca/{token_of(again)}", {"outcome": outcome})
         assert await status(api, user["Id"]) == "ACTIVE"
-        assert await told(api, event) == [(event, user["Id"])]
+        assert await list_events(api, event) == [(event, user["Id"])]
     assert (await api.read(f"/sca/users/{user['Id']}/sca-status"))["IsEnrolled"] is True
-    assert len(await told(api, ASKED)) == 1
+    assert len(await list_events(api, ASKED)) == 1
 
 
 async def test_after_a_failure_another_try_succeeds(api: MangopayApi) -> None:
@@ -137,8 +137,8 @@ async def test_after_a_failure_another_try_succeeds(api: MangopayApi) -> None:
     assert (await step(api, page, "code", {"code": "111111"})).status_code == 303
     assert await status(api, made["Id"]) == "PENDING_USER_ACTION"
     assert (await step(api, page, "code")).status_code == 410
-    assert await told(api, ACTIVATED, SUCCEEDED, FAILED) == [(FAILED, made["Id"])]
-    again = await api.made(f"/sca/users/{made['Id']}/enrollment", {})
+    assert await list_events(api, ACTIVATED, SUCCEEDED, FAILED) == [(FAILED, made["Id"])]
+    again = await api.create(f"/sca/users/{made['Id']}/enrollment", {})
     await walk(api, page_of(again))
     assert await status(api, made["Id"]) == "ACTIVE"
 
@@ -147,11 +147,11 @@ async def test_after_a_failure_another_try_succeeds(api: MangopayApi) -> None:
 async def test_accept_in_the_address_goes_around_it(api: MangopayApi, kind: str) -> None:
     person = {**PERSON, "Email": "anne+accept@maison.example"}
     body = {**COMPANY, "LegalRepresentative": person} if kind == "legal" else {**NATURAL, **person}
-    made = await api.made(f"/sca/users/{kind}", body)
+    made = await api.create(f"/sca/users/{kind}", body)
     assert (made["UserStatus"], made["PendingUserAction"]) == ("ACTIVE", None)
-    assert await told(api, ASKED, ACTIVATED) == [(ACTIVATED, made["Id"])]
+    assert await list_events(api, ASKED, ACTIVATED) == [(ACTIVATED, made["Id"])]
     assert (await api.read(f"/sca/users/{made['Id']}/sca-status"))["IsEnrolled"] is True
-    assert (await api.made(f"/sca/users/{made['Id']}/enrollment", {}))["PendingUserAction"] is None
+    assert (await api.create(f"/sca/users/{made['Id']}/enrollment", {}))["PendingUserAction"] is None
     assert (await api.control("GET", "/sca"))["sessions"] == []
 
 
@@ -161,7 +161,7 @@ async def test_accept_in_the_company_s_address_does_not(api: MangopayApi) -> Non
 
 async def test_consent_to_be_acted_for(api: MangopayApi) -> None:
     user = await enrolled(api)
-    asked = await api.made(f"/sca/users/{user['Id']}/consent", {})
+    asked = await api.create(f"/sca/users/{user['Id']}/consent", {})
     page = page_of(asked)
     shown = await api.http.get(page)
     assert "Let the platform act for you" in shown.text
@@ -193,7 +193,7 @@ async def test_who_can_not_authenticate(api: MangopayApi) -> None:
 async def test_a_key_makes_one_session(api: MangopayApi) -> None:
     made = await owner(api)
     path, key = f"/sca/users/{made['Id']}/enrollment", "enrol-once-0000001"
-    first = await api.made(path, {}, key=key)
+    first = await api.create(path, {}, key=key)
     assert (await api.call("POST", path, {}, key=key)).json()["Type"] == "idempotent_creation_conflict"
     kept = await api.read(f"/responses/{key}")
     assert (kept["StatusCode"], kept["Resource"]) == ("200", first)
@@ -214,7 +214,7 @@ async def test_two_at_once_end_a_session_once(api: MangopayApi) -> None:
     await walk(api, page, until="code")
     answers = await asyncio.gather(*(step(api, page, "code") for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [303, *[410] * 7]
-    assert await told(api, ACTIVATED, SUCCEEDED, FAILED) == [(ACTIVATED, made["Id"]), (SUCCEEDED, made["Id"])]
+    assert await list_events(api, ACTIVATED, SUCCEEDED, FAILED) == [(ACTIVATED, made["Id"]), (SUCCEEDED, made["Id"])]
 
 
 async def test_wrong_codes_at_once_are_all_counted(api: MangopayApi) -> None:
@@ -223,7 +223,7 @@ async def test_wrong_codes_at_once_are_all_counted(api: MangopayApi) -> None:
     await walk(api, page, until="code")
     answers = await asyncio.gather(*(step(api, page, "code", {"code": "9"}) for _ in range(5)))
     assert sorted(answer.status_code for answer in answers) == [303, 400, 400, 410, 410]
-    assert await told(api, FAILED) == [(FAILED, made["Id"])]
+    assert await list_events(api, FAILED) == [(FAILED, made["Id"])]
 
 
 async def test_a_step_of_another_tab_changes_nothing(api: MangopayApi) -> None:
@@ -250,5 +250,5 @@ async def test_the_address_is_the_one_that_is_known_now(api: MangopayApi) -> Non
 
 
 async def test_payers_never_authenticate(api: MangopayApi) -> None:
-    made = await api.made("/sca/users/natural", PAYER)
+    made = await api.create("/sca/users/natural", PAYER)
     assert (made["UserStatus"], made["PendingUserAction"]) == ("ACTIVE", None)

@@ -1,4 +1,4 @@
-"""The pages of strong authentication in a real browser: accessible at each step, on a phone and a desk, without a script."""
+"""The pages of strong authentication in a real browser: accessible at each step, on a phone and a desktop, without a script."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ from playwright.async_api import Browser, Page, ViewportSize
 
 from tests.coffret.sandbox.mangopay_api import Json, MangopayApi
 from tests.coffret.sandbox.people import EMAIL, STEPS, owner
-from tests.coffret.sandbox.served import BACK, served
+from tests.coffret.sandbox.sandbox_server import BACK, serve_sandbox
 from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = needs_chromium
@@ -22,19 +22,19 @@ class BrowsedSandbox:
     def __init__(self, origin: str, api: MangopayApi, browser: Browser) -> None:
         self.origin, self.api, self.browser = origin, api, browser
 
-    def page_of(self, made: Json) -> str:
+    def page_of(self, created_user: Json) -> str:
         """Where an owner is sent to."""
-        return f"{made['PendingUserAction']['RedirectUrl']}&returnUrl={quote(self.origin + BACK)}"
+        return f"{created_user['PendingUserAction']['RedirectUrl']}&returnUrl={quote(self.origin + BACK)}"
 
-    async def status(self, made: Json) -> str:
+    async def status(self, created_user: Json) -> str:
         """Whether the owner is active."""
-        user: Json = await self.api.read(f"/sca/users/{made['Id']}")
+        user: Json = await self.api.read(f"/sca/users/{created_user['Id']}")
         return str(user["UserStatus"])
 
 
 @pytest.fixture
 async def browsed(browser: Browser) -> AsyncIterator[BrowsedSandbox]:
-    async with served() as (origin, api):
+    async with serve_sandbox() as (origin, api):
         yield BrowsedSandbox(origin, api, browser)
 
 

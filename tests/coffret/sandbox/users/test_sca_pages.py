@@ -20,8 +20,8 @@ async def api() -> AsyncIterator[MangopayApi]:
         yield api
 
 
-async def stage(api: MangopayApi, made: Json) -> str:
-    return str((await api.control("GET", f"/sca/{token_of(made)}"))["stage"])
+async def stage(api: MangopayApi, created_user: Json) -> str:
+    return str((await api.control("GET", f"/sca/{token_of(created_user)}"))["stage"])
 
 
 async def test_each_step_leads_to_the_next_and_the_last_one_back(api: MangopayApi) -> None:
@@ -181,7 +181,7 @@ async def test_filled_in_for_testers(api: MangopayApi) -> None:
 
 async def test_who_is_enrolled_only_types_pin_and_code(api: MangopayApi) -> None:
     user = await enrolled(api)
-    await api.made("/wallets", {"Owners": [user["Id"]], "Description": "Main", "Currency": "EUR"})
+    await api.create("/wallets", {"Owners": [user["Id"]], "Description": "Main", "Currency": "EUR"})
     refused = await api.call("GET", f"/users/{user['Id']}/wallets")
     url = refused.headers["WWW-Authenticate"].split("RedirectUrl=")[1]
     page = f"/sca{url.split('/sca')[1]}&returnUrl={quote(BACK)}"

@@ -14,10 +14,10 @@ from tests.coffret.sandbox.people import (
     NATURAL,
     PERSON,
     enrolled,
+    list_events,
     owner,
     page_of,
     token_of,
-    told,
     walk,
 )
 
@@ -62,7 +62,7 @@ async def test_what_is_not_sent_stays(api: MangopayApi) -> None:
     )
     assert changed == {**user, "Tag": "partner 7", "LegalRepresentative": person}
     assert await api.read(f"/sca/users/{user['Id']}") == changed
-    assert await told(api, ASKED) == [(ASKED, user["Id"])]
+    assert await list_events(api, ASKED) == [(ASKED, user["Id"])]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ async def test_another_contact_has_to_enrol_again(api: MangopayApi, change: Mapp
     user = await enrolled(api)
     changed = await put(api, f"/sca/users/legal/{user['Id']}", {"LegalRepresentative": change})
     assert changed["UserStatus"] == "PENDING_USER_ACTION"
-    assert await told(api, ASKED) == [(ASKED, user["Id"])] * 2
+    assert await list_events(api, ASKED) == [(ASKED, user["Id"])] * 2
     if "Email" not in change:
         await walk(api, page_of(changed))
     else:
@@ -106,7 +106,7 @@ async def test_the_company_s_own_address_changes_freely(api: MangopayApi) -> Non
 )
 async def test_another_identity_is_not_proven(api: MangopayApi, change: Mapping[str, Any]) -> None:
     user = await enrolled(api)
-    check = await api.made(
+    check = await api.create(
         f"/users/{user['Id']}/identity-verifications", {"ReturnUrl": "https://shop.example/k/abcdefgh"}
     )
     await api.control("POST", f"/identity-verifications/{check['Id']}", {"outcome": "validate"})
@@ -114,7 +114,7 @@ async def test_another_identity_is_not_proven(api: MangopayApi, change: Mapping[
     changed = await put(api, f"/sca/users/legal/{user['Id']}", change)
     assert (changed["KYCLevel"], changed["UserStatus"]) == ("LIGHT", "ACTIVE")
     assert (await api.read(f"/identity-verifications/{check['Id']}"))["Status"] == "OUT_OF_DATE"
-    assert await told(api, "USER_KYC_LIGHT") == [("USER_KYC_LIGHT", user["Id"])]
+    assert await list_events(api, "USER_KYC_LIGHT") == [("USER_KYC_LIGHT", user["Id"])]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ async def test_a_payer_becomes_an_owner(api: MangopayApi) -> None:
 
 
 async def test_a_company_that_pays_becomes_an_owner(api: MangopayApi) -> None:
-    payer = await api.made("/sca/users/legal", LEGAL_PAYER)
+    payer = await api.create("/sca/users/legal", LEGAL_PAYER)
     assert payer["UserStatus"] == "ACTIVE"
     terms = {"UserCategory": "OWNER", "TermsAndConditionsAccepted": True}
     path = f"/sca/users/legal/{payer['Id']}/category"
@@ -219,19 +219,19 @@ async def test_blocked_and_unblocked(api: MangopayApi) -> None:
     assert await api.read(f"/users/{user['Id']}/regulatory/") == nothing
     for way in ("INFLOWS", "OUTFLOWS"):
         for event in (f"USER_{way}_BLOCKED", f"USER_{way}_UNBLOCKED"):
-            assert await told(api, event) == [(event, user["Id"])]
+            assert await list_events(api, event) == [(event, user["Id"])]
 
 
 async def test_closed_for_good(api: MangopayApi) -> None:
     user = await enrolled(api)
-    wallet = await api.made("/wallets", {"Owners": [user["Id"]], "Description": "Main", "Currency": "EUR"})
-    link = await api.made(f"/sca/users/{user['Id']}/enrollment", {})
+    wallet = await api.create("/wallets", {"Owners": [user["Id"]], "Description": "Main", "Currency": "EUR"})
+    link = await api.create(f"/sca/users/{user['Id']}/enrollment", {})
     closed = await api.call("DELETE", f"/users/legal/{user['Id']}")
     assert (closed.status_code, closed.json()["UserStatus"]) == (200, "CLOSED")
     assert (await api.read(f"/users/{user['Id']}"))["UserStatus"] == "CLOSED"
     assert (await api.read(f"/users/{user['Id']}/Regulatory"))["ScopeBlocked"] == {"Inflows": True, "Outflows": True}
     for event in (CLOSED, "USER_INFLOWS_BLOCKED", "USER_OUTFLOWS_BLOCKED"):
-        assert await told(api, event) == [(event, user["Id"])]
+        assert await list_events(api, event) == [(event, user["Id"])]
     assert (await api.http.get(page_of(link))).status_code == 410
     for method, path, body in (
         ("DELETE", f"/users/legal/{user['Id']}", None),
@@ -251,7 +251,7 @@ async def test_no_money_is_left_behind(api: MangopayApi) -> None:
     answer = await api.call("DELETE", "/users/legal/partner")
     assert (answer.status_code, answer.json()["Type"]) == (403, "forbidden_ressource")
     assert (await api.read("/users/partner"))["UserStatus"] == "ACTIVE"
-    assert await told(api, CLOSED) == []
+    assert await list_events(api, CLOSED) == []
 
 
 async def test_who_is_closed_is_not_paid(api: MangopayApi) -> None:
@@ -270,9 +270,9 @@ async def test_who_is_closed_is_not_paid(api: MangopayApi) -> None:
 
 async def test_lists(api: MangopayApi) -> None:
     made = [
-        await api.made("/sca/users/natural", PAYER),
+        await api.create("/sca/users/natural", PAYER),
         await owner(api),
-        await api.made("/sca/users/natural", NATURAL),
+        await api.create("/sca/users/natural", NATURAL),
     ]
     assert await api.read("/users") == made
     page = await api.call("GET", "/users?per_page=2&page=2&Sort=CreationDate:ASC")

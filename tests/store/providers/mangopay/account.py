@@ -149,7 +149,7 @@ def refund(**more: Any) -> dict[str, Any]:
     } | more
 
 
-def kept(resource: object, status: int = 200) -> dict[str, Any]:
+def kept_answer(resource: object, status: int = 200) -> dict[str, Any]:
     """The kept answer to a call; its status is text."""
     return {
         "StatusCode": str(status),

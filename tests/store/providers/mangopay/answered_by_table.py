@@ -178,7 +178,7 @@ class Wire:
     """Answers every call as the table says, and keeps what was sent. `chosen` are values for the fields of answers."""
 
     def __init__(self, account: Account, **chosen: object) -> None:
-        self.sent: list[tuple[WireCall, list[str], httpx.Request]] = []
+        self.requests: list[tuple[WireCall, list[str], httpx.Request]] = []
         self.without: Sequence[str] = ()
         self.chosen = {
             "PendingUserAction": {"RedirectUrl": "https://provider.test/sca?token=1"},
@@ -190,17 +190,17 @@ class Wire:
     @property
     def names(self) -> set[str]:
         """The calls that were made."""
-        return {call.name for call, _, _ in self.sent}
+        return {call.name for call, _, _ in self.requests}
 
     @property
     def wrong(self) -> list[str]:
         """What was sent that the provider does not take."""
-        return [f"{call.name}: {problem}" for call, problems, _ in self.sent for problem in problems]
+        return [f"{call.name}: {problem}" for call, problems, _ in self.requests for problem in problems]
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         found = [([*wrong_in(call, request)], call) for call in GOOD if addresses(call, request)]
         problems, call = min(found, key=lambda each: len(each[0]))
-        self.sent.append((call, problems, request))
+        self.requests.append((call, problems, request))
         if not call.returns:
             return httpx.Response(call.statuses[0])
         known = wire.object_of(call.returns).keys() & self.chosen.keys()

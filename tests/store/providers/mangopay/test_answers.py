@@ -12,7 +12,7 @@ from store.providers.accounts import DocumentType
 from store.providers.errors import TransientError, UnknownOutcome
 from store.providers.keys import new_idempotency_key
 from store.providers.mangopay import client
-from tests.store.providers.mangopay.account import CREATED, Account, kept, ok
+from tests.store.providers.mangopay.account import CREATED, Account, kept_answer, ok
 
 DOCUMENT = {"Id": "kyc_1", "UserId": "user_m_1", "Type": "IDENTITY_PROOF", "Status": "CREATED", "CreationDate": CREATED}
 PATH, ALL = "/kyc/documents/kyc_1", "/users/user_m_1/kyc/documents"
@@ -125,7 +125,7 @@ async def test_a_number_of_pages_that_is_none_is_not_believed(account: Account, 
 async def test_a_kept_answer_of_another_shape_settles_nothing(account: Account) -> None:
     account.on("POST", ALL, httpx.Response(409))
     key, now = new_idempotency_key(), account.clock.now()
-    account.on("GET", f"/responses/{key}", ok(kept({"Id": "kyc_1"})))
+    account.on("GET", f"/responses/{key}", ok(kept_answer({"Id": "kyc_1"})))
     with pytest.raises(UnknownOutcome):
         await account.adapter.create_document(
             "user_m_1", DocumentType.IDENTITY_PROOF, reference="a", key=key, sent_at=now

@@ -108,16 +108,16 @@ async def test_the_page_speaks_the_buyers_language_or_the_nearest(
 
 
 @pytest.mark.parametrize(
-    ("statement", "sent"), [("Café Chez Nous 24", "CafChezNou"), ("Spa 7", "Spa7"), ("—", None), ("", None)]
+    ("statement", "reference"), [("Café Chez Nous 24", "CafChezNou"), ("Spa 7", "Spa7"), ("—", None), ("", None)]
 )
 async def test_the_bank_statement_shows_what_the_provider_lets_through(
-    account: Account, statement: str, sent: str | None
+    account: Account, statement: str, reference: str | None
 ) -> None:
     route = account.on("POST", "/payins/card/web", ok(payin()))
     await account.adapter.create_payment(
         replace(PAYMENT, statement=statement), key=new_idempotency_key(), sent_at=account.clock.now()
     )
-    assert json.loads(route.calls.last.request.content).get("StatementDescriptor") == sent
+    assert json.loads(route.calls.last.request.content).get("StatementDescriptor") == reference
 
 
 async def test_a_decline_comes_as_a_success_that_failed(account: Account) -> None:

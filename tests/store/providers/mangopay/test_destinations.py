@@ -64,7 +64,7 @@ async def test_a_person_is_paid_out_by_name(account: Account) -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "sent"),
+    ("label", "display_name"),
     [
         ("Dupont & Fils, 'Paris' / Lyon", "Dupont Fils Paris Lyon"),
         ("x" * 60, "x" * 50),
@@ -74,11 +74,11 @@ async def test_a_person_is_paid_out_by_name(account: Account) -> None:
     ],
 )
 async def test_the_name_of_a_bank_account_is_one_that_the_provider_takes(
-    account: Account, label: str, sent: str
+    account: Account, label: str, display_name: str
 ) -> None:
     route = account.on("POST", PATH, ok(recipient()))
     await added(account, label=label)
-    assert json.loads(route.calls.last.request.content)["DisplayName"] == sent
+    assert json.loads(route.calls.last.request.content)["DisplayName"] == display_name
 
 
 async def test_a_bank_account_that_needs_no_authentication_is_active(account: Account) -> None:

@@ -24,7 +24,7 @@ from tests.store.providers.mangopay.account import (
     TOKEN,
     Account,
     Answer,
-    kept,
+    kept_answer,
     ok,
     refusal,
 )
@@ -183,11 +183,11 @@ def test_however_a_file_is_cut_it_arrives_whole(pieces: list[bytes]) -> None:
     file = b"".join(pieces)
     page = PageUpload(content(*pieces), len(file))
 
-    async def sent() -> bytes:
+    async def read_content() -> bytes:
         return b"".join([piece async for piece in page])
 
     for _ in range(2):
-        body = asyncio.run(sent())
+        body = asyncio.run(read_content())
         assert len(body) == page.size
         assert base64.b64decode(json.loads(body)["File"], validate=True) == file
 
@@ -210,7 +210,7 @@ async def test_a_page_whose_answer_was_lost_is_not_added_twice(
     account: Account, lost: Answer, resource: object
 ) -> None:
     route = account.on("POST", PAGES, lost)
-    account.on("GET", f"/responses/{KEY}", ok(kept(resource, 204)))
+    account.on("GET", f"/responses/{KEY}", ok(kept_answer(resource, 204)))
     await add(account, content(FILE))
     assert route.call_count == 1
 
@@ -225,7 +225,7 @@ async def test_a_page_that_got_lost_is_read_and_sent_again_under_the_same_key(ac
 
 async def test_a_page_that_was_added_before_is_added_no_more(account: Account) -> None:
     route = account.on("POST", PAGES, CONFLICT)
-    account.on("GET", f"/responses/{KEY}", ok(kept(None, 204)))
+    account.on("GET", f"/responses/{KEY}", ok(kept_answer(None, 204)))
     await add(account, content(FILE))
     assert route.call_count == 1
 
@@ -248,14 +248,14 @@ async def test_a_file_that_is_refused_is_not_sent_again(account: Account, status
 @pytest.mark.parametrize("status", [400, 413])
 async def test_a_kept_refusal_of_a_file_is_the_outcome(account: Account, status: int) -> None:
     account.on("POST", PAGES, httpx.ReadTimeout)
-    account.on("GET", f"/responses/{KEY}", ok(kept(refusal(status, "param_error").json(), status)))
+    account.on("GET", f"/responses/{KEY}", ok(kept_answer(refusal(status, "param_error").json(), status)))
     with pytest.raises(InvalidRequest):
         await add(account, content(FILE))
 
 
 async def test_a_page_of_unknown_outcome_is_said_to_be_so(account: Account) -> None:
     account.on("POST", PAGES, httpx.ReadTimeout)
-    account.on("GET", f"/responses/{KEY}", ok(kept(None, 500)))
+    account.on("GET", f"/responses/{KEY}", ok(kept_answer(None, 500)))
     with pytest.raises(UnknownOutcome):
         await add(account, content(FILE))
 

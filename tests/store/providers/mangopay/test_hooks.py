@@ -332,7 +332,7 @@ async def test_a_type_that_is_refused_does_not_keep_the_others_from_being_regist
     missing = set(EVENT_TYPES) - registered
     assert "PAYIN_NORMAL_SUCCEEDED" in registered
     assert missing == {type for type, subject in EVENT_TYPES.items() if subject is Subject.IDENTITY_CHECK}
-    refused = [line for line in lines if line["event"] == "the provider refuses to notify"]
+    refused = [line for line in lines if line["event"] == "the provider refused to register a notification"]
     assert {line["event_type"] for line in refused} == missing
     assert {line["log_level"] for line in refused} == {"error"}
     told = {"EventType": "not yours"} if status == 400 else {}

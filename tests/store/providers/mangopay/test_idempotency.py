@@ -16,7 +16,7 @@ from tests.store.providers.mangopay.account import (
     PAYMENT,
     REFUND,
     Account,
-    kept,
+    kept_answer,
     ok,
     payin,
     refund,
@@ -35,7 +35,7 @@ class Till:
 
     def __init__(self, account: Account) -> None:
         self.charges: list[str] = []
-        self.sent: list[str] = []
+        self.keys: list[str] = []
         self.questions = 0
         self.troubles: list[tuple[str, Trouble]] = []
         self.hidden = 0
@@ -49,7 +49,7 @@ class Till:
 
     def _charge(self, request: httpx.Request) -> httpx.Response:
         key = request.headers["Idempotency-Key"]
-        self.sent.append(key)
+        self.keys.append(key)
         when, kind = self.troubles.pop(0) if self.troubles else ("", None)
         if when == "before":
             return self._spoil(kind)
@@ -63,7 +63,7 @@ class Till:
         if self.hidden:
             self.hidden -= 1
             return KEY_NOT_KNOWN
-        return ok(kept(payin())) if KEY in self.charges else KEY_NOT_KNOWN
+        return ok(kept_answer(payin())) if KEY in self.charges else KEY_NOT_KNOWN
 
     @staticmethod
     def _spoil(kind: Trouble | None) -> httpx.Response:
@@ -106,7 +106,7 @@ async def test_a_lost_answer_is_looked_up_and_nothing_is_charged_twice(
     till.trouble("after", trouble)
     made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.id == "payin_m_1"
-    assert (till.charges, till.sent, till.questions, account.slept) == ([KEY], [KEY], 1, [])
+    assert (till.charges, till.keys, till.questions, account.slept) == ([KEY], [KEY], 1, [])
 
 
 @pytest.mark.parametrize("trouble", LOST)
@@ -114,14 +114,14 @@ async def test_a_lost_request_is_sent_again_under_the_same_key(account: Account,
     till.trouble("before", trouble)
     made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.id == "payin_m_1"
-    assert (till.charges, till.sent, till.questions) == ([KEY], [KEY, KEY], 1)
+    assert (till.charges, till.keys, till.questions) == ([KEY], [KEY, KEY], 1)
 
 
 @pytest.mark.parametrize("trouble", NOT_SENT)
 async def test_what_never_left_is_sent_again_without_asking(account: Account, till: Till, trouble: Trouble) -> None:
     till.trouble("before", trouble, trouble)
     await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
-    assert (till.charges, till.sent, till.questions, account.slept) == ([KEY], [KEY] * 3, 0, [0.2, 0.5])
+    assert (till.charges, till.keys, till.questions, account.slept) == ([KEY], [KEY] * 3, 0, [0.2, 0.5])
 
 
 @pytest.mark.parametrize("trouble", NOT_SENT)
@@ -131,7 +131,7 @@ async def test_what_never_left_within_the_attempts_is_certainly_not_done(
     till.trouble("before", *[trouble] * 9)
     with pytest.raises(TransientError):
         await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
-    assert (till.charges, len(till.sent), till.questions, account.slept) == ([], 5, 0, [0.2, 0.5, 1.0, 2.0])
+    assert (till.charges, len(till.keys), till.questions, account.slept) == ([], 5, 0, [0.2, 0.5, 1.0, 2.0])
 
 
 async def test_what_may_have_left_once_is_never_said_to_be_not_done(account: Account, till: Till) -> None:
@@ -146,14 +146,14 @@ async def test_several_troubles_in_a_row_still_charge_once(account: Account, til
     till.trouble("before", httpx.ConnectError, httpx.ReadTimeout)
     till.trouble("after", refusal(502))
     await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
-    assert (till.charges, till.sent) == ([KEY], [KEY] * 3)
+    assert (till.charges, till.keys) == ([KEY], [KEY] * 3)
 
 
 async def test_a_key_that_was_used_before_answers_what_it_made(account: Account, till: Till) -> None:
     till.charges.append(KEY)
     made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.id == "payin_m_1"
-    assert (till.charges, till.sent, till.questions) == ([KEY], [KEY], 1)
+    assert (till.charges, till.keys, till.questions) == ([KEY], [KEY], 1)
 
 
 async def test_a_call_in_flight_is_waited_for_and_not_sent_again(account: Account, till: Till) -> None:
@@ -161,7 +161,7 @@ async def test_a_call_in_flight_is_waited_for_and_not_sent_again(account: Accoun
     till.hidden = 3
     made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.id == "payin_m_1"
-    assert (till.charges, till.sent, account.slept) == ([KEY], [KEY], [0.2, 0.5, 1.0])
+    assert (till.charges, till.keys, account.slept) == ([KEY], [KEY], [0.2, 0.5, 1.0])
 
 
 async def test_a_call_that_stays_in_flight_is_an_unknown_outcome(account: Account, till: Till) -> None:
@@ -170,14 +170,14 @@ async def test_a_call_that_stays_in_flight_is_an_unknown_outcome(account: Accoun
     with pytest.raises(UnknownOutcome) as told:
         await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert told.value.key == KEY
-    assert (till.sent, till.questions) == ([KEY], 5)
+    assert (till.keys, till.questions) == ([KEY], 5)
 
 
 async def test_a_lost_answer_whose_call_still_runs_is_waited_for(account: Account, till: Till) -> None:
     till.trouble("after", httpx.ReadTimeout)
     till.hidden = 2
     await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
-    assert (till.charges, till.sent) == ([KEY], [KEY, KEY])
+    assert (till.charges, till.keys) == ([KEY], [KEY, KEY])
 
 
 @pytest.mark.parametrize("broken", [httpx.ReadTimeout, httpx.ConnectError, refusal(500), refusal(401), refusal(429)])
@@ -186,16 +186,16 @@ async def test_while_nothing_can_be_asked_nothing_is_sent(account: Account, till
     asked = account.on("GET", RESPONSE, broken)
     with pytest.raises(UnknownOutcome):
         await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
-    assert (till.charges, till.sent) == ([KEY], [KEY])
+    assert (till.charges, till.keys) == ([KEY], [KEY])
     assert asked.call_count >= 5
 
 
 async def test_asking_is_tried_again(account: Account, till: Till) -> None:
     till.trouble("after", httpx.ReadTimeout)
-    account.on("GET", RESPONSE, refusal(502), httpx.ReadTimeout, ok(kept(payin())))
+    account.on("GET", RESPONSE, refusal(502), httpx.ReadTimeout, ok(kept_answer(payin())))
     made = await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert made.id == "payin_m_1"
-    assert till.sent == [KEY]
+    assert till.keys == [KEY]
 
 
 async def test_a_refusal_of_the_second_send_says_nothing_about_the_first(account: Account, till: Till) -> None:
@@ -210,7 +210,7 @@ async def test_a_refusal_of_the_second_send_says_nothing_about_the_first(account
 async def test_a_kept_refusal_is_the_outcome(account: Account, status: int, error: type[ProviderError]) -> None:
     body = refusal(status, "param_error", errors={"Fees": "too much"}).json()
     account.on("POST", WEB, httpx.ReadTimeout)
-    account.on("GET", RESPONSE, ok(kept(body, status)))
+    account.on("GET", RESPONSE, ok(kept_answer(body, status)))
     with pytest.raises(error) as told:
         await account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now())
     assert (told.value.code, told.value.request_id) == ("param_error", "5e83fbe8#1740580804")
@@ -220,7 +220,13 @@ async def test_a_kept_refusal_is_the_outcome(account: Account, status: int, erro
 
 @pytest.mark.parametrize(
     "answer",
-    [kept({"Message": "oops"}, 500), kept(None), kept({"Unexpected": 1}), kept("text"), {"Resource": payin()}],
+    [
+        kept_answer({"Message": "oops"}, 500),
+        kept_answer(None),
+        kept_answer({"Unexpected": 1}),
+        kept_answer("text"),
+        {"Resource": payin()},
+    ],
 )
 async def test_a_kept_answer_that_settles_nothing_leaves_the_outcome_unknown(
     account: Account, answer: dict[str, Any]
@@ -276,7 +282,7 @@ async def test_refunds_payers_and_wallets_are_found_again_the_same_way(account: 
     ]
     for path, resource, make in makes:
         sent = account.on("POST", path, httpx.ReadTimeout)
-        account.on("GET", RESPONSE, ok(kept(resource)))
+        account.on("GET", RESPONSE, ok(kept_answer(resource)))
         made = await make()
         assert (made if isinstance(made, str) else made.id) == resource["Id"]
         assert sent.call_count == 1

@@ -50,7 +50,7 @@ async def test_a_call_given_up_when_the_program_stops_is_no_failure_of_the_provi
 
 
 async def test_calls_are_counted_by_what_they_are_and_not_by_ids(account: Account) -> None:
-    def counted(call: str, outcome: str) -> float:
+    def count_calls(call: str, outcome: str) -> float:
         return REGISTRY.get_sample_value("coffret_provider_calls_total", {"call": call, "outcome": outcome}) or 0
 
     outcomes: dict[str, Answer] = {
@@ -62,10 +62,10 @@ async def test_calls_are_counted_by_what_they_are_and_not_by_ids(account: Accoun
     }
     for outcome, answer in outcomes.items():
         account.on("GET", "/payins/anything", answer)
-        before = counted("GET /payins/{id}", outcome)
+        before = count_calls("GET /payins/{id}", outcome)
         with contextlib.suppress(ProviderError):
             await account.adapter.get_transaction(TransactionKind.PAYIN, "anything")
-        assert counted("GET /payins/{id}", outcome) > before, outcome
+        assert count_calls("GET /payins/{id}", outcome) > before, outcome
     assert call_name_of("GET", "/payins/xx/refunds") == "GET /payins/{id}/refunds"
     seconds = REGISTRY.get_sample_value("coffret_provider_call_seconds_count", {"call": "GET /payins/{id}"})
     assert seconds is not None

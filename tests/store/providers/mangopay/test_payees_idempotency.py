@@ -13,7 +13,7 @@ from store.providers.accounts import AccountStatus, Destination, DestinationStat
 from store.providers.actions import UserAction
 from store.providers.errors import InvalidRequest, TransientError, UnknownOutcome
 from store.providers.keys import IdempotencyKey
-from tests.store.providers.mangopay.account import CONFLICT, KEY_NOT_KNOWN, Account, Answer, kept, ok, refusal
+from tests.store.providers.mangopay.account import CONFLICT, KEY_NOT_KNOWN, Account, Answer, kept_answer, ok, refusal
 from tests.store.providers.mangopay.people import (
     BACK,
     BANK,
@@ -104,15 +104,15 @@ class Provider:
     """Makes one object for each key, refuses a key's second use, and forgets keys when it is told to."""
 
     def __init__(self, account: Account, call: Creating, *troubles: tuple[str, Answer]) -> None:
-        self.made, self.sends, self.known = 0, 0, False
+        self.objects, self.sends, self.known = 0, 0, False
         self._call, self._troubles = call, list(troubles)
         account.on("POST", call.path, self._make)
-        account.on("GET", RESPONSE, lambda _: self._kept() if self.known else KEY_NOT_KNOWN)
+        account.on("GET", RESPONSE, lambda _: self._kept_answer() if self.known else KEY_NOT_KNOWN)
         if call.again:
             account.on("GET", call.again, ok(call.resource))
 
-    def _kept(self) -> httpx.Response:
-        return ok(kept(self._call.resource, 204 if self._call.resource is None else 200))
+    def _kept_answer(self) -> httpx.Response:
+        return ok(kept_answer(self._call.resource, 204 if self._call.resource is None else 200))
 
     def _make(self, request: httpx.Request) -> httpx.Response:
         self.sends += 1
@@ -121,7 +121,7 @@ class Provider:
         if when != "before":
             if self.known:
                 return CONFLICT
-            self.made, self.known = self.made + 1, True
+            self.objects, self.known = self.objects + 1, True
         if trouble is None:
             return success(self._call)
         if isinstance(trouble, httpx.Response):
@@ -135,15 +135,15 @@ async def test_it_is_made_once_when_nothing_goes_wrong(account: Account, call: C
     provider = Provider(account, call)
     first = await call.make(account, account.clock.now())
     second = await call.make(account, account.clock.now())
-    assert (provider.made, provider.sends) == (1, 2)
+    assert (provider.objects, provider.sends) == (1, 2)
     assert same(first) == same(second)
 
 
-def same(told: object) -> object:
+def same(answer: object) -> object:
     """What two answers about one object share; only how long its link lasts may differ by the time between them."""
-    if isinstance(told, UserAction):
-        return told.url
-    return getattr(told, "id", told)
+    if isinstance(answer, UserAction):
+        return answer.url
+    return getattr(answer, "id", answer)
 
 
 LOST: list[Answer] = [
@@ -165,7 +165,7 @@ async def test_it_is_made_once_when_an_answer_is_lost(
 ) -> None:
     provider = Provider(account, call, (when, trouble))
     await call.make(account, account.clock.now())
-    assert (provider.made, provider.sends) == (1, 1 if when == "after" else 2)
+    assert (provider.objects, provider.sends) == (1, 1 if when == "after" else 2)
 
 
 @every_call
@@ -173,7 +173,7 @@ async def test_what_never_left_is_certainly_not_done(account: Account, call: Cre
     provider = Provider(account, call, *[("before", httpx.ConnectError)] * 9)
     with pytest.raises(TransientError):
         await call.make(account, account.clock.now())
-    assert (provider.made, provider.sends) == (0, 5)
+    assert (provider.objects, provider.sends) == (0, 5)
 
 
 @every_call
@@ -181,7 +181,7 @@ async def test_a_refusal_is_told_and_not_repeated(account: Account, call: Creati
     provider = Provider(account, call, ("before", refusal(400, "param_error", errors={"Field": "wrong"})))
     with pytest.raises(InvalidRequest) as told:
         await call.make(account, account.clock.now())
-    assert (told.value.fields, provider.made, provider.sends) == ({"Field": "wrong"}, 0, 1)
+    assert (told.value.fields, provider.objects, provider.sends) == ({"Field": "wrong"}, 0, 1)
 
 
 @every_call
@@ -189,7 +189,7 @@ async def test_too_many_calls_say_when_to_come_back(account: Account, call: Crea
     provider = Provider(account, call, ("before", refusal(429, "rate_limit")))
     with pytest.raises(TransientError) as told:
         await call.make(account, account.clock.now())
-    assert (told.value.retry_after, provider.made, provider.sends) == (60, 0, 1)
+    assert (told.value.retry_after, provider.objects, provider.sends) == (60, 0, 1)
 
 
 # Old keys
@@ -201,14 +201,14 @@ async def test_with_a_key_that_may_be_forgotten_nothing_is_sent(account: Account
     provider = Provider(account, call)
     with pytest.raises(UnknownOutcome) as told:
         await call.make(account, account.clock.now() - dt.timedelta(hours=24, minutes=minutes))
-    assert (told.value.key, provider.made, provider.sends) == (KEY, 0, 0)
+    assert (told.value.key, provider.objects, provider.sends) == (KEY, 0, 0)
 
 
 @every_call
 async def test_a_key_that_cannot_be_forgotten_yet_may_be_sent(account: Account, call: Creating) -> None:
     provider = Provider(account, call)
     await call.make(account, account.clock.now() - dt.timedelta(hours=23, minutes=54))
-    assert provider.made == 1
+    assert provider.objects == 1
 
 
 @every_call
@@ -218,7 +218,7 @@ async def test_an_old_key_that_is_known_all_the_same_tells_what_it_made(account:
     old = account.clock.now() - dt.timedelta(hours=23, minutes=57)
     told = await call.make(account, old)
     assert same(told) == same(await call.make(account, account.clock.now()))
-    assert (provider.made, provider.sends) == (0, 1)
+    assert (provider.objects, provider.sends) == (0, 1)
 
 
 @every_call
@@ -227,7 +227,7 @@ async def test_a_key_that_grows_too_old_meanwhile_is_not_sent_again(account: Acc
     account.while_asleep = lambda: account.clock.advance(dt.timedelta(minutes=2))
     with pytest.raises(UnknownOutcome):
         await call.make(account, account.clock.now() - dt.timedelta(hours=23, minutes=54))
-    assert (provider.made, provider.sends) == (0, 1)
+    assert (provider.objects, provider.sends) == (0, 1)
 
 
 @every_call
@@ -239,19 +239,19 @@ async def test_an_old_key_that_cannot_be_asked_about_is_never_said_to_be_not_don
     account.on("GET", RESPONSE, trouble)
     with pytest.raises(UnknownOutcome):
         await call.make(account, account.clock.now() - dt.timedelta(hours=25))
-    assert (provider.made, provider.sends) == (0, 0)
+    assert (provider.objects, provider.sends) == (0, 0)
 
 
 @every_call
 async def test_an_old_key_whose_kept_answer_settles_nothing_stays_unknown(account: Account, call: Creating) -> None:
-    account.on("GET", RESPONSE, ok(kept({"Message": "oops"}, 502)))
+    account.on("GET", RESPONSE, ok(kept_answer({"Message": "oops"}, 502)))
     with pytest.raises(UnknownOutcome):
         await call.make(account, account.clock.now() - dt.timedelta(hours=25))
 
 
 @every_call
 async def test_an_old_refusal_is_still_one(account: Account, call: Creating) -> None:
-    account.on("GET", RESPONSE, ok(kept(refusal(400, "param_error").json(), 400)))
+    account.on("GET", RESPONSE, ok(kept_answer(refusal(400, "param_error").json(), 400)))
     with pytest.raises(InvalidRequest):
         await call.make(account, account.clock.now() - dt.timedelta(hours=25))
 
@@ -320,5 +320,5 @@ async def test_what_was_made_is_found_by_its_key_alone(account: Account) -> None
     for name in ("account", "identity", "document", "destination", "wallet"):
         resource = CALLS[name].resource
         assert resource
-        account.on("GET", RESPONSE, ok(kept(resource)))
+        account.on("GET", RESPONSE, ok(kept_answer(resource)))
         assert await account.adapter.resolve(KEY, sent_at=account.clock.now()) == resource["Id"]

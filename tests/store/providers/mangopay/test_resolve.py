@@ -8,7 +8,7 @@ import pytest
 from store.providers.errors import InvalidRequest, TransientError, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 from store.providers.transactions import Transaction, TransactionKind, TransactionStatus
-from tests.store.providers.mangopay.account import KEY_NOT_KNOWN, Account, kept, ok, payin, refund, refusal
+from tests.store.providers.mangopay.account import KEY_NOT_KNOWN, Account, kept_answer, ok, payin, refund, refusal
 
 KEY = IdempotencyKey("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
 RESPONSE = f"/responses/{KEY}"
@@ -20,7 +20,7 @@ async def resolve(account: Account, age: dt.timedelta = dt.timedelta(minutes=5))
 
 
 async def test_a_payment_is_told_as_it_is_now(account: Account) -> None:
-    account.on("GET", RESPONSE, ok(kept(payin())))
+    account.on("GET", RESPONSE, ok(kept_answer(payin())))
     account.on("GET", "/payins/payin_m_1", ok(payin(Status="FAILED", ResultCode="101109")))
     found = await resolve(account)
     assert isinstance(found, Transaction)
@@ -28,7 +28,7 @@ async def test_a_payment_is_told_as_it_is_now(account: Account) -> None:
 
 
 async def test_a_refund_is_told_as_a_refund(account: Account) -> None:
-    account.on("GET", RESPONSE, ok(kept(refund(Status="CREATED"))))
+    account.on("GET", RESPONSE, ok(kept_answer(refund(Status="CREATED"))))
     account.on("GET", "/refunds/refund_m_1", ok(refund()))
     found = await resolve(account)
     assert isinstance(found, Transaction)
@@ -37,7 +37,7 @@ async def test_a_refund_is_told_as_a_refund(account: Account) -> None:
 
 @pytest.mark.parametrize("resource", [{"Id": "user_m_1", "PersonType": "NATURAL"}, {"Id": "wlt_m_1", "Owners": ["u"]}])
 async def test_payers_and_wallets_are_told_by_id(account: Account, resource: dict[str, object]) -> None:
-    account.on("GET", RESPONSE, ok(kept(resource)))
+    account.on("GET", RESPONSE, ok(kept_answer(resource)))
     assert await resolve(account) == resource["Id"]
 
 
@@ -56,19 +56,22 @@ async def test_a_key_that_may_be_forgotten_proves_nothing(account: Account) -> N
 
 
 async def test_an_old_key_that_is_still_known_is_told(account: Account) -> None:
-    account.on("GET", RESPONSE, ok(kept({"Id": "user_m_1"})))
+    account.on("GET", RESPONSE, ok(kept_answer({"Id": "user_m_1"})))
     assert await resolve(account, dt.timedelta(hours=24)) == "user_m_1"
 
 
 async def test_a_refusal_is_told_as_one(account: Account) -> None:
     body = refusal(400, "param_error", errors={"Fees": "too much"}).json()
-    account.on("GET", RESPONSE, ok(kept(body, 400)))
+    account.on("GET", RESPONSE, ok(kept_answer(body, 400)))
     with pytest.raises(InvalidRequest) as told:
         await resolve(account)
     assert told.value.fields == {"Fees": "too much"}
 
 
-@pytest.mark.parametrize("answer", [kept({"Message": "oops"}, 502), kept(None), kept({"Nature": "REGULAR"}), kept({})])
+@pytest.mark.parametrize(
+    "answer",
+    [kept_answer({"Message": "oops"}, 502), kept_answer(None), kept_answer({"Nature": "REGULAR"}), kept_answer({})],
+)
 async def test_an_answer_that_settles_nothing_stays_unknown(account: Account, answer: dict[str, object]) -> None:
     account.on("GET", RESPONSE, ok(answer))
     with pytest.raises(UnknownOutcome):

@@ -83,7 +83,7 @@ async def file() -> AsyncIterator[bytes]:
 
 
 def slowly(account: Account) -> None:
-    """Make tokens take a while, so that calls pile up before the door."""
+    """Make tokens take a while, so that many calls wait for one."""
 
     async def issue(_: httpx.Request) -> httpx.Response:
         await asyncio.sleep(0.02)

@@ -35,7 +35,7 @@ async def test_what_is_sent_is_what_the_provider_takes(account: Account, name: s
     await operation(account)
     assert answering.wrong == []
     assert answering.names == {*calls}
-    for call, _, request in answering.sent:
+    for call, _, request in answering.requests:
         key = request.headers.get("Idempotency-Key", "")
         assert bool(re.fullmatch(wire.IDEMPOTENCY_KEY, key)) is (call.method == "POST")
 

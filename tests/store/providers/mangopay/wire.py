@@ -121,7 +121,7 @@ class WireCall:
     query: Mapping[str, str] = field(default_factory=dict)
     query_besides: tuple[str, ...] = ()
     query_required: tuple[str, ...] = ()
-    given: tuple[str, ...] = ()
+    also_needed: tuple[str, ...] = ()
     """What must be there before, besides what is named."""
     unknown: str = "ressource_not_found"
     """The refusal for an address that names nothing."""
@@ -132,7 +132,7 @@ class WireCall:
         return {**self.required, **self.optional}
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def path_names(self) -> tuple[str, ...]:
         """What the path names: `("owner", "document")`."""
         return tuple(re.findall(r"\{(\w+)\}", self.path))
 
@@ -330,7 +330,8 @@ def _read(name: str, line: Json) -> WireCall:
         query=line.get("query", {}),
         unknown=line.get("unknown", "ressource_not_found"),
         **{
-            key: tuple(line.get(key, ())) for key in ("without", "together", "query_besides", "query_required", "given")
+            key: tuple(line.get(key, ()))
+            for key in ("without", "together", "query_besides", "query_required", "also_needed")
         },
     )
 

@@ -35,33 +35,33 @@ class WireObjects:
             self._ids[name] = await makers[name]()
         return self._ids[name]
 
-    async def filled(self, value: Any) -> Any:
+    async def fill(self, value: Any) -> Any:
         """A text, list or object with ids for its placeholders."""
         if isinstance(value, str):
             for name in _PLACEHOLDER.findall(value):
                 value = value.replace(f"{{{name}}}", await self.id_of(name))
             return value
         if isinstance(value, list):
-            return [await self.filled(each) for each in value]
+            return [await self.fill(each) for each in value]
         if isinstance(value, dict):
-            return {name: await self.filled(each) for name, each in value.items()}
+            return {name: await self.fill(each) for name, each in value.items()}
         return value
 
     async def prepared(self, call: WireCall) -> tuple[str, Json]:
         """A call's address and body, with all that they name."""
-        for name in call.given:
+        for name in call.also_needed:
             await self.id_of(name)
-        return await self.filled(call.path), await self.filled(call.body())
+        return await self.fill(call.path), await self.fill(call.body())
 
     async def send(self, call: WireCall, body: Json | None = None, path: str | None = None) -> httpx.Response:
         """Make a call of the table; a GET has its query, anything else a body."""
         address, whole = await self.prepared(call)
-        address = address if path is None else await self.filled(path)
+        address = address if path is None else await self.fill(path)
         if call.method == "GET":
             return await self.api.call("GET", address, params=dict(call.query))
-        return await self.api.call(call.method, address, whole if body is None else await self.filled(body))
+        return await self.api.call(call.method, address, whole if body is None else await self.fill(body))
 
-    async def made(self, name: str, **chosen: object) -> Json:
+    async def create(self, name: str, **chosen: object) -> Json:
         """The answer to a call of the table that works."""
         answer = await self.send(BY_NAME[name], BY_NAME[name].body(chosen))
         assert answer.is_success, answer.text
@@ -76,50 +76,50 @@ class WireObjects:
         return await self.api.payer()
 
     async def _payer_wallet(self) -> str:
-        return str((await self.made("create_wallet", Owners=["{payer}"]))["Id"])
+        return str((await self.create("create_wallet", Owners=["{payer}"]))["Id"])
 
     async def _enrolled(self) -> str:
-        user = await self.made("create_legal_owner")
+        user = await self.create("create_legal_owner")
         await self.authenticate(user["PendingUserAction"]["RedirectUrl"])
         return str(user["Id"])
 
     async def _key(self) -> str:
-        await self.api.made("/sca/users/natural", PAYER, key=KEY)
+        await self.api.create("/sca/users/natural", PAYER, key=KEY)
         return KEY
 
     async def _hook(self) -> str:
-        return str((await self.made("create_hook", EventType="KYC_CREATED", Url=HOOK))["Id"])
+        return str((await self.create("create_hook", EventType="KYC_CREATED", Url=HOOK))["Id"])
 
     async def _identity(self) -> str:
-        return str((await self.made("create_identity"))["Id"])
+        return str((await self.create("create_identity"))["Id"])
 
     async def _document(self) -> str:
-        return str((await self.made("create_document"))["Id"])
+        return str((await self.create("create_document"))["Id"])
 
     async def _filled_document(self) -> str:
-        id = str((await self.made("create_document"))["Id"])
+        id = str((await self.create("create_document"))["Id"])
         answer = await self.api.call("POST", f"/users/partner/kyc/documents/{id}/pages", {"File": sample("base64")})
         assert answer.status_code == 204, answer.text
         return id
 
     async def _recipient(self) -> str:
-        return str((await self.made("create_recipient"))["Id"])
+        return str((await self.create("create_recipient"))["Id"])
 
     async def _active_recipient(self) -> str:
-        recipient = await self.made("create_recipient")
+        recipient = await self.create("create_recipient")
         await self.authenticate(recipient["PendingUserAction"]["RedirectUrl"])
         return str(recipient["Id"])
 
     async def _payin(self) -> str:
-        return str((await self.made("create_hosted_payin"))["Id"])
+        return str((await self.create("create_hosted_payin"))["Id"])
 
     async def _paid(self) -> str:
-        payin = await self.made("create_hosted_payin")
+        payin = await self.create("create_hosted_payin")
         await self.api.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970107111111119"})
         return str(payin["Id"])
 
     async def _refund(self) -> str:
-        return str((await self.made("refund_part_of_payin"))["Id"])
+        return str((await self.create("refund_part_of_payin"))["Id"])
 
     async def _refunded(self) -> str:
         await self.id_of("refund")

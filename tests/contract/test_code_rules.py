@@ -60,12 +60,7 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/core/context.py", "LookupError"): "a field that was declared wrong, found when the program starts",
     ("resolvers/core/operation.py", "RuntimeError"): "an operation that was declared wrong",
     ("resolvers/core/operation.py", "TypeError"): "the same, found when the program starts",
-    ("resolvers/core/operation.py", "constraint_error"): "what a constraint of the database means in the catalogue",
-    (
-        "resolvers/core/idempotency.py",
-        "ResponseReady",
-    ): "an answer that was kept, caught by the transport that set `Context.idempotency`",
-    ("resolvers/core/idempotency.py", "self"): "what the operation itself raised, while it is rendered",
+    ("resolvers/core/transaction.py", "constraint_error"): "what a constraint of the database means in the catalogue",
     ("resolvers/core/filters.py", "LookupError"): "a list that was declared wrong, found when the program starts",
     ("resolvers/core/filters.py", "TypeError"): "the same",
     (
@@ -83,7 +78,30 @@ RAISES: Mapping[tuple[str, str], str] = {
 """Raised in resolvers/ without being in the catalogue, each with the reason."""
 VAGUE_NAMES = frozenset({"told", "wanted", "given", "sent", "kept", "made", "found"})
 """Names that say what happened to a thing, and not what it is: good for a line or two, and not for a signature."""
-BANNED_WORDS = frozenset({"desk", "bag", "courier", "ladder", "veil", "journal", "enclosure", "counter"})
+PARTICIPLES = VAGUE_NAMES | frozenset(
+    {
+        "accessed", "alerted", "answered", "asked", "audited", "authenticated", "authorised", "begun",
+        "blocked", "certified", "changed", "checked", "cleaned", "consented", "counted", "decoded", "encoded",
+        "ended", "enrolled", "failed", "filled", "fixed", "flushed", "folded", "gained", "hidden", "issued",
+        "known", "listed", "loaded", "lost", "merged", "mistyped", "modelled", "named", "narrowed", "nested",
+        "noted", "offered", "paid", "passed", "refused", "registered", "rendered", "reserved", "resolved",
+        "restocked", "resumed", "returned", "settled", "shared", "shown", "spaced", "succeeded", "superseded",
+        "taken", "there", "timed", "typed", "undecided", "unfinished", "untitled", "verified", "visited",
+        "written", "zoned",
+    }
+)  # fmt: skip
+"""Words that say what has happened to a thing. A function is named after what it does or what it returns."""
+PARTICIPLES_WITH_A_REASON: Mapping[tuple[str, str], str] = {
+    ("coffret/commands/findings.py", "passed"): "makes a finding in this state, as `warning` beside it does",
+    ("coffret/commands/findings.py", "failed"): "the same",
+}
+"""Functions of the program that are named by a participle, each with the reason."""
+BANNED_WORDS = frozenset(
+    {
+        "desk", "bag", "courier", "ladder", "veil", "journal", "enclosure", "counter", "house", "pile", "drawer",
+        "carriage", "plucked", "keyless", "sift", "sifted", "sifting", "guest",
+    }
+)  # fmt: skip
 """Pictures that once stood for a partner's staff, a basket, a sender, retries, masking, an audit buffer, …."""
 NAMES_WITH_BANNED_WORDS: Mapping[tuple[str, str], str] = {
     ("store/checkout/customer_state.py", "bags"): "the key under which running sessions store baskets",
@@ -92,6 +110,8 @@ NAMES_WITH_BANNED_WORDS: Mapping[tuple[str, str], str] = {
     ("store/limits/log_ins.py", "_counters"): "the same",
     ("store/limits/rate_limits.py", "_counters"): "the same",
     ("store/limits/rate_limits.py", "counters"): "the same",
+    ("store/document/words.py", "GuestCounts"): "the persons that a voucher is for, who are a partner's guests",
+    ("store/document/words.py", "guests_text"): "the same",
 }
 """Names in the program with one of those words in them, each with the reason."""
 
@@ -199,6 +219,15 @@ def badly_named(file: str, module: ast.Module) -> Iterator[str]:
             yield f"{file}:{line} {name}: {min(banned)} is a picture; use the plain word for it."
 
 
+def named_by_participle(file: str, module: ast.Module) -> Iterator[tuple[int, str]]:
+    """The functions of a module whose name is a participle alone. Properties say what a thing is, so they may be."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.strip("_") in PARTICIPLES:
+            decorators = {ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list}
+            if decorators.isdisjoint({"property", "cached_property", "setter"}):
+                yield node.lineno, node.name
+
+
 def named_twice(read: Iterable[tuple[str, ast.Module]]) -> Iterator[str]:
     """Names of classes that modules share."""
     classes: dict[str, list[str]] = defaultdict(list)
@@ -212,8 +241,21 @@ def named_twice(read: Iterable[tuple[str, ast.Module]]) -> Iterator[str]:
 
 
 def test_names_say_what_things_are() -> None:
-    found = [told for file, module in modules(*PROGRAM) for told in badly_named(file, module)]
+    found = [told for file, module in modules(*PROGRAM, "tests") for told in badly_named(file, module)]
     assert not found, "\n".join(sorted(found))
+
+
+def test_functions_are_named_after_what_they_do_or_return() -> None:
+    found = {
+        (file, name): line for file, module in modules(*PROGRAM) for line, name in named_by_participle(file, module)
+    }
+    wrong = [
+        f"{file}:{found[file, name]} {name}" for file, name in found if (file, name) not in PARTICIPLES_WITH_A_REASON
+    ]
+    assert not wrong, "\n".join([*wrong, "Name each after what it does (a verb) or what it returns (a noun)."])
+    assert set(PARTICIPLES_WITH_A_REASON) <= set(found), (
+        f"{set(PARTICIPLES_WITH_A_REASON) - set(found)} need no exception any more."
+    )
 
 
 def test_names_with_a_reason_are_still_there() -> None:
@@ -241,6 +283,23 @@ from prometheus_client import Counter
         "counters.py:1 counters", "counters.py:2 ShopDesk", "counters.py:3 kept", "counters.py:4 open_bags",
         "counters.py:4 given", "counters.py:4 _sent", "counters.py:6 _auditJournal", "counters.py:7 counter",
     }  # fmt: skip
+    functions = """
+def _settled(known, asked): ...
+def settle(): ...
+class Card:
+    @property
+    def filled(self): ...
+    @functools.cached_property
+    def loaded(self): ...
+    def read(self): ...
+    async def written(self):
+        def there(): ...
+"""
+    assert sorted(named_by_participle("m.py", ast.parse(functions))) == [
+        (2, "_settled"),
+        (10, "written"),
+        (11, "there"),
+    ]
     modules_read = [(file, ast.parse("class Event:\n    pass\n")) for file in ("a.py", "b.py")]
     assert list(named_twice(modules_read)) == ["Event is a class in a.py:1, b.py:1: say in the name which it is."]
 
@@ -330,7 +389,7 @@ def test_every_constraint_with_a_meaning_exists() -> None:
     assert set(CONSTRAINT_ERRORS) <= named | indexes | checks | unique
 
 
-def test_the_house_is_where_it_is_said_to_be() -> None:
+def test_the_packages_are_those_of_the_documentation() -> None:
     assert {path.name for path in pathlib.Path(ROOT).iterdir() if (path / "__init__.py").exists()} == {
         *PROGRAM,
         "tests",

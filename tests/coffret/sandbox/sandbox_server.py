@@ -27,7 +27,7 @@ async def back(_request: Request) -> HTMLResponse:
 
 
 @asynccontextmanager
-async def served() -> AsyncIterator[tuple[str, MangopayApi]]:
+async def serve_sandbox() -> AsyncIterator[tuple[str, MangopayApi]]:
     """The origin of a sandbox that is served, and the calls that tests make of it."""
     listener = socket.create_server(("127.0.0.1", 0))
     origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
